@@ -1,0 +1,135 @@
+// Owns every way in which a person, a file, a peer or a disk can fail us: one catalogue, one shape.
+// Leaves printing to cli/, node/ and report/. What only we can cause is a Bug, not a Failure.
+
+/** One entry of the catalogue: the HTTP status, the exit code of the command, and a title that never changes. */
+interface Kind {
+  readonly status: number;
+  readonly exit: number;
+  readonly title: string;
+}
+
+const kinds = {
+  // Input that cannot be read or does not fit its schema.
+  invalid_json: { status: 400, exit: 2, title: 'The text is not valid JSON' },
+  invalid_yaml: { status: 400, exit: 2, title: 'The text is not valid YAML' },
+  invalid_input: { status: 400, exit: 2, title: 'The input does not fit its schema' },
+  invalid_definition: { status: 400, exit: 2, title: 'The contract definition does not fit its schema' },
+  invalid_expression: { status: 400, exit: 2, title: 'The condition cannot be read' },
+  unsupported_media_type: { status: 415, exit: 2, title: 'The content type is not supported' },
+  body_too_large: { status: 413, exit: 2, title: 'The body is too large' },
+  wrong_usage: { status: 400, exit: 2, title: 'The command cannot be understood' },
+  unreadable_file: { status: 400, exit: 2, title: 'The file cannot be read' },
+  unwritable_folder: { status: 400, exit: 2, title: 'The folder cannot be written' },
+  unknown_format: { status: 400, exit: 2, title: 'The format is not known' },
+  no_requests: { status: 400, exit: 2, title: 'Nothing in the input is a request' },
+
+  // A definition that can be read and still cannot run.
+  operator_not_registered: { status: 422, exit: 2, title: 'The operator is not registered' },
+  definition_unsound: { status: 422, exit: 2, title: 'The contract definition cannot run' },
+
+  // Events and transitions.
+  event_too_old: { status: 422, exit: 2, title: 'The event is older than the window' },
+  event_in_future: { status: 422, exit: 2, title: 'The event lies in the future' },
+  unknown_event_type: { status: 422, exit: 2, title: 'No contract listens to this kind of event' },
+  no_transition: { status: 409, exit: 1, title: 'There is no such transition from the current state' },
+  condition_failed: { status: 422, exit: 1, title: 'The condition of the transition is false' },
+  compute_failed: { status: 422, exit: 1, title: 'The operator could not compute a result' },
+  prove_failed: { status: 422, exit: 1, title: 'The operator could not prove its result' },
+  verify_failed: { status: 422, exit: 1, title: 'The proof of the result does not hold' },
+  contract_failed: { status: 503, exit: 70, title: 'The contract stopped after an error of its own' },
+
+  // Machines, contracts, keys.
+  machine_not_found: { status: 404, exit: 2, title: 'There is no such machine' },
+  contract_not_found: { status: 404, exit: 2, title: 'There is no such contract' },
+  template_not_found: { status: 404, exit: 2, title: 'There is no such template' },
+  operator_not_found: { status: 404, exit: 2, title: 'There is no such operator' },
+  route_not_found: { status: 404, exit: 2, title: 'There is no such route' },
+  method_not_allowed: { status: 405, exit: 2, title: 'The route does not take this method' },
+  slug_taken: { status: 409, exit: 2, title: 'The slug is taken' },
+  credential_missing: { status: 401, exit: 2, title: 'A credential is needed' },
+  credential_invalid: { status: 401, exit: 2, title: 'The credential is not valid' },
+  not_owner: { status: 403, exit: 2, title: 'The machine belongs to another owner' },
+  too_many_requests: { status: 429, exit: 1, title: 'Too many requests' },
+  limit_reached: { status: 422, exit: 2, title: 'A limit of this node is reached' },
+
+  // The record.
+  record_broken: { status: 409, exit: 1, title: 'The record does not hold' },
+  key_changed: { status: 409, exit: 1, title: 'The key of the node has changed' },
+
+  // The node and the road to it.
+  store_failed: { status: 503, exit: 70, title: 'The node cannot store' },
+  store_locked: { status: 503, exit: 2, title: 'Another process has this data folder open' },
+  store_damaged: { status: 503, exit: 2, title: 'The database file is damaged' },
+  node_draining: { status: 503, exit: 5, title: 'The node is shutting down' },
+  node_overloaded: { status: 503, exit: 5, title: 'The node is overloaded' },
+  node_unreachable: { status: 503, exit: 5, title: 'The node could not be reached' },
+  answer_unreadable: { status: 502, exit: 5, title: 'The answer of the node cannot be read' },
+  port_in_use: { status: 503, exit: 2, title: 'The address is in use' },
+  remote_not_allowed: { status: 403, exit: 2, title: 'The target is not on this machine' },
+} as const satisfies Record<string, Kind>;
+
+export type FailureCode = keyof typeof kinds;
+
+/** Every code with its status, exit code and title; the reference page and the OpenAPI text are made from it. */
+export const catalogue: Readonly<Record<FailureCode, Kind>> = kinds;
+
+/** Where in an input something is wrong: `path` is a JSON pointer, a column or a place as `line 3, column 7`. */
+export interface Fault {
+  readonly path: string;
+  readonly message: string;
+}
+
+interface Parts {
+  readonly what: string;
+  readonly why?: string;
+  readonly fix?: string;
+  readonly faults?: readonly Fault[];
+  readonly cause?: unknown;
+}
+
+/** Something that a person can understand and mend: what happened, why, and what to do about it. */
+export class Failure extends Error {
+  override readonly name = 'Failure';
+  readonly what: string;
+  readonly why: string | undefined;
+  readonly fix: string | undefined;
+  readonly faults: readonly Fault[];
+
+  constructor(
+    readonly code: FailureCode,
+    parts: Parts,
+  ) {
+    super([parts.what, parts.why, parts.fix].filter((part) => part !== undefined).join(' '), { cause: parts.cause });
+    this.what = parts.what;
+    this.why = parts.why;
+    this.fix = parts.fix;
+    this.faults = parts.faults ?? [];
+  }
+
+  get status(): number {
+    return catalogue[this.code].status;
+  }
+
+  get exit(): number {
+    return catalogue[this.code].exit;
+  }
+
+  get title(): string {
+    return catalogue[this.code].title;
+  }
+}
+
+/** A broken invariant: only our own code can cause it, and the program must not go on as if nothing had happened. */
+export class Bug extends Error {
+  override readonly name = 'Bug';
+}
+
+/** Throws a `Bug` unless `condition` holds. */
+export function assert(condition: boolean, message: string): asserts condition {
+  if (!condition) throw new Bug(message);
+}
+
+/** For the `default` of a switch over a closed set: the compiler refuses it while a case is missing. */
+export function unreachable(value: never): never {
+  throw new Bug(`unexpected value ${JSON.stringify(value)}`);
+}
