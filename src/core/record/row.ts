@@ -1,0 +1,59 @@
+// Owns the shape of the record: audit rows and the checkpoints of their chain. Leaves linking to chain.ts, checking to verify.ts.
+//
+// Field names are those of the HTTP API and of exported records: a row is hashed, stored, served and exported in this one shape.
+
+export type RowKind = 'machine_created' | 'contract_created' | 'transition' | 'transition_failed';
+
+/** Why a row was written: a trigger of the contract, a person or program over the API, or the node itself. */
+export type Cause = 'trigger' | 'manual' | 'system';
+
+/** Previous hash of the first row. */
+export const GENESIS = '0'.repeat(64);
+
+/** A row before it is linked into the chain of its machine. Fields that do not apply are absent, never null. */
+export interface AuditEntry {
+  readonly machine: string;
+  readonly cycle: number;
+  /** ISO 8601 in UTC with milliseconds. */
+  readonly at: string;
+  readonly kind: RowKind;
+  readonly contract_id?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly operator?: string;
+  readonly operator_version?: string;
+  readonly inputs?: Readonly<Record<string, number>>;
+  readonly result?: number;
+  readonly master_equation_block?: string;
+  readonly proof_digest?: string;
+  /** The always-on operator beside a physics operator: its inputs and result. */
+  readonly substrate?: {
+    readonly operator: string;
+    readonly inputs: Readonly<Record<string, number>>;
+    readonly result: number;
+  };
+  /** For `transition_failed`: the code of the failure and its words. */
+  readonly failure?: { readonly code: string; readonly detail: string };
+  readonly cause: Cause;
+  readonly emitted: readonly string[];
+  /** For `contract_created`: SHA-256 over the canonical JSON of the definition. For `machine_created`: nothing. */
+  readonly definition_digest?: string;
+}
+
+export interface AuditRow extends AuditEntry {
+  /** Starts at 1 and has no holes. */
+  readonly seq: number;
+  readonly previous_hash: string;
+  /** SHA-256, lower-case hex, over the canonical JSON (RFC 8785) of the row without this field. */
+  readonly hash: string;
+}
+
+/** The node's word for how far a chain had come: an exported record that ends before it was cut. */
+export interface Checkpoint {
+  readonly machine: string;
+  readonly seq: number;
+  readonly hash: string;
+  readonly cycle: number;
+  /** Ed25519 over the canonical JSON of the other four fields, base64. */
+  readonly signature: string;
+}
