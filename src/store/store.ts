@@ -9,6 +9,7 @@
 //   4. After a failed commit the store takes nothing more: every later call fails with `store_failed`.
 import type { ContractDefinition } from '../core/contract/schema.js';
 import type { Failure } from '../core/failure.js';
+import type { GateImage } from '../core/gate.js';
 import type { AuditRow, Checkpoint, RowKind } from '../core/record/row.js';
 
 export interface MachineImage {
@@ -29,20 +30,9 @@ export interface ContractImage {
   readonly firstFireCycle: number;
 }
 
-/** One window: the cycle it stands at, and the non-zero counts in it as pairs (age in cycles, number of events). */
-export interface WindowImage {
-  readonly cycle: number;
-  readonly counts: readonly (readonly [age: number, events: number])[];
-}
-
 /** What a contract must remember to continue after a restart. Replaced whole at each write. */
-export interface ContractState {
+export interface ContractState extends GateImage {
   readonly id: string;
-  readonly state: string;
-  /** No evaluation moves the contract before this cycle; 0 when nothing holds it. */
-  readonly heldUntilCycle: number;
-  /** In the order of the windows of the compiled definition. */
-  readonly windows: readonly WindowImage[];
 }
 
 export interface RowQuery {

@@ -52,3 +52,6 @@ export interface Operator {
   /** Walks the other road again and compares: false for any proof, result or input that was changed. */
   readonly verify: (inputs: Inputs, result: number, proof: Proof) => boolean;
 }
+
+/** Looks an operator up in the live registry. */
+export type FindOperator = (id: string) => Operator | undefined;

@@ -1,0 +1,59 @@
+// Owns sets of counts: the integers >= 0 for which a condition holds, as sorted, disjoint, non-adjacent closed ranges.
+//
+//   count > 100                    |          [101 ................... Infinity)
+//   count <= 100                   [0 .. 100]
+//   count < 10 or count > 100      [0 .. 9]   [101 ................... Infinity)
+
+export interface Range {
+  readonly lo: number;
+  readonly hi: number;
+}
+
+export type IntegerSet = readonly Range[];
+
+export const NONE: IntegerSet = [];
+export const ALL: IntegerSet = [{ lo: 0, hi: Number.POSITIVE_INFINITY }];
+
+/** The integers >= 0 in [lo, hi]; none where the range is empty. */
+export function range(lo: number, hi: number): IntegerSet {
+  const from = Math.max(0, lo);
+  return from <= hi ? [{ lo: from, hi }] : NONE;
+}
+
+export function has(set: IntegerSet, count: number): boolean {
+  for (const { lo, hi } of set) {
+    if (count < lo) return false;
+    if (count <= hi) return true;
+  }
+  return false;
+}
+
+export function union(a: IntegerSet, b: IntegerSet): IntegerSet {
+  const merged: { lo: number; hi: number }[] = [];
+  for (const { lo, hi } of [...a, ...b].sort((x, y) => x.lo - y.lo)) {
+    const last = merged.at(-1);
+    if (last !== undefined && lo <= last.hi + 1) last.hi = Math.max(last.hi, hi);
+    else merged.push({ lo, hi });
+  }
+  return merged;
+}
+
+export function complement(set: IntegerSet): IntegerSet {
+  const rest: Range[] = [];
+  let from = 0;
+  for (const { lo, hi } of set) {
+    if (from < lo) rest.push({ lo: from, hi: lo - 1 });
+    from = hi + 1;
+  }
+  if (from < Number.POSITIVE_INFINITY) rest.push({ lo: from, hi: Number.POSITIVE_INFINITY });
+  return rest;
+}
+
+export function intersection(a: IntegerSet, b: IntegerSet): IntegerSet {
+  return complement(union(complement(a), complement(b)));
+}
+
+/** The range of the set that holds `count`, or undefined. */
+export function rangeAround(set: IntegerSet, count: number): Range | undefined {
+  return set.find(({ lo, hi }) => lo <= count && count <= hi);
+}

@@ -1,0 +1,187 @@
+// Owns counting and deciding for one contract: events and cycles in, decisions out, and the moment when a state has to change.
+// Leaves which state comes next, and all that a transition entails, to the mover it was given: see actor/ and host/.
+//
+//   record(n, cycle)  ─►  advance the windows  ─►  count  ─►  still in the quiet band?  ─ yes ─►  decided by the state
+//                                                             └─ no ─►  mover.move()  ─►  the state may change, go on
+//
+// The rules are those of the windowed rate limiter: per cycle first the advance, then each event one after the other;
+// every event counts, those that are limited too; the decision for an event is the state after it was counted.
+import { type Plan, quietBand } from './contract/plan.js';
+import { Gauge } from './gauge.js';
+import { RollingWindow, type WindowImage } from './window.js';
+
+/** Decides where to go when the counts have left the quiet band of a state. */
+export interface Mover {
+  /**
+   * @param cycle cycle of the evaluation
+   * @param counts the count of each aggregate of the plan
+   * @returns the state afterwards; the same one to stay; -1 where a transition was due but refused
+   */
+  move(cycle: number, counts: readonly number[]): number;
+}
+
+/** What a gate must remember to go on after a restart. */
+export interface GateImage {
+  readonly state: string;
+  readonly heldUntilCycle: number;
+  readonly windows: readonly WindowImage[];
+}
+
+export class Gate {
+  /** Index into `plan.states`. */
+  state: number;
+  /** Whether an event that finds the gate as it is now is admitted. */
+  admits: boolean;
+  /** No evaluation moves the gate before this cycle; nothing holds it once the cycle has come. */
+  heldUntilCycle: number;
+  private readonly gauges: readonly Gauge[];
+  /** The one gauge of a plan that has a single aggregate: the common case, and the fast one. */
+  private readonly only: Gauge | undefined;
+
+  constructor(
+    readonly plan: Plan,
+    /** The cycle at which the gate stands; it never goes back. */
+    public cycle: number,
+    private readonly mover: Mover,
+    image?: GateImage,
+  ) {
+    const saved = image?.windows ?? [];
+    this.gauges = plan.aggregates.map(({ within }, index) => {
+      const window = saved[index];
+      return new Gauge(window === undefined ? new RollingWindow(within, cycle) : RollingWindow.from(within, window));
+    });
+    this.only = this.gauges.length === 1 ? this.gauges[0] : undefined;
+    this.state = image === undefined ? plan.initial : plan.states.findIndex(({ name }) => name === image.state);
+    this.heldUntilCycle = image?.heldUntilCycle ?? cycle;
+    this.admits = plan.states[this.state]!.admits;
+    this.settle();
+  }
+
+  /** Events of the first kind in its first window; 0 for a contract that counts nothing. */
+  get count(): number {
+    return this.gauges[0]?.window.count ?? 0;
+  }
+
+  get counts(): number[] {
+    return this.gauges.map(({ window }) => window.count);
+  }
+
+  /** How many more events would be admitted now if all came at once, by the thresholds; Infinity without a threshold. */
+  get remaining(): number {
+    return this.gauges.reduce(
+      (least, { window }, index) => Math.min(least, Math.max(0, this.plan.thresholds[index]! - window.count)),
+      Number.POSITIVE_INFINITY,
+    );
+  }
+
+  window(aggregate: number): RollingWindow {
+    return this.gauges[aggregate]!.window;
+  }
+
+  /**
+   * Counts `n` events of one kind that happen in `cycle`, and advances to that cycle before.
+   * @param n integer >= 0
+   * @param cycle not before `this.cycle`: the caller's clock never runs backwards
+   * @param kind index into `plan.kinds`
+   * @returns how many of the n events were admitted; the others were limited
+   */
+  record(n: number, cycle: number, kind = 0): number {
+    if (cycle > this.cycle) this.advance(cycle);
+    const gauge = this.only;
+    if (gauge !== undefined) {
+      const { window } = gauge;
+      const after = window.count + n;
+      if (after <= gauge.hi && window.count + 1 >= gauge.lo) {
+        window.add(n);
+        return this.admits ? n : 0;
+      }
+    }
+    return this.recordInSteps(n, this.cycle, kind);
+  }
+
+  /**
+   * Counts `n` events of an earlier cycle in that cycle, as a device sends them that had batched them.
+   * @param happened the cycle in which they happened, not after `this.cycle`
+   * @returns how many were admitted, or -1 when they are older than every window and nothing was counted
+   */
+  recordLate(n: number, happened: number, kind = 0): number {
+    const { aggregates } = this.plan.kinds[kind]!;
+    const counted = aggregates.some((index) => this.cycle - happened < this.plan.aggregates[index]!.within);
+    return counted ? this.recordInSteps(n, happened, kind) : -1;
+  }
+
+  /** Goes on to `cycle`, evaluating at every cycle on the way at which something can fire. Bounded, however long the gap is. */
+  advance(cycle: number): void {
+    while (this.cycle < cycle) {
+      const next = Math.min(cycle, this.nextWake(cycle));
+      for (const { window } of this.gauges) window.advance(next);
+      this.cycle = next;
+      if (next < this.heldUntilCycle) continue;
+      if (next === this.heldUntilCycle) this.settle();
+      this.evaluateUnlessQuiet();
+    }
+  }
+
+  /**
+   * The first cycle after now, up to `last`, at which an evaluation may fire if nothing arrives; Infinity for none.
+   * Events that arrive until then can only put it off.
+   */
+  nextWake(last = Number.POSITIVE_INFINITY): number {
+    if (this.cycle < this.heldUntilCycle) return this.heldUntilCycle;
+    let first = Number.POSITIVE_INFINITY;
+    for (const gauge of this.gauges) first = Math.min(first, gauge.exitBy(Math.min(last, first)));
+    return first;
+  }
+
+  /** Puts the gate into a state, whatever the counts are; until `heldUntilCycle` no evaluation moves it on. */
+  enter(state: number, heldUntilCycle = this.cycle): void {
+    this.state = state;
+    this.heldUntilCycle = heldUntilCycle;
+    this.admits = this.plan.states[state]!.admits;
+    this.settle();
+  }
+
+  image(): GateImage {
+    return {
+      state: this.plan.states[this.state]!.name,
+      heldUntilCycle: this.heldUntilCycle,
+      windows: this.gauges.map(({ window }) => window.image()),
+    };
+  }
+
+  /** The long way: in stretches, each ending with an event at which a state may change. */
+  private recordInSteps(n: number, happened: number, kind: number): number {
+    const { aggregates } = this.plan.kinds[kind]!;
+    let admitted = 0;
+    for (let left = n; left > 0; ) {
+      let reach = left;
+      for (const index of aggregates) reach = Math.min(reach, this.gauges[index]!.reach(left));
+      const before = this.admits;
+      for (const index of aggregates) this.gauges[index]!.window.addAt(happened, reach);
+      this.evaluateUnlessQuiet();
+      // All but the last were counted inside the band; the last one is decided by the state after its evaluation.
+      if (before) admitted += reach - 1;
+      if (this.admits) admitted += 1;
+      left -= reach;
+    }
+    return admitted;
+  }
+
+  private evaluateUnlessQuiet(): void {
+    if (this.gauges.every(({ isQuiet }) => isQuiet)) return;
+    const next = this.mover.move(this.cycle, this.counts);
+    // A refused transition is tried again at the next cycle, not at the next event: one failure a cycle on the record.
+    if (next < 0) this.enter(this.state, this.cycle + 1);
+    else this.enter(next);
+  }
+
+  /** Looks the quiet bands of the state up anew. While the gate is held every count is quiet. */
+  private settle(): void {
+    const held = this.cycle < this.heldUntilCycle;
+    this.gauges.forEach((gauge, index) => {
+      const band = held ? undefined : quietBand(this.plan, this.state, index, gauge.window.count);
+      gauge.lo = held ? 0 : (band?.lo ?? Number.POSITIVE_INFINITY);
+      gauge.hi = held ? Number.POSITIVE_INFINITY : (band?.hi ?? Number.NEGATIVE_INFINITY);
+    });
+  }
+}

@@ -1,0 +1,90 @@
+// Owns the words for input that does not fit its schema: every fault with its place, what is allowed there, and the nearest
+// name for one that is unknown. Serves definitions, scenarios and HTTP bodies alike.
+import type { TSchema } from 'typebox';
+import type { Fault } from './failure.js';
+import { nearest } from './nearest.js';
+
+/** What the schema compiler reports; the shape is that of Ajv and TypeBox. */
+export interface SchemaError {
+  readonly keyword: string;
+  readonly schemaPath: string;
+  readonly instancePath: string;
+  readonly params: object;
+  readonly message?: string;
+}
+
+/** Faults in the order met, one a place. `schema` is the one that reported the errors. */
+export function faultsOf(schema: TSchema, errors: readonly SchemaError[]): Fault[] {
+  const faults = errors.flatMap((error) => wordsFor(schema, error));
+  const seen = new Set<string>();
+  const first = faults.filter(({ path }) => !seen.has(path) && seen.add(path));
+  // "must be null" and "must match one of" say nothing beside a fault that lies deeper.
+  const deep = first.filter(({ path }) => !first.some((other) => other.path.startsWith(`${path}/`)));
+  return deep.length > 0 ? deep : first;
+}
+
+function wordsFor(schema: TSchema, error: SchemaError): Fault[] {
+  const path = error.instancePath === '' ? '/' : error.instancePath;
+  const params = error.params as Record<string, unknown>;
+  switch (error.keyword) {
+    case 'boolean':
+    case 'anyOf':
+    case 'not':
+      return [];
+    case 'additionalProperties':
+    case 'unevaluatedProperties':
+      return namesIn(
+        params['additionalProperties'] ?? params['additionalProperty'] ?? params['unevaluatedProperties'],
+      ).map((name) => ({
+        path: join(error.instancePath, name),
+        message: unknownName(schema, error.schemaPath, name),
+      }));
+    case 'required':
+      return namesIn(params['requiredProperties'] ?? params['missingProperty']).map((name) => ({
+        path: join(error.instancePath, name),
+        message: 'is required',
+      }));
+    case 'enum':
+    case 'const':
+      return [{ path, message: `must be ${oneOf(params['allowedValues'] ?? [params['allowedValue']])}` }];
+    case 'pattern':
+      return [{ path, message: `must match ${String(params['pattern'])}` }];
+    case 'type':
+      return [{ path, message: `must be ${article(String(params['type']))}` }];
+    default:
+      return [{ path, message: error.message ?? `breaks the rule "${error.keyword}"` }];
+  }
+}
+
+function namesIn(value: unknown): string[] {
+  return Array.isArray(value) ? value.map(String) : [String(value)];
+}
+
+function join(path: string, name: string): string {
+  return `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
+function oneOf(values: unknown): string {
+  const words = (values as unknown[]).map((value) => JSON.stringify(value));
+  return words.length === 1 ? String(words[0]) : `one of ${words.join(', ')}`;
+}
+
+function article(type: string): string {
+  return /^[aeiou]/.test(type) ? `an ${type}` : type === 'null' ? 'null' : `a ${type}`;
+}
+
+function unknownName(schema: TSchema, schemaPath: string, name: string): string {
+  const known = knownNames(schema, schemaPath);
+  const guess = nearest(name, known);
+  if (guess !== undefined) return `is not known; did you mean "${guess}"?`;
+  return known.length > 0 ? `is not known; allowed here: ${known.join(', ')}` : 'is not a name that is allowed here';
+}
+
+/** The property names of the object schema to which a schema path such as `#/properties/limiter` points. */
+function knownNames(schema: TSchema, schemaPath: string): string[] {
+  let place: unknown = schema;
+  for (const step of schemaPath.split('/').slice(1)) {
+    place = (place as Record<string, unknown> | undefined)?.[step.replaceAll('~1', '/').replaceAll('~0', '~')];
+  }
+  return Object.keys((place as { properties?: object } | undefined)?.properties ?? {});
+}

@@ -1,0 +1,196 @@
+// Owns one contract alive: its gate, its actor, its figures. Leaves the record, the store and publication to the host it lives in.
+//
+// The gate counts; only when a count has left the quiet band is the actor asked. What the actor proposes is fired, recorded and
+// then taken, in that order: a transition whose operator refuses, or that cannot be stored, never happened.
+import {
+  type AggregateEvent,
+  ContractActor,
+  type ContractEmitted,
+  type ContractEvent,
+  type Inspect,
+} from '../actor/contract-actor.js';
+import type { Plan, PlannedTransition } from '../core/contract/plan.js';
+import { Failure } from '../core/failure.js';
+import { Gate } from '../core/gate.js';
+import type { ContractImage, ContractState } from '../store/store.js';
+import type { Machine } from './machine.js';
+import { Tally } from './tally.js';
+
+/** What a contract needs of the host around it. */
+export interface Surroundings {
+  /** Fires the operators and writes the row. False: refused, and recorded as such. */
+  perform(
+    contract: Contract,
+    transition: PlannedTransition,
+    event: ContractEvent,
+    take: () => readonly ContractEmitted[],
+  ): boolean;
+  /** Called once after events were counted, until `isDirty` is cleared. */
+  dirty(contract: Contract): void;
+  /** Called when the state may have changed: the next wake has to be looked up anew. */
+  moved(contract: Contract): void;
+  /** Called once when the actor or the gate threw. */
+  failed(contract: Contract, error: unknown): void;
+  readonly inspect?: Inspect;
+}
+
+export class Contract {
+  readonly gate: Gate;
+  readonly tally = new Tally();
+  /** Whether the store does not know the newest counts. */
+  isDirty = false;
+  /** Set once the contract has stopped after an error of its own. */
+  failure: Failure | undefined;
+  private started: ContractActor | undefined;
+  private moves = 0;
+
+  constructor(
+    readonly image: ContractImage,
+    readonly plan: Plan,
+    readonly machine: Machine,
+    cycle: number,
+    private readonly around: Surroundings,
+    saved?: ContractState,
+  ) {
+    this.gate = new Gate(plan, cycle, this, saved);
+  }
+
+  get id(): string {
+    return this.image.id;
+  }
+
+  /** Name of the state, for example `allowing`. */
+  get state(): string {
+    return this.plan.states[this.gate.state]!.name;
+  }
+
+  /** Index of the event kind for `record`, or -1 when the contract does not listen to it. */
+  listensTo(event: string): number {
+    return this.plan.kinds.findIndex((kind) => kind.event === event);
+  }
+
+  /**
+   * Counts `n` events in `cycle` and decides them. See `Gate.record`.
+   * @returns how many were admitted
+   * @throws Failure `contract_failed` once the contract has stopped
+   */
+  record(n: number, cycle: number, kind = 0): number {
+    if (this.failure !== undefined) throw this.failure;
+    const { gate, moves } = this;
+    let admitted: number;
+    try {
+      admitted = gate.record(n, cycle, kind);
+    } catch (error) {
+      throw this.fail(error);
+    }
+    this.counted(n, admitted, moves);
+    return admitted;
+  }
+
+  /**
+   * Counts `n` events that happened in an earlier cycle in that cycle. See `Gate.recordLate`.
+   * @throws Failure `event_too_old` when they have left every window
+   */
+  recordLate(n: number, happened: number, cycle: number, kind = 0): number {
+    this.advance(cycle);
+    const { moves } = this;
+    const admitted = this.guarded(() => this.gate.recordLate(n, happened, kind));
+    if (admitted < 0) {
+      const within = Math.max(...this.plan.aggregates.map((aggregate) => aggregate.within));
+      throw new Failure('event_too_old', {
+        what: `The event of cycle ${happened} was not counted.`,
+        why: `It is now cycle ${this.gate.cycle}, and the window reaches back to cycle ${this.gate.cycle - within + 1}.`,
+        fix: 'Send what was batched before it is older than the window.',
+      });
+    }
+    this.counted(n, admitted, moves);
+    return admitted;
+  }
+
+  /** Goes on to `cycle`; what is due on the way fires in its own cycle. */
+  advance(cycle: number): void {
+    const { moves } = this;
+    this.guarded(() => this.gate.advance(cycle));
+    if (this.moves !== moves) this.around.moved(this);
+  }
+
+  /** Takes a transition that somebody asked for; the gate follows. False: the operator refused. */
+  take(transition: PlannedTransition, event: ContractEvent): boolean {
+    return this.guarded(() => {
+      const { gate } = this;
+      const admitted = gate.admits;
+      if (!this.perform(transition, event)) return false;
+      gate.enter(transition.to, event.type === 'move' ? event.cycle + event.holdCycles : event.cycle);
+      this.tally.moved(admitted, gate.admits, event.cycle);
+      this.around.moved(this);
+      return true;
+    });
+  }
+
+  /** The transition the actor would take. */
+  proposes(event: ContractEvent): PlannedTransition | undefined {
+    return this.guarded(() => this.actor.proposes(event));
+  }
+
+  /** For the gate: where to go now that the counts have left the quiet band. */
+  move(cycle: number, counts: readonly number[]): number {
+    const event: AggregateEvent = { type: 'aggregate', cycle, counts };
+    const transition = this.actor.proposes(event);
+    if (transition === undefined) return this.gate.state;
+    this.moves += 1;
+    if (!this.perform(transition, event)) return -1;
+    this.tally.moved(this.plan.states[transition.from]!.admits, this.plan.states[transition.to]!.admits, cycle);
+    return transition.to;
+  }
+
+  saved(): ContractState {
+    return { id: this.id, ...this.gate.image() };
+  }
+
+  private perform(transition: PlannedTransition, event: ContractEvent): boolean {
+    return this.around.perform(this, transition, event, () => this.actor.send(event));
+  }
+
+  /** The actor is started when it is first asked: most of many contracts never leave their first state. */
+  private get actor(): ContractActor {
+    this.started ??= new ContractActor(
+      this.plan,
+      this.id,
+      { state: this.gate.state, heldUntilCycle: this.gate.heldUntilCycle },
+      undefined,
+      this.around.inspect,
+    );
+    return this.started;
+  }
+
+  private counted(n: number, admitted: number, moves: number): void {
+    this.tally.events(n, admitted, this.gate.count, this.gate.cycle);
+    if (!this.isDirty) {
+      this.isDirty = true;
+      this.around.dirty(this);
+    }
+    if (this.moves !== moves) this.around.moved(this);
+  }
+
+  private guarded<T>(body: () => T): T {
+    if (this.failure !== undefined) throw this.failure;
+    try {
+      return body();
+    } catch (error) {
+      throw this.fail(error);
+    }
+  }
+
+  /** A failure that a person can mend passes through; anything else stops this contract, and this one alone. */
+  private fail(error: unknown): unknown {
+    if (error instanceof Failure) return error;
+    this.failure = new Failure('contract_failed', {
+      what: `The contract ${this.id} of machine ${this.machine.slug} has stopped.`,
+      why: `Its actor threw: ${error instanceof Error ? error.message : String(error)}.`,
+      fix: 'Deploy it again; the other contracts go on.',
+      cause: error,
+    });
+    this.around.failed(this, error);
+    return this.failure;
+  }
+}

@@ -1,0 +1,355 @@
+// Owns machines and their contracts, alive: takes events and advances, answers decisions, appends rows, publishes what happened.
+// The simulation and the node are both built on it; they differ in the clock and the store they give it.
+//
+//   event ─► contract ─► gate ─► decision
+//                          └─ may move ─► actor ─► operator ─► row ─► store ─► durable ─► happenings
+//
+// Nothing is published before it is durable; everything is published in the order in which it happened.
+import { type Observable, Subject } from 'rxjs';
+import type { ContractEmitted, ContractEvent, Inspect, MoveEvent } from '../actor/contract-actor.js';
+import type { Ticket } from '../clock/agenda.js';
+import type { Clock } from '../clock/clock.js';
+import { Rank } from '../clock/rank.js';
+import { canonicalJson, sha256Hex } from '../core/canonical.js';
+import type { Plan, PlannedTransition } from '../core/contract/plan.js';
+import { planContract } from '../core/contract/validate.js';
+import { cycleOf, startOf } from '../core/cycle.js';
+import { Failure } from '../core/failure.js';
+import { nearest } from '../core/nearest.js';
+import type { FindOperator } from '../core/operator/operator.js';
+import type { AuditEntry, AuditRow } from '../core/record/row.js';
+import type { Store } from '../store/store.js';
+import { Contract, type Surroundings } from './contract.js';
+import type { Happening } from './happening.js';
+import { Machine } from './machine.js';
+import { perform } from './performance.js';
+
+export interface HostOptions {
+  readonly clock: Clock;
+  readonly store: Store;
+  readonly findOperator: FindOperator;
+  /** Watches every message of every contract actor. */
+  readonly inspect?: Inspect;
+}
+
+export interface NewMachine {
+  readonly slug: string;
+  readonly owner?: string;
+  readonly isPublic?: boolean;
+  readonly displayName?: string;
+}
+
+/** A manual transition as it was asked for. */
+export interface Move {
+  readonly to: string;
+  readonly input?: Readonly<Record<string, number>>;
+  readonly holdCycles?: number;
+}
+
+export class Host {
+  readonly machines = new Map<string, Machine>();
+  readonly contracts = new Map<string, Contract>();
+  /** Rows, emitted events and failed contracts, each once it is durable. */
+  readonly happenings: Observable<Happening>;
+  private readonly published = new Subject<Happening>();
+  /** What happened and is not durable yet, in order. */
+  private outbox: Happening[] = [];
+  private readonly wakes = new Map<Contract, { ticket: Ticket; cycle: number }>();
+  private dirty: Contract[] = [];
+  private readonly clock: Clock;
+  private readonly store: Store;
+  private readonly findOperator: FindOperator;
+  private readonly around: Surroundings;
+  private storeFailure: Failure | undefined;
+
+  constructor({ clock, store, findOperator, inspect }: HostOptions) {
+    this.clock = clock;
+    this.store = store;
+    this.findOperator = findOperator;
+    this.happenings = this.published.asObservable();
+    this.around = {
+      perform: (contract, transition, event, take) => this.perform(contract, transition, event, take),
+      dirty: (contract) => this.dirty.push(contract),
+      moved: (contract) => this.scheduleWake(contract),
+      failed: (contract, error) => this.reportFailed(contract, error),
+      ...(inspect === undefined ? {} : { inspect }),
+    };
+    this.revive();
+  }
+
+  /** @throws Failure `slug_taken` */
+  createMachine({ slug, owner = '', isPublic = false, displayName = slug }: NewMachine): Machine {
+    if (this.machines.has(slug)) {
+      throw new Failure('slug_taken', { what: `The machine "${slug}" exists already.`, fix: 'Choose another slug.' });
+    }
+    const cycle = this.clock.cycle();
+    const machine = new Machine({ slug, owner, isPublic, displayName, createdCycle: cycle });
+    this.store.putMachine(machine.image);
+    this.append(machine, { ...this.stamp(cycle), kind: 'machine_created', cause: 'manual', emitted: [] });
+    this.machines.set(slug, machine);
+    this.commit();
+    return machine;
+  }
+
+  /**
+   * Puts a contract onto a machine. It begins in its initial state with empty windows; its first fire is the next cycle.
+   * @throws Failure of `planContract` for a definition that cannot run, `machine_not_found`
+   */
+  createContract(slug: string, definition: unknown, templateId?: string): Contract {
+    return this.createPlanned(slug, planContract(definition, this.findOperator), templateId);
+  }
+
+  /** As `createContract`, for a definition that was made ready before: many contracts of one plan share it. */
+  createPlanned(slug: string, plan: Plan, templateId?: string): Contract {
+    const machine = this.machine(slug);
+    const cycle = this.clock.cycle();
+    const id = sha256Hex(`${slug}/${machine.head.seq + 1}`).slice(0, 16);
+    const image = {
+      id,
+      machine: slug,
+      definition: plan.definition,
+      templateId,
+      createdCycle: cycle,
+      firstFireCycle: cycle + 1,
+    };
+    const contract = new Contract(image, plan, machine, cycle, this.around);
+    this.store.putContract(image, contract.saved());
+    this.append(machine, {
+      ...this.stamp(cycle),
+      kind: 'contract_created',
+      contract_id: id,
+      to: contract.state,
+      definition_digest: sha256Hex(canonicalJson(plan.definition)),
+      cause: 'manual',
+      emitted: [],
+    });
+    this.adopt(contract);
+    this.commit();
+    return contract;
+  }
+
+  /** @throws Failure `machine_not_found` */
+  machine(slug: string): Machine {
+    const machine = this.machines.get(slug);
+    if (machine !== undefined) return machine;
+    throw new Failure('machine_not_found', {
+      what: `There is no machine "${slug}".`,
+      fix: 'Create it, or check the slug.',
+    });
+  }
+
+  /** @throws Failure `contract_not_found` */
+  contract(id: string): Contract {
+    const contract = this.contracts.get(id);
+    if (contract !== undefined) return contract;
+    throw new Failure('contract_not_found', {
+      what: `There is no contract "${id}".`,
+      fix: 'List the contracts of the machine.',
+    });
+  }
+
+  /**
+   * Counts `n` events in `cycle` and decides them: the hot path, by id.
+   * @returns how many were admitted
+   * @throws Failure `contract_not_found`, `contract_failed`, `store_failed`
+   */
+  record(id: string, n: number, cycle: number): number {
+    const contract = this.contracts.get(id);
+    if (contract === undefined) return this.contract(id).record(n, cycle);
+    return contract.record(n, cycle);
+  }
+
+  /**
+   * Counts `n` events that happened in cycle `happened`, which may lie in the past, within the window.
+   * @throws Failure `event_in_future`, `event_too_old`
+   */
+  recordAt(contract: Contract, n: number, happened: number, kind = 0): number {
+    const now = Math.max(this.clock.cycle(), contract.gate.cycle);
+    if (happened > now) {
+      throw new Failure('event_in_future', {
+        what: `The event of cycle ${happened} was not counted.`,
+        why: `It is now cycle ${now}.`,
+        fix: 'Read GET /api/clock, and send the event once its cycle has come.',
+      });
+    }
+    return happened === now ? contract.record(n, now, kind) : contract.recordLate(n, happened, now, kind);
+  }
+
+  /**
+   * Moves a contract to another state, whatever its counts are.
+   * @returns the row of the transition
+   * @throws Failure `no_transition`, `condition_failed`, `compute_failed`, `prove_failed`, `verify_failed`
+   */
+  transition(contract: Contract, { to, input = {}, holdCycles = 0 }: Move): AuditRow {
+    const cycle = Math.max(this.clock.cycle(), contract.gate.cycle);
+    contract.advance(cycle);
+    const event: MoveEvent = { type: 'move', to, cycle, counts: contract.gate.counts, input, holdCycles };
+    const transition = contract.proposes(event);
+    if (transition === undefined) throw whyNot(contract, to);
+    const seq = contract.machine.head.seq;
+    const taken = contract.take(transition, event);
+    this.store.putState(contract.saved());
+    this.commit();
+    const [row] = this.store.rows(contract.machine.slug, { afterSeq: seq, limit: 1 });
+    if (taken && row !== undefined) return row;
+    throw new Failure((row?.failure?.code as 'compute_failed' | undefined) ?? 'compute_failed', {
+      what: `The contract stays in state "${contract.state}".`,
+      why: row?.failure?.detail ?? 'The operator refused.',
+      fix: 'Give inputs within the ranges of GET /api/operators.',
+    });
+  }
+
+  /** Writes the counts of every contract that changed since the last time; durable with the next commit. */
+  saveWindows(): void {
+    const { dirty } = this;
+    this.dirty = [];
+    for (const contract of dirty) {
+      contract.isDirty = false;
+      this.store.putState(contract.saved());
+    }
+  }
+
+  /** Makes durable what was written, then publishes what happened. `settled` is called after that. */
+  commit(settled?: (failure?: Failure) => void): void {
+    const batch = this.outbox;
+    this.outbox = [];
+    this.store.commit((failure) => {
+      if (failure === undefined) for (const happening of batch) this.published.next(happening);
+      else this.storeFailure ??= failure;
+      settled?.(failure);
+    });
+  }
+
+  /** Brings back to life what the store holds, and lets the cycles pass that went by in between. */
+  private revive(): void {
+    for (const { machine: image, contracts, head } of this.store.machines()) {
+      const machine = new Machine(image, head);
+      this.machines.set(machine.slug, machine);
+      for (const { image: made, state } of contracts) {
+        const plan = planContract(made.definition, this.findOperator);
+        const cycle = state.windows[0]?.cycle ?? made.createdCycle;
+        this.adopt(new Contract(made, plan, machine, cycle, this.around, state));
+      }
+    }
+    const now = this.clock.cycle();
+    for (const contract of this.contracts.values()) if (contract.gate.cycle < now) contract.advance(now);
+    this.commit();
+  }
+
+  private adopt(contract: Contract): void {
+    contract.machine.contracts.push(contract);
+    this.contracts.set(contract.id, contract);
+    this.scheduleWake(contract);
+  }
+
+  /** The agenda wakes a contract at the first cycle at which it may fire without an event. Idle contracts are never touched. */
+  private scheduleWake(contract: Contract): void {
+    const cycle = contract.gate.nextWake();
+    const known = this.wakes.get(contract);
+    if (known?.cycle === cycle) return;
+    if (known !== undefined) {
+      this.clock.agenda.cancel(known.ticket);
+      this.wakes.delete(contract);
+    }
+    if (cycle === Number.POSITIVE_INFINITY) return;
+    const ticket = this.clock.agenda.at(startOf(cycle, this.clock.cycleMs), Rank.advance, () => this.wake(contract));
+    this.wakes.set(contract, { ticket, cycle });
+  }
+
+  private wake(contract: Contract): void {
+    this.wakes.delete(contract);
+    if (contract.failure !== undefined) return;
+    contract.advance(this.clock.cycle());
+    this.scheduleWake(contract);
+  }
+
+  private perform(
+    contract: Contract,
+    transition: PlannedTransition,
+    event: ContractEvent,
+    take: () => readonly ContractEmitted[],
+  ): boolean {
+    if (this.storeFailure !== undefined) throw this.storeFailure;
+    const { machine, plan, id } = contract;
+    const performance = perform(this.findOperator, transition, event);
+    const common = {
+      ...this.stamp(event.cycle),
+      contract_id: id,
+      from: plan.states[transition.from]!.name,
+      to: plan.states[transition.to]!.name,
+      cause: event.type === 'move' ? 'manual' : 'trigger',
+    } as const;
+    if (!performance.ok) {
+      const { code, why, operator } = performance;
+      const failure = { code, detail: why };
+      this.append(machine, { ...common, kind: 'transition_failed', operator, failure, emitted: [] });
+      this.commit();
+      return false;
+    }
+    const row = this.append(machine, {
+      ...common,
+      ...performance.fields,
+      kind: 'transition',
+      emitted: transition.emits,
+    });
+    for (const { type, cycle, count } of take()) {
+      this.outbox.push({
+        kind: 'emitted',
+        event: type,
+        machine: machine.slug,
+        contractId: id,
+        cycle,
+        count,
+        seq: row.seq,
+      });
+    }
+    this.commit();
+    return true;
+  }
+
+  private append(machine: Machine, entry: Omit<AuditEntry, 'machine'>): AuditRow {
+    const row = machine.extend(entry, (made) => this.store.append(made));
+    this.outbox.push({ kind: 'row', row });
+    return row;
+  }
+
+  /** A row bears the cycle it speaks of; its time of day is that of writing, or the cycle's own where the two agree. */
+  private stamp(cycle: number): Pick<AuditEntry, 'cycle' | 'at'> {
+    const now = this.clock.now();
+    const ms = cycleOf(now, this.clock.cycleMs) === cycle ? now : startOf(cycle, this.clock.cycleMs);
+    return { cycle, at: new Date(Math.floor(ms)).toISOString() };
+  }
+
+  private reportFailed(contract: Contract, error: unknown): void {
+    const known = this.wakes.get(contract);
+    if (known !== undefined) this.clock.agenda.cancel(known.ticket);
+    this.wakes.delete(contract);
+    const { id, machine, gate } = contract;
+    this.outbox.push({ kind: 'contract_failed', machine: machine.slug, contractId: id, cycle: gate.cycle, error });
+    this.commit();
+  }
+}
+
+function whyNot(contract: Contract, to: string): Failure {
+  const { states } = contract.plan;
+  const from = states[contract.gate.state]!;
+  const transition = from.transitions.find((one) => states[one.to]!.name === to);
+  if (transition !== undefined) {
+    return new Failure('condition_failed', {
+      what: `The contract stays in state "${from.name}".`,
+      why: `The condition of the transition to "${to}" is false: ${transition.firesWhen?.text}.`,
+      fix: 'Give the `input` that the condition asks for.',
+    });
+  }
+  const targets = from.transitions.map((one) => states[one.to]!.name);
+  const guess = nearest(
+    to,
+    states.map(({ name }) => name),
+  );
+  return new Failure('no_transition', {
+    what: `There is no transition from "${from.name}" to "${to}".`,
+    why:
+      targets.length === 0 ? `No transition leaves "${from.name}".` : `From here: ${[...new Set(targets)].join(', ')}.`,
+    ...(guess === undefined || guess === to ? {} : { fix: `Did you mean "${guess}"?` }),
+  });
+}
