@@ -1,0 +1,136 @@
+// Owns the store of simulations and tests: everything in maps, kept as long as the process lives. Leaves disks to sqlite.ts.
+import { assert, Failure } from '../core/failure.js';
+import { EMPTY } from '../core/record/chain.js';
+import type { AuditRow, Checkpoint } from '../core/record/row.js';
+import type { ContractImage, ContractState, MachineImage, RowQuery, Store, StoredMachine } from './store.js';
+
+interface Contract {
+  readonly image: ContractImage;
+  state: ContractState;
+}
+
+interface Shelf {
+  machine: MachineImage;
+  /** In order of creation. */
+  readonly contracts: Contract[];
+  /** Row `seq` stands at index `seq - 1`. */
+  readonly rows: AuditRow[];
+  checkpoint: Checkpoint | undefined;
+}
+
+export interface MemoryStoreOptions {
+  /** Asked at every commit: true makes it fail, as a full disk would. */
+  readonly failCommits?: () => boolean;
+}
+
+/** Keeps images and rows as they are given, without a copy: who puts one does not change it any more. */
+export class MemoryStore implements Store {
+  readonly #failCommits: () => boolean;
+  readonly #shelves = new Map<string, Shelf>();
+  readonly #contracts = new Map<string, Contract>();
+  #failure: Failure | undefined;
+  #closed = false;
+
+  constructor({ failCommits = () => false }: MemoryStoreOptions = {}) {
+    this.#failCommits = failCommits;
+  }
+
+  machines(): Iterable<StoredMachine> {
+    this.#checkTaking();
+    const slugs = [...this.#shelves.keys()].sort();
+    return slugs.map((slug) => {
+      const { machine, contracts, rows } = this.#shelf(slug);
+      const { seq, hash } = rows.at(-1) ?? EMPTY;
+      return { machine, contracts: contracts.map((contract) => ({ ...contract })), head: { seq, hash } };
+    });
+  }
+
+  putMachine(image: MachineImage): void {
+    this.#checkTaking();
+    const shelf = this.#shelves.get(image.slug);
+    if (shelf !== undefined) shelf.machine = image;
+    else this.#shelves.set(image.slug, { machine: image, contracts: [], rows: [], checkpoint: undefined });
+  }
+
+  putContract(image: ContractImage, state: ContractState): void {
+    this.#checkTaking();
+    assert(image.id === state.id, `the state of contract ${state.id} was put beside the image of ${image.id}`);
+    assert(!this.#contracts.has(image.id), `contract ${image.id} is in the store already`);
+    const contract = { image, state };
+    this.#shelf(image.machine).contracts.push(contract);
+    this.#contracts.set(image.id, contract);
+  }
+
+  putState(state: ContractState): void {
+    this.#checkTaking();
+    const contract = this.#contracts.get(state.id);
+    assert(contract !== undefined, `contract ${state.id} is not in the store`);
+    contract.state = state;
+  }
+
+  append(row: AuditRow): void {
+    this.#checkTaking();
+    const { rows } = this.#shelf(row.machine);
+    assert(row.seq === rows.length + 1, `row ${row.seq} of ${row.machine} was appended after row ${rows.length}`);
+    rows.push(row);
+  }
+
+  putCheckpoint(checkpoint: Checkpoint): void {
+    this.#checkTaking();
+    const shelf = this.#shelf(checkpoint.machine);
+    if (shelf.checkpoint === undefined || shelf.checkpoint.seq <= checkpoint.seq) shelf.checkpoint = checkpoint;
+  }
+
+  commit(settled: (failure?: Failure) => void): void {
+    this.#checkOpen();
+    if (this.#failure === undefined && this.#failCommits()) this.#failure = commitFailure();
+    if (this.#failure === undefined) settled();
+    else settled(this.#failure);
+  }
+
+  rows(machine: string, query: RowQuery = {}): readonly AuditRow[] {
+    this.#checkTaking();
+    const { afterSeq = 0, limit = 100, kind, contractId, fromCycle = -Infinity, toCycle = Infinity } = query;
+    const rows = this.#shelves.get(machine)?.rows ?? [];
+    const found: AuditRow[] = [];
+    for (let index = Math.max(0, afterSeq); index < rows.length && found.length < limit; index++) {
+      const row = rows[index]!;
+      if (kind !== undefined && row.kind !== kind) continue;
+      if (contractId !== undefined && row.contract_id !== contractId) continue;
+      if (fromCycle <= row.cycle && row.cycle <= toCycle) found.push(row);
+    }
+    return found;
+  }
+
+  checkpoint(machine: string): Checkpoint | undefined {
+    this.#checkTaking();
+    return this.#shelves.get(machine)?.checkpoint;
+  }
+
+  close(): void {
+    this.#closed = true;
+  }
+
+  #shelf(slug: string): Shelf {
+    const shelf = this.#shelves.get(slug);
+    assert(shelf !== undefined, `machine ${slug} is not in the store`);
+    return shelf;
+  }
+
+  #checkTaking(): void {
+    this.#checkOpen();
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  #checkOpen(): void {
+    assert(!this.#closed, 'the store is closed');
+  }
+}
+
+function commitFailure(): Failure {
+  return new Failure('store_failed', {
+    what: 'What was written last could not be made durable.',
+    why: 'The store in memory was told to fail.',
+    fix: 'Open a new store.',
+  });
+}

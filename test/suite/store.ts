@@ -1,0 +1,440 @@
+// Owns the promise of a store as one suite. Every implementation runs it: test/store/memory.test.ts, test/store/sqlite.test.ts.
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { rateLimiter } from '../../src/core/contract/rate-limiter.js';
+import { Bug, Failure } from '../../src/core/failure.js';
+import { EMPTY, type Head, link } from '../../src/core/record/chain.js';
+import { type AuditEntry, type AuditRow, type Checkpoint, GENESIS, type RowKind } from '../../src/core/record/row.js';
+import type { ContractImage, ContractState, MachineImage, RowQuery, Store } from '../../src/store/store.js';
+
+/** An empty store, opened for one test. */
+export interface StoreUnderTest {
+  readonly store: Store;
+  /** Makes every commit from now on fail, as a full disk does. */
+  failCommits(): void;
+  /** What outlives the process, for stores that promise it. */
+  readonly durable?: {
+    /** The same files, opened again after `close`. */
+    reopen(): Promise<Store>;
+    /** What would be found if the power were cut now: the files as they are, opened without `close`. */
+    crash(): Promise<Store>;
+  };
+  cleanup(): Promise<void>;
+}
+
+export function describeStore(
+  name: string,
+  open: () => Promise<StoreUnderTest>,
+  { durable }: { durable: boolean },
+): void {
+  describe(name, () => {
+    let under: StoreUnderTest;
+    let store: Store;
+
+    beforeEach(async () => {
+      under = await open();
+      store = under.store;
+    });
+    afterEach(() => under.cleanup());
+
+    describe('reads see what was written at once', () => {
+      it('holds nothing when new', () => {
+        expect({ machines: [...store.machines()], rows: store.rows('m'), checkpoint: store.checkpoint('m') }).toEqual({
+          machines: [],
+          rows: [],
+          checkpoint: undefined,
+        });
+      });
+
+      it('gives a machine without rows the empty head', () => {
+        store.putMachine(machine('m'));
+        expect([...store.machines()]).toEqual([
+          { machine: machine('m'), contracts: [], head: { seq: 0, hash: GENESIS } },
+        ]);
+      });
+
+      it('lists machines by slug, contracts in order of creation, each as it was put', async () => {
+        for (const slug of ['b', 'a-10', 'a-9', 'a']) store.putMachine(machine(slug));
+        store.putContract(contract('z', 'a-9'), state('z'));
+        store.putContract(contract('y', 'b'), state('y'));
+        store.putContract(contract('x', 'a-9'), state('x'));
+        const expected = [
+          { machine: machine('a'), contracts: [], head: EMPTY },
+          { machine: machine('a-10'), contracts: [], head: EMPTY },
+          {
+            machine: machine('a-9'),
+            contracts: ['z', 'x'].map((id) => ({ image: contract(id, 'a-9'), state: state(id) })),
+            head: EMPTY,
+          },
+          { machine: machine('b'), contracts: [{ image: contract('y', 'b'), state: state('y') }], head: EMPTY },
+        ];
+        expect([...store.machines()]).toEqual(expected);
+        await settled(store);
+        expect([...store.machines()]).toEqual(expected);
+      });
+
+      it('replaces the image of a machine, and the state of a contract with all its windows', () => {
+        store.putMachine(machine('m'));
+        store.putContract(contract('c', 'm'), state('c'));
+        const image = { ...machine('m'), isPublic: true, displayName: 'Gate of the north — 北門 ⛩' };
+        const later: ContractState = {
+          id: 'c',
+          state: 'limiting',
+          heldUntilCycle: 2_400_000_000,
+          windows: [
+            {
+              cycle: 2_345_678_901,
+              counts: [
+                [0, 2 ** 31],
+                [59, 1],
+                [99_999, 2 ** 53 - 1],
+              ],
+            },
+            { cycle: 0, counts: [] },
+          ],
+        };
+        store.putMachine(image);
+        store.putState(later);
+        expect([...store.machines()]).toEqual([
+          { machine: image, contracts: [{ image: contract('c', 'm'), state: later }], head: EMPTY },
+        ]);
+      });
+
+      it('gives the last row as the head', () => {
+        store.putMachine(machine('m'));
+        const rows = appendAll(store, entries('m', 3));
+        expect([...store.machines()].map(({ head }) => head)).toEqual([{ seq: 3, hash: rows[2]?.hash }]);
+      });
+
+      it('gives the checkpoint with the greatest seq, of each machine its own', () => {
+        for (const slug of ['m', 'n', 'o']) store.putMachine(machine(slug));
+        for (const [slug, seq] of [
+          ['m', 2],
+          ['n', 7],
+          ['m', 5],
+          ['m', 3],
+        ] as const)
+          store.putCheckpoint(checkpoint(slug, seq));
+        expect(['m', 'n', 'o'].map((slug) => store.checkpoint(slug))).toEqual([
+          checkpoint('m', 5),
+          checkpoint('n', 7),
+          undefined,
+        ]);
+      });
+    });
+
+    describe('rows', () => {
+      it('come back as they were appended, with every field', () => {
+        store.putMachine(machine('m'));
+        const rows = appendAll(store, [
+          { ...entry('m', 1), kind: 'machine_created', cause: 'system' },
+          {
+            ...entry('m', 1),
+            kind: 'contract_created',
+            contract_id: 'c',
+            to: 'allowing',
+            definition_digest: 'ab'.repeat(32),
+          },
+          {
+            ...entry('m', 2_345_678_901),
+            contract_id: 'c',
+            from: 'allowing',
+            to: 'limiting',
+            operator: 'newton',
+            operator_version: '1.0',
+            inputs: { m: 5.972e24, a: -0.30000000000000004, 'ключ "\\\u2028': 1e-300 },
+            result: 0.1,
+            master_equation_block: 'F = m · a',
+            proof_digest: 'cd'.repeat(32),
+            substrate: { operator: 'KO42', inputs: { S: 101 }, result: 101.12345678901235 },
+            cause: 'trigger',
+            emitted: ['rate_limited', 'again'],
+          },
+          {
+            ...entry('m', 2_345_678_901),
+            kind: 'transition_failed',
+            failure: { code: 'prove_failed', detail: 'a\nb' },
+          },
+        ]);
+        expect(store.rows('m')).toEqual(rows);
+      });
+
+      it('gives the first 100 in order of seq unless told otherwise', () => {
+        store.putMachine(machine('m'));
+        appendAll(store, entries('m', 120));
+        expect(store.rows('m').map(({ seq }) => seq)).toEqual(Array.from({ length: 100 }, (_, index) => index + 1));
+      });
+
+      it('finds for every query what a walk over all rows finds', () => {
+        for (const slug of ['m', 'n']) store.putMachine(machine(slug));
+        const rows = {
+          m: appendAll(store, mixedEntries('m', 40)),
+          n: appendAll(store, mixedEntries('n', 9)),
+        };
+        fc.assert(
+          fc.property(fc.constantFrom('m', 'n'), anyQuery, (slug, query) => {
+            expect(store.rows(slug, query)).toEqual(walk(rows[slug], query));
+          }),
+          { numRuns: 300 },
+        );
+      });
+
+      it.each([
+        ['a first row that is not 1', 0, 2],
+        ['seq 0', 0, 0],
+        ['the first row again', 1, 1],
+        ['the last row again', 3, 3],
+        ['an earlier row', 3, 1],
+        ['a row after a hole', 3, 5],
+        ['half a row', 3, 3.5],
+      ])('refuses %s and stays as it was', (_, before, seq) => {
+        store.putMachine(machine('m'));
+        const rows = appendAll(store, entries('m', before));
+        const wrong = { ...link(EMPTY, entry('m', 1)), seq };
+        expect(() => store.append(wrong)).toThrow(Bug);
+        expect(store.rows('m')).toEqual(rows);
+        const next = link(rows.at(-1) ?? EMPTY, entry('m', 99));
+        store.append(next);
+        expect(store.rows('m', { afterSeq: rows.length })).toEqual([next]);
+      });
+
+      it('counts seq for each machine by itself', () => {
+        for (const slug of ['m', 'n']) store.putMachine(machine(slug));
+        const m = appendAll(store, entries('m', 3));
+        const n = appendAll(store, entries('n', 1));
+        expect([store.rows('m'), store.rows('n')]).toEqual([m, n]);
+      });
+    });
+
+    describe('commit', () => {
+      it('calls back once for every commit, in their order, also when nothing was written', async () => {
+        const order: string[] = [];
+        store.putMachine(machine('m'));
+        const done = ['first', 'second', 'third'].map((word) => settled(store).then(() => order.push(word)));
+        await Promise.all(done);
+        expect(order).toEqual(['first', 'second', 'third']);
+        await settled(store);
+        expect(order).toEqual(['first', 'second', 'third']);
+      });
+
+      it('lets a callback write and commit again', async () => {
+        store.putMachine(machine('m'));
+        const inner = new Promise<Failure | undefined>((resolve) => {
+          store.commit(() => {
+            store.append(link(EMPTY, entry('m', 1)));
+            store.commit(resolve);
+          });
+        });
+        expect(await inner).toBeUndefined();
+        expect(store.rows('m').map(({ seq }) => seq)).toEqual([1]);
+      });
+    });
+
+    describe('after a failed commit', () => {
+      const calls: readonly [string, (store: Store) => unknown][] = [
+        ['machines', (failed) => [...failed.machines()]],
+        ['putMachine', (failed) => failed.putMachine(machine('n'))],
+        ['putContract', (failed) => failed.putContract(contract('d', 'm'), state('d'))],
+        ['putState', (failed) => failed.putState(state('c'))],
+        ['append', (failed) => failed.append(link(EMPTY, entry('m', 1)))],
+        ['putCheckpoint', (failed) => failed.putCheckpoint(checkpoint('m', 1))],
+        ['rows', (failed) => failed.rows('m')],
+        ['checkpoint', (failed) => failed.checkpoint('m')],
+      ];
+
+      beforeEach(async () => {
+        store.putMachine(machine('m'));
+        store.putContract(contract('c', 'm'), state('c'));
+        await settled(store);
+        under.failCommits();
+        store.putState({ ...state('c'), state: 'limiting' });
+        expect(codeOf(await settled(store))).toBe('store_failed');
+      });
+
+      it.each(calls)('%s fails with store_failed', (_, call) => {
+        expect(codeOf(thrownBy(() => call(store)))).toBe('store_failed');
+      });
+
+      it('every later commit is told of the failure', async () => {
+        expect([codeOf(await settled(store)), codeOf(await settled(store))]).toEqual(['store_failed', 'store_failed']);
+      });
+
+      it('close lets go all the same', () => {
+        expect(() => store.close()).not.toThrow();
+      });
+    });
+
+    describe.runIf(durable)('what was settled is durable', () => {
+      const fill = () => {
+        store.putMachine(machine('m'));
+        store.putContract(contract('c', 'm'), state('c'));
+        store.putCheckpoint(checkpoint('m', 2));
+        return appendAll(store, mixedEntries('m', 12));
+      };
+      const all = (found: Store) => ({
+        machines: [...found.machines()],
+        rows: found.rows('m'),
+        checkpoint: found.checkpoint('m'),
+      });
+
+      it('after the power was cut', async () => {
+        fill();
+        const before = all(store);
+        await settled(store);
+        expect(all(await durableOf(under).crash())).toEqual(before);
+      });
+
+      it('after close, which commits what is left', async () => {
+        fill();
+        const before = all(store);
+        store.close();
+        expect(all(await durableOf(under).reopen())).toEqual(before);
+      });
+
+      it('all of a batch, or none of it', async () => {
+        const rows = fill();
+        await settled(store);
+        const before = all(store);
+        store.append(link(rows.at(-1)!, entry('m', 99)));
+        store.putState({ ...state('c'), state: 'limiting' });
+        store.putCheckpoint(checkpoint('m', 13));
+        const after = all(store);
+        expect([before, after]).toContainEqual(all(await durableOf(under).crash()));
+      });
+
+      it('and the chain goes on where it ended', async () => {
+        const rows = fill();
+        store.close();
+        const again = await durableOf(under).reopen();
+        const next = link(rows.at(-1)!, entry('m', 99));
+        expect(() => again.append(rows.at(-1)!)).toThrow(Bug);
+        again.append(next);
+        expect(again.rows('m', { afterSeq: rows.length })).toEqual([next]);
+      });
+
+      it('a failed commit leaves what was settled before', async () => {
+        fill();
+        await settled(store);
+        const before = all(store);
+        under.failCommits();
+        store.putState({ ...state('c'), state: 'limiting' });
+        expect(codeOf(await settled(store))).toBe('store_failed');
+        expect(all(await durableOf(under).crash())).toEqual(before);
+      });
+    });
+  });
+}
+
+/** Resolves when the commit is settled, with its failure if it has one. */
+function settled(store: Store): Promise<Failure | undefined> {
+  return new Promise((resolve) => store.commit(resolve));
+}
+
+function codeOf(thrown: unknown): string {
+  return thrown instanceof Failure ? thrown.code : `no failure: ${String(thrown)}`;
+}
+
+function thrownBy(call: () => unknown): unknown {
+  try {
+    call();
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+}
+
+function durableOf({ durable }: StoreUnderTest): NonNullable<StoreUnderTest['durable']> {
+  if (durable === undefined) throw new Bug('a durable store has to say how it is opened again');
+  return durable;
+}
+
+function machine(slug: string): MachineImage {
+  return { slug, owner: 'owner-1', isPublic: false, displayName: `Machine ${slug}`, createdCycle: 2_345_678_000 };
+}
+
+function contract(id: string, slug: string): ContractImage {
+  const definition = rateLimiter({ threshold: 3, within: 10 });
+  return {
+    id,
+    machine: slug,
+    definition,
+    templateId: id === 'x' ? undefined : 'rate-limiter',
+    createdCycle: 2_345_678_900,
+    firstFireCycle: 2_345_678_901,
+  };
+}
+
+function state(id: string): ContractState {
+  return {
+    id,
+    state: 'allowing',
+    heldUntilCycle: 0,
+    windows: [
+      {
+        cycle: 2_345_678_901,
+        counts: [
+          [0, 2],
+          [7, 1],
+        ],
+      },
+    ],
+  };
+}
+
+function checkpoint(slug: string, seq: number): Checkpoint {
+  return { machine: slug, seq, hash: 'ab'.repeat(32), cycle: 2_345_678_902, signature: `${'A'.repeat(86)}==` };
+}
+
+function entry(slug: string, cycle: number): AuditEntry {
+  return { machine: slug, cycle, at: '2026-11-20T23:24:00.000Z', kind: 'transition', cause: 'trigger', emitted: [] };
+}
+
+function entries(slug: string, count: number): AuditEntry[] {
+  return Array.from({ length: count }, (_, index) => entry(slug, index));
+}
+
+const kinds: readonly RowKind[] = ['machine_created', 'contract_created', 'transition', 'transition_failed'];
+
+/** Kinds, contracts and cycles in changing company; three rows a cycle. */
+function mixedEntries(slug: string, count: number): AuditEntry[] {
+  return Array.from({ length: count }, (_, index) => ({
+    ...entry(slug, 2_345_678_900 + Math.floor(index / 3)),
+    kind: kinds[Math.floor(index * 1.7) % 4]!,
+    ...(index % 5 === 0 ? {} : { contract_id: `c${index % 2}` }),
+  }));
+}
+
+function appendAll(store: Store, toAppend: readonly AuditEntry[]): AuditRow[] {
+  let head: Head = EMPTY;
+  return toAppend.map((next) => {
+    const row = link(head, next);
+    store.append(row);
+    head = row;
+    return row;
+  });
+}
+
+const cycle = fc.integer({ min: 2_345_678_895, max: 2_345_678_920 });
+
+const anyQuery: fc.Arbitrary<RowQuery> = fc.record(
+  {
+    afterSeq: fc.integer({ min: 0, max: 45 }),
+    limit: fc.integer({ min: 0, max: 45 }),
+    kind: fc.constantFrom(...kinds),
+    contractId: fc.constantFrom('c0', 'c1', 'c2'),
+    fromCycle: cycle,
+    toCycle: cycle,
+  },
+  { requiredKeys: [] },
+);
+
+/** The rows that a query means, found one by one. */
+function walk(rows: readonly AuditRow[], query: RowQuery): AuditRow[] {
+  return rows
+    .filter(({ seq }) => query.afterSeq === undefined || seq > query.afterSeq)
+    .filter(({ kind }) => query.kind === undefined || kind === query.kind)
+    .filter(({ contract_id }) => query.contractId === undefined || contract_id === query.contractId)
+    .filter((row) => query.fromCycle === undefined || row.cycle >= query.fromCycle)
+    .filter((row) => query.toCycle === undefined || row.cycle <= query.toCycle)
+    .slice(0, query.limit ?? 100);
+}
