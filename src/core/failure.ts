@@ -23,6 +23,11 @@ const kinds = {
   unknown_format: { status: 400, exit: 2, title: 'The format is not known' },
   no_requests: { status: 400, exit: 2, title: 'Nothing in the input is a request' },
 
+  // A request that is no sound HTTP, or comes too slowly.
+  malformed_request: { status: 400, exit: 2, title: 'The request is not valid HTTP' },
+  request_timeout: { status: 408, exit: 5, title: 'The request took too long to arrive' },
+  headers_too_large: { status: 431, exit: 2, title: 'The headers are too large' },
+
   // A definition that can be read and still cannot run.
   operator_not_registered: { status: 422, exit: 2, title: 'The operator is not registered' },
   definition_unsound: { status: 422, exit: 2, title: 'The contract definition cannot run' },
@@ -48,6 +53,7 @@ const kinds = {
   slug_taken: { status: 409, exit: 2, title: 'The slug is taken' },
   credential_missing: { status: 401, exit: 2, title: 'A credential is needed' },
   credential_invalid: { status: 401, exit: 2, title: 'The credential is not valid' },
+  cross_site_refused: { status: 403, exit: 2, title: 'The request comes from another site' },
   not_owner: { status: 403, exit: 2, title: 'The machine belongs to another owner' },
   too_many_requests: { status: 429, exit: 1, title: 'Too many requests' },
   limit_reached: { status: 422, exit: 2, title: 'A limit of this node is reached' },
@@ -59,7 +65,9 @@ const kinds = {
   // The node and the road to it.
   store_failed: { status: 503, exit: 70, title: 'The node cannot store' },
   store_locked: { status: 503, exit: 2, title: 'Another process has this data folder open' },
+  store_too_new: { status: 503, exit: 2, title: 'The database was written by a newer version of this program' },
   store_damaged: { status: 503, exit: 2, title: 'The database file is damaged' },
+  internal_error: { status: 500, exit: 70, title: 'The node made a mistake' },
   node_draining: { status: 503, exit: 5, title: 'The node is shutting down' },
   node_overloaded: { status: 503, exit: 5, title: 'The node is overloaded' },
   node_unreachable: { status: 503, exit: 5, title: 'The node could not be reached' },

@@ -214,10 +214,23 @@ export class Host {
     const batch = this.outbox;
     this.outbox = [];
     this.store.commit((failure) => {
-      if (failure === undefined) for (const happening of batch) this.published.next(happening);
+      if (failure === undefined) for (const happening of batch) this.publish(happening);
       else this.storeFailure ??= failure;
       settled?.(failure);
     });
+  }
+
+  /** Why nothing can be stored any more; undefined while all is well. What was counted since may be forgotten. */
+  get failure(): Failure | undefined {
+    return this.storeFailure;
+  }
+
+  private publish(happening: Happening): void {
+    if (happening.kind === 'row') {
+      const machine = this.machines.get(happening.row.machine);
+      if (machine !== undefined) machine.durableSeq = happening.row.seq;
+    }
+    this.published.next(happening);
   }
 
   /** Brings back to life what the store holds, and lets the cycles pass that went by in between. */

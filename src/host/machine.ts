@@ -7,11 +7,15 @@ import type { Contract } from './contract.js';
 export class Machine {
   /** In order of creation. */
   readonly contracts: Contract[] = [];
+  /** The last row that is known to be durable: nobody outside may be told of a later one. */
+  durableSeq: number;
 
   constructor(
     readonly image: MachineImage,
     public head: { readonly seq: number; readonly hash: string } = { seq: 0, hash: GENESIS },
-  ) {}
+  ) {
+    this.durableSeq = head.seq;
+  }
 
   get slug(): string {
     return this.image.slug;
