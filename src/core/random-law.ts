@@ -1,0 +1,133 @@
+// Owns laws that are prepared once and drawn from often: Poisson counts, and choices among many by weight.
+import { exp, log } from './elementary.js';
+import { assert } from './failure.js';
+import type { RandomStream } from './random.js';
+
+/** Up to this mean a table of the distribution is kept; above it, counts are drawn by rejection. */
+const TABLE_MEAN = 200;
+
+/** The number of events of a Poisson process in a span in which `mean` are expected. Exact for any mean from 0 to 1e9. */
+export class PoissonLaw {
+  private readonly table: PoissonTable | undefined;
+
+  constructor(readonly mean: number) {
+    assert(mean >= 0 && mean <= 1e9, `a Poisson law cannot have the mean ${mean}`);
+    this.table = mean <= TABLE_MEAN ? new PoissonTable(mean) : undefined;
+  }
+
+  draw(stream: RandomStream): number {
+    return this.table !== undefined ? this.table.draw(stream) : drawLarge(this.mean, stream);
+  }
+}
+
+/** Slots of the guide: the draw begins at most a step or two from where it ends. A power of two. */
+const GUIDE = 1024;
+
+/**
+ * Inversion with a guide (Chen and Asau, 1974): one uniform u, looked up in the cumulative distribution.
+ *
+ *   F(k) = e^-m sum_{i <= k} m^i / i!          the count is the first k with F(k) > u
+ */
+class PoissonTable {
+  private readonly cumulative: Float64Array;
+  private readonly guide = new Uint16Array(GUIDE);
+
+  constructor(mean: number) {
+    const cumulative: number[] = [];
+    let term = exp(-mean);
+    let sum = term;
+    for (let k = 0; sum < 1 && !(term < 1e-18 && k > mean); k += 1) {
+      cumulative.push(sum);
+      term *= mean / (k + 1);
+      sum += term;
+    }
+    cumulative.push(1);
+    this.cumulative = Float64Array.from(cumulative);
+    let k = 0;
+    for (let slot = 0; slot < GUIDE; slot += 1) {
+      while (this.cumulative[k]! <= slot / GUIDE) k += 1;
+      this.guide[slot] = k;
+    }
+  }
+
+  draw(stream: RandomStream): number {
+    const u = stream.uniform();
+    const { cumulative } = this;
+    let k = this.guide[(u * GUIDE) | 0]!;
+    while (cumulative[k]! <= u) k += 1;
+    return k;
+  }
+}
+
+/** Transformed rejection, PTRS of W. Hoermann, "The transformed rejection method for generating Poisson random variables" (1993). */
+function drawLarge(mean: number, stream: RandomStream): number {
+  const root = Math.sqrt(mean);
+  const b = 0.931 + 2.53 * root;
+  const a = -0.059 + 0.02483 * b;
+  const inverseAlpha = 1.1239 + 1.1328 / (b - 3.4);
+  const accepted = 0.9277 - 3.6224 / (b - 2);
+  const logMean = log(mean);
+  for (;;) {
+    const u = stream.uniform() - 0.5;
+    const v = 1 - stream.uniform();
+    const us = 0.5 - Math.abs(u);
+    const k = Math.floor(((2 * a) / us + b) * u + mean + 0.43);
+    if (us >= 0.07 && v <= accepted) return k;
+    if (k < 0 || (us < 0.013 && v > us)) continue;
+    if (log((v * inverseAlpha) / (a / (us * us) + b)) <= k * logMean - mean - logFactorial(k)) return k;
+  }
+}
+
+/** ln k!, by Stirling's series; from k = 10 on exact to about 1e-13. */
+function logFactorial(k: number): number {
+  if (k < 10) {
+    let product = 1;
+    for (let i = 2; i <= k; i += 1) product *= i;
+    return log(product);
+  }
+  const x = k + 1;
+  const inverse = 1 / x;
+  const square = inverse * inverse;
+  const series = inverse * (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square / 1680)));
+  return (x - 0.5) * log(x) - x + HALF_LOG_TWO_PI + series;
+}
+
+/** ln(2 pi) / 2 */
+const HALF_LOG_TWO_PI = 0.9189385332046728;
+
+/** A choice among n by weight, in constant time (M. D. Vose, 1991). */
+export class AliasTable {
+  private readonly chance: Float64Array;
+  private readonly alias: Uint32Array;
+
+  /** @param weights at least one, each finite and >= 0, with a sum above 0 */
+  constructor(weights: readonly number[]) {
+    const sum = weights.reduce((total, weight) => total + weight, 0);
+    assert(
+      sum > 0 && Number.isFinite(sum) && weights.every((weight) => weight >= 0),
+      'weights must be >= 0 with a sum above 0',
+    );
+    const n = weights.length;
+    this.chance = Float64Array.from(weights, (weight) => (weight * n) / sum);
+    this.alias = Uint32Array.from(weights, (_, index) => index);
+    const small: number[] = [];
+    const large: number[] = [];
+    this.chance.forEach((chance, index) => (chance < 1 ? small : large).push(index));
+    while (small.length > 0 && large.length > 0) {
+      const poor = small.pop()!;
+      const rich = large.pop()!;
+      this.alias[poor] = rich;
+      this.chance[rich]! -= 1 - this.chance[poor]!;
+      (this.chance[rich]! < 1 ? small : large).push(rich);
+    }
+    // What is left on either side differs from 1 by rounding alone, unless its weight is 0.
+    for (const index of [...small, ...large]) if (weights[index]! > 0) this.chance[index] = 1;
+  }
+
+  /** Index of the chosen one. */
+  draw(stream: RandomStream): number {
+    const scaled = stream.uniform() * this.chance.length;
+    const index = Math.floor(scaled);
+    return scaled - index < this.chance[index]! ? index : this.alias[index]!;
+  }
+}
