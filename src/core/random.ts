@@ -23,7 +23,7 @@ export class RandomStream {
     const digest = createHash('sha256')
       .update(`${typeof seed}:${seed}\u0000${purpose}`)
       .digest();
-    const state = [0, 4, 8, 12].map((offset) => digest.readInt32LE(offset));
+    const state: number[] = [0, 4, 8, 12].map((offset) => digest.readInt32LE(offset));
     // The one state from which the generator never leaves; no known text leads to it.
     if (state.every((word) => word === 0)) state[0] = 1;
     this.generator = xoroshiro128plusFromState(state);
