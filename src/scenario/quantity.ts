@@ -71,13 +71,15 @@ export function parseMeanTime(value: number | string, cycleMs: number, path = ''
 }
 
 /**
- * A time in whole milliseconds, the nearest, halves up: for what is not simulated, as the intervals of a log.
- * @throws Failure `invalid_input` when it cannot be read or is longer than MAX_CYCLES
+ * A time in ms, for what may be shorter than a cycle: the nearest double.
+ * @throws Failure `invalid_input` when it cannot be read, is below `leastMs` or longer than MAX_CYCLES
  */
-export function parseTimeMs(value: number | string, cycleMs: number, path = ''): number {
+export function parseTimeMs(value: number | string, cycleMs: number, path = '', leastMs = 0): number {
   return refusing(timeWords, value, path, (text) => {
     const { over, under } = timeOf(text, cycleMs);
-    return nearestWhole({ over: over * BigInt(cycleMs), under });
+    const ms = Number(((over * BigInt(cycleMs)) << 64n) / under) / 2 ** 64;
+    if (ms < leastMs) misread(`it comes to ${ms} ms, and at least ${leastMs} ms are needed`);
+    return ms;
   });
 }
 
@@ -95,28 +97,30 @@ interface Fraction {
   readonly under: bigint;
 }
 
-const unitMs = { ms: 1n, s: 1_000n, min: 60_000n, h: 3_600_000n, d: 86_400_000n } as const;
+const ONE: Fraction = { over: 1n, under: 1n };
 
-const units: Readonly<Record<string, keyof typeof unitMs | 'cycle'>> = {
-  ...{ ms: 'ms', millisecond: 'ms', milliseconds: 'ms' },
-  ...{ s: 's', sec: 's', second: 's', seconds: 's' },
-  ...{ m: 'min', min: 'min', minute: 'min', minutes: 'min' },
-  ...{ h: 'h', hour: 'h', hours: 'h' },
-  ...{ d: 'd', day: 'd', days: 'd' },
-  ...{ cycle: 'cycle', cycles: 'cycle' },
-};
+/** The units by their spellings; that without a length in ms is the cycle. */
+const units: readonly { readonly words: readonly string[]; readonly ms?: bigint }[] = [
+  { words: ['ms', 'millisecond', 'milliseconds'], ms: 1n },
+  { words: ['s', 'sec', 'second', 'seconds'], ms: 1_000n },
+  { words: ['m', 'min', 'minute', 'minutes'], ms: 60_000n },
+  { words: ['h', 'hour', 'hours'], ms: 3_600_000n },
+  { words: ['d', 'day', 'days'], ms: 86_400_000n },
+  { words: ['cycle', 'cycles'] },
+];
 
 /** The length of a unit in cycles; that of no unit, one cycle. */
 function lengthOf(word: string, cycleMs: number): Fraction {
-  if (word === '') return { over: 1n, under: 1n };
+  if (word === '') return ONE;
   const name = word.toLowerCase();
-  const unit = Object.hasOwn(units, name) ? units[name] : undefined;
-  if (unit === undefined) {
-    const guess = nearest(name, Object.keys(units));
-    const advice = guess === undefined ? 'there are ms, s, m, h, d and cycles' : `did you mean "${guess}"?`;
-    return misread(`"${word}" is no unit of time (${advice})`);
-  }
-  return unit === 'cycle' ? { over: 1n, under: 1n } : { over: unitMs[unit], under: BigInt(cycleMs) };
+  const unit = units.find(({ words }) => words.includes(name));
+  if (unit !== undefined) return unit.ms === undefined ? ONE : { over: unit.ms, under: BigInt(cycleMs) };
+  const guess = nearest(
+    name,
+    units.flatMap(({ words }) => words),
+  );
+  const advice = guess === undefined ? 'there are ms, s, m, h, d and cycles' : `did you mean "${guess}"?`;
+  return misread(`"${word}" is no unit of time (${advice})`);
 }
 
 function timeOf(text: string, cycleMs: number): Fraction {
