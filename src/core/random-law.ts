@@ -59,6 +59,27 @@ class PoissonTable {
   }
 }
 
+/** From this mean on, rejection is right and quicker than counting up. */
+const REJECTION_MEAN = 10;
+
+/** A Poisson count of a mean that is not drawn from again: without a table. Exact for any mean from 0 to 1e9. */
+export function drawPoisson(mean: number, stream: RandomStream): number {
+  return mean < REJECTION_MEAN ? drawSmall(mean, stream) : drawLarge(mean, stream);
+}
+
+/** Inversion without a guide: the first k with F(k) > u, counted up from 0. */
+function drawSmall(mean: number, stream: RandomStream): number {
+  const u = stream.uniform();
+  let k = 0;
+  let term = exp(-mean);
+  // Terms below 1e-18 no longer move the sum, which rounding may have stopped just below u.
+  for (let sum = term; sum <= u && (term >= 1e-18 || k < mean); sum += term) {
+    k += 1;
+    term *= mean / k;
+  }
+  return k;
+}
+
 /** Transformed rejection, PTRS of W. Hoermann, "The transformed rejection method for generating Poisson random variables" (1993). */
 function drawLarge(mean: number, stream: RandomStream): number {
   const root = Math.sqrt(mean);
