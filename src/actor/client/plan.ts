@@ -1,0 +1,127 @@
+// Owns the way from what a scenario says of its clients to behaviours: texts into numbers, defaults filled in, names given.
+// Leaves the shape of what is said to schema.ts, and making the clients to population.ts.
+
+import { Failure, unreachable } from '../../core/failure.js';
+import { parseRate, parseTimeMs } from '../../scenario/quantity.js';
+import { parseTimeLaw } from '../../scenario/time-law.js';
+import { type BackoffPlan, pauses } from './backoff.js';
+import type { ClientState } from './client.js';
+import { closed } from './closed.js';
+import { holding } from './holding.js';
+import { obedient } from './obedient.js';
+import { open } from './open.js';
+import type { Behaviour } from './port.js';
+import { RetryBudget, type RetryBudgetPlan, SLICES } from './retry-budget.js';
+import { retrying } from './retrying.js';
+import type { ClientSpec } from './schema.js';
+
+/** One kind of client, ready to be made. */
+export interface ClientPlan {
+  /** Of its figures, actors and random streams; unlike that of any other kind of the run. */
+  readonly name: string;
+  /** How many there are; undefined: as many as are needed, so that no job waits for a client. */
+  readonly count: number | undefined;
+  /** Weight when arriving requests are dealt; 0: it takes none. */
+  readonly share: number;
+  /** Whether it hears what the contract emits. */
+  readonly listens: boolean;
+  /** How long it waits for an answer, in ms. */
+  readonly timeoutMs: number | undefined;
+  /** One behaviour for all clients of the kind, in a run that begins at `startMs`, in unix ms. */
+  behaviour(startMs: number): Behaviour<ClientState>;
+}
+
+/**
+ * @param place JSON pointer to the specifications, for failures
+ * @throws Failure `invalid_input`, its faults placed, when a time or rate cannot be read or the fields contradict each other
+ */
+export function planClients(specs: readonly ClientSpec[], cycleMs: number, place = ''): ClientPlan[] {
+  const taken = new Set<string>();
+  return specs.map((spec, index) => {
+    const path = `${place}/${index}`;
+    const name = spec.name ?? freeName(spec.kind, specs, taken);
+    if (taken.has(name)) refuse(`${path}/name`, `"${name}" is taken by another kind of client`);
+    taken.add(name);
+    return { name, ...planClient(spec, new Reader(cycleMs, path)) };
+  });
+}
+
+function planClient(spec: ClientSpec, read: Reader): Omit<ClientPlan, 'name'> {
+  const timeoutMs = spec.timeout === undefined ? undefined : read.ms(spec.timeout, '/timeout', 1);
+  const pooled = { count: undefined, listens: false, timeoutMs };
+  switch (spec.kind) {
+    case 'open':
+      return { ...pooled, share: spec.share ?? 1, behaviour: () => open() };
+    case 'obedient': {
+      const plan = { maxAttempts: spec.max_attempts ?? 10, jitterMs: read.ms(spec.jitter ?? 0, '/jitter') };
+      return { ...pooled, share: spec.share ?? 1, behaviour: () => obedient(plan) };
+    }
+    case 'retrying': {
+      const plan = { maxAttempts: spec.max_attempts ?? 3, honoursRetryAfter: spec.honours_retry_after ?? false };
+      const pauseMs = pauses(read.backoff(spec.backoff ?? { policy: 'none' }));
+      const budget = spec.retry_budget && read.budget(spec.retry_budget);
+      return {
+        ...pooled,
+        share: spec.share ?? 1,
+        behaviour: (startMs) => retrying(plan, pauseMs, budget && new RetryBudget(budget, startMs)),
+      };
+    }
+    case 'holding': {
+      const { batch = Number.POSITIVE_INFINITY, spread = 0, jitter = false } = spec.flush ?? {};
+      const plan = { buffer: spec.buffer ?? 1000, batch, spreadMs: read.ms(spread, '/flush/spread'), jitter };
+      const { count, share = 1, listens = true } = spec;
+      return { count, share, listens, timeoutMs, behaviour: () => holding(plan) };
+    }
+    case 'closed': {
+      // A client that neither thinks nor waits would ask without end in one instant of virtual time.
+      const plan = { think: parseTimeLaw(spec.think, read.cycleMs, `${read.place}/think`, 1) };
+      return { count: spec.count, share: 0, listens: false, timeoutMs, behaviour: () => closed(plan) };
+    }
+    default:
+      return unreachable(spec);
+  }
+}
+
+/** Reads the quantities of one specification, and says where they stand. */
+class Reader {
+  constructor(
+    readonly cycleMs: number,
+    readonly place: string,
+  ) {}
+
+  ms(value: number | string, path: string, leastMs = 0): number {
+    return parseTimeMs(value, this.cycleMs, `${this.place}${path}`, leastMs);
+  }
+
+  backoff({ policy, base = '100ms', cap }: NonNullable<RetryingSpec['backoff']>): BackoffPlan {
+    const baseMs = this.ms(base, '/backoff/base');
+    const capMs = cap === undefined ? Math.max(baseMs, 20_000) : this.ms(cap, '/backoff/cap', baseMs);
+    return { policy, baseMs, capMs };
+  }
+
+  budget({ share, floor = 0, over = '10s' }: NonNullable<RetryingSpec['retry_budget']>): RetryBudgetPlan {
+    const overMs = this.ms(over, '/retry_budget/over', SLICES);
+    const rate = parseRate(floor, this.cycleMs, `${this.place}/retry_budget/floor`);
+    return { share, floor: (rate.requests / rate.cycles) * (overMs / this.cycleMs), overMs };
+  }
+}
+
+type RetryingSpec = Extract<ClientSpec, { kind: 'retrying' }>;
+
+/** The kind itself, or the kind with the first number from 2 that nobody has. */
+function freeName(kind: string, specs: readonly ClientSpec[], taken: ReadonlySet<string>): string {
+  const isFree = (name: string) => !taken.has(name) && !specs.some((spec) => spec.name === name);
+  let name = kind;
+  for (let n = 2; !isFree(name); n += 1) name = `${kind}-${n}`;
+  return name;
+}
+
+/** Throws the Failure for clients that cannot be made; `path` is a JSON pointer. */
+export function refuse(path: string, message: string): never {
+  throw new Failure('invalid_input', {
+    what: 'The clients cannot be made.',
+    why: `${path} ${message}.`,
+    fix: 'Mend the field named.',
+    faults: [{ path, message }],
+  });
+}

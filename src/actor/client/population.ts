@@ -1,0 +1,195 @@
+// Owns all clients of a run: who is there, who gets which request, who hears what the gate says. Leaves what a client does to its
+// behaviour, and where its attempts go to the road.
+//
+//   arrival ─► dealt to a kind, by share ─┬─► a pool: a client that is free, or a new one
+//                                         └─► devices: one of those of the contract, each as likely
+//   closed clients take no arrivals: they make their own
+//
+//   client    0   1   2   3   4   5   6         a fixed number of them is dealt to 3 contracts in turn
+//   contract  0   1   2   0   1   2   0
+
+import type { Clock } from '../../clock/clock.js';
+import { assert } from '../../core/failure.js';
+import { RandomStream, type Seed } from '../../core/random.js';
+import { AliasTable } from '../../core/random-law.js';
+import type { ClientFigures } from '../../outcome/schema.js';
+import type { Inspect } from '../contract-actor.js';
+import { Client, type ClientState, type ClientWorld, type Road } from './client.js';
+import { type ClientPlan, refuse } from './plan.js';
+import type { Behaviour, ClientEvent, Job } from './port.js';
+import { type ClientCounts, ClientTally } from './tally.js';
+
+export interface PopulationOptions {
+  readonly clock: Clock;
+  readonly road: Road;
+  readonly plans: readonly ClientPlan[];
+  readonly seed: Seed;
+  /** How many contracts there are, at least 1. */
+  readonly contracts: number;
+  /** Jobs born before are a warm-up and not counted; unix ms. Default: now. */
+  readonly fromMs?: number | undefined;
+  /** Watches every message to every client. */
+  readonly inspect?: Inspect | undefined;
+}
+
+const begin: ClientEvent = { type: 'begin' };
+const rateLimited: ClientEvent = { type: 'rate_limited' };
+const rateRestored: ClientEvent = { type: 'rate_restored' };
+
+export class Population {
+  readonly #clock: Clock;
+  readonly #kinds: readonly Kind[];
+  /** The kinds that take arrivals, in step with `#shares`. */
+  readonly #takers: readonly Kind[];
+  readonly #shares: AliasTable | undefined;
+  readonly #dealing: RandomStream;
+  #jobs = 0;
+
+  /** @throws Failure `invalid_input` when there are fewer devices than contracts */
+  constructor(options: PopulationOptions) {
+    this.#clock = options.clock;
+    this.#kinds = options.plans.map(
+      (plan, index) => new Kind(plan, index, options, (contract) => this.#newJob(contract)),
+    );
+    this.#takers = this.#kinds.filter(({ plan }) => plan.share > 0);
+    this.#shares = this.#takers.length > 1 ? new AliasTable(this.#takers.map(({ plan }) => plan.share)) : undefined;
+    this.#dealing = new RandomStream(options.seed, 'clients/kind');
+  }
+
+  /** Whether any kind of client takes arrivals. */
+  get takesArrivals(): boolean {
+    return this.#takers.length > 0;
+  }
+
+  /** Clients with a will of their own set to work. To be called once, when the run begins. */
+  begin(): void {
+    for (const kind of this.#kinds) kind.begin();
+  }
+
+  /** Somebody wants a request made now. */
+  arrive(contract: number): void {
+    assert(this.takesArrivals, 'a request came, and no kind of client takes any');
+    const kind = this.#takers[this.#shares === undefined ? 0 : this.#shares.draw(this.#dealing)]!;
+    kind.take(this.#newJob(contract));
+  }
+
+  /** The contract has emitted `rate_limited`. */
+  rateLimited(contract: number): void {
+    for (const kind of this.#kinds) kind.announce(contract, rateLimited);
+  }
+
+  /** The contract has emitted `rate_restored`. */
+  rateRestored(contract: number): void {
+    for (const kind of this.#kinds) kind.announce(contract, rateRestored);
+  }
+
+  /** Every client there is, by kind and number. */
+  *clients(): IterableIterator<Client> {
+    for (const { clients } of this.#kinds) yield* clients;
+  }
+
+  /** What has happened so far, over all kinds. */
+  get counts(): ClientCounts {
+    return this.#total().counts;
+  }
+
+  /** The figures up to now: the sum, then each kind. */
+  figures(): ClientFigures[] {
+    const nowMs = this.#clock.now();
+    const clients = this.#kinds.reduce((sum, kind) => sum + kind.clients.length, 0);
+    return [
+      this.#total().figures('all', clients, nowMs),
+      ...this.#kinds.map(({ plan, tally, clients: { length } }) => tally.figures(plan.name, length, nowMs)),
+    ];
+  }
+
+  #total(): ClientTally {
+    const total = new ClientTally(this.#kinds[0]?.tally.fromMs ?? this.#clock.now());
+    for (const { tally } of this.#kinds) total.add(tally);
+    return total;
+  }
+
+  #newJob(contract: number): Job {
+    this.#jobs += 1;
+    return { number: this.#jobs, contract, bornMs: this.#clock.now() };
+  }
+}
+
+/** The clients of one kind: a fixed number of them, or a pool that grows. */
+class Kind implements ClientWorld {
+  readonly clients: Client[] = [];
+  readonly tally: ClientTally;
+  readonly clock: Clock;
+  readonly road: Road;
+  readonly draw: RandomStream;
+  readonly inspect: Inspect | undefined;
+  readonly #contracts: number;
+  readonly #behaviour: Behaviour<ClientState>;
+  readonly #free: Client[] = [];
+  readonly #picks: RandomStream;
+  readonly #makeJob: (contract: number) => Job;
+
+  constructor(
+    readonly plan: ClientPlan,
+    index: number,
+    { clock, road, seed, contracts, fromMs, inspect }: PopulationOptions,
+    makeJob: (contract: number) => Job,
+  ) {
+    const { name, count, share, behaviour } = plan;
+    if (count !== undefined && share > 0 && count < contracts) {
+      refuse(`/${index}/count`, `is ${count}, and there are ${contracts} contracts: each needs a device of its own`);
+    }
+    this.clock = clock;
+    this.road = road;
+    this.inspect = inspect;
+    this.tally = new ClientTally(fromMs ?? clock.now());
+    this.draw = new RandomStream(seed, `clients/${name}/behaviour`);
+    this.#picks = new RandomStream(seed, `clients/${name}/device`);
+    this.#contracts = contracts;
+    this.#behaviour = behaviour(clock.now());
+    this.#makeJob = makeJob;
+    for (let number = 0; number < (count ?? 0); number += 1) this.#add(number % contracts);
+  }
+
+  get timeoutMs(): number | undefined {
+    return this.plan.timeoutMs;
+  }
+
+  begin(): void {
+    if (this.plan.count !== undefined) for (const client of this.clients) client.tell(begin);
+  }
+
+  take(job: Job): void {
+    this.tally.born(job);
+    const client =
+      this.plan.count === undefined ? (this.#free.pop() ?? this.#add(job.contract)) : this.#pick(job.contract);
+    client.tell({ type: 'job', job });
+  }
+
+  announce(contract: number, event: ClientEvent): void {
+    if (!this.plan.listens) return;
+    for (let n = contract; n < this.clients.length; n += this.#contracts) this.clients[n]!.tell(event);
+  }
+
+  newJob(contract: number): Job {
+    const job = this.#makeJob(contract);
+    this.tally.born(job);
+    return job;
+  }
+
+  freed(client: Client): void {
+    if (this.plan.count === undefined) this.#free.push(client);
+  }
+
+  #add(contract: number): Client {
+    const client = new Client(`${this.plan.name}/${this.clients.length}`, contract, this.#behaviour, this);
+    this.clients.push(client);
+    return client;
+  }
+
+  /** One of the devices of a contract. */
+  #pick(contract: number): Client {
+    const last = Math.floor((this.clients.length - 1 - contract) / this.#contracts);
+    return this.clients[contract + this.#contracts * (last === 0 ? 0 : this.#picks.integer(0, last))]!;
+  }
+}

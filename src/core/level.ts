@@ -1,0 +1,37 @@
+// Owns a number that stands for a while, then changes: its mean over time and its maximum. Leaves what it counts to its owner.
+//
+//   3      ___
+//   2   __|   |__        mean = area / time
+//   1  |         |___
+//      from          now
+
+/** A queue's length, the number of busy servers. Changes come in order of time. */
+export class Level {
+  value = 0;
+  /** Largest value since `fromMs`. */
+  max = 0;
+  #areaMs = 0;
+  #sinceMs: number;
+
+  /** @param fromMs what was before is not measured; unix ms */
+  constructor(readonly fromMs: number) {
+    this.#sinceMs = fromMs;
+  }
+
+  change(by: number, nowMs: number): void {
+    this.#areaMs = this.areaMs(nowMs);
+    if (nowMs > this.#sinceMs) this.#sinceMs = nowMs;
+    this.value += by;
+    if (nowMs >= this.fromMs && this.value > this.max) this.max = this.value;
+  }
+
+  /** The integral of the value over time since `fromMs`, in ms: of two readings, the difference is the area between. */
+  areaMs(nowMs: number): number {
+    return this.#areaMs + this.value * Math.max(0, nowMs - this.#sinceMs);
+  }
+
+  /** The mean over the time since `fromMs`; 0 before. */
+  mean(nowMs: number): number {
+    return nowMs > this.fromMs ? this.areaMs(nowMs) / (nowMs - this.fromMs) : 0;
+  }
+}

@@ -1,0 +1,62 @@
+// Owns the way of an attempt through the model: gate, service, answer. Leaves deciding to the gate it is given, and a road over a
+// network to the live arm.
+//
+//   attempt ─► gate ─ admitted ─► service ─ served ──────────┐
+//               └─ limited ─┐       └─ refused: failed ──────┤
+//                           └────────────────────────────────┴─► answer ─► (lost) ─► client
+
+import type { Road, SentAttempt } from '../actor/client/client.js';
+import type { Answer } from '../actor/client/port.js';
+import type { Service, Visit } from './service.js';
+
+/** What the road leads through; what is left out lets everything pass. */
+export interface RoadParts {
+  /** Counts a request of a contract now, and decides it; undefined: admitted. */
+  readonly decide?: ((contract: number) => Extract<Answer, { type: 'limited' }> | undefined) | undefined;
+  /** Behind the gate; its `onServed` must call `served`. */
+  readonly service?: Service<SentAttempt> | undefined;
+  /** Whether the answer that is about to be given gets lost. */
+  readonly loses?: (() => boolean) | undefined;
+}
+
+export class ModelledRoad implements Road {
+  readonly #visits = new Map<SentAttempt, Visit<SentAttempt>>();
+
+  constructor(private readonly parts: RoadParts) {}
+
+  send(attempt: SentAttempt): void {
+    const { decide, service } = this.parts;
+    const limited = decide?.(attempt.job.contract);
+    if (limited !== undefined || service === undefined) {
+      this.#answer(attempt, limited ?? served);
+      return;
+    }
+    const visit = service.offer(attempt);
+    if (visit === undefined) this.#answer(attempt, failed);
+    else this.#visits.set(attempt, visit);
+  }
+
+  abandon(attempt: SentAttempt): void {
+    const visit = this.#visits.get(attempt);
+    if (visit === undefined) return;
+    this.#visits.delete(attempt);
+    this.parts.service?.abandon(visit);
+  }
+
+  /** For the service: the work is done. */
+  served(attempt: SentAttempt): void {
+    this.#visits.delete(attempt);
+    this.#answer(attempt, served);
+  }
+
+  #answer(attempt: SentAttempt, answer: Answer): void {
+    const isLost = this.parts.loses?.() === true;
+    // Who has set a time limit hears nothing until it is over; others would wait for ever, so they hear of the loss.
+    if (!isLost) attempt.answer(answer);
+    else if (attempt.timeout === undefined) attempt.answer(lost);
+  }
+}
+
+const served: Answer = { type: 'served' };
+const failed: Answer = { type: 'failed' };
+const lost: Answer = { type: 'lost' };
