@@ -1,0 +1,104 @@
+// Owns which keys may sign a record, and in which cycles: a pinned key and those that followed it, each named by the one before.
+// Leaves the arithmetic of signatures to signing.ts.
+//
+//   pinned A ──succession──► B ──succession──► C          A signs up to cycle 100, B from 100 to 250, C from 250 on;
+//               cycle 100        cycle 250                in the cycle of a change both may
+import type { KeyObject } from 'node:crypto';
+import type { Checkpoint } from './row.js';
+import { readSuccession } from './shape.js';
+import { checkpointHolds, fingerprintOf, publicKeyFrom, rawOf, type Succession, successionHolds } from './signing.js';
+
+/** What is known about the keys of a node, and from whom it may come. */
+export interface KnownKeys {
+  /** The key the reader trusts. Without it the record is trusted to name its own. */
+  readonly pinned?: KeyObject | undefined;
+  /** The key the record says it is signed by: 32 bytes in base64, as `isRawKey` wants them. */
+  readonly named?: string;
+  /** In the order of their cycles. */
+  readonly successions?: readonly unknown[];
+}
+
+interface TrustedKey {
+  readonly publicKey: KeyObject;
+  readonly fingerprint: string;
+  readonly fromCycle: number;
+  readonly toCycle: number;
+}
+
+export class KeyRing {
+  readonly #keys: readonly TrustedKey[];
+
+  private constructor(
+    keys: readonly TrustedKey[],
+    /** Whether trust begins with a key that the reader brought. */
+    readonly pinned: boolean,
+  ) {
+    this.#keys = keys;
+  }
+
+  /** The ring of a reader who trusts one key and knows of no other. */
+  static pinning(publicKey: KeyObject): KeyRing {
+    return new KeyRing([trustedKey(publicKey, 0, Number.MAX_SAFE_INTEGER)], true);
+  }
+
+  /** The pinned key and all that followed it, or why what is known does not hang together. */
+  static read({ pinned, named, successions = [] }: KnownKeys): { readonly ring: KeyRing } | { readonly fault: string } {
+    const read = readChain(successions);
+    if ('fault' in read) return read;
+    const { chain } = read;
+    const pinnedRaw = pinned && rawOf(pinned);
+    const [oldest] = chain;
+    const raws =
+      oldest === undefined ? [named ?? pinnedRaw ?? ''] : [oldest.previous, ...chain.map(({ next }) => next)];
+    const last = raws.at(-1)!;
+    if (last === '') return { fault: 'No key is known.' };
+    if (named !== undefined && named !== last) {
+      return { fault: `The record names ${short(named)}, and ${short(last)} is the last that an earlier key named.` };
+    }
+    const first = pinnedRaw === undefined ? 0 : raws.indexOf(pinnedRaw);
+    if (first < 0) return { fault: `The record names ${short(last)}, and ${fingerprintOf(pinned!)} is pinned.` };
+    const keys = raws.map((raw, index) =>
+      trustedKey(publicKeyFrom(raw), chain[index - 1]?.cycle ?? 0, chain[index]?.cycle ?? Number.MAX_SAFE_INTEGER),
+    );
+    return { ring: new KeyRing(keys.slice(first), pinned !== undefined) };
+  }
+
+  /** The fingerprint of the key that signed the checkpoint; undefined unless it is on the ring and in force in that cycle. */
+  signerOf(checkpoint: Checkpoint): string | undefined {
+    const { cycle } = checkpoint;
+    const inForce = this.#keys.filter(({ fromCycle, toCycle }) => fromCycle <= cycle && cycle <= toCycle);
+    return inForce.find(({ publicKey }) => checkpointHolds(checkpoint, publicKey))?.fingerprint;
+  }
+
+  toString(): string {
+    return this.#keys.map(({ fingerprint }) => fingerprint).join(' or ');
+  }
+}
+
+function trustedKey(publicKey: KeyObject, fromCycle: number, toCycle: number): TrustedKey {
+  return { publicKey, fingerprint: fingerprintOf(publicKey), fromCycle, toCycle };
+}
+
+/** The successions, if each is signed by the key that the one before had named. */
+function readChain(values: readonly unknown[]): { readonly chain: readonly Succession[] } | { readonly fault: string } {
+  const chain: Succession[] = [];
+  for (const value of values) {
+    const before = chain.at(-1);
+    const read = readSuccession(value);
+    if ('fault' in read) return { fault: `A succession does not look like one: ${read.fault}.` };
+    const succession = read.value;
+    if (!successionHolds(succession)) return { fault: 'A succession is not signed by the key it calls previous.' };
+    if (before !== undefined && before.next !== succession.previous) {
+      return { fault: `${short(before.next)} was named, and ${short(succession.previous)} names the next.` };
+    }
+    if (before !== undefined && before.cycle > succession.cycle) {
+      return { fault: `The successions of cycles ${before.cycle} and ${succession.cycle} stand in the wrong order.` };
+    }
+    chain.push(succession);
+  }
+  return { chain };
+}
+
+function short(raw: string): string {
+  return fingerprintOf(publicKeyFrom(raw));
+}
