@@ -1,0 +1,111 @@
+// Owns cutting a stream of bytes into lines. Leaves what a line means to the formats.
+
+import type { Intake } from './intake.js';
+
+/** Reads the lines of one format. The bytes are only valid during the call. */
+export interface LineReader {
+  /** A line that is not blank, without its end, and its number from 1. */
+  line(bytes: Buffer, from: number, to: number, number: number): void;
+  /** After the last line. */
+  end(): void;
+}
+
+/** Reads the bytes of one log, whose format is known. */
+export interface LogReader {
+  /** Lines seen so far, blank ones included. */
+  readonly lines: number;
+  /** The next bytes of the log; only valid during the call. */
+  push(chunk: Buffer): void;
+  /** After the last bytes. */
+  end(): void;
+}
+
+/** A longer line is skipped: memory stays bounded whatever the file is. */
+export const MAX_LINE_BYTES = 1 << 20;
+
+const TOO_LONG = 'longer than 1 MiB';
+
+/**
+ * Hands every line to a reader, wherever the chunks are cut. A line ends with LF or CRLF, the last also with the file.
+ * A byte order mark before the first line is dropped. A line of nothing but blanks (and NULs, which log rotation by
+ * truncation leaves) is no line to read and not counted as skipped.
+ */
+export class LineCutter implements LogReader {
+  lines = 0;
+  readonly #reader: LineReader;
+  readonly #skip: Intake['skip'];
+  /** The start of a line whose end has not come yet. */
+  #held = Buffer.alloc(4096);
+  /** How long that start is; only the first MAX_LINE_BYTES + 1 of it are kept. */
+  #heldBytes = 0;
+
+  constructor(reader: LineReader, intake: Pick<Intake, 'skip'>) {
+    this.#reader = reader;
+    this.#skip = intake.skip.bind(intake);
+  }
+
+  push(chunk: Buffer): void {
+    let start = 0;
+    let end = chunk.indexOf(LF);
+    if (this.#heldBytes > 0 && end >= 0) {
+      this.#hold(chunk, 0, end);
+      this.#release();
+      start = end + 1;
+      end = chunk.indexOf(LF, start);
+    }
+    while (end >= 0) {
+      this.#line(chunk, start, end);
+      start = end + 1;
+      end = chunk.indexOf(LF, start);
+    }
+    if (start < chunk.length) this.#hold(chunk, start, chunk.length);
+  }
+
+  end(): void {
+    if (this.#heldBytes > 0) this.#release();
+    this.#reader.end();
+  }
+
+  #line(bytes: Buffer, from: number, to: number): void {
+    const number = ++this.lines;
+    let start = from;
+    let end = to;
+    if (end > start && bytes[end - 1] === CR) end--;
+    if (number === 1 && startsWithMark(bytes, start, end)) start += 3;
+    if (isBlank(bytes, start, end)) return;
+    if (end - start > MAX_LINE_BYTES) this.#skip(number, TOO_LONG, bytes, start, end);
+    else this.#reader.line(bytes, start, end, number);
+  }
+
+  #hold(chunk: Buffer, from: number, to: number): void {
+    const wanted = Math.min(this.#heldBytes + to - from, MAX_LINE_BYTES + 5);
+    if (wanted > this.#held.length) {
+      const grown = Buffer.alloc(Math.max(wanted, 2 * this.#held.length));
+      this.#held.copy(grown, 0, 0, this.#heldBytes);
+      this.#held = grown;
+    }
+    if (wanted > this.#heldBytes) chunk.copy(this.#held, this.#heldBytes, from, from + wanted - this.#heldBytes);
+    this.#heldBytes = wanted;
+  }
+
+  #release(): void {
+    const length = this.#heldBytes;
+    this.#heldBytes = 0;
+    this.#line(this.#held, 0, length);
+  }
+}
+
+/** Whether the bytes begin with the byte order mark of UTF-8. */
+export function startsWithMark(bytes: Uint8Array, from: number, to: number): boolean {
+  return to - from >= 3 && bytes[from] === 0xef && bytes[from + 1] === 0xbb && bytes[from + 2] === 0xbf;
+}
+
+function isBlank(bytes: Uint8Array, from: number, to: number): boolean {
+  let at = from;
+  while (at < to && bytes[at]! <= SPACE) at++;
+  return at === to;
+}
+
+const LF = 0x0a;
+const CR = 0x0d;
+const SPACE = 0x20;

@@ -1,0 +1,124 @@
+// Owns the bytes of a log: a file, a pipe or standard input, unpacked when they are gzip. Leaves what they say to the formats.
+
+import { type FileHandle, open } from 'node:fs/promises';
+import { stdin } from 'node:process';
+import { addAbortSignal, pipeline, Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { Failure } from '../../core/failure.js';
+
+/** How much is read at once: large enough to be rare, small enough to stay in the processor's cache while it is parsed. */
+const CHUNK_BYTES = 1 << 18;
+
+export interface SourceHooks {
+  /** Ends the reading early, without an error: what was read so far stands. */
+  readonly signal?: AbortSignal | undefined;
+  /** After each piece: bytes read from the disk (before unpacking), and how many there are, unknown for a pipe. */
+  readonly onProgress?: ((bytesRead: number, totalBytes: number | undefined) => void) | undefined;
+}
+
+/**
+ * The bytes of the log at `path` (`-` for standard input), gzip unpacked, told by the bytes and not by the name; also
+ * several gzip members one after the other. A chunk is only valid until the next one is asked for.
+ * @throws Failure `unreadable_file`
+ */
+export async function* bytesOf(path: string, hooks: SourceHooks): AsyncGenerator<Buffer, void, undefined> {
+  try {
+    const raw = path === '-' ? pieces(stdin, hooks) : fileBytes(path, hooks);
+    yield* unpacked(raw);
+  } catch (error) {
+    if (hooks.signal?.aborted === true && !(error instanceof Failure)) return;
+    throw error instanceof Failure ? error : unreadable(path, error);
+  }
+}
+
+async function* fileBytes(path: string, hooks: SourceHooks): AsyncGenerator<Buffer> {
+  const file = await open(path, 'r');
+  try {
+    const stats = await file.stat();
+    if (stats.isDirectory()) throw Object.assign(new Error('it is a directory'), { code: 'EISDIR' });
+    if (stats.isFile()) yield* readAhead(file, stats.size, hooks);
+    else yield* pieces(file.createReadStream({ highWaterMark: CHUNK_BYTES, autoClose: false }), hooks);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Two buffers in turn: while one is parsed here, the next piece is read into the other by the thread pool. */
+async function* readAhead(file: FileHandle, totalBytes: number, hooks: SourceHooks): AsyncGenerator<Buffer> {
+  let [current, next] = [Buffer.allocUnsafeSlow(CHUNK_BYTES), Buffer.allocUnsafeSlow(CHUNK_BYTES)];
+  let bytesRead = 0;
+  let reading = file.read(current, 0, CHUNK_BYTES, null);
+  try {
+    for (;;) {
+      const { bytesRead: length } = await reading;
+      if (length === 0 || hooks.signal?.aborted === true) return;
+      reading = file.read(next, 0, CHUNK_BYTES, null);
+      yield current.subarray(0, length);
+      bytesRead += length;
+      hooks.onProgress?.(bytesRead, totalBytes);
+      [current, next] = [next, current];
+    }
+  } finally {
+    // The file is closed after this, and nothing may still be read from it then.
+    await reading.catch(() => undefined);
+  }
+}
+
+async function* pieces(stream: Readable, hooks: SourceHooks): AsyncGenerator<Buffer> {
+  if (hooks.signal !== undefined) addAbortSignal(hooks.signal, stream);
+  let bytesRead = 0;
+  for await (const piece of stream) {
+    yield piece;
+    bytesRead += piece.length;
+    hooks.onProgress?.(bytesRead, undefined);
+  }
+}
+
+async function* unpacked(raw: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  try {
+    let head = Buffer.alloc(0);
+    for (let piece = await raw.next(); !piece.done; piece = await raw.next()) {
+      head = Buffer.concat([head, piece.value]);
+      if (head.length >= 3) break;
+    }
+    if (head[0] === 0x1f && head[1] === 0x8b && head[2] === 0x08) yield* gunzipped(head, raw);
+    else {
+      if (head.length > 0) yield head;
+      yield* raw;
+    }
+  } finally {
+    await raw.return(undefined);
+  }
+}
+
+async function* gunzipped(head: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
+  // An error of either side reaches the loop below through `gunzip`; pipeline only has to be given somewhere to say it.
+  pipeline(Readable.from(copies(head, rest)), gunzip, () => undefined);
+  for await (const chunk of gunzip) yield chunk;
+}
+
+/** The stream keeps pieces while it asks for the next, so they cannot be views of a buffer that is used again. */
+async function* copies(head: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  yield head;
+  for await (const piece of rest) yield Buffer.from(piece);
+}
+
+function unreadable(path: string, error: unknown): Failure {
+  const code = (error as NodeJS.ErrnoException).code ?? '';
+  const [why, fix] = reasons[code] ?? [(error as Error).message, undefined];
+  return new Failure('unreadable_file', { what: `${path} cannot be read.`, why, ...(fix && { fix }), cause: error });
+}
+
+const reasons: Readonly<Record<string, readonly [why: string, fix: string]>> = {
+  ENOENT: ['There is no such file.', 'Check the name and the folder you are in.'],
+  ENOTDIR: ['A part of its path is a file, not a folder.', 'Check the path.'],
+  EISDIR: ['It is a folder.', 'Name the log files in it, as in `access.log*`.'],
+  EACCES: ['You are not allowed to read it.', 'Ask its owner, or read a copy that is yours.'],
+  EPERM: ['You are not allowed to read it.', 'Ask its owner, or read a copy that is yours.'],
+  Z_BUF_ERROR: [
+    'It ends in the middle of its compressed data.',
+    'Fetch the file again; to read what is there all the same, unpack it with `gzip -dc` and read that.',
+  ],
+  Z_DATA_ERROR: ['Its compressed data are damaged.', 'Fetch the file again.'],
+};

@@ -1,0 +1,48 @@
+// Owns how requests that are known only by their number in an interval are placed in it. Leaves counting them to tally.ts.
+//
+//   n = 5 in 60 s    |x           x           x           x           x           |
+//                    0           12          24          36          48          60 s     request k at floor(k * spread / n)
+
+import { cycleOf, startOf } from '../core/cycle.js';
+
+/** The longest interval that can be spread over: a day. Its square fits the 2^53 within which doubles are exact. */
+export const MAX_SPREAD_MS = 86_400_000;
+
+/**
+ * How many of n requests arrive before `offsetMs`: those with `k * spreadMs < offsetMs * n`, so `ceil(offsetMs * n / spreadMs)`.
+ * n is split into a multiple of spreadMs and a rest, so that no product leaves the range of exact integers.
+ * @param offsetMs 0 to spreadMs
+ * @param n 0 to 2^53 / spreadMs times spreadMs
+ * @param spreadMs 1 to MAX_SPREAD_MS
+ */
+export function requestsBefore(offsetMs: number, n: number, spreadMs: number): number {
+  const rest = n % spreadMs;
+  const ofRest = offsetMs * rest;
+  const over = ofRest % spreadMs;
+  return ((n - rest) / spreadMs) * offsetMs + (ofRest - over) / spreadMs + (over > 0 ? 1 : 0);
+}
+
+/**
+ * Gives n requests to `add`, cycle by cycle: request k arrives `floor(k * spreadMs / n)` ms after `unixMs`. Takes one step a
+ * cycle that has requests, however many they are.
+ * @param spreadMs 1 to MAX_SPREAD_MS
+ */
+export function spreadOverCycles(
+  unixMs: number,
+  n: number,
+  spreadMs: number,
+  cycleMs: number,
+  add: (cycle: number, n: number) => void,
+): void {
+  let placed = 0;
+  let offsetMs = 0;
+  while (placed < n) {
+    const cycle = cycleOf(unixMs + offsetMs, cycleMs);
+    const endMs = Math.min(spreadMs, startOf(cycle + 1, cycleMs) - unixMs);
+    const before = requestsBefore(endMs, n, spreadMs);
+    add(cycle, before - placed);
+    placed = before;
+    // With more requests than milliseconds none is without one, and `placed * spreadMs` might not be exact.
+    offsetMs = n > spreadMs ? endMs : Math.floor((placed * spreadMs) / n);
+  }
+}

@@ -1,0 +1,208 @@
+// Owns the requests of a log counted by client and cycle, given in any order, taken out in order. Leaves the window to core/.
+
+import { CYCLE_MS, cycleOf, startOf } from '../core/cycle.js';
+import type { RequestSink } from './log/intake.js';
+import { spreadOverCycles } from './spread.js';
+
+/** The requests of one key: cycles ascending, each once, and how many requests fell into each. Views: not to be written. */
+export interface CycleCounts {
+  readonly cycles: Float64Array;
+  readonly counts: Float64Array;
+}
+
+/** A power of two: how many (key, cycle) pairs are found again without sorting. An hour of one key are 4,634 cycles. */
+const RECENT = 1 << 14;
+
+const DIGIT_BITS = 11;
+const DIGIT = 1 << DIGIT_BITS;
+
+/**
+ * Counts by (key, cycle). Three columns hold one row a pair, in the order of arrival; no key has a structure of its own,
+ * so a million keys cost a million rows.
+ *
+ *   row     0    1    2    3    4    5            a pair met again soon is found by its hash and counted up;
+ *   key     a    a    b    a    b    a            one met again later gets a second row
+ *   cycle   7    8    8    9    10   7            full: rows are sorted by (key, cycle), equal ones merged,
+ *   count   3    1    4    2    1    1            and the columns made four times as long unless half of them came free
+ *
+ * So memory follows the distinct pairs, and time is linear in the requests.
+ */
+export class CycleTally implements RequestSink {
+  requests = 0;
+  readonly #cycleMs: number;
+  readonly #ids = new Map<string, number>();
+  #rows: Rows;
+  #length = 0;
+  /** Whether rows stand in order of (key, cycle), each pair once. */
+  #isOrdered = true;
+  /** Where each key's rows begin, once ordered; one more entry at the end. */
+  #starts = new Uint32Array(1);
+  readonly #recent = new Uint32Array(RECENT);
+  #lastKey: string | undefined;
+  #lastId = 0;
+  #lastCycle = 0;
+  #lastCycleFromMs = 0;
+  #lastCycleToMs = 0;
+
+  /**
+   * @param cycleMs length of a cycle, an integer >= 1
+   * @param capacity rows to begin with, >= 2
+   */
+  constructor(cycleMs = CYCLE_MS, capacity = 4096) {
+    this.#cycleMs = cycleMs;
+    this.#rows = emptyRows(capacity);
+  }
+
+  request(unixMs: number, n: number, key: string, spreadMs: number): void {
+    const id = this.#idOf(key);
+    if (spreadMs === 0 || n === 1) this.#add(id, this.#cycleAt(unixMs), n);
+    else spreadOverCycles(unixMs, n, spreadMs, this.#cycleMs, (cycle, part) => this.#add(id, cycle, part));
+  }
+
+  /** Every key, in the order in which they came. */
+  keys(): IterableIterator<string> {
+    return this.#ids.keys();
+  }
+
+  /** What was counted for a key; empty for one that never came. Valid until the next request. */
+  inOrder(key: string): CycleCounts {
+    if (!this.#isOrdered) this.#order();
+    const id = this.#ids.get(key);
+    const from = id === undefined ? 0 : this.#starts[id]!;
+    const to = id === undefined ? 0 : this.#starts[id + 1]!;
+    return { cycles: this.#rows.cycles.subarray(from, to), counts: this.#rows.counts.subarray(from, to) };
+  }
+
+  #idOf(key: string): number {
+    if (key === this.#lastKey) return this.#lastId;
+    let id = this.#ids.get(key);
+    if (id === undefined) {
+      id = this.#ids.size;
+      this.#ids.set(key, id);
+    }
+    this.#lastKey = key;
+    this.#lastId = id;
+    return id;
+  }
+
+  /** `cycleOf`, without its division while the cycle stays the same. */
+  #cycleAt(unixMs: number): number {
+    if (unixMs < this.#lastCycleFromMs || unixMs >= this.#lastCycleToMs) {
+      this.#lastCycle = cycleOf(unixMs, this.#cycleMs);
+      this.#lastCycleFromMs = startOf(this.#lastCycle, this.#cycleMs);
+      this.#lastCycleToMs = this.#lastCycleFromMs + this.#cycleMs;
+    }
+    return this.#lastCycle;
+  }
+
+  #add(id: number, cycle: number, n: number): void {
+    this.requests += n;
+    // The low bits of the cycle, shifted by key: neighbouring cycles of a key take neighbouring slots.
+    const slot = (cycle + Math.imul(id, 0x9e3779b1)) & (RECENT - 1);
+    const row = this.#recent[slot]!;
+    const rows = this.#rows;
+    if (row < this.#length && rows.cycles[row] === cycle && rows.ids[row] === id) {
+      rows.counts[row]! += n;
+      return;
+    }
+    if (this.#length === rows.ids.length) this.#makeRoom();
+    const at = this.#length++;
+    this.#rows.ids[at] = id;
+    this.#rows.cycles[at] = cycle;
+    this.#rows.counts[at] = n;
+    this.#recent[slot] = at;
+    this.#isOrdered = false;
+  }
+
+  #makeRoom(): void {
+    this.#order();
+    const capacity = this.#rows.ids.length;
+    if (this.#length > capacity / 2) this.#rows = copyRows(this.#rows, emptyRows(4 * capacity));
+  }
+
+  #order(): void {
+    const rows = this.#rows;
+    const order = orderOf(rows, this.#length, this.#ids.size);
+    const sorted = emptyRows(rows.ids.length);
+    const starts = new Uint32Array(this.#ids.size + 1);
+    let length = 0;
+    for (let i = 0; i < order.length; i++) {
+      const row = order[i]!;
+      const id = rows.ids[row]!;
+      const cycle = rows.cycles[row]!;
+      const isSame = length > 0 && sorted.ids[length - 1] === id && sorted.cycles[length - 1] === cycle;
+      if (!isSame) {
+        sorted.ids[length] = id;
+        sorted.cycles[length] = cycle;
+        length++;
+      }
+      sorted.counts[length - 1]! += rows.counts[row]!;
+      starts[id + 1] = length;
+    }
+    this.#rows = sorted;
+    this.#length = length;
+    this.#starts = starts;
+    this.#isOrdered = true;
+  }
+}
+
+interface Rows {
+  readonly ids: Uint32Array;
+  readonly cycles: Float64Array;
+  readonly counts: Float64Array;
+}
+
+function emptyRows(capacity: number): Rows {
+  return {
+    ids: new Uint32Array(capacity),
+    cycles: new Float64Array(capacity),
+    counts: new Float64Array(capacity),
+  };
+}
+
+function copyRows(from: Rows, to: Rows): Rows {
+  to.ids.set(from.ids);
+  to.cycles.set(from.cycles);
+  to.counts.set(from.counts);
+  return to;
+}
+
+/**
+ * The numbers of the rows in order of (key, cycle), in linear time: counting sorts, each keeping the order of the one before
+ * (radix sort), first by the digits of the cycle, the least first and as many as the span of cycles has, then by key.
+ */
+function orderOf(rows: Rows, length: number, keys: number): Uint32Array {
+  const { cycles } = rows;
+  let first = Number.POSITIVE_INFINITY;
+  let last = Number.NEGATIVE_INFINITY;
+  let isAscending = true;
+  for (let row = 0; row < length; row++) {
+    const cycle = cycles[row]!;
+    if (cycle < last) isAscending = false;
+    if (cycle < first) first = cycle;
+    if (cycle > last) last = cycle;
+  }
+  let order = new Uint32Array(length);
+  for (let row = 0; row < length; row++) order[row] = row;
+  if (!isAscending) {
+    const digits = new Uint32Array(length);
+    for (let weight = 1; weight <= last - first; weight *= DIGIT) {
+      for (let row = 0; row < length; row++) digits[row] = ((cycles[row]! - first) / weight) & (DIGIT - 1);
+      order = sortedBy(digits, DIGIT, order);
+    }
+  }
+  return keys > 1 ? sortedBy(rows.ids, keys, order) : order;
+}
+
+/** The rows of `order` by their digit, from 0 up to `digits`; rows with the same digit stay in order. */
+function sortedBy(digitOf: Uint32Array, digits: number, order: Uint32Array): Uint32Array<ArrayBuffer> {
+  const places = new Uint32Array(digits + 1);
+  for (let i = 0; i < order.length; i++) places[digitOf[order[i]!]! + 1]!++;
+  for (let digit = 0; digit < digits; digit++) places[digit + 1]! += places[digit]!;
+  const sorted = new Uint32Array(order.length);
+  for (let i = 0; i < order.length; i++) {
+    const row = order[i]!;
+    sorted[places[digitOf[row]!]!++] = row;
+  }
+  return sorted;
+}
