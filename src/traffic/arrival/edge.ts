@@ -1,0 +1,38 @@
+// Owns the burst that a fixed window lets through twice: n requests before the boundary of two windows, n after it. Leaves
+// counting them to the limiter.
+//
+//   window        |          1           |          2           |
+//   requests      |                     n|n                     |     2n within two cycles
+//   boundary      0                      1                      2     boundary b begins cycle b * within
+//
+// A fixed window of n admits all 2n; a rolling one, whatever the boundary, no more than n.
+
+import { checkPeak, refuse } from './arrival.js';
+import { PlacedArrival, type Placement } from './placement.js';
+
+export interface EdgeShape {
+  readonly requests: number;
+  /** Length of a window in cycles; windows are counted from the start of the model. */
+  readonly within: number;
+  /** Which boundary, from 1: that between the first window and the second. */
+  readonly boundary: number;
+}
+
+export class EdgeArrival extends PlacedArrival {
+  readonly #requests: number;
+  readonly #begins: number;
+
+  /** @throws Failure `invalid_input` above MOST_PER_CYCLE, or when the boundary lies beyond exact cycle numbers */
+  constructor({ requests, within, boundary }: EdgeShape, placement: Placement) {
+    super(placement);
+    checkPeak('/requests', requests);
+    if (!Number.isSafeInteger(boundary * within))
+      refuse('/boundary', 'lies beyond the last cycle that can be numbered');
+    this.#requests = requests;
+    this.#begins = boundary * within;
+  }
+
+  count(cycle: number): number {
+    return cycle === this.#begins - 1 || cycle === this.#begins ? this.#requests : 0;
+  }
+}

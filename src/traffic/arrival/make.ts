@@ -1,0 +1,168 @@
+// Owns the way from what a scenario says to the models: texts into numbers, defaults filled in, a stream for each purpose.
+// Leaves the shape of what is said to schema.ts.
+
+import { Failure, unreachable } from '../../core/failure.js';
+import { RandomStream, type Seed } from '../../core/random.js';
+import { parseMeanTime, parseRate, parseTime, type Rate } from '../../scenario/quantity.js';
+import { type Arrival, refuse } from './arrival.js';
+import { between } from './between.js';
+import { BurstArrival } from './burst.js';
+import { ConstantArrival } from './constant.js';
+import { CountsArrival } from './counts.js';
+import { EdgeArrival } from './edge.js';
+import { LEAST_SOJOURN, OnOffArrival } from './onoff.js';
+import { ParetoArrival } from './pareto.js';
+import { makePlacement, type Placement, type PlacementName } from './placement.js';
+import { type Curve, PoissonAround, PoissonArrival } from './poisson.js';
+import { RampArrival } from './ramp.js';
+import { RecordedArrival, type Recording } from './recorded.js';
+import type { ArrivalSpec } from './schema.js';
+import { SineArrival } from './sine.js';
+import { SpikesArrival } from './spikes.js';
+
+/** What a model needs to know of the run. */
+export interface ArrivalContext {
+  readonly seed: Seed;
+  /** What its random streams are for, as `arrivals/0`: unlike that of any other model of the run. */
+  readonly purpose: string;
+  /** Length of a cycle in ms, an integer >= 1. */
+  readonly cycleMs: number;
+  /** Length of the run in cycles. */
+  readonly cycles: number;
+  /** Length of the limiter's window in cycles. */
+  readonly within: number;
+  /** For a log: what it holds, read beforehand. */
+  readonly log?: Recording | undefined;
+  /** JSON pointer to the specification, for failures. */
+  readonly place?: string | undefined;
+}
+
+/**
+ * The model of an arrival that fits its schema.
+ * @throws Failure `invalid_input`, its faults placed, when a rate or time cannot be read or the fields contradict each other
+ */
+export function makeArrival(spec: ArrivalSpec, context: ArrivalContext): Arrival {
+  try {
+    const from = parseTime(spec.from ?? 0, context.cycleMs, '/from');
+    const to = spec.to === undefined ? Infinity : parseTime(spec.to, context.cycleMs, '/to');
+    return between(new Maker(context, Math.min(to, context.cycles) - from).make(spec), from, to);
+  } catch (error) {
+    throw error instanceof Failure ? placed(error, context.place ?? '') : error;
+  }
+}
+
+class Maker {
+  /** @param length cycles for which the model is heard */
+  constructor(
+    private readonly context: ArrivalContext,
+    private readonly length: number,
+  ) {}
+
+  make(spec: ArrivalSpec): Arrival {
+    switch (spec.model) {
+      case 'constant':
+        return new ConstantArrival(this.rate(spec.rate, '/rate'), this.placement(spec.placement ?? 'even'));
+      case 'poisson': {
+        const rate = this.rate(spec.rate, '/rate');
+        return new PoissonArrival(rate, this.stream('counts'), this.placement(spec.placement ?? 'random'));
+      }
+      case 'ramp': {
+        const shape = {
+          start: this.rate(spec.start_rate, '/start_rate'),
+          end: this.rate(spec.end_rate, '/end_rate'),
+          over: this.time(spec.over, '/over', 1) ?? Math.max(1, this.length),
+          repeat: spec.repeat ?? false,
+        };
+        return this.byLaw(spec, (placement) => new RampArrival(shape, placement));
+      }
+      case 'burst': {
+        const shape = {
+          base: this.rate(spec.base_rate ?? 0, '/base_rate'),
+          burst: this.rate(spec.burst_rate, '/burst_rate'),
+          at: this.time(spec.at, '/at') ?? 0,
+          lasts: this.time(spec.for, '/for', 1),
+          every: this.time(spec.every, '/every', 1),
+        };
+        return this.byLaw(spec, (placement) => new BurstArrival(shape, placement));
+      }
+      case 'spikes': {
+        const at = this.time(spec.at, '/at') ?? 0;
+        const every = this.time(spec.every, '/every', 1);
+        return new SpikesArrival({ requests: spec.requests, at, every }, this.placement(spec.placement ?? 'start'));
+      }
+      case 'sine': {
+        const shape = {
+          mean: this.rate(spec.rate, '/rate'),
+          amplitude: this.rate(spec.amplitude, '/amplitude'),
+          period: parseTime(spec.period, this.context.cycleMs, '/period', 1),
+          phase: spec.phase ?? 0,
+        };
+        return this.byLaw(spec, (placement) => new SineArrival(shape, placement));
+      }
+      case 'onoff': {
+        const shape = {
+          on: this.rate(spec.on_rate, '/on_rate'),
+          off: this.rate(spec.off_rate ?? 0, '/off_rate'),
+          onFor: parseMeanTime(spec.on_for, this.context.cycleMs, '/on_for', LEAST_SOJOURN),
+          offFor: parseMeanTime(spec.off_for, this.context.cycleMs, '/off_for', LEAST_SOJOURN),
+        };
+        const [sojourns, counts] = [this.stream('sojourns'), this.stream('counts')];
+        return new OnOffArrival(shape, { sojourns, counts, instants: this.stream('instants') });
+      }
+      case 'pareto':
+        return new ParetoArrival(this.rate(spec.rate, '/rate'), spec.shape, this.stream('gaps'));
+      case 'edge': {
+        const within = this.time(spec.within, '/within', 1) ?? this.context.within;
+        const shape = { requests: spec.requests, within, boundary: spec.boundary ?? 1 };
+        return new EdgeArrival(shape, this.placement(spec.placement ?? 'start'));
+      }
+      case 'counts':
+        return new CountsArrival(spec.counts, spec.repeat ?? false, this.placement(spec.placement ?? 'even'));
+      case 'log': {
+        const { log } = this.context;
+        if (log === undefined) return refuse('/model', 'log has nothing to play: a log is read before the run');
+        return new RecordedArrival(log, this.placement(spec.placement ?? 'even'));
+      }
+      default:
+        return unreachable(spec);
+    }
+  }
+
+  /** A model that follows its curve exactly, or by chance around it. */
+  private byLaw(
+    { law, placement }: { law?: 'exact' | 'poisson'; placement?: PlacementName },
+    make: (placement: Placement) => Arrival & Curve,
+  ): Arrival {
+    const around = this.placement(placement ?? (law === 'poisson' ? 'random' : 'even'));
+    const curve = make(around);
+    return law === 'poisson' ? new PoissonAround(curve, this.stream('counts'), around) : curve;
+  }
+
+  private rate(value: number | string, path: string): Rate {
+    return parseRate(value, this.context.cycleMs, path);
+  }
+
+  private time(value: number | string | undefined, path: string, least = 0): number | undefined {
+    return value === undefined ? undefined : parseTime(value, this.context.cycleMs, path, least);
+  }
+
+  private placement(name: PlacementName): Placement {
+    return makePlacement(name, () => this.stream('instants'));
+  }
+
+  private stream(use: string): RandomStream {
+    return new RandomStream(this.context.seed, `${this.context.purpose}/${use}`);
+  }
+}
+
+/** The same failure, told of the whole input. */
+function placed({ code, fix, faults, cause }: Failure, place: string): Failure {
+  const all = faults.map(({ path, message }) => ({ path: `${place}${path}`, message }));
+  return new Failure(code, {
+    what: 'The arrival cannot be made.',
+    why: all.map(({ path, message }) => `${path} ${message}.`).join(' '),
+    fix: fix ?? 'Mend the fields named.',
+    faults: all,
+    cause,
+  });
+}

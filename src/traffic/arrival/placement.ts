@@ -1,0 +1,73 @@
+// Owns where in its cycle each request comes, for models that know only how many. Leaves how many to them.
+//
+//   even     |   x     x     x   |     (k + 1/2) / n     half a gap from either end of the cycle: a request that is sent a
+//                                                        little late still falls into it
+//   start    |xxx                |     0
+//   random   | x  x          x   |     n uniform draws in order: given their number, Poisson requests lie just so
+
+import { unreachable } from '../../core/failure.js';
+import type { RandomStream } from '../../core/random.js';
+import type { Arrival } from './arrival.js';
+
+export const placements = ['even', 'start', 'random'] as const;
+
+export type PlacementName = (typeof placements)[number];
+
+export interface Placement {
+  /** Writes n fractions of a cycle in [0, 1), ascending, to the start of `out`. */
+  place(out: Float64Array, n: number): void;
+}
+
+/** @param stream makes the stream that only `random` draws from */
+export function makePlacement(name: PlacementName, stream: () => RandomStream): Placement {
+  switch (name) {
+    case 'even':
+      return even;
+    case 'start':
+      return start;
+    case 'random':
+      return new RandomPlacement(stream());
+    default:
+      return unreachable(name);
+  }
+}
+
+/** A model that tells how many; where they come is left to a placement. */
+export abstract class PlacedArrival implements Arrival {
+  readonly #placement: Placement;
+
+  constructor(placement: Placement) {
+    this.#placement = placement;
+  }
+
+  abstract count(cycle: number): number;
+
+  instants(out: Float64Array, n: number): void {
+    this.#placement.place(out, n);
+  }
+}
+
+const even: Placement = {
+  place(out, n) {
+    for (let k = 0; k < n; k += 1) out[k] = (k + 0.5) / n;
+  },
+};
+
+const start: Placement = {
+  place(out, n) {
+    out.fill(0, 0, n);
+  },
+};
+
+class RandomPlacement implements Placement {
+  readonly #stream: RandomStream;
+
+  constructor(stream: RandomStream) {
+    this.#stream = stream;
+  }
+
+  place(out: Float64Array, n: number): void {
+    for (let k = 0; k < n; k += 1) out[k] = this.#stream.uniform();
+    if (n > 1) out.subarray(0, n).sort();
+  }
+}

@@ -1,0 +1,33 @@
+// Owns requests that come all in one cycle, once or every so many cycles. Leaves where in the cycle to the placement.
+//
+//             |                   |                   |
+//   ----------+-------------------+-------------------+----      n requests each
+//             at              at + every         at + 2 every
+
+import { checkPeak } from './arrival.js';
+import { PlacedArrival, type Placement } from './placement.js';
+
+export interface SpikesShape {
+  readonly requests: number;
+  /** Cycle of the first spike. */
+  readonly at: number;
+  /** Cycles from one spike to the next; without it, there is one. */
+  readonly every?: number | undefined;
+}
+
+export class SpikesArrival extends PlacedArrival {
+  readonly #shape: SpikesShape;
+
+  /** @throws Failure `invalid_input` above MOST_PER_CYCLE */
+  constructor(shape: SpikesShape, placement: Placement) {
+    super(placement);
+    checkPeak('/requests', shape.requests);
+    this.#shape = shape;
+  }
+
+  count(cycle: number): number {
+    const { requests, at, every } = this.#shape;
+    const age = cycle - at;
+    return age === 0 || (age > 0 && every !== undefined && age % every === 0) ? requests : 0;
+  }
+}
