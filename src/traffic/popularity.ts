@@ -1,0 +1,142 @@
+// Owns which contract a request belongs to, when many share one stream of requests. Leaves when requests come to arrival/.
+//
+//   even       1 2 3 4 1 2 3 4 1 ..        in turn: no two contracts differ by more than one request
+//   uniform    3 1 1 4 2 3 1 4 4 ..        each with the same probability
+//   zipf       1 1 2 1 3 1 2 4 1 ..        contract k with a probability in proportion to k^-s:   |█▄▃▂▂▁▁▁
+//   weights    2 2 3 2 2 3 3 2 2 ..        contract k with a probability in proportion to its weight
+
+import Type, { type Static } from 'typebox';
+import { pow } from '../core/elementary.js';
+import { Failure, unreachable } from '../core/failure.js';
+import type { RandomStream } from '../core/random.js';
+import { AliasTable } from '../core/random-law.js';
+
+/** The most contracts that a law can spread requests over. */
+export const MOST_CONTRACTS = 1_000_000;
+
+export const PopularitySpec = Type.Union(
+  [
+    Type.Object(
+      { law: Type.Literal('even', { description: 'Contracts take requests in turn.' }) },
+      { additionalProperties: false },
+    ),
+    Type.Object(
+      { law: Type.Literal('uniform', { description: 'Every contract is as likely as any other.' }) },
+      { additionalProperties: false },
+    ),
+    Type.Object(
+      {
+        law: Type.Literal('zipf', { description: 'The k-th contract is k^exponent times less likely than the first.' }),
+        exponent: Type.Number({ minimum: 0, maximum: 10, description: 'How uneven: 0 is uniform, 1 the classic law.' }),
+      },
+      { additionalProperties: false },
+    ),
+    Type.Object(
+      {
+        law: Type.Literal('weights', { description: 'Every contract is as likely as its weight says.' }),
+        weights: Type.Array(Type.Number({ minimum: 0, maximum: 1e12, description: 'Weight of one contract.' }), {
+          minItems: 1,
+          maxItems: MOST_CONTRACTS,
+          description: 'One weight a contract, in their order; not all of them 0.',
+        }),
+      },
+      { additionalProperties: false },
+    ),
+  ],
+  { description: 'How requests are shared among the contracts.' },
+);
+
+export type PopularitySpec = Static<typeof PopularitySpec>;
+
+/** Says for one request after the other to which contract it belongs. */
+export interface Popularity {
+  /** The contract of the next request, from 0. */
+  pick(): number;
+  /**
+   * Adds the next n requests to `out`, one entry a contract. It draws what n picks would draw, so both give the same.
+   * @param out as long as there are contracts; not cleared before
+   */
+  split(n: number, out: Float64Array): void;
+}
+
+/**
+ * @param contracts how many there are, 1 .. MOST_CONTRACTS
+ * @param stream the stream that picks are drawn from; `even` draws nothing
+ * @throws Failure `invalid_input` when the weights are not one a contract, or all 0
+ */
+export function makePopularity(spec: PopularitySpec, contracts: number, stream: RandomStream): Popularity {
+  switch (spec.law) {
+    case 'even':
+      return new InTurn(contracts);
+    case 'uniform':
+      return new ByChance(Array<number>(contracts).fill(1), stream);
+    case 'zipf':
+      return new ByChance(zipfWeights(contracts, spec.exponent), stream);
+    case 'weights':
+      checkWeights(spec.weights, contracts);
+      return new ByChance(spec.weights, stream);
+    default:
+      return unreachable(spec);
+  }
+}
+
+class InTurn implements Popularity {
+  readonly #contracts: number;
+  #next = 0;
+
+  constructor(contracts: number) {
+    this.#contracts = contracts;
+  }
+
+  pick(): number {
+    const contract = this.#next;
+    this.#next = contract + 1 === this.#contracts ? 0 : contract + 1;
+    return contract;
+  }
+
+  split(n: number, out: Float64Array): void {
+    const over = n % this.#contracts;
+    const rounds = (n - over) / this.#contracts;
+    if (rounds > 0) for (let contract = 0; contract < this.#contracts; contract += 1) out[contract]! += rounds;
+    for (let k = 0; k < over; k += 1) out[this.pick()]! += 1;
+  }
+}
+
+class ByChance implements Popularity {
+  readonly #table: AliasTable;
+  readonly #stream: RandomStream;
+
+  constructor(weights: readonly number[], stream: RandomStream) {
+    this.#table = new AliasTable(weights);
+    this.#stream = stream;
+  }
+
+  pick(): number {
+    return this.#table.draw(this.#stream);
+  }
+
+  split(n: number, out: Float64Array): void {
+    for (let k = 0; k < n; k += 1) out[this.#table.draw(this.#stream)]! += 1;
+  }
+}
+
+/** `k^-exponent` for k = 1 .. contracts (G. K. Zipf, 1949). */
+function zipfWeights(contracts: number, exponent: number): number[] {
+  return Array.from({ length: contracts }, (_, index) => pow(index + 1, -exponent));
+}
+
+function checkWeights(weights: readonly number[], contracts: number): void {
+  const wrong =
+    weights.length !== contracts
+      ? `must be one a contract: there are ${weights.length} weights and ${contracts} contracts`
+      : weights.every((weight) => weight === 0)
+        ? 'must not all be 0'
+        : undefined;
+  if (wrong === undefined) return;
+  throw new Failure('invalid_input', {
+    what: 'Requests cannot be shared among the contracts.',
+    why: `weights ${wrong}.`,
+    fix: 'Give one weight a contract, for example [5, 1, 1].',
+    faults: [{ path: '/weights', message: wrong }],
+  });
+}
