@@ -25,7 +25,7 @@ export class RandomStream {
       .digest();
     const state: number[] = [0, 4, 8, 12].map((offset) => digest.readInt32LE(offset));
     // The one state from which the generator never leaves; no known text leads to it.
-    if (state.every((word) => word === 0)) state[0] = 1;
+    if (!state.some((word) => word !== 0)) state[0] = 1;
     this.generator = xoroshiro128plusFromState(state);
   }
 

@@ -1,0 +1,12 @@
+// Owns the digest of an outcome: the same scenario and seed give the same one, in every process and on every machine.
+import { canonicalJson, sha256Hex } from '../core/canonical.js';
+import type { Outcome } from './schema.js';
+
+/**
+ * `sha256:` and SHA-256 over the canonical JSON of what a seed determines: all but the version of the program, what only a live
+ * run has (times, connections, differences), and the digest itself.
+ */
+export function digestOf(outcome: Omit<Outcome, 'digest'>): string {
+  const { weir: _weir, live: _live, comparison: _comparison, ...determined } = outcome;
+  return `sha256:${sha256Hex(canonicalJson(determined))}`;
+}

@@ -1,0 +1,262 @@
+// Owns the shape of an outcome: what a run yields, whichever arm it ran on. Runs write it, reports read it; they meet here and
+// nowhere else. Published with the package as JSON Schema.
+import Type, { type Static, type TSchema } from 'typebox';
+
+const strict = { additionalProperties: false } as const;
+const Count = (description: string) => Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description });
+const Cycle = (description: string) =>
+  Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER, description });
+const Measure = (description: string) => Type.Number({ minimum: 0, maximum: 1e15, description });
+const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const Text = (description: string) => Type.String({ maxLength: 100_000, description });
+
+export const TransitionSeen = Type.Object(
+  {
+    cycle: Cycle('Cycle of the transition.'),
+    to: Text('State entered.'),
+    count: Count('Count of the window that led to it.'),
+  },
+  strict,
+);
+
+const figures = {
+  requests: Count('Request events counted.'),
+  admitted: Count('Requests decided as admitted.'),
+  limited: Count('Requests decided as limited.'),
+  entries: Count('Transitions from a state that admits to one that does not.'),
+  restores: Count('Transitions back.'),
+  limiting_cycles: Count('Sum of (restore cycle - entry cycle); an open stretch counts up to the last cycle.'),
+  peak_count: Count('Largest count of a window.'),
+  peak_cycle: Nullable(Cycle('First cycle with the peak; null when nothing was counted.')),
+};
+
+export const ContractOutcome = Type.Object(
+  {
+    id: Text('Name of the contract: all, a number, or the key of a log.'),
+    threshold: Nullable(Count('Events a window may hold; null where the definition has no threshold.')),
+    within: Count('Length of the window in cycles.'),
+    ...figures,
+    transitions: Type.Array(TransitionSeen, { description: 'In order of cycle.' }),
+  },
+  strict,
+);
+
+/** A distribution of durations in milliseconds. */
+export const Quantiles = Type.Object(
+  {
+    n: Count('How many values.'),
+    mean: Measure('ms'),
+    p50: Measure('ms'),
+    p90: Measure('ms'),
+    p99: Measure('ms'),
+    p999: Measure('ms'),
+    max: Measure('ms'),
+    taken: Text('How the values were taken, and with what resolution.'),
+  },
+  strict,
+);
+
+export const ClientFigures = Type.Object(
+  {
+    kind: Text('Kind of client; all for the sum.'),
+    clients: Count('How many clients.'),
+    jobs: Count('Requests that somebody wanted.'),
+    attempts: Count('Requests that were sent.'),
+    retries: Count('Attempts after the first of a job.'),
+    succeeded: Count('Jobs that were served while still wanted.'),
+    given_up: Count('Jobs given up.'),
+    dropped: Count('Items dropped from a full buffer.'),
+    abandoned: Count('Attempts nobody waited for any more.'),
+    retry_amplification: Measure('Attempts per job.'),
+    goodput_per_second: Measure('Jobs served while still wanted, per second.'),
+    job_latency_ms: Nullable(Quantiles),
+    attempt_latency_ms: Nullable(Quantiles),
+  },
+  strict,
+);
+
+export const ServiceFigures = Type.Object(
+  {
+    arrived: Count('Requests that reached the service.'),
+    served: Count('Requests served.'),
+    refused: Count('Requests refused because the queue was full.'),
+    dropped: Count('Abandoned requests dropped from the queue.'),
+    wasted: Count('Requests served although abandoned.'),
+    queue_mean: Measure('Mean number waiting, weighted by time.'),
+    queue_max: Count('Largest number waiting.'),
+    busy_share: Measure('Share of the time the servers were busy, 0 .. 1.'),
+    wait_ms: Nullable(Quantiles),
+    response_ms: Nullable(Quantiles),
+  },
+  strict,
+);
+
+/** How one entry into limiting went. */
+export const Reaction = Type.Object(
+  {
+    contract: Text('Name of the contract.'),
+    entry_cycle: Cycle('Cycle in which the window first held more than the threshold.'),
+    reaction_cycles: Measure('Cycles from there to the cycle in which the limiting was seen: 0 in the model.'),
+    reaction_ms: Type.Optional(
+      Nullable(Measure('From sending the request that trips the gate to the first limited answer.')),
+    ),
+    event_ms: Type.Optional(Nullable(Measure('From sending that request to the rate_limited event at the listener.'))),
+    restore_cycle: Nullable(Cycle('Cycle of the restore; null when the run ended before.')),
+    recovery_cycles: Nullable(Measure('Cycles from the last request before the restore to the restore.')),
+  },
+  strict,
+);
+
+export const Replications = Type.Object(
+  {
+    n: Count('How many runs, with seeds that follow from the seed of the scenario.'),
+    figures: Type.Record(
+      Type.String(),
+      Type.Object(
+        {
+          mean: Type.Number({ minimum: -1e300, maximum: 1e300, description: 'Mean over the replications.' }),
+          low: Type.Number({
+            minimum: -1e300,
+            maximum: 1e300,
+            description: 'Lower end of the 95 % interval of the mean.',
+          }),
+          high: Type.Number({
+            minimum: -1e300,
+            maximum: 1e300,
+            description: 'Upper end of the 95 % interval of the mean.',
+          }),
+          min: Type.Number({ minimum: -1e300, maximum: 1e300, description: 'Smallest value.' }),
+          max: Type.Number({ minimum: -1e300, maximum: 1e300, description: 'Largest value.' }),
+        },
+        strict,
+      ),
+      { description: 'By the name of the figure, for example limited or clients.retries.' },
+    ),
+  },
+  strict,
+);
+
+export const Difference = Type.Object(
+  {
+    cycle: Cycle('Cycle in which it shows first, as counted by the target.'),
+    contract: Text('Name of the contract.'),
+    figure: Text('What differs: requests, admitted, limited, state, transition, event.'),
+    predicted: Type.Union([Type.Number(), Type.String(), Type.Null()], { description: 'What the model says.' }),
+    observed: Type.Union([Type.Number(), Type.String(), Type.Null()], { description: 'What the target did.' }),
+    note: Type.Optional(Text('What it may come from.')),
+  },
+  strict,
+);
+
+export const Comparison = Type.Object(
+  {
+    verdict: Type.Enum(['agrees', 'node differs', 'run invalid'], { description: 'One of three words.' }),
+    reason: Text('Why, in a sentence.'),
+    compared_cycles: Count('Cycles looked at.'),
+    compared_decisions: Count('Decisions looked at.'),
+    tolerance: Text('What is not counted as a difference: none, or the uncertainty at the edges of cycles.'),
+    differences_total: Count('All differences; the list may be cut.'),
+    differences: Type.Array(Difference, { description: 'In order of cycle.' }),
+  },
+  strict,
+);
+
+/** What only a live run has. */
+export const LiveFigures = Type.Object(
+  {
+    target: Text('Where the requests went.'),
+    planned: Count('Requests of the schedule.'),
+    sent: Count('Requests sent: answered + failed + timed out.'),
+    answered: Count('Requests with an answer that could be read.'),
+    failed: Count('Requests refused, reset, or answered with an error.'),
+    timed_out: Count('Requests without an answer in time.'),
+    arrived: Count('Requests that the target says it counted.'),
+    late: Count('Requests sent in a later cycle than planned.'),
+    connections: Count('Connections of the pool.'),
+    send_lag_ms: Nullable(Quantiles),
+    latency_ms: Nullable(Quantiles),
+    raw_latency_ms: Nullable(Quantiles),
+    by_decision: Type.Record(Type.String(), Quantiles, { description: 'Latency of admitted and of limited answers.' }),
+    by_phase: Type.Record(Type.String(), Quantiles, { description: 'Latency by phase of the scenario.' }),
+    by_cycle: Type.Array(
+      Type.Object(
+        {
+          cycle: Cycle('Cycle of the target.'),
+          planned: Count('Planned for the cycle.'),
+          sent: Count('Sent in the cycle.'),
+          arrived: Count('Counted by the target in the cycle.'),
+        },
+        strict,
+      ),
+    ),
+  },
+  strict,
+);
+
+export const ExpectationOutcome = Type.Object(
+  {
+    name: Text('What the scenario calls it.'),
+    expected: Text('The condition.'),
+    actual: Type.Union([Type.Number(), Type.String(), Type.Null()], {
+      description: 'The value found; null where there was none.',
+    }),
+    held: Type.Boolean(),
+  },
+  strict,
+);
+
+/** One word for the whole run, and the exit code that goes with it: held 0, not held 1, differs 3, invalid 4. */
+export const Verdict = Type.Enum(['held', 'not held', 'differs', 'invalid'], {
+  description: 'The verdict of the run.',
+});
+
+export const Outcome = Type.Object(
+  {
+    weir: Text('Version of the program.'),
+    kind: Type.Enum(['simulate', 'replay', 'load'], { description: 'The command that ran.' }),
+    arm: Type.Enum(['predicted', 'observed'], { description: 'The model, or a live target.' }),
+    scenario: Text('Name of the scenario or log.'),
+    question: Type.Optional(Text('The question that the scenario asks.')),
+    seed: Type.Union([Type.Integer(), Type.String()], { description: 'All chance of the run follows from it.' }),
+    partial: Type.Optional(Type.Boolean({ description: 'True when the run was stopped before its end.' })),
+    cycle_ms: Type.Integer({ minimum: 1, maximum: 86_400_000, description: 'Length of a cycle in ms.' }),
+    first_cycle: Nullable(
+      Cycle('Cycle of the first event or the start of the scenario; null when nothing was counted.'),
+    ),
+    last_cycle: Nullable(Cycle('End of the drain.')),
+    skipped_lines: Count('Lines of a log that are no requests.'),
+    contracts: Count('Contracts of the run.'),
+    contracts_limited: Count('Contracts with at least one limited request.'),
+    ...figures,
+    by_contract: Type.Array(ContractOutcome, {
+      description: 'By limited, most first, then id; may be cut, totals always cover all.',
+    }),
+    reactions: Type.Optional(
+      Type.Array(Reaction, { description: 'One for each entry, in order of cycle; at most 1,000.' }),
+    ),
+    clients: Type.Optional(Type.Array(ClientFigures, { description: 'One for each kind, the sum first.' })),
+    service: Type.Optional(ServiceFigures),
+    live: Type.Optional(LiveFigures),
+    comparison: Type.Optional(Comparison),
+    replications: Type.Optional(Replications),
+    notes: Type.Optional(Type.Array(Text('What a reader should know, for example that the overload was sustained.'))),
+    expectations: Type.Array(ExpectationOutcome),
+    verdict: Verdict,
+    digest: Type.String({ pattern: '^sha256:[0-9a-f]{64}$', description: 'Over everything that the seed determines.' }),
+  },
+  { ...strict, $schema: 'https://json-schema.org/draft/2020-12/schema', title: 'Weir outcome' },
+);
+
+export type Outcome = Static<typeof Outcome>;
+export type ContractOutcome = Static<typeof ContractOutcome>;
+export type TransitionSeen = Static<typeof TransitionSeen>;
+export type Quantiles = Static<typeof Quantiles>;
+export type ClientFigures = Static<typeof ClientFigures>;
+export type ServiceFigures = Static<typeof ServiceFigures>;
+export type Reaction = Static<typeof Reaction>;
+export type Replications = Static<typeof Replications>;
+export type Difference = Static<typeof Difference>;
+export type Comparison = Static<typeof Comparison>;
+export type LiveFigures = Static<typeof LiveFigures>;
+export type ExpectationOutcome = Static<typeof ExpectationOutcome>;
+export type Verdict = Static<typeof Verdict>;

@@ -1,0 +1,131 @@
+// Owns the clients of a run in virtual time, with the road they send on: gate, faults, service. Leaves what clients do to
+// actor/client/, what the service does to service.ts.
+import type { SentAttempt } from '../actor/client/client.js';
+import type { ClientPlan } from '../actor/client/plan.js';
+import { Population } from '../actor/client/population.js';
+import type { Answer } from '../actor/client/port.js';
+import type { Inspect } from '../actor/contract-actor.js';
+import { Rank } from '../clock/rank.js';
+import { secondsUntil, startOf } from '../core/cycle.js';
+import { retryAfterCycles } from '../core/forecast.js';
+import { RandomStream, type Seed } from '../core/random.js';
+import type { ClientFigures, ServiceFigures } from '../outcome/schema.js';
+import type { LoadedScenario, Stretch } from '../scenario/load.js';
+import type { Popularity } from '../traffic/popularity.js';
+import { FaultyRoad } from './faulty-road.js';
+import { ModelledRoad } from './modelled-road.js';
+import { Service } from './service.js';
+import { planService } from './service-schema.js';
+import type { Traffic } from './traffic.js';
+import type { World } from './world.js';
+
+interface SimulatedClientsOptions {
+  readonly scenario: LoadedScenario;
+  readonly plans: readonly ClientPlan[];
+  readonly traffic: Traffic;
+  readonly world: World;
+  readonly popularity: Popularity;
+  readonly seed: Seed;
+  readonly inspect: Inspect | undefined;
+}
+
+export class SimulatedClients {
+  readonly population: Population;
+  readonly service: Service<SentAttempt> | undefined;
+  private readonly world: World;
+  private readonly traffic: Traffic;
+  private readonly popularity: Popularity;
+  private readonly startCycle: number;
+  private readonly places = [] as Float64Array[];
+
+  constructor({ scenario, plans, traffic, world, popularity, seed, inspect }: SimulatedClientsOptions) {
+    const { clock } = world;
+    this.world = world;
+    this.traffic = traffic;
+    this.popularity = popularity;
+    this.startCycle = scenario.startCycle;
+    const fromMs = startOf(scenario.startCycle + scenario.warmUp, clock.cycleMs);
+    this.service =
+      scenario.service === undefined
+        ? undefined
+        : new Service<SentAttempt>({
+            clock,
+            plan: planService(scenario.service, scenario.cycleMs, '/service'),
+            draw: new RandomStream(seed, 'service'),
+            onServed: (attempt) => modelled.served(attempt),
+            fromMs,
+          });
+    const losing = new RandomStream(seed, 'faults/lost_answers');
+    const losses = scenario.faults.flatMap((fault) => (fault.kind === 'lost_answers' ? [fault] : []));
+    const modelled = new ModelledRoad({
+      decide: (contract) => this.decide(contract),
+      service: this.service,
+      loses: () => losses.some(({ share, at }) => this.isIn(at) && losing.uniform() < share),
+    });
+    const pauses = scenario.faults.flatMap((fault) => (fault.kind === 'pause' ? [fault.at] : []));
+    const road =
+      pauses.length === 0
+        ? modelled
+        : new FaultyRoad(
+            clock,
+            modelled,
+            pauses.map((at) => this.instants(at)),
+          );
+    this.population = new Population({ clock, road, plans, seed, contracts: traffic.names.length, fromMs, inspect });
+    world.onMove = (contract, admits) =>
+      admits ? this.population.rateRestored(contract) : this.population.rateLimited(contract);
+    clock.agenda.at(clock.now(), Rank.client, () => this.population.begin());
+    for (const index of traffic.arrivals.keys()) this.arm(index, 0);
+  }
+
+  figures(): { clients: ClientFigures[]; service?: ServiceFigures } {
+    const clients = this.population.figures();
+    return this.service === undefined ? { clients } : { clients, service: this.service.figures() };
+  }
+
+  /** Asks a model cycle by cycle, and lets each request arrive at its own instant. */
+  private arm(index: number, cycle: number): void {
+    if (cycle >= this.traffic.cycles) return;
+    const { clock } = this.world;
+    clock.agenda.at(startOf(this.startCycle + cycle, clock.cycleMs), Rank.cycle, (due) => {
+      const arrival = this.traffic.arrivals[index]!;
+      const n = arrival.count(cycle);
+      const places = this.placesFor(index, n);
+      arrival.instants(places, n);
+      for (let k = 0; k < n; k += 1) clock.agenda.at(due + places[k]! * clock.cycleMs, Rank.arrival, this.arrive);
+      this.arm(index, cycle + 1);
+    });
+  }
+
+  private readonly arrive = (): void => this.population.arrive(this.popularity.pick());
+
+  private placesFor(index: number, n: number): Float64Array {
+    const known = this.places[index];
+    if (known !== undefined && known.length >= n) return known;
+    const grown = new Float64Array(Math.max(64, n * 2));
+    this.places[index] = grown;
+    return grown;
+  }
+
+  private decide(contract: number): Extract<Answer, { type: 'limited' }> | undefined {
+    const { world } = this;
+    if (world.record(contract, 1) === 1) return undefined;
+    const { gate } = world.contracts[contract]!;
+    const cycles = retryAfterCycles(gate);
+    const retryAfterMs =
+      cycles === undefined
+        ? undefined
+        : secondsUntil(gate.cycle + cycles, world.clock.now(), world.clock.cycleMs) * 1000;
+    return { type: 'limited', retryAfterMs };
+  }
+
+  private isIn({ from, to }: Stretch): boolean {
+    const cycle = this.world.clock.cycle() - this.startCycle;
+    return cycle >= from && cycle < to;
+  }
+
+  private instants({ from, to }: Stretch): { readonly fromMs: number; readonly toMs: number } {
+    const at = (cycle: number) => startOf(this.startCycle + cycle, this.world.clock.cycleMs);
+    return { fromMs: at(from), toMs: at(to) };
+  }
+}

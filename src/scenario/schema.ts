@@ -1,0 +1,211 @@
+// Owns the shape of a scenario file: one question, and all that is needed to answer it. Published with the package as JSON Schema.
+// Leaves reading files to load.ts, what each part means to the part: traffic/, actor/client/, run/.
+import Type, { type Static } from 'typebox';
+import { ClientsSpec } from '../actor/client/schema.js';
+import { ContractDefinition } from '../core/contract/schema.js';
+import { ServiceSpec } from '../run/service-schema.js';
+import { ArrivalSpec } from '../traffic/arrival/schema.js';
+import { PopularitySpec } from '../traffic/popularity.js';
+import { timeField } from './quantity.js';
+
+const strict = { additionalProperties: false } as const;
+
+const Limiter = Type.Object(
+  {
+    template: Type.Optional(
+      Type.Literal('rate-limiter', { description: 'Template of the contract. Default: rate-limiter.' }),
+    ),
+    threshold: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 1_000_000_000,
+        description: 'Request events a window may hold. Default: 100.',
+      }),
+    ),
+    within: Type.Optional(timeField('Length of the rolling window. Default: 60 cycles.')),
+    definition: Type.Optional(ContractDefinition),
+  },
+  { ...strict, description: 'The limiter: the template with its parameters, or a whole contract definition.' },
+);
+
+const Contracts = Type.Object(
+  {
+    count: Type.Integer({
+      minimum: 1,
+      maximum: 1_000_000,
+      description: 'How many contracts, all made from the limiter.',
+    }),
+    popularity: Type.Optional(PopularitySpec),
+    independent: Type.Optional(
+      Type.Boolean({
+        description: 'Whether each contract has the arrivals to itself, drawn apart, instead of sharing one stream.',
+      }),
+    ),
+  },
+  { ...strict, description: 'How many contracts there are, and how requests are shared among them. Default: one.' },
+);
+
+const Fault = Type.Union(
+  [
+    Type.Object(
+      {
+        kind: Type.Literal('pause', {
+          description: 'The node stands still: it decides what came meanwhile when it goes on.',
+        }),
+        from: timeField('When it begins.'),
+        to: timeField('When it is over.'),
+      },
+      strict,
+    ),
+    Type.Object(
+      {
+        kind: Type.Literal('lost_answers', { description: 'Requests are counted, but their answers never come.' }),
+        share: Type.Number({ minimum: 0, maximum: 1, description: 'Share of the answers that is lost, by chance.' }),
+        from: Type.Optional(timeField('When it begins. Default: 0.')),
+        to: Type.Optional(timeField('When it is over. Default: the end of the run.')),
+      },
+      strict,
+    ),
+  ],
+  { description: 'Something that goes wrong on the way.' },
+);
+
+const Phase = Type.Object(
+  {
+    from: timeField('When the phase begins.'),
+    to: timeField('When it is over; the cycle itself no longer belongs to it.'),
+  },
+  { ...strict, description: 'A stretch of the run with a name, for expectations and figures.' },
+);
+
+const Condition = Type.String({
+  minLength: 1,
+  maxLength: 500,
+  description: 'Comparisons of figures of the outcome, for example `limited == 0` or `recovery_cycles <= 61`.',
+});
+
+const Expectation = Type.Union(
+  [
+    Condition,
+    Type.Object(
+      {
+        name: Type.Optional(
+          Type.String({
+            minLength: 1,
+            maxLength: 200,
+            description: 'What to call it in reports. Default: the condition.',
+          }),
+        ),
+        that: Condition,
+        phase: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'Look at this phase only.' })),
+        from: Type.Optional(timeField('Look from this cycle on. Default: 0.')),
+        to: Type.Optional(timeField('Look at the cycles before this one. Default: the end of the drain.')),
+        in_any: Type.Optional(timeField('The condition holds in every stretch of this many cycles.')),
+        contract: Type.Optional(
+          Type.String({ minLength: 1, maxLength: 200, description: 'Look at this contract only.' }),
+        ),
+      },
+      strict,
+    ),
+  ],
+  { description: 'What the run must show.' },
+);
+
+export const Target = Type.Object(
+  {
+    method: Type.Optional(
+      Type.Enum(['GET', 'POST', 'PUT', 'HEAD'], { description: 'Method of a request. Default: GET.' }),
+    ),
+    path: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 4096,
+        pattern: '^/',
+        description: 'Path of a request. Default: the path of --url.',
+      }),
+    ),
+    headers: Type.Optional(
+      Type.Record(Type.String({ pattern: '^[A-Za-z0-9-]{1,64}$' }), Type.String({ maxLength: 4096 }), {
+        maxProperties: 32,
+        description: 'Headers of a request.',
+      }),
+    ),
+    body: Type.Optional(Type.String({ maxLength: 65_536, description: 'Body of a request.' })),
+    limited_status: Type.Optional(
+      Type.Array(Type.Integer({ minimum: 400, maximum: 599, description: 'A status.' }), {
+        minItems: 1,
+        maxItems: 16,
+        description: 'Statuses that mean limited. Default: 429.',
+      }),
+    ),
+    admitted_status: Type.Optional(
+      Type.Array(Type.Integer({ minimum: 100, maximum: 599, description: 'A status.' }), {
+        minItems: 1,
+        maxItems: 64,
+        description: 'Statuses that mean admitted. Default: 200 to 399.',
+      }),
+    ),
+  },
+  { ...strict, description: 'How to ask a live target that is no Weir node.' },
+);
+
+export const Scenario = Type.Object(
+  {
+    question: Type.String({ minLength: 1, maxLength: 1000, description: 'The question that the scenario asks.' }),
+    name: Type.Optional(
+      Type.String({ pattern: '^[a-z0-9][a-z0-9._-]{0,63}$', description: 'Default: the name of the file.' }),
+    ),
+    seed: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description: 'All chance of the run follows from it. Default: 1.',
+      }),
+    ),
+    cycle_ms: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 86_400_000, description: 'Length of a cycle in ms. Default: 777.' }),
+    ),
+    start_cycle: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 1_000_000_000_000,
+        description: 'Number of the first cycle in virtual time. Default: 0.',
+      }),
+    ),
+    duration: Type.Optional(timeField('How long requests come. Default: as long as the arrivals last by themselves.')),
+    drain: Type.Optional(timeField('How long to look on afterwards. Default: the length of the window.')),
+    warm_up: Type.Optional(timeField('Figures of clients and service leave out what began before. Default: 0.')),
+    limiter: Type.Optional(Limiter),
+    contracts: Type.Optional(
+      Type.Union([
+        Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'How many contracts, sharing evenly.' }),
+        Contracts,
+      ]),
+    ),
+    arrivals: Type.Optional(
+      Type.Array(ArrivalSpec, { minItems: 1, maxItems: 64, description: 'When requests come; all models add up.' }),
+    ),
+    clients: Type.Optional(ClientsSpec),
+    service: Type.Optional(ServiceSpec),
+    faults: Type.Optional(Type.Array(Fault, { maxItems: 64, description: 'What goes wrong on the way.' })),
+    phases: Type.Optional(
+      Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9_ -]{0,63}$' }), Phase, {
+        maxProperties: 32,
+        description: 'Stretches of the run by name.',
+      }),
+    ),
+    target: Type.Optional(Target),
+    expect: Type.Optional(Type.Array(Expectation, { maxItems: 256, description: 'What the run must show.' })),
+  },
+  {
+    ...strict,
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Weir scenario',
+    description: 'One question about a windowed rate limiter, and all that is needed to answer it.',
+  },
+);
+
+export type Scenario = Static<typeof Scenario>;
+export type ExpectationSpec = Static<typeof Expectation>;
+export type FaultSpec = Static<typeof Fault>;
+export type Target = Static<typeof Target>;
