@@ -13,7 +13,7 @@
 // Every array is parallel and doubles when full; asking allocates nothing.
 //
 // A task that runs leaves the first place vacant, and what it asks for next moves in there: one way down the heap instead
-// of one for the leaver and one for the newcomer. Whoever else looks at the heap settles the vacancy first.
+// of one for the leaver and one for the newcomer. Whoever needs to know who is first settles the vacancy before.
 
 import { assert, Bug } from '../core/failure.js';
 import type { Rank } from './rank.js';
@@ -108,8 +108,8 @@ export class Agenda {
     const slot = ticket & (SLOTS - 1);
     // A free slot is already of the generation of its next ticket, so only what still waits can match.
     if (this.#generations[slot] !== (ticket - slot) / SLOTS) return false;
-    this.#settle();
     this.#release(slot);
+    // A vacant first place can stay: the key that stands there is still before every other.
     this.#remove(this.#places[slot]!);
     return true;
   }
