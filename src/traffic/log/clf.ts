@@ -51,7 +51,7 @@ export class ClfReader implements LineReader {
     if (bytes[end - 1] !== COMMA) {
       const second = skipBlanks(bytes, end, open);
       const secondEnd = wordEnd(bytes, second, open);
-      const isHost = portStart(bytes, start, end) < end && skipWords(bytes, second, open) >= 3;
+      const isHost = portStart(bytes, start, end) < end && wordsUpTo(bytes, second, open) >= 3;
       const named = isHost && isAddress(bytes, second, secondEnd, open);
       if (named || isIpLiteral(bytes, second, secondEnd)) [from, to] = [second, secondEnd];
     }
@@ -132,8 +132,8 @@ function skipBlanks(bytes: Buffer, from: number, to: number): number {
   return at;
 }
 
-/** How many words there are up to `to`. */
-function skipWords(bytes: Buffer, from: number, to: number): number {
+/** How many words there are from `from`. */
+function wordsUpTo(bytes: Buffer, from: number, to: number): number {
   let words = 0;
   for (let at = from; at < to; words++) at = skipBlanks(bytes, wordEnd(bytes, at, to), to);
   return words;

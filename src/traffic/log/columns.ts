@@ -5,6 +5,7 @@ import { nearest } from '../../core/nearest.js';
 import { readCount } from './count.js';
 import { hasDate, readInstant } from './instant.js';
 import type { TableOptions } from './options.js';
+import { printable } from './printable.js';
 import { type TimeUnit, unitOf } from './unix.js';
 
 /** The first rows of a table, to choose from. */
@@ -32,34 +33,26 @@ export interface Columns {
 }
 
 /** What a time is called, the surest name first; of those a table has, the first whose values are times is taken. */
-const timeNames = [
-  ...['timestamp', 'startedDateTime', 'datetime', 'time', 'ts', 't', 'time_iso8601', 'time_local', 'event_time'],
-  ...['start_time', 'started_at', 'created_at', 'logged_at', 'epoch', 'unix', 'unix_time', 'msec', 'period', 'bucket'],
-];
+const timeNames = words(
+  'timestamp startedDateTime datetime time ts t time_iso8601 time_local event_time start_time started_at created_at',
+  'logged_at epoch unix unix_time msec period bucket',
+);
 
-/** What a time is called that may as well be a mere part of one: taken when the values have a date. */
-const dateNames = ['second', 'minute', 'hour', 'day', 'date'];
+/** What a time is called that may as well be a part of one: taken when the values have a date and a clock time. */
+const partNames = words('second minute hour day date');
 
 /** What a number of requests is called. */
-const countNames = ['count', 'n', 'requests', 'request_count', 'num_requests', 'hits'];
+const countNames = words('count n requests request_count num_requests hits');
 
 /** What the client is called, the surest name first: `host` may also be the server. */
-const clientNames = [
-  ...['client', 'client_ip', 'client_addr', 'client_address', 'client_host', 'remote_addr', 'remote_address'],
-  ...[
-    'remote_ip',
-    'remote_host',
-    'source_ip',
-    'src_ip',
-    'c_ip',
-    'ip',
-    'ip_address',
-    'addr',
-    'address',
-    'user_ip',
-    'host',
-  ],
-];
+const clientNames = words(
+  'client client_ip client_addr client_address client_host remote_addr remote_address remote_ip remote_host',
+  'source_ip src_ip c_ip ip ip_address addr address user_ip host',
+);
+
+function words(...lines: string[]): string[] {
+  return lines.flatMap((line) => line.split(' '));
+}
 
 /** A table of counts has a time, a count and perhaps who: with more columns, a `count` may be that of anything. */
 const MAX_COLUMNS_OF_COUNTS = 3;
@@ -82,9 +75,9 @@ export function chooseColumns(sample: Sample, options: TableOptions, path: strin
   return {
     time,
     unit,
-    timeFrom: `${sample.noun} ${time} (${mostly(values, isDate) ? 'date and time' : `unix ${unit}`})`,
-    ...(count !== undefined && { count, countFrom: `${sample.noun} ${count}` }),
-    ...(key !== undefined && { key, keyFrom: `${sample.noun} ${key}` }),
+    timeFrom: `${sample.noun} ${shown(time)} (${mostly(values, isDate) ? 'date and time' : `unix ${unit}`})`,
+    ...(count !== undefined && { count, countFrom: `${sample.noun} ${shown(count)}` }),
+    ...(key !== undefined && { key, keyFrom: `${sample.noun} ${shown(key)}` }),
   };
 }
 
@@ -92,11 +85,11 @@ export function chooseColumns(sample: Sample, options: TableOptions, path: strin
 export function findTimeColumn(sample: Sample, told: string | undefined): string | undefined {
   if (told !== undefined) return resolve(sample, told);
   const found = timeNames.map((name) => sameWord(sample.names, name)).filter((name) => name !== undefined);
-  const dates = dateNames.map((name) => sameWord(sample.names, name)).filter((name) => name !== undefined);
+  const parts = partNames.map((name) => sameWord(sample.names, name)).filter((name) => name !== undefined);
   const isTime = (value: Uint8Array): boolean => !Number.isNaN(readInstant(value, 0, value.length, 's'));
   return (
     found.find((name) => mostly(sample.values(name), isTime)) ??
-    dates.find((name) => mostly(sample.values(name), isDate)) ??
+    parts.find((name) => mostly(sample.values(name), (value) => isDate(value) && value.includes(COLON))) ??
     found[0]
   );
 }
@@ -164,15 +157,21 @@ function missing(sample: Sample, told: string, path: string, option: string): Fa
   return new Failure('invalid_input', {
     what: `${path} has no ${sample.noun} ${told}.`,
     why: `It has ${listed(sample)}.`,
-    fix: guess === undefined ? `Name one of them with ${option}.` : `Did you mean ${option} ${guess}?`,
+    fix: guess === undefined ? `Name one of them with ${option}.` : `Did you mean ${option} ${shown(guess)}?`,
   });
 }
 
 function listed(sample: Sample): string {
   if (sample.names.length === 0) return `no ${sample.noun}s`;
-  const shown = sample.names.slice(0, 20).map((name) => (name === '' ? '(empty)' : name.slice(0, 60)));
-  const more = sample.names.length - shown.length;
-  return `the ${sample.noun}s ${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  const names = sample.names.slice(0, 20).map(shown);
+  const more = sample.names.length - names.length;
+  return `the ${sample.noun}s ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/** A name from the file, fit to be printed. */
+function shown(name: string): string {
+  const bytes = Buffer.from(name);
+  return name === '' ? '(empty)' : printable(bytes, 0, bytes.length);
 }
 
 function firstOf(names: readonly string[], wanted: readonly string[]): string | undefined {
@@ -196,3 +195,5 @@ function sameWord(names: readonly string[], word: string): string | undefined {
 function plainWord(name: string): string {
   return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 }
+
+const COLON = 0x3a;

@@ -1,5 +1,7 @@
 // Owns what every format hands over: requests to the sink, and lines that are none to the count. Leaves telling them apart to the formats.
 
+import { printable } from './printable.js';
+
 /** Takes the requests of a log in the order in which they are written, which need not be that of time. */
 export interface RequestSink {
   /**
@@ -24,9 +26,6 @@ export interface SkippedLine {
 
 /** How many skipped lines are kept to be shown. */
 const KEPT_LINES = 5;
-
-/** How much of a skipped line is kept, in bytes. */
-const KEPT_BYTES = 120;
 
 export class Intake {
   requests = 0;
@@ -61,11 +60,4 @@ export class Intake {
 /** `floor((n - 1) * spreadMs / n)`: when the last of n requests arrives, which is the last whole ms before the share of one. */
 function lastOffset(n: number, spreadMs: number): number {
   return spreadMs - Math.ceil(spreadMs / n);
-}
-
-/** The start of a line on one line, without anything a terminal would obey. */
-export function printable(bytes: Buffer, from: number, to: number): string {
-  const raw = bytes.toString('utf8', from, Math.min(to, from + KEPT_BYTES));
-  const text = raw.replaceAll('\t', ' ').replace(/[\p{C}\u2028\u2029\ufffd]/gu, '\u00b7');
-  return to - from > KEPT_BYTES ? `${text}\u2026` : text;
 }

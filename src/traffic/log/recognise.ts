@@ -4,11 +4,11 @@ import { Failure } from '../../core/failure.js';
 import { isClfLine } from './clf.js';
 import { findTimeColumn } from './columns.js';
 import { evenness, tableIn, tableSample } from './delimited.js';
-import { printable } from './intake.js';
 import { LineCutter, startsWithMark } from './lines.js';
 import { knownBinary, looksBinary } from './magic.js';
 import { isJsonObject } from './ndjson.js';
 import { type LogFormat, type LogOptions, logFormats } from './options.js';
+import { printable } from './printable.js';
 
 /** How much of a log is looked at. */
 export const HEAD_BYTES = 1 << 16;

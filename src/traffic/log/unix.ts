@@ -31,19 +31,28 @@ export function readUnix(bytes: Uint8Array, from: number, to: number, unit: Time
   return decimal.negative ? 0 - floored : ms;
 }
 
-/** The usual case without making a string: digits only, at most 15 of them; -1 for everything else. */
+/** The usual case without making a string: digits, perhaps with a point among them; -1 for everything else. */
 function readPlain(bytes: Uint8Array, from: number, to: number, unit: TimeUnit): number {
-  const places = placesToMs[unit];
-  if (to <= from || to - from > 15 || places < 0) return -1;
-  let value = 0;
+  let point = to;
   for (let at = from; at < to; at++) {
-    const digit = bytes[at]! - 0x30;
-    if (digit < 0 || digit > 9) return -1;
-    value = value * 10 + digit;
+    const digit = bytes[at]! - ZERO;
+    if (digit >= 0 && digit <= 9) continue;
+    if (bytes[at] !== DOT || point < to) return -1;
+    point = at;
   }
-  const ms = places === 0 ? value : value * 1000;
-  return ms > MAX_MS ? -1 : ms;
+  const kept = point - from + placesToMs[unit];
+  if (point === from || kept > PLAIN_DIGITS) return -1;
+  let ms = 0;
+  let at = from;
+  for (let place = 0; place < kept; place++, at++) {
+    if (at === point) at++;
+    ms = ms * 10 + (at < to ? bytes[at]! - ZERO : 0);
+  }
+  return ms;
 }
+
+/** As many digits as surely make a number of ms within MAX_MS. */
+const PLAIN_DIGITS = 15;
 
 /**
  * The unit that most of `samples` (texts of numbers) are written in, told from how big they are:
@@ -92,3 +101,6 @@ function decimalIn(bytes: Uint8Array, from: number, to: number): Decimal | undef
   const wholePlaces = digits === '' ? 0 : whole.length - (all.length - digits.length) + Number(exponent);
   return { negative: sign === '-', digits, wholePlaces };
 }
+
+const DOT = 0x2e;
+const ZERO = 0x30;

@@ -89,10 +89,10 @@ describe('a table with a first row of names', () => {
     ],
     [
       'the usual name whose values are times',
-      'time,date\n10:05,2015-05-17\n',
+      'time,date\n10:05,2015-05-17 10:05\n',
       {},
       'csv: column date (date and time)',
-      [[Date.UTC(2015, 4, 17), 1, '']],
+      [[Date.UTC(2015, 4, 17, 10, 5), 1, '']],
     ],
     [
       'a timestamp before a time, which may be a duration',
@@ -160,6 +160,14 @@ describe('rows that are none are counted, and the run goes on', () => {
         '6: no whole number in column n',
       ],
     });
+  });
+
+  it('a date alone is not taken for the time of a request, unless told', async () => {
+    const text = 'time,date\n10:05,2015-05-17\n';
+    expect([await told(text), await told(text, { timeColumn: 'date' })]).toEqual([
+      { read: 'csv: column time (unix s)', heard: [], skipped: ['2: no time in column time'] },
+      { read: 'csv: column date (date and time)', heard: [[Date.UTC(2015, 4, 17), 1, '']], skipped: [] },
+    ]);
   });
 
   it('a second row of names in the middle, as when files were joined', async () => {

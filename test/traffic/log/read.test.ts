@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { LogOptions } from '../../../src/traffic/log/options.js';
+import { Failure } from '../../../src/core/failure.js';
+import { type LogOptions, logFormats } from '../../../src/traffic/log/options.js';
 import { readLog, readLogs } from '../../../src/traffic/log/read.js';
 import { CycleTally } from '../../../src/traffic/tally.js';
-import { readCut, readText } from './reading.js';
+import { readCut, readText, type TextReading } from './reading.js';
 import { type SyntheticRequest, synthesiseLog } from './synthetic-log.js';
 
 let folder: string;
@@ -220,5 +221,55 @@ describe('files', () => {
 
   it.each([-1, 0.5, 86_400_001, Number.NaN])('a spread of %s ms is refused', async (spreadMs) => {
     await expect(readLog(file('a.csv', csv), { spreadMs }, nothing)).rejects.toMatchObject({ code: 'invalid_input' });
+  });
+});
+
+describe('whatever a file holds', () => {
+  const pieces = [
+    'time',
+    'n',
+    '5',
+    '17',
+    '"',
+    '""',
+    ',',
+    '\t',
+    ';',
+    '\n',
+    '\r\n',
+    '{',
+    '}',
+    '[',
+    ']',
+    ':',
+    '{"time":5}',
+    '\\',
+    ' ',
+    '-',
+  ];
+  const words = fc.array(fc.oneof(fc.constantFrom(...pieces, '1.2.3.4 - - [17/May/2015:10:05:03 +0000]'), fc.string()));
+  const texts = words.map((parts) => Buffer.from(parts.join('')));
+  const formats = fc.constantFrom(undefined, ...logFormats);
+
+  it('it is read or refused in words, and every request is a whole number at a whole millisecond', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(
+          texts,
+          fc.uint8Array().map((bytes) => Buffer.from(bytes)),
+        ),
+        formats,
+        async (bytes, format) => {
+          const read = await readText([bytes], { format }).catch((error: unknown) => error);
+          if (read instanceof Failure) return;
+          const { heard, reading } = read as TextReading;
+          expect(heard.every(([unixMs, n]) => Number.isSafeInteger(unixMs) && Number.isSafeInteger(n) && n > 0)).toBe(
+            true,
+          );
+          expect(reading.requests).toBe(heard.reduce((sum, [, n]) => sum + n, 0));
+        },
+      ),
+      { numRuns: 2000 },
+    );
   });
 });
