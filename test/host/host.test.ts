@@ -1,0 +1,270 @@
+import { firstValueFrom, take, toArray } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { VirtualClock } from '../../src/clock/virtual.js';
+import { Rank } from '../../src/clock/rank.js';
+import { rateLimiter } from '../../src/core/contract/rate-limiter.js';
+import type { Failure } from '../../src/core/failure.js';
+import { standardOperators } from '../../src/core/operator/registry.js';
+import { verifyRecord } from '../../src/core/record/verify.js';
+import type { Happening } from '../../src/host/happening.js';
+import { Host } from '../../src/host/host.js';
+import { MemoryStore } from '../../src/store/memory.js';
+
+const operators = standardOperators();
+const findOperator = (id: string) => operators.get(id);
+
+function newHost(startCycle = 0, store = new MemoryStore()) {
+  const clock = new VirtualClock(startCycle * 777, 777);
+  const host = new Host({ clock, store, findOperator });
+  const seen: Happening[] = [];
+  host.happenings.subscribe((happening) => seen.push(happening));
+  return { clock, host, store, seen };
+}
+
+const told = (seen: readonly Happening[]) =>
+  seen.map((one) => (one.kind === 'row' ? `${one.row.seq} ${one.row.kind} ${one.row.to ?? ''}@${one.row.cycle}` : one.kind === 'emitted' ? `${one.seq} ${one.event}@${one.cycle} count ${one.count}` : one.kind));
+
+describe('the main path: events in, decisions out, transitions recorded and verified', () => {
+  it('a burst trips the gate; the agenda restores it in the cycle in which the burst leaves the window', () => {
+    const { clock, host, store, seen } = newHost(2_306_790_000);
+    host.createMachine({ slug: 'gateway', isPublic: true });
+    const contract = host.createContract('gateway', rateLimiter({ threshold: 5, within: 10 }), 'rate-limiter');
+    clock.agenda.at(clock.now() + 3 * 777, Rank.arrival, () => host.record(contract.id, 8, clock.cycle()));
+    clock.run();
+    const start = 2_306_790_000;
+    expect(told(seen)).toEqual([
+      `1 machine_created @${start}`,
+      `2 contract_created allowing@${start}`,
+      `3 transition limiting@${start + 3}`,
+      `3 rate_limited@${start + 3} count 6`,
+      `4 transition allowing@${start + 13}`,
+      `4 rate_restored@${start + 13} count 0`,
+    ]);
+    expect([contract.tally.requests, contract.tally.limited, contract.tally.limitingCycles]).toEqual([8, 3, 10]);
+    const rows = store.rows('gateway');
+    expect(verifyRecord(rows)).toMatchObject({ valid: true, rows: 4 });
+    expect(rows[2]).toMatchObject({
+      from: 'allowing',
+      operator: 'KO42',
+      inputs: { S: 6, cycle: start + 3 },
+      cause: 'trigger',
+      emitted: ['rate_limited'],
+      at: new Date((start + 3) * 777).toISOString(),
+    });
+    expect(rows[2]!.master_equation_block).toContain('R(t)');
+    expect(rows[2]!.proof_digest).toBeUndefined();
+  });
+
+  it('the same events give the same record, hash by hash', () => {
+    const heads = [1, 2].map(() => {
+      const { clock, host } = newHost();
+      const machine = host.createMachine({ slug: 'm' });
+      const { id } = host.createContract('m', rateLimiter({ threshold: 3, within: 4 }));
+      for (let cycle = 1; cycle < 60; cycle += 1) clock.agenda.at(cycle * 777, Rank.arrival, () => host.record(id, cycle % 8 < 2 ? 4 : 0, cycle));
+      clock.run();
+      return machine.head;
+    });
+    expect(heads[0]).toEqual(heads[1]);
+    expect(heads[0]!.seq).toBeGreaterThan(10);
+  });
+
+  it('idle contracts are never woken; a limiting one wakes when its window can let it go', () => {
+    const { clock, host } = newHost();
+    host.createMachine({ slug: 'm' });
+    const [idle, busy] = [0, 1].map(() => host.createContract('m', rateLimiter({ threshold: 2, within: 10 })));
+    expect(clock.agenda.size).toBe(0);
+    host.record(busy!.id, 5, 0);
+    expect(clock.agenda.size).toBe(1);
+    expect(clock.agenda.nextDue()).toBe(10 * 777);
+    clock.run();
+    expect([idle!.state, busy!.state, clock.cycle()]).toEqual(['allowing', 'allowing', 10]);
+  });
+
+  it('a definition that fires on silence is first evaluated in the cycle after its creation', () => {
+    const { clock, host, seen } = newHost(7);
+    host.createMachine({ slug: 'm' });
+    const beat = {
+      name: 'heartbeat',
+      version: '1.0',
+      states: { alive: { initial: true }, silent: {} },
+      transitions: [
+        { from: 'alive', to: 'silent', operator: 'KO42', trigger: { kind: 'on_aggregate', event: 'beat', aggregate: 'count', within: 3, condition: 'count < 1' }, post_actions: [{ emit: 'lost' }] },
+        { from: 'silent', to: 'alive', operator: 'KO42', trigger: { kind: 'on_aggregate', event: 'beat', aggregate: 'count', within: 3, condition: 'count >= 1' }, post_actions: [{ emit: 'found' }] },
+      ],
+    };
+    const contract = host.createContract('m', beat);
+    expect(contract.image.firstFireCycle).toBe(8);
+    clock.agenda.at(10 * 777, Rank.arrival, () => contract.record(1, 10, contract.listensTo('beat')));
+    clock.run();
+    expect(told(seen).filter((line) => line.includes('lost') || line.includes('found'))).toEqual(['3 lost@8 count 0', '4 found@10 count 1', '5 lost@13 count 0']);
+  });
+});
+
+describe('events with a cycle of their own', () => {
+  const at = (happened: number, now: number) => {
+    const { clock, host } = newHost();
+    host.createMachine({ slug: 'm' });
+    const contract = host.createContract('m', rateLimiter({ threshold: 5, within: 10 }));
+    clock.run({ untilMs: now * 777 });
+    try {
+      const admitted = host.recordAt(contract, 2, happened);
+      contract.advance(happened + 10);
+      return `admitted ${admitted}, ${contract.gate.count} left at ${happened + 10}`;
+    } catch (error) {
+      return (error as Failure).code;
+    }
+  };
+  it.each([
+    [20, 20, 'admitted 2, 0 left at 30'],
+    [15, 20, 'admitted 2, 0 left at 25'],
+    [11, 20, 'admitted 2, 0 left at 21'],
+    [10, 20, 'event_too_old'],
+    [21, 20, 'event_in_future'],
+  ])('happened in %i, now %i: %s', (happened, now, expected) => {
+    expect(at(happened, now)).toBe(expected);
+  });
+});
+
+describe('manual transitions', () => {
+  const made = () => {
+    const parts = newHost(100);
+    parts.host.createMachine({ slug: 'm' });
+    return { ...parts, contract: parts.host.createContract('m', rateLimiter({ threshold: 5, within: 10 })) };
+  };
+
+  it('moves the contract whatever the count is, with its cause on the record', () => {
+    const { host, contract } = made();
+    const row = host.transition(contract, { to: 'limiting' });
+    expect(row).toMatchObject({ seq: 3, from: 'allowing', to: 'limiting', cause: 'manual', cycle: 100, emitted: ['rate_limited'] });
+    expect(contract.state).toBe('limiting');
+  });
+
+  it('without a hold the next advance applies the rules again', () => {
+    const { clock, host, contract } = made();
+    host.transition(contract, { to: 'limiting' });
+    clock.run();
+    expect([contract.state, contract.gate.cycle]).toEqual(['allowing', 101]);
+  });
+
+  it('a hold keeps the state for its cycles; then the rules apply', () => {
+    const { clock, host, contract, seen } = made();
+    host.transition(contract, { to: 'limiting', holdCycles: 20 });
+    expect(host.record(contract.id, 1, 110)).toBe(0);
+    clock.run();
+    expect(told(seen).slice(-2)).toEqual(['4 transition allowing@120', '4 rate_restored@120 count 0']);
+  });
+
+  it.each([
+    ['allowing', 'no_transition', 'There is no transition from "allowing" to "allowing".'],
+    ['limitng', 'no_transition', 'Did you mean "limiting"?'],
+  ])('to %s is refused: %s', (to, code, words) => {
+    const { host, contract, store } = made();
+    expect(() => host.transition(contract, { to })).toThrow(expect.objectContaining({ code, message: expect.stringContaining(words) }));
+    expect(store.rows('m')).toHaveLength(2);
+  });
+});
+
+describe('physics operators', () => {
+  const newton = [...operators.list()].find(({ name, kind }) => kind === 'physics' && /newton/i.test(name))!;
+  const [mass, acceleration] = Object.keys(newton.inputs) as [string, string];
+  const definition = {
+    name: 'press',
+    version: '1.0',
+    states: { idle: { initial: true }, pressing: {} },
+    transitions: [
+      { from: 'idle', to: 'pressing', operator: newton.id, proof_required: true, fires_when: 'input.level >= 3', inputs: { [mass]: 2 } },
+      { from: 'pressing', to: 'idle', operator: 'KO42' },
+    ],
+  };
+  const made = () => {
+    const parts = newHost();
+    parts.host.createMachine({ slug: 'm' });
+    return { ...parts, contract: parts.host.createContract('m', definition) };
+  };
+
+  it('are computed, proved and verified at each fire; the proof digest is on the row, the substrate beside it', () => {
+    const { host, contract, store } = made();
+    const row = host.transition(contract, { to: 'pressing', input: { level: 3, [acceleration]: 4 } });
+    expect(row).toMatchObject({ operator: newton.id, result: 8, substrate: { operator: 'KO42', inputs: { S: 1, cycle: 0 } } });
+    expect(row.proof_digest).toMatch(/^[0-9a-f]{64}$/);
+    expect(verifyRecord(store.rows('m'))).toMatchObject({ valid: true });
+  });
+
+  it('a condition that is false is refused, and leaves no row', () => {
+    const { host, contract, store } = made();
+    expect(() => host.transition(contract, { to: 'pressing', input: { level: 2 } })).toThrow(expect.objectContaining({ code: 'condition_failed' }));
+    expect(store.rows('m')).toHaveLength(2);
+  });
+
+  it('an operator that refuses is recorded, and the state stays', () => {
+    const { host, contract, store } = made();
+    expect(() => host.transition(contract, { to: 'pressing', input: { level: 3, [acceleration]: 1e301 } })).toThrow(expect.objectContaining({ code: 'compute_failed' }));
+    expect(store.rows('m').at(-1)).toMatchObject({ kind: 'transition_failed', from: 'idle', to: 'pressing', failure: { code: 'compute_failed' } });
+    expect(contract.state).toBe('idle');
+    expect(verifyRecord(store.rows('m'))).toMatchObject({ valid: true });
+  });
+});
+
+describe('when something breaks', () => {
+  it('an actor that throws is reported with its contract, and the others go on', () => {
+    const { host, seen } = newHost();
+    host.createMachine({ slug: 'm' });
+    const [broken, whole] = [0, 1].map(() => host.createContract('m', rateLimiter({ threshold: 1, within: 10 })));
+    Object.defineProperty(broken!.plan.states[0]!.transitions[0]!.trigger!, 'counts', { get: () => { throw new Error('broken guard'); } });
+    expect(() => host.record(broken!.id, 5, 0)).toThrow(expect.objectContaining({ code: 'contract_failed' }));
+    expect(() => host.record(broken!.id, 1, 1)).toThrow(expect.objectContaining({ code: 'contract_failed' }));
+    expect(seen.at(-1)).toMatchObject({ kind: 'contract_failed', contractId: broken!.id });
+    expect(host.record(whole!.id, 5, 0)).toBe(1);
+  });
+
+  it('nothing is published that was not stored, and a store that fails takes nothing more', () => {
+    let isFull = false;
+    const store = new MemoryStore({ failCommits: () => isFull });
+    const { host, seen } = newHost(0, store);
+    host.createMachine({ slug: 'm' });
+    const contract = host.createContract('m', rateLimiter({ threshold: 1, within: 10 }));
+    const published = seen.length;
+    isFull = true;
+    host.record(contract.id, 5, 0);
+    expect(seen).toHaveLength(published);
+    expect(() => host.createMachine({ slug: 'n' })).toThrow(expect.objectContaining({ code: 'store_failed' }));
+  });
+
+  it('slugs are taken once; unknown machines and contracts are named', () => {
+    const { host } = newHost();
+    host.createMachine({ slug: 'm' });
+    expect(() => host.createMachine({ slug: 'm' })).toThrow(expect.objectContaining({ code: 'slug_taken' }));
+    expect(() => host.machine('x')).toThrow(expect.objectContaining({ code: 'machine_not_found' }));
+    expect(() => host.record('x', 1, 0)).toThrow(expect.objectContaining({ code: 'contract_not_found' }));
+  });
+});
+
+describe('after a restart', () => {
+  it('contracts continue with window and state; cycles that passed are advanced one by one in effect', () => {
+    const { host, store, clock } = newHost();
+    host.createMachine({ slug: 'm' });
+    const { id } = host.createContract('m', rateLimiter({ threshold: 5, within: 10 }));
+    clock.run({ untilMs: 3 * 777 });
+    host.record(id, 8, 3);
+    host.saveWindows();
+    host.commit();
+
+    const soon = newHost(7, store);
+    expect([soon.host.contract(id).state, soon.host.contract(id).gate.count]).toEqual(['limiting', 8]);
+    const later = newHost(500, store);
+    expect([later.host.contract(id).state, later.host.contract(id).gate.count]).toEqual(['allowing', 0]);
+    expect(store.rows('m').at(-1)).toMatchObject({ to: 'allowing', cycle: 13 });
+    expect(verifyRecord(store.rows('m'))).toMatchObject({ valid: true });
+  });
+});
+
+describe('happenings', () => {
+  it('reach every observer, in order, rows before what they emitted', async () => {
+    const { host } = newHost();
+    host.createMachine({ slug: 'm' });
+    const { id } = host.createContract('m', rateLimiter({ threshold: 1, within: 10 }));
+    const two = firstValueFrom(host.happenings.pipe(take(2), toArray()));
+    host.record(id, 2, 0);
+    expect((await two).map(({ kind }) => kind)).toEqual(['row', 'emitted']);
+  });
+});
