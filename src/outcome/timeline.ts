@@ -62,6 +62,7 @@ export class Timeline {
 
   /** Rows in order of cycle, then contract, however they were added. */
   sorted(): Timeline {
+    if (this.isSorted()) return this;
     const order = Array.from({ length: this.length }, (_, index) => index);
     order.sort(
       (a, b) => this.cycles.at(a) - this.cycles.at(b) || this.contractIndexes.at(a) - this.contractIndexes.at(b),
@@ -72,6 +73,14 @@ export class Timeline {
       sorted.add(cycle, this.contractIndexes.at(index), requests, admitted, count, state);
     }
     return sorted;
+  }
+
+  private isSorted(): boolean {
+    for (let index = 1; index < this.length; index += 1) {
+      const step = this.cycles.at(index) - this.cycles.at(index - 1);
+      if (step < 0 || (step === 0 && this.contractIndexes.at(index) < this.contractIndexes.at(index - 1))) return false;
+    }
+    return true;
   }
 
   private stateIndex(state: string): number {
