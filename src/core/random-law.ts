@@ -3,6 +3,9 @@ import { exp, log } from './elementary.js';
 import { assert } from './failure.js';
 import type { RandomStream } from './random.js';
 
+/** Far above what a cycle of a simulation holds, and small enough for every count to be exact. */
+const LARGEST_MEAN = 1e9;
+
 /** Up to this mean a table of the distribution is kept; above it, counts are drawn by rejection. */
 const TABLE_MEAN = 200;
 
@@ -11,7 +14,7 @@ export class PoissonLaw {
   private readonly table: PoissonTable | undefined;
 
   constructor(readonly mean: number) {
-    assert(mean >= 0 && mean <= 1e9, `a Poisson law cannot have the mean ${mean}`);
+    assert(mean >= 0 && mean <= LARGEST_MEAN, `the mean of a Poisson law lies between 0 and 1e9, and is not ${mean}`);
     this.table = mean <= TABLE_MEAN ? new PoissonTable(mean) : undefined;
   }
 
@@ -64,6 +67,7 @@ const REJECTION_MEAN = 10;
 
 /** A Poisson count of a mean that is not drawn from again: without a table. Exact for any mean from 0 to 1e9. */
 export function drawPoisson(mean: number, stream: RandomStream): number {
+  assert(mean >= 0 && mean <= LARGEST_MEAN, 'the mean of a Poisson law lies between 0 and 1e9');
   return mean < REJECTION_MEAN ? drawSmall(mean, stream) : drawLarge(mean, stream);
 }
 
@@ -80,14 +84,15 @@ function drawSmall(mean: number, stream: RandomStream): number {
   return k;
 }
 
-/** Transformed rejection, PTRS of W. Hoermann, "The transformed rejection method for generating Poisson random variables" (1993). */
+/**
+ * Transformed rejection, PTRS of W. Hoermann, "The transformed rejection method for generating Poisson random variables" (1993):
+ * (2 a / us + b) u + mean, with u uniform, is so close to the law that most of the time one look at v and us settles it.
+ */
 function drawLarge(mean: number, stream: RandomStream): number {
-  const root = Math.sqrt(mean);
-  const b = 0.931 + 2.53 * root;
+  const b = 0.931 + 2.53 * Math.sqrt(mean);
   const a = -0.059 + 0.02483 * b;
   const inverseAlpha = 1.1239 + 1.1328 / (b - 3.4);
   const accepted = 0.9277 - 3.6224 / (b - 2);
-  const logMean = log(mean);
   for (;;) {
     const u = stream.uniform() - 0.5;
     const v = 1 - stream.uniform();
@@ -95,26 +100,44 @@ function drawLarge(mean: number, stream: RandomStream): number {
     const k = Math.floor(((2 * a) / us + b) * u + mean + 0.43);
     if (us >= 0.07 && v <= accepted) return k;
     if (k < 0 || (us < 0.013 && v > us)) continue;
-    if (log((v * inverseAlpha) / (a / (us * us) + b)) <= k * logMean - mean - logFactorial(k)) return k;
+    if (log((v * inverseAlpha) / (a / (us * us) + b)) <= logProbability(k, mean)) return k;
   }
 }
 
-/** ln k!, by Stirling's series; from k = 10 on exact to about 1e-13. */
-function logFactorial(k: number): number {
-  if (k < 10) {
-    let product = 1;
-    for (let i = 2; i <= k; i += 1) product *= i;
-    return log(product);
-  }
-  const x = k + 1;
-  const inverse = 1 / x;
-  const square = inverse * inverse;
-  const series = inverse * (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square / 1680)));
-  return (x - 0.5) * log(x) - x + HALF_LOG_TWO_PI + series;
+/**
+ * `ln(e^-m m^k / k!)`. Its terms are of the size of m ln m, 2e10 at the largest mean, and would leave five digits of their
+ * difference. Following C. Loader, "Fast and accurate computation of binomial probabilities" (2000), the large parts are taken
+ * away before anything is rounded: `-m D(k / m) - ln sqrt(2 pi k) - s(k)`, with `D(x) = x ln x + 1 - x` and Stirling's rest s.
+ */
+export function logProbability(k: number, mean: number): number {
+  if (k < SMALL_FACTORIALS.length) return k * log(mean) - mean - log(SMALL_FACTORIALS[k]!);
+  const i = 1 / k;
+  const stirling = i * (1 / 12 - i * i * (1 / 360 - i * i * (1 / 1260 - (i * i) / 1680)));
+  return -deviance(k, mean) - 0.5 * log(2 * Math.PI * k) - stirling;
 }
 
-/** ln(2 pi) / 2 */
-const HALF_LOG_TWO_PI = 0.9189385332046728;
+/** 0! .. 15!, exact. */
+const SMALL_FACTORIALS = [1];
+for (let k = 1; k < 16; k += 1) SMALL_FACTORIALS.push(k * SMALL_FACTORIALS[k - 1]!);
+
+/**
+ * `k ln(k / m) + m - k`. Near m it is a small difference of large numbers, and a series takes its place: with
+ * `z = (k - m) / (k + m)`, `ln(k / m) = 2 (z + z^3/3 + z^5/5 + ...)`, so it is `(k - m) z + 2 k (z^3/3 + z^5/5 + ...)`.
+ */
+function deviance(k: number, mean: number): number {
+  const difference = k - mean;
+  const z = difference / (k + mean);
+  if (Math.abs(z) > 0.1) return k * log(k / mean) - difference;
+  const square = z * z;
+  let sum = difference * z;
+  let power = 2 * k * z;
+  for (let n = 3; ; n += 2) {
+    power *= square;
+    const next = sum + power / n;
+    if (next === sum) return sum;
+    sum = next;
+  }
+}
 
 /** A choice among n by weight, in constant time (M. D. Vose, 1991). */
 export class AliasTable {
@@ -133,7 +156,7 @@ export class AliasTable {
     this.alias = Uint32Array.from(weights, (_, index) => index);
     const small: number[] = [];
     const large: number[] = [];
-    this.chance.forEach((chance, index) => (chance < 1 ? small : large).push(index));
+    for (let index = 0; index < n; index += 1) (this.chance[index]! < 1 ? small : large).push(index);
     while (small.length > 0 && large.length > 0) {
       const poor = small.pop()!;
       const rich = large.pop()!;
