@@ -91,6 +91,12 @@ describe('on-off', () => {
     expect([...heldBy(halves, momentsOfLaw(on, off, onFor, offFor, 0.5))]).toEqual(['held', 'held']);
   });
 
+  it('is on at the start as often as ever after', () => {
+    const shape = { on: rate(10), off: rate(0), onFor: 100, offFor: 300 };
+    const first = Array.from({ length: 2_000 }, (_, run) => arrivalOf(shape, `run ${run}`).count());
+    expect(heldBy(first, { mean: 2.5, variance: momentsOfLaw(10, 0, 100, 300, 1).variance })).toEqual(['held', 'held']);
+  });
+
   it('brings the same bursts whatever the rates are', () => {
     const silent = (on: number) =>
       countsOf(arrivalOf({ on: rate(on), off: rate(0), onFor: 5, offFor: 5 }), 200).map((count) => count === 0);

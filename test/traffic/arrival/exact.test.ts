@@ -154,6 +154,7 @@ describe('recorded', () => {
     [2_305_120_005, '0 0 4 0 1 2 0 0'],
     [2_305_120_007, '4 0 1 2 0 0 0 0'],
     [2_305_120_008, '0 1 2 0 0 0 0 0'],
+    [2_305_120_010, '2 0 0 0 0 0 0 0'],
     [2_305_120_020, '0 0 0 0 0 0 0 0'],
   ])('from origin %i: %s', (origin, expected) => {
     expect(drawn(new RecordedArrival({ cycles, counts, origin }, nowhere), 8)).toBe(expected);
@@ -207,6 +208,14 @@ describe('sine', () => {
         },
       ),
     );
+  });
+
+  it('takes no request back where rounding is larger than a rate that leaves 0 as slowly as can be', () => {
+    const lowest = Array.from({ length: 300 }, (_, k) => {
+      const shape = { mean: rate(5), amplitude: rate(5), period: 300_000_000 + 224_999 * k, phase: 0.75 };
+      return Math.min(...countsOf(new SineArrival(shape, nowhere), 5));
+    });
+    expect(lowest).toEqual(Array(300).fill(0));
   });
 
   it('refuses an amplitude above its mean', () => {
