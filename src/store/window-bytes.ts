@@ -1,0 +1,172 @@
+// Owns windows as bytes: how the counts of a contract are written down, and read again unharmed. Leaves where the bytes are kept
+// to sqlite.ts.
+//
+//   windows   version (1 byte) | number of windows | window … | CRC-32 of all bytes before (4 bytes)
+//   window    cycle (8 bytes)  | number of runs    | run …
+//   run       gap | length | events × length
+//
+//   age       0 1 2 3 4 5 6 7          A run is a stretch of cycles that all have events; its gap is how many empty ones lie
+//   events    3 1 . . . 7 2 .          between it and the run before. Here: gap 0, length 2: 3 1; gap 3, length 2: 7 2.
+//
+// Numbers without a width are varints: seven bits a byte, the lowest first, the high bit set on all bytes but the last. A busy
+// window of 60 cycles takes some 80 bytes, an empty one 14. The bytes of numbers with a width stand lowest first.
+import { crc32 } from 'node:zlib';
+import { assert, Bug } from '../core/failure.js';
+import type { WindowImage } from '../core/window.js';
+
+const VERSION = 1;
+const CHECKSUM_BYTES = 4;
+
+/**
+ * @throws Bug unless events are integers above zero, of whatever size, and ages integers from zero that rise
+ */
+export function encodeWindows(windows: readonly WindowImage[]): Uint8Array {
+  writer.begin();
+  writer.byte(VERSION);
+  writer.varint(windows.length);
+  for (const { cycle, counts } of windows) {
+    writer.double(cycle);
+    writeRuns(counts);
+  }
+  return writer.end();
+}
+
+/** @returns undefined when these are not the bytes that `encodeWindows` gave: bits flipped, or an end is missing */
+export function decodeWindows(bytes: Uint8Array): readonly WindowImage[] | undefined {
+  const content = bytes.subarray(0, -CHECKSUM_BYTES);
+  if (bytes.length < CHECKSUM_BYTES || viewOf(bytes).getUint32(content.length, true) !== crc32(content))
+    return undefined;
+  const reader = new ByteReader(content);
+  if (reader.byte() !== VERSION) return undefined;
+  return Array.from({ length: reader.varint() }, () => ({ cycle: reader.double(), counts: readRuns(reader) }));
+}
+
+type Counts = WindowImage['counts'];
+
+function writeRuns(counts: Counts): void {
+  const starts: number[] = [];
+  let end = -1;
+  for (let index = 0; index < counts.length; index += 1) {
+    const age = counts[index]![0];
+    if (!Number.isSafeInteger(age) || age < Math.max(0, end)) throw new Bug(`age ${age} in a window does not rise`);
+    if (age !== end) starts.push(index);
+    end = age + 1;
+  }
+  writer.varint(starts.length);
+  end = 0;
+  for (let run = 0; run < starts.length; run += 1) {
+    const start = starts[run]!;
+    const stop = starts[run + 1] ?? counts.length;
+    writer.varint(counts[start]![0] - end);
+    writer.varint(stop - start);
+    for (let index = start; index < stop; index += 1) {
+      const events = counts[index]![1];
+      if (!Number.isInteger(events) || events <= 0) throw new Bug(`${events} events in a window are no count`);
+      writer.varint(events);
+    }
+    end = counts[stop - 1]![0] + 1;
+  }
+}
+
+function readRuns(reader: ByteReader): Counts {
+  const counts: [age: number, events: number][] = [];
+  let age = 0;
+  for (let runs = reader.varint(); runs > 0; runs -= 1) {
+    age += reader.varint();
+    for (let length = reader.varint(); length > 0; length -= 1) {
+      counts.push([age, reader.varint()]);
+      age += 1;
+    }
+  }
+  return counts;
+}
+
+/** Nothing written at once is longer than the varint of the greatest double: 1024 bits, seven a byte. */
+const LONGEST_BYTES = 147;
+
+/** Writes into one buffer again and again: thousands of contracts are written every cycle. */
+class ByteWriter {
+  private bytes = new Uint8Array(1024);
+  private view = viewOf(this.bytes);
+  private length = 0;
+
+  begin(): void {
+    this.length = 0;
+  }
+
+  byte(value: number): void {
+    this.reserve();
+    this.bytes[this.length++] = value;
+  }
+
+  double(value: number): void {
+    this.reserve();
+    this.view.setFloat64(this.length, value, true);
+    this.length += 8;
+  }
+
+  /** By division, not by shifts: shifts cut numbers down to 32 bits. Division by a power of two is exact. */
+  varint(value: number): void {
+    this.reserve();
+    let left = value;
+    while (left >= 128) {
+      const rest = Math.floor(left / 128);
+      this.bytes[this.length++] = left - rest * 128 + 128;
+      left = rest;
+    }
+    this.bytes[this.length++] = left;
+  }
+
+  /** Appends the checksum. @returns a copy */
+  end(): Uint8Array {
+    this.reserve();
+    const checksum = crc32(this.bytes.subarray(0, this.length));
+    this.view.setUint32(this.length, checksum, true);
+    return Buffer.from(this.bytes.subarray(0, this.length + CHECKSUM_BYTES));
+  }
+
+  private reserve(): void {
+    if (this.bytes.length - this.length >= LONGEST_BYTES) return;
+    const wider = new Uint8Array(this.bytes.length * 2);
+    wider.set(this.bytes);
+    this.bytes = wider;
+    this.view = viewOf(wider);
+  }
+}
+
+const writer = new ByteWriter();
+
+/** Reads what the checksum has shown to be whole: running past the end is a bug of the writer, not damage. */
+class ByteReader {
+  private at = 0;
+  private readonly view: DataView;
+
+  constructor(private readonly bytes: Uint8Array) {
+    this.view = viewOf(bytes);
+  }
+
+  byte(): number {
+    const value = this.bytes[this.at++];
+    assert(value !== undefined, 'the bytes of a window end too early');
+    return value;
+  }
+
+  double(): number {
+    const value = this.view.getFloat64(this.at, true);
+    this.at += 8;
+    return value;
+  }
+
+  varint(): number {
+    let value = 0;
+    for (let unit = 1; ; unit *= 128) {
+      const byte = this.byte();
+      value += (byte % 128) * unit;
+      if (byte < 128) return value;
+    }
+  }
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

@@ -1,0 +1,124 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Bug } from '../../src/core/failure.js';
+import type { WindowImage } from '../../src/core/window.js';
+import { decodeWindows, encodeWindows } from '../../src/store/window-bytes.js';
+
+const CYCLE = 2_345_678_901;
+
+describe('windows as bytes', () => {
+  it.each<[string, readonly WindowImage[], number]>([
+    ['no window', [], 6],
+    ['an empty window', [{ cycle: CYCLE, counts: [] }], 15],
+    ['one event', [{ cycle: CYCLE, counts: [[0, 1]] }], 18],
+    ['60 cycles, all busy', [{ cycle: CYCLE, counts: dense(60, 9) }], 77],
+    ['60 cycles, every other one busy', [{ cycle: CYCLE, counts: dense(30, 9).map(([age, n]) => [2 * age, n]) }], 105],
+    ['100,000 cycles, all busy', [{ cycle: CYCLE, counts: dense(100_000, 200) }], 200_019],
+    ['100,000 cycles, the oldest busy', [{ cycle: CYCLE, counts: [[99_999, 1]] }], 20],
+    [
+      'counts beyond 2^32 and 2^53',
+      [
+        {
+          cycle: 0,
+          counts: [
+            [3, 2 ** 32 + 1],
+            [4, 2 ** 53 - 1],
+            [5, 2 ** 60],
+          ],
+        },
+      ],
+      39,
+    ],
+    ['the greatest count there is', [{ cycle: 0, counts: [[0, Number.MAX_VALUE]] }], 164],
+    [
+      'cycles before 1970, beyond 2^32',
+      [
+        { cycle: -1, counts: [] },
+        { cycle: 2 ** 52 + 1, counts: [] },
+      ],
+      24,
+    ],
+  ])('%s comes back from its bytes', (_, windows, bytes) => {
+    const encoded = encodeWindows(windows);
+    // As text: comparing 100,000 pairs one by one takes a second.
+    expect([JSON.stringify(decodeWindows(encoded)), encoded.length]).toEqual([JSON.stringify(windows), bytes]);
+  });
+
+  it('come back whatever they are', () => {
+    fc.assert(
+      fc.property(anyWindows, (windows) => {
+        expect(decodeWindows(encodeWindows(windows))).toEqual(windows);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('are not read again when a bit has flipped', () => {
+    fc.assert(
+      fc.property(anyWindows, fc.nat(), (windows, which) => {
+        const bytes = encodeWindows(windows).slice();
+        const bit = which % (8 * bytes.length);
+        bytes[bit >> 3]! ^= 1 << (bit & 7);
+        expect(decodeWindows(bytes)).toBeUndefined();
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('are not read again when a piece is missing, wherever it was cut', () => {
+    const bytes = encodeWindows([{ cycle: CYCLE, counts: dense(60, 1000) }]);
+    const cut = Array.from({ length: bytes.length }, (_, length) => length);
+    expect(cut.filter((length) => decodeWindows(bytes.subarray(0, length)) !== undefined)).toEqual([]);
+    expect(cut.slice(1).filter((from) => decodeWindows(bytes.subarray(from)) !== undefined)).toEqual([]);
+  });
+
+  it.each<[string, WindowImage['counts']]>([
+    ['no events', [[0, 0]]],
+    ['less than no events', [[0, -1]]],
+    ['half an event', [[0, 0.5]]],
+    ['endless events', [[0, Number.POSITIVE_INFINITY]]],
+    ['not a number of events', [[0, Number.NaN]]],
+    [
+      'an age twice',
+      [
+        [3, 1],
+        [3, 1],
+      ],
+    ],
+    [
+      'ages that fall',
+      [
+        [3, 1],
+        [2, 1],
+      ],
+    ],
+    ['an age before the present', [[-1, 1]]],
+    ['half a cycle', [[0.5, 1]]],
+  ])('refuses %s', (_, counts) => {
+    expect(() => encodeWindows([{ cycle: CYCLE, counts }])).toThrow(Bug);
+  });
+});
+
+function dense(within: number, events: number): [number, number][] {
+  return Array.from({ length: within }, (_, age) => [age, events]);
+}
+
+const anyEvents = fc.oneof(
+  fc.integer({ min: 1, max: 300 }),
+  fc.maxSafeNat().map((n) => n + 1),
+  fc.double({ min: 1, max: Number.MAX_VALUE, noNaN: true }).map(Math.ceil),
+);
+
+const anyAges = fc.oneof(
+  fc.uniqueArray(fc.nat(99_999), { maxLength: 40 }),
+  fc.uniqueArray(fc.nat(20), { maxLength: 20 }),
+);
+
+const anyWindow: fc.Arbitrary<WindowImage> = fc.record({
+  cycle: fc.maxSafeInteger(),
+  counts: anyAges.chain((ages) =>
+    fc.tuple(...ages.sort((a, b) => a - b).map((age) => fc.tuple(fc.constant(age), anyEvents))),
+  ),
+});
+
+const anyWindows = fc.array(anyWindow, { maxLength: 4 });
