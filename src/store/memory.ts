@@ -36,7 +36,7 @@ export class MemoryStore implements Store {
   }
 
   machines(): Iterable<StoredMachine> {
-    this.#checkTaking();
+    this.#checkOpen();
     const slugs = [...this.#shelves.keys()].sort();
     return slugs.map((slug) => {
       const { machine, contracts, rows } = this.#shelf(slug);
@@ -89,7 +89,7 @@ export class MemoryStore implements Store {
   }
 
   rows(machine: string, query: RowQuery = {}): readonly AuditRow[] {
-    this.#checkTaking();
+    this.#checkOpen();
     const { afterSeq = 0, limit = 100, kind, contractId, fromCycle = -Infinity, toCycle = Infinity } = query;
     const rows = this.#shelves.get(machine)?.rows ?? [];
     const found: AuditRow[] = [];
@@ -103,7 +103,7 @@ export class MemoryStore implements Store {
   }
 
   checkpoint(machine: string): Checkpoint | undefined {
-    this.#checkTaking();
+    this.#checkOpen();
     return this.#shelves.get(machine)?.checkpoint;
   }
 
