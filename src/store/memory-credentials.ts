@@ -1,0 +1,48 @@
+// Owns credentials that live as long as the process. Leaves durable ones to sqlite-credentials.ts.
+import { assert } from '../core/failure.js';
+import type { Credentials, Key, Session } from './credentials.js';
+
+export class MemoryCredentials implements Credentials {
+  readonly #keys = new Map<string, Key>();
+  readonly #keysByHash = new Map<string, Key>();
+  readonly #sessions = new Map<string, Session>();
+
+  putKey(key: Key): void {
+    const replaced = this.#keys.get(key.id);
+    if (replaced !== undefined) this.#keysByHash.delete(replaced.hash);
+    this.#keys.set(key.id, key);
+    this.#keysByHash.set(key.hash, key);
+  }
+
+  keyByHash(hash: string): Key | undefined {
+    return this.#keysByHash.get(hash);
+  }
+
+  putSession(session: Session): void {
+    assert(this.#keys.has(session.keyId), `there is no key ${session.keyId} for a session`);
+    this.#sessions.set(session.hash, session);
+  }
+
+  sessionByHash(hash: string): { readonly session: Session; readonly key: Key } | undefined {
+    const session = this.#sessions.get(hash);
+    const key = session && this.#keys.get(session.keyId);
+    return session && key && { session, key };
+  }
+
+  deleteSession(hash: string): void {
+    this.#sessions.delete(hash);
+  }
+
+  purgeExpired(nowMs: number): number {
+    const before = this.#keys.size + this.#sessions.size;
+    for (const { id, hash, expiresAtMs } of this.#keys.values()) {
+      if (expiresAtMs > nowMs) continue;
+      this.#keys.delete(id);
+      this.#keysByHash.delete(hash);
+    }
+    for (const { hash, keyId, expiresAtMs } of this.#sessions.values()) {
+      if (expiresAtMs <= nowMs || !this.#keys.has(keyId)) this.#sessions.delete(hash);
+    }
+    return before - this.#keys.size - this.#sessions.size;
+  }
+}

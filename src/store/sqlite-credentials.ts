@@ -1,0 +1,90 @@
+// Owns keys and sessions in the database of the node's store. Leaves their meaning to credentials.ts, transactions to
+// sqlite-connection.ts: what is put here is durable with the next commit of the store.
+import type { Statement } from 'better-sqlite3';
+import type { Credentials, Key, Session } from './credentials.js';
+import type { SqliteConnection } from './sqlite-connection.js';
+
+export class SqliteCredentials implements Credentials {
+  readonly #connection: SqliteConnection;
+  readonly #putKey: Statement<[string, string, string, number, number, number]>;
+  readonly #keyByHash: Statement<[string], KeyColumns>;
+  readonly #putSession: Statement<[string, string, number]>;
+  readonly #sessionByHash: Statement<[string], SessionColumns>;
+  readonly #deleteSession: Statement<[string]>;
+  readonly #purgeSessions: Statement<[number, number]>;
+  readonly #purgeKeys: Statement<[number]>;
+
+  constructor(connection: SqliteConnection) {
+    this.#connection = connection;
+    this.#putKey = connection.prepare(`
+      INSERT INTO keys (id, hash, owner, created_at_ms, expires_at_ms, is_revoked) VALUES (?, ?, ?, ?, ?, ?)
+      ON CONFLICT (id) DO UPDATE SET hash = excluded.hash, owner = excluded.owner, created_at_ms = excluded.created_at_ms,
+        expires_at_ms = excluded.expires_at_ms, is_revoked = excluded.is_revoked`);
+    this.#keyByHash = connection.prepare('SELECT * FROM keys WHERE hash = ?');
+    this.#putSession = connection.prepare(`
+      INSERT INTO sessions (hash, key_id, expires_at_ms) VALUES (?, ?, ?)
+      ON CONFLICT (hash) DO UPDATE SET key_id = excluded.key_id, expires_at_ms = excluded.expires_at_ms`);
+    this.#sessionByHash = connection.prepare(`
+      SELECT keys.*, sessions.expires_at_ms AS session_expires_at_ms
+      FROM sessions JOIN keys ON keys.id = sessions.key_id WHERE sessions.hash = ?`);
+    this.#deleteSession = connection.prepare('DELETE FROM sessions WHERE hash = ?');
+    this.#purgeSessions = connection.prepare(`
+      DELETE FROM sessions
+      WHERE expires_at_ms <= ? OR key_id IN (SELECT id FROM keys WHERE expires_at_ms <= ?)`);
+    this.#purgeKeys = connection.prepare('DELETE FROM keys WHERE expires_at_ms <= ?');
+  }
+
+  putKey({ id, hash, owner, createdAtMs, expiresAtMs, isRevoked }: Key): void {
+    this.#connection.write(() => this.#putKey.run(id, hash, owner, createdAtMs, expiresAtMs, isRevoked ? 1 : 0));
+  }
+
+  keyByHash(hash: string): Key | undefined {
+    const columns = this.#connection.read(() => this.#keyByHash.get(hash));
+    return columns && keyOf(columns);
+  }
+
+  putSession({ hash, keyId, expiresAtMs }: Session): void {
+    this.#connection.write(() => this.#putSession.run(hash, keyId, expiresAtMs));
+  }
+
+  sessionByHash(hash: string): { readonly session: Session; readonly key: Key } | undefined {
+    const columns = this.#connection.read(() => this.#sessionByHash.get(hash));
+    if (columns === undefined) return undefined;
+    const key = keyOf(columns);
+    return { session: { hash, keyId: key.id, expiresAtMs: columns.session_expires_at_ms }, key };
+  }
+
+  deleteSession(hash: string): void {
+    this.#connection.write(() => this.#deleteSession.run(hash));
+  }
+
+  purgeExpired(nowMs: number): number {
+    return this.#connection.write(
+      () => this.#purgeSessions.run(nowMs, nowMs).changes + this.#purgeKeys.run(nowMs).changes,
+    );
+  }
+}
+
+interface KeyColumns {
+  readonly id: string;
+  readonly hash: string;
+  readonly owner: string;
+  readonly created_at_ms: number;
+  readonly expires_at_ms: number;
+  readonly is_revoked: number;
+}
+
+interface SessionColumns extends KeyColumns {
+  readonly session_expires_at_ms: number;
+}
+
+function keyOf({ id, hash, owner, created_at_ms, expires_at_ms, is_revoked }: KeyColumns): Key {
+  return {
+    id,
+    hash,
+    owner,
+    createdAtMs: created_at_ms,
+    expiresAtMs: expires_at_ms,
+    isRevoked: is_revoked === 1,
+  };
+}

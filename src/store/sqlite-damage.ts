@@ -1,0 +1,71 @@
+// Owns the search for damage in a database that is about to be used. Leaves the words about it to sqlite-failure.ts.
+//
+// SQLite finds damage when it comes upon it; a node would rather know before it tells anybody that it is ready.
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import type { Database } from 'better-sqlite3';
+import { damaged } from './sqlite-failure.js';
+import { APPLICATION_ID } from './sqlite-migrations.js';
+
+/**
+ * Up to here all pages are read, at some 600 MB/s. Beyond, the rows are left out: a node has to be back within a second, and
+ * damage to a row does not stay hidden, since every row is chained to the next one by its hash.
+ */
+const SMALL_BYTES = 64 * 2 ** 20;
+
+/** The first four bytes of a log, but for the lowest bit, which says in which order the bytes of its checksums stand. */
+const LOG_MAGIC = 0x377f0682;
+
+/**
+ * What can be told without opening the file. Takes no descriptor of it: closing one would give up this process's locks on it.
+ * @throws Failure `store_damaged`
+ */
+export function checkPresent(dir: string, path: string): void {
+  const size = statSync(path, { throwIfNoEntry: false })?.size;
+  if (size === 0) throw damaged(dir, 'The file weir.db is empty.');
+  if (size === undefined && walBytes(path) > 0)
+    throw damaged(dir, 'The file weir.db is missing, its log weir.db-wal is there.');
+}
+
+/**
+ * @param database open, locked, and not written to yet
+ * @throws Failure `store_damaged`; SqliteError for damage that SQLite comes upon
+ */
+export function checkIntact(database: Database, dir: string, path: string, smallBytes = SMALL_BYTES): void {
+  if (database.pragma('application_id', { simple: true }) !== APPLICATION_ID) {
+    throw damaged(dir, 'The file weir.db is a database of another program.');
+  }
+  checkLog(dir, path);
+  const isSmall = statSync(path).size + walBytes(path) <= smallBytes;
+  for (const checked of isSmall ? ['1'] : tablesBesidesRows(database)) {
+    const verdict = database.pragma(`quick_check(${checked})`, { simple: true });
+    if (verdict !== 'ok') throw damaged(dir, `${String(verdict).replaceAll('\n', ' ')}.`);
+  }
+}
+
+/** Size of the write-ahead log, 0 when there is none. */
+export function walBytes(path: string): number {
+  return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/**
+ * SQLite takes a log whose head it does not know for an empty one, and what was committed to it would be gone without a word.
+ * A head of zeros is sound: the power was cut before the log was first synced, so nobody was told of anything in it.
+ */
+function checkLog(dir: string, path: string): void {
+  if (walBytes(path) === 0) return;
+  const head = Buffer.alloc(4);
+  const log = openSync(`${path}-wal`, 'r');
+  readSync(log, head);
+  closeSync(log);
+  const magic = head.readUInt32BE();
+  if (magic !== 0 && (magic & ~1) !== LOG_MAGIC) throw damaged(dir, 'The log weir.db-wal does not begin as one.');
+}
+
+function tablesBesidesRows(database: Database): string[] {
+  return database
+    .prepare<[], string>(
+      `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN ('rows', 'sqlite_sequence')`,
+    )
+    .pluck()
+    .all() as string[];
+}

@@ -1,0 +1,175 @@
+// Owns machines, contracts and their states in the database. Leaves the rows of a machine to sqlite-rows.ts, the bytes of
+// windows to window-bytes.ts, transactions to sqlite-connection.ts.
+import type { Statement } from 'better-sqlite3';
+import { sha256Hex } from '../core/canonical.js';
+import type { ContractDefinition } from '../core/contract/schema.js';
+import { assert } from '../core/failure.js';
+import type { SqliteConnection } from './sqlite-connection.js';
+import { damaged } from './sqlite-failure.js';
+import type { ContractImage, ContractState, MachineImage, StoredMachine } from './store.js';
+import { decodeWindows, encodeWindows } from './window-bytes.js';
+
+/** Machines are read this many at a time, so that nobody who pauses between two of them keeps the database busy. */
+const PAGE = 256;
+
+export class SqliteMachines {
+  readonly #dir: string;
+  readonly #putMachine: Statement<[string, string, number, string, number]>;
+  readonly #putDefinition: Statement<[string, string]>;
+  readonly #definitionId: Statement<[string], number>;
+  readonly #putContract: Statement<[string, number, string | null, number, number, string]>;
+  readonly #insertState: Statement<[number, string, number, Uint8Array]>;
+  readonly #updateState: Statement<[string, number, Uint8Array, number]>;
+  readonly #contractNumber: Statement<[string], number>;
+  readonly #machines: Statement<[string, number], MachineColumns>;
+  readonly #contracts: Statement<[string], ContractColumns>;
+  readonly #definition: Statement<[number], string>;
+  /** Of the definitions that were put, by identity: contracts made from one plan share one definition. */
+  readonly #definitionIds = new WeakMap<ContractDefinition, number>();
+  /** Of the contracts that were written to, by id: looking it up in the database would take longer than the update itself. */
+  readonly #contractNumbers = new Map<string, number>();
+
+  constructor(connection: SqliteConnection) {
+    this.#dir = connection.dir;
+    this.#putMachine = connection.prepare(`
+      INSERT INTO machines (slug, owner, is_public, display_name, created_cycle) VALUES (?, ?, ?, ?, ?)
+      ON CONFLICT (slug) DO UPDATE SET owner = excluded.owner, is_public = excluded.is_public,
+        display_name = excluded.display_name, created_cycle = excluded.created_cycle`);
+    this.#putDefinition = connection.prepare('INSERT OR IGNORE INTO definitions (digest, text) VALUES (?, ?)');
+    this.#definitionId = connection.prepare<[string], number>('SELECT id FROM definitions WHERE digest = ?').pluck();
+    this.#putContract = connection.prepare(`
+      INSERT INTO contracts (id, machine, definition, template_id, created_cycle, first_fire_cycle)
+      SELECT ?, id, ?, ?, ?, ? FROM machines WHERE slug = ?`);
+    this.#insertState = connection.prepare(
+      'INSERT INTO states (contract, state, held_until_cycle, windows) VALUES (?, ?, ?, ?)',
+    );
+    this.#updateState = connection.prepare(`
+      UPDATE states SET state = ?, held_until_cycle = ?, windows = ? WHERE contract = ?`);
+    this.#contractNumber = connection.prepare<[string], number>('SELECT number FROM contracts WHERE id = ?').pluck();
+    this.#machines = connection.prepare(`
+      SELECT slug, owner, is_public, display_name, created_cycle FROM machines WHERE slug > ? ORDER BY slug LIMIT ?`);
+    this.#contracts = connection.prepare(`
+      SELECT contracts.id, definition, template_id, created_cycle, first_fire_cycle, state, held_until_cycle, windows
+      FROM contracts JOIN states ON states.contract = contracts.number
+      WHERE machine = (SELECT id FROM machines WHERE slug = ?) ORDER BY contracts.number`);
+    this.#definition = connection.prepare<[number], string>('SELECT text FROM definitions WHERE id = ?').pluck();
+  }
+
+  putMachine({ slug, owner, isPublic, displayName, createdCycle }: MachineImage): void {
+    this.#putMachine.run(slug, owner, isPublic ? 1 : 0, displayName, createdCycle);
+  }
+
+  putContract(image: ContractImage, state: ContractState): void {
+    const { id, machine, definition, templateId = null, createdCycle, firstFireCycle } = image;
+    assert(id === state.id, `the state of contract ${state.id} was put beside the image of ${id}`);
+    const definitionId = this.#idOf(definition);
+    const windows = encodeWindows(state.windows);
+    const { changes } = this.#putContract.run(id, definitionId, templateId, createdCycle, firstFireCycle, machine);
+    assert(changes === 1, `machine ${machine} is not in the store`);
+    this.#insertState.run(this.#numberOf(id), state.state, state.heldUntilCycle, windows);
+  }
+
+  putState({ id, state, heldUntilCycle, windows }: ContractState): void {
+    this.#updateState.run(state, heldUntilCycle, encodeWindows(windows), this.#numberOf(id));
+  }
+
+  /** All machines by slug. Contracts whose definitions have the same text are given the same definition. */
+  *all(): Generator<Omit<StoredMachine, 'head'>> {
+    const definitions = new Map<number, ContractDefinition>();
+    for (let after = ''; ; ) {
+      const page = this.#machines.all(after, PAGE);
+      for (const columns of page)
+        yield { machine: machineOf(columns), contracts: this.#contractsOf(columns.slug, definitions) };
+      const last = page.at(-1);
+      if (last === undefined) return;
+      after = last.slug;
+    }
+  }
+
+  #contractsOf(machine: string, definitions: Map<number, ContractDefinition>): StoredMachine['contracts'] {
+    const dir = this.#dir;
+    const contracts: StoredMachine['contracts'][number][] = [];
+    for (const columns of this.#contracts.iterate(machine)) {
+      const { id, template_id, created_cycle, first_fire_cycle } = columns;
+      let definition = definitions.get(columns.definition);
+      if (definition === undefined) {
+        definition = this.#readDefinition(columns.definition);
+        definitions.set(columns.definition, definition);
+      }
+      contracts.push({
+        image: {
+          id,
+          machine,
+          definition,
+          templateId: template_id ?? undefined,
+          createdCycle: created_cycle,
+          firstFireCycle: first_fire_cycle,
+        },
+        // Decoded when asked for: counts take fifty times the room of their bytes, and a machine may have 100,000 contracts.
+        get state() {
+          return stateOf(columns, dir);
+        },
+      });
+    }
+    return contracts;
+  }
+
+  #numberOf(id: string): number {
+    const known = this.#contractNumbers.get(id);
+    if (known !== undefined) return known;
+    const number = this.#contractNumber.get(id);
+    assert(number !== undefined, `contract ${id} is not in the store`);
+    this.#contractNumbers.set(id, number);
+    return number;
+  }
+
+  #idOf(definition: ContractDefinition): number {
+    const known = this.#definitionIds.get(definition);
+    if (known !== undefined) return known;
+    // Not canonical: the order in which a definition names its states and parameters is kept.
+    const text = JSON.stringify(definition);
+    const digest = sha256Hex(text);
+    this.#putDefinition.run(digest, text);
+    const id = this.#definitionId.get(digest);
+    assert(id !== undefined, 'a definition that was put has an id');
+    this.#definitionIds.set(definition, id);
+    return id;
+  }
+
+  #readDefinition(id: number): ContractDefinition {
+    try {
+      return JSON.parse(this.#definition.get(id) ?? '') as ContractDefinition;
+    } catch (error) {
+      throw damaged(this.#dir, `Definition ${id} is not JSON.`, error);
+    }
+  }
+}
+
+interface MachineColumns {
+  readonly slug: string;
+  readonly owner: string;
+  readonly is_public: number;
+  readonly display_name: string;
+  readonly created_cycle: number;
+}
+
+interface ContractColumns {
+  readonly id: string;
+  readonly definition: number;
+  readonly template_id: string | null;
+  readonly created_cycle: number;
+  readonly first_fire_cycle: number;
+  readonly state: string;
+  readonly held_until_cycle: number;
+  readonly windows: Uint8Array;
+}
+
+function machineOf({ slug, owner, is_public, display_name, created_cycle }: MachineColumns): MachineImage {
+  return { slug, owner, isPublic: is_public === 1, displayName: display_name, createdCycle: created_cycle };
+}
+
+function stateOf({ id, state, held_until_cycle, windows: bytes }: ContractColumns, dir: string): ContractState {
+  const windows = decodeWindows(bytes);
+  if (windows === undefined) throw damaged(dir, `The windows of contract ${id} cannot be read.`);
+  return { id, state, heldUntilCycle: held_until_cycle, windows };
+}

@@ -1,0 +1,110 @@
+// Owns the tables of the database and how older files come to have them: a list of steps that only ever grows at its end.
+// Leaves what is kept in the tables to sqlite.ts, sqlite-credentials.ts.
+import type { Database } from 'better-sqlite3';
+import { Failure } from '../core/failure.js';
+
+/** "weir" in ASCII: marks a SQLite file as ours. `file` and other tools show it, too. */
+export const APPLICATION_ID = 0x77656972;
+
+/** Step n takes a file of version n - 1 to version n. Steps are never changed once they were released, nor removed. */
+export const steps: readonly string[] = [
+  `
+  CREATE TABLE machines (
+    id            INTEGER PRIMARY KEY,
+    slug          TEXT    NOT NULL UNIQUE,
+    owner         TEXT    NOT NULL,
+    is_public     INTEGER NOT NULL,
+    display_name  TEXT    NOT NULL,
+    created_cycle INTEGER NOT NULL
+  ) STRICT;
+
+  -- Thousands of contracts are made from one template: its text is kept once, found by its SHA-256.
+  CREATE TABLE definitions (
+    id     INTEGER PRIMARY KEY,
+    digest TEXT NOT NULL UNIQUE,
+    text   TEXT NOT NULL
+  ) STRICT;
+
+  CREATE TABLE contracts (
+    number           INTEGER PRIMARY KEY, -- rises in order of creation
+    id               TEXT    NOT NULL UNIQUE,
+    machine          INTEGER NOT NULL REFERENCES machines (id),
+    definition       INTEGER NOT NULL REFERENCES definitions (id),
+    template_id      TEXT,
+    created_cycle    INTEGER NOT NULL,
+    first_fire_cycle INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX contracts_by_machine ON contracts (machine);
+
+  -- Apart from the contracts, which never change: what is written every cycle lies on as few pages as can be.
+  CREATE TABLE states (
+    contract         INTEGER PRIMARY KEY REFERENCES contracts (number),
+    state            TEXT    NOT NULL,
+    held_until_cycle INTEGER NOT NULL,
+    windows          BLOB    NOT NULL -- see window-bytes.ts
+  ) STRICT;
+
+  -- The record. "text" is the canonical JSON of the whole row, as it is hashed and exported; the columns beside it are to find it.
+  CREATE TABLE rows (
+    machine     INTEGER NOT NULL REFERENCES machines (id),
+    seq         INTEGER NOT NULL,
+    cycle       INTEGER NOT NULL,
+    kind        TEXT    NOT NULL,
+    contract_id TEXT,
+    text        TEXT    NOT NULL
+  ) STRICT;
+  -- Holds every column that can be asked for, so that a filter reads the index and not the rows, which are twenty times as wide.
+  -- An index for each filter would scatter every commit over many pages: measured, it halves the rows a second.
+  CREATE UNIQUE INDEX rows_by_seq ON rows (machine, seq, cycle, kind, contract_id);
+
+  -- The newest of each machine.
+  CREATE TABLE checkpoints (
+    machine   INTEGER PRIMARY KEY REFERENCES machines (id),
+    seq       INTEGER NOT NULL,
+    hash      TEXT    NOT NULL,
+    cycle     INTEGER NOT NULL,
+    signature TEXT    NOT NULL
+  ) STRICT;
+
+  CREATE TABLE keys (
+    id            TEXT    NOT NULL PRIMARY KEY,
+    hash          TEXT    NOT NULL UNIQUE,
+    owner         TEXT    NOT NULL,
+    created_at_ms INTEGER NOT NULL,
+    expires_at_ms INTEGER NOT NULL,
+    is_revoked    INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX keys_by_expiry ON keys (expires_at_ms);
+
+  CREATE TABLE sessions (
+    hash          TEXT    NOT NULL PRIMARY KEY,
+    key_id        TEXT    NOT NULL REFERENCES keys (id),
+    expires_at_ms INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX sessions_by_key ON sessions (key_id);
+  CREATE INDEX sessions_by_expiry ON sessions (expires_at_ms);
+  `,
+];
+
+/**
+ * Brings the tables of a database to the newest version; an empty one gets all of them. Each step happens as a whole or not at all.
+ * @param path said in failures
+ * @throws Failure `store_too_new` when a later version of this program has written it
+ */
+export function migrate(database: Database, path: string, known = steps): void {
+  const version = database.pragma('user_version', { simple: true }) as number;
+  if (version > known.length) {
+    throw new Failure('store_too_new', {
+      what: `The database ${path} is not opened.`,
+      why: `It has version ${version}; this program knows versions up to ${known.length}.`,
+      fix: 'Start the version of this program that wrote it last, or a later one.',
+    });
+  }
+  for (const [index, step] of known.entries()) {
+    if (index < version) continue;
+    database.transaction(() => {
+      database.exec(step);
+      database.pragma(`user_version = ${index + 1}`);
+    })();
+  }
+}

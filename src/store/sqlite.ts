@@ -1,0 +1,101 @@
+// Owns the store of a node: the promise of store.ts on one SQLite file, together with the credentials that lie beside it. Leaves the
+// file to sqlite-file.ts, group commit to sqlite-connection.ts, what goes into which table to sqlite-machines.ts, sqlite-rows.ts.
+import type { Failure } from '../core/failure.js';
+import type { AuditRow, Checkpoint } from '../core/record/row.js';
+import { type ConnectionOptions, SqliteConnection, type StoreFigures } from './sqlite-connection.js';
+import { SqliteCredentials } from './sqlite-credentials.js';
+import { openSqliteFile } from './sqlite-file.js';
+import { SqliteMachines } from './sqlite-machines.js';
+import { SqliteRows } from './sqlite-rows.js';
+import type { ContractImage, ContractState, MachineImage, RowQuery, Store, StoredMachine } from './store.js';
+
+export interface SqliteStoreOptions extends ConnectionOptions {
+  /** The data folder. It is made, and the database in it, when they are missing; no other process can open it meanwhile. */
+  readonly dir: string;
+  /** How long to wait, blocking, for another process to let go of the folder. Default 500. */
+  readonly lockWaitMs?: number | undefined;
+}
+
+/**
+ * Opens the store of a data folder.
+ * @throws Failure `unwritable_folder`, `store_locked`, `store_damaged`, `store_too_new`
+ */
+export function openSqliteStore({ dir, lockWaitMs = 500, ...options }: SqliteStoreOptions): SqliteStore {
+  return new SqliteStore(new SqliteConnection(openSqliteFile(dir, lockWaitMs), options));
+}
+
+export class SqliteStore implements Store {
+  /** Written in the same transactions: durable with the next commit of the store. */
+  readonly credentials: SqliteCredentials;
+  readonly #connection: SqliteConnection;
+  readonly #machines: SqliteMachines;
+  readonly #rows: SqliteRows;
+
+  constructor(connection: SqliteConnection) {
+    this.#connection = connection;
+    this.#machines = new SqliteMachines(connection);
+    this.#rows = new SqliteRows(connection);
+    this.credentials = new SqliteCredentials(connection);
+  }
+
+  /** Absolute path of the data folder. */
+  get dir(): string {
+    return this.#connection.dir;
+  }
+
+  /** One machine at a time is in memory. Contracts made from the same definition share it, as one object. */
+  *machines(): Generator<StoredMachine> {
+    const all = this.#machines.all();
+    for (;;) {
+      const next = this.#connection.read(() => all.next());
+      if (next.done) return;
+      const head = this.#connection.read(() => this.#rows.head(next.value.machine.slug));
+      yield { ...next.value, head };
+    }
+  }
+
+  putMachine(image: MachineImage): void {
+    this.#connection.write(() => this.#machines.putMachine(image));
+  }
+
+  putContract(image: ContractImage, state: ContractState): void {
+    this.#connection.write(() => this.#machines.putContract(image, state));
+  }
+
+  putState(state: ContractState): void {
+    this.#connection.write(() => this.#machines.putState(state));
+  }
+
+  append(row: AuditRow): void {
+    this.#connection.write(() => this.#rows.append(row));
+  }
+
+  putCheckpoint(checkpoint: Checkpoint): void {
+    this.#connection.write(() => this.#rows.putCheckpoint(checkpoint));
+  }
+
+  commit(settled: (failure?: Failure) => void): void {
+    this.#connection.commit(settled);
+  }
+
+  rows(machine: string, query: RowQuery = {}): readonly AuditRow[] {
+    return this.#connection.read(() => this.#rows.find(machine, query));
+  }
+
+  checkpoint(machine: string): Checkpoint | undefined {
+    return this.#connection.read(() => this.#rows.checkpoint(machine));
+  }
+
+  /** Moves the write-ahead log into the database. Blocks; see `SqliteConnection.moveLog`. */
+  moveLog(): boolean {
+    return this.#connection.moveLog();
+  }
+
+  figures(): StoreFigures {
+    return this.#connection.figures();
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+}

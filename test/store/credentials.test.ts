@@ -1,0 +1,44 @@
+import { afterEach, expect, it } from 'vitest';
+import { Failure } from '../../src/core/failure.js';
+import { MemoryCredentials } from '../../src/store/memory-credentials.js';
+import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite.js';
+import { describeCredentials } from '../suite/credentials.js';
+import { temporaryFolder } from './folder.js';
+
+const KEY = { id: 'k', hash: 'ab'.repeat(32), owner: 'o', createdAtMs: 1, expiresAtMs: 2, isRevoked: false };
+const SESSION = { hash: 'cd'.repeat(32), keyId: 'k', expiresAtMs: 3 };
+
+const open: SqliteStore[] = [];
+function openStore(dir: string, failCommits?: () => boolean): SqliteStore {
+  const store = openSqliteStore({ dir, failCommits });
+  open.push(store);
+  return store;
+}
+afterEach(() => {
+  for (const store of open.splice(0)) store.close();
+});
+
+describeCredentials('credentials in memory', () => new MemoryCredentials());
+describeCredentials('credentials on disk', () => openStore(temporaryFolder()).credentials);
+
+it('credentials on disk outlive the process, once the store has committed', () => {
+  const dir = temporaryFolder();
+  const store = openStore(dir);
+  store.credentials.putKey(KEY);
+  store.credentials.putSession(SESSION);
+  store.close();
+  const { credentials } = openStore(dir);
+  expect([credentials.keyByHash(KEY.hash), credentials.sessionByHash(SESSION.hash)]).toEqual([
+    KEY,
+    { session: SESSION, key: KEY },
+  ]);
+});
+
+it('credentials are durable with the other writes of a commit, or not at all', () => {
+  const store = openStore(temporaryFolder(), () => true);
+  const told: (Failure | undefined)[] = [];
+  store.credentials.putKey(KEY);
+  store.commit((failure) => told.push(failure));
+  expect([told[0]?.code, store.credentials.keyByHash(KEY.hash)]).toEqual(['store_failed', undefined]);
+  expect(() => store.credentials.putKey(KEY)).toThrow(Failure);
+});

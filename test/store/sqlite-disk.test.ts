@@ -1,0 +1,140 @@
+import { execFileSync } from 'node:child_process';
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Failure } from '../../src/core/failure.js';
+import { EMPTY, link } from '../../src/core/record/chain.js';
+import type { AuditRow } from '../../src/core/record/row.js';
+import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite.js';
+import { temporaryFolder } from './folder.js';
+
+/** A disk of one megabyte in memory, which only root may mount. */
+function mount(dir: string, options: string): boolean {
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', dir], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const trial = fs.mkdtempSync('/tmp/weir-mount-');
+const canMount = mount(trial, 'size=1m');
+if (canMount) execFileSync('umount', [trial]);
+fs.rmdirSync(trial);
+
+describe.skipIf(!canMount)(`a disk of one megabyte${canMount ? '' : ' (SKIPPED: only root may mount one)'}`, () => {
+  let disk: string;
+  let store: SqliteStore | undefined;
+
+  beforeEach(() => {
+    disk = temporaryFolder();
+    mount(disk, 'size=1m');
+  });
+
+  afterEach(() => {
+    store?.close();
+    execFileSync('umount', [disk]);
+  });
+
+  const open = () => {
+    store = openSqliteStore({ dir: join(disk, 'data') });
+    return store;
+  };
+
+  it('that is full stops the store; with room again it goes on from what was settled', () => {
+    fs.writeFileSync(join(disk, 'ballast'), Buffer.alloc(200_000));
+    const full = open();
+    const { settled, failure } = writeUntilFull(full);
+    const calls = [() => full.append(rowAfter(settled)), () => full.putMachine(machine), () => [...full.machines()]];
+    expect([failure?.code, ...calls.map(codeOf), full.rows('m', { limit: 1e6 })]).toEqual([
+      'store_failed',
+      'store_failed',
+      'store_failed',
+      'nothing thrown',
+      settled,
+    ]);
+    expect(failure?.why).toContain('SQLITE_FULL');
+    full.close();
+
+    fs.rmSync(join(disk, 'ballast'));
+    const again = open();
+    expect(again.rows('m', { limit: 1e6 })).toEqual(settled);
+    const told: (Failure | undefined)[] = [];
+    again.append(rowAfter(settled));
+    again.commit((refused) => told.push(refused));
+    expect(told).toEqual([undefined]);
+  });
+
+  it('that is full can still be read by a store that is opened on it', () => {
+    const { settled } = writeUntilFull(open());
+    store?.close();
+    fillUp(join(disk, 'ballast'));
+    expect(open().rows('m', { limit: 1e6 })).toEqual(settled);
+  });
+
+  it('that is full from the start is refused', () => {
+    fillUp(join(disk, 'ballast'));
+    expect(codeOf(open)).toBe('unwritable_folder');
+    expect(fs.readdirSync(join(disk, 'data'))).toEqual([]);
+  });
+
+  it('that can only be read is refused', () => {
+    open().close();
+    execFileSync('mount', ['-o', 'remount,ro', disk]);
+    expect(codeOf(open)).toBe('unwritable_folder');
+  });
+});
+
+const machine = { slug: 'm', owner: 'o', isPublic: true, displayName: 'm', createdCycle: 1 };
+
+function rowAfter(rows: readonly AuditRow[]): AuditRow {
+  const at = '2026-11-20T23:24:00.000Z';
+  const master_equation_block = 'x'.repeat(2000);
+  const entry = {
+    machine: 'm',
+    cycle: 1,
+    at,
+    kind: 'transition',
+    cause: 'system',
+    emitted: [],
+    master_equation_block,
+  } as const;
+  return link(rows.at(-1) ?? EMPTY, entry);
+}
+
+/** Commits row after row until one fails; more than any disk of this size holds would be a disk that never fills. */
+function writeUntilFull(store: SqliteStore): { settled: AuditRow[]; failure: Failure | undefined } {
+  const settled: AuditRow[] = [];
+  let failure: Failure | undefined;
+  store.putMachine(machine);
+  for (let n = 0; n < 2000 && failure === undefined; n += 1) {
+    const row = rowAfter(settled);
+    store.append(row);
+    store.commit((refused) => {
+      if (refused === undefined) settled.push(row);
+      else failure = refused;
+    });
+  }
+  return { settled, failure };
+}
+
+function fillUp(path: string): void {
+  const file = fs.openSync(path, 'w');
+  try {
+    for (;;) fs.writeSync(file, Buffer.alloc(4096));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+  } finally {
+    fs.closeSync(file);
+  }
+}
+
+function codeOf(call: () => unknown): string {
+  try {
+    call();
+  } catch (error) {
+    return error instanceof Failure ? error.code : String(error);
+  }
+  return 'nothing thrown';
+}

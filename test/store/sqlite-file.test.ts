@@ -1,0 +1,279 @@
+import * as fs from 'node:fs';
+import { hostname } from 'node:os';
+import { join, resolve } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterEach, describe, expect, it } from 'vitest';
+import { Failure } from '../../src/core/failure.js';
+import { EMPTY, type Head, link } from '../../src/core/record/chain.js';
+import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite.js';
+import { checkIntact } from '../../src/store/sqlite-damage.js';
+import { migrate, steps } from '../../src/store/sqlite-migrations.js';
+import { temporaryFolder } from './folder.js';
+import { startProcess } from './process.js';
+
+const open: SqliteStore[] = [];
+
+function openStore(dir: string): SqliteStore {
+  const store = openSqliteStore({ dir, lockWaitMs: 0 });
+  open.push(store);
+  return store;
+}
+
+afterEach(() => {
+  for (const store of open.splice(0)) store.close();
+});
+
+describe('the data folder', () => {
+  it('is made with all that leads to it, and nobody else can look into it', () => {
+    const umask = process.umask(0);
+    try {
+      const dir = join(temporaryFolder(), 'a', 'b');
+      const store = openStore(dir);
+      store.putMachine({ slug: 'm', owner: '', isPublic: true, displayName: '', createdCycle: 1 });
+      store.commit(() => {});
+      const modes = ['../', './', ...fs.readdirSync(dir).sort()].map((name) => [name, modeOf(join(dir, name))]);
+      expect(modes).toEqual([
+        ['../', '700'],
+        ['./', '700'],
+        ['weir.db', '600'],
+        ['weir.db-wal', '600'],
+        ['weir.pid', '600'],
+      ]);
+    } finally {
+      process.umask(umask);
+    }
+  });
+
+  it('holds one file after a clean end', () => {
+    const dir = temporaryFolder();
+    fillAndClose(dir);
+    expect(fs.readdirSync(dir)).toEqual(['weir.db']);
+  });
+
+  it.each([
+    ['is a file', 'file', 'EEXIST|ENOTDIR'],
+    ['lies in a file', 'file/below', 'ENOTDIR'],
+    ['lies in a folder that takes none', '/proc/weir', 'ENOENT|EROFS|EACCES'],
+    ['leads nowhere', 'link', 'EEXIST'],
+    ['has a folder in place of the database', 'folder', 'SQLITE_CANTOPEN|EISDIR'],
+  ])('is refused when it %s', (_, name, why) => {
+    const parent = temporaryFolder();
+    fs.writeFileSync(join(parent, 'file'), '');
+    fs.symlinkSync(join(parent, 'nowhere'), join(parent, 'link'));
+    fs.mkdirSync(join(parent, 'folder', 'weir.db'), { recursive: true });
+    const failure = failureOf(() => openStore(resolve(parent, name)));
+    expect(failure).toMatchObject({ code: 'unwritable_folder', why: expect.stringMatching(why) });
+  });
+});
+
+describe('a second process', () => {
+  it('is refused, and told whom to stop, until the first has ended, however it ends', async () => {
+    const dir = temporaryFolder();
+    const first = startProcess('hold', dir);
+    await first.printed(1);
+    const failure = failureOf(() => openStore(dir));
+    expect(failure).toMatchObject({
+      code: 'store_locked',
+      what: `The folder ${dir} was not opened.`,
+      why: `Process ${first.pid} on ${hostname()} has it open.`,
+    });
+    await first.kill();
+    expect(failureOf(() => openStore(dir))).toBeUndefined();
+  });
+
+  it('wins or loses, but not both, when two begin with an empty folder at once', async () => {
+    const dir = temporaryFolder();
+    const processes = [startProcess('hold', dir), startProcess('hold', dir)];
+    await Promise.all(processes.map((one) => one.printed(1)));
+    expect(processes.flatMap(({ lines }) => lines).sort()).toEqual(['open', 'store_locked']);
+  });
+
+  it('is the same process, too', () => {
+    const dir = temporaryFolder();
+    openStore(dir);
+    expect(failureOf(() => openStore(dir))?.why).toContain(`Process ${process.pid} on`);
+  });
+
+  it.each([
+    ['nobody has left word', undefined],
+    ['who left word is gone', `${2 ** 31 - 1} on ${hostname()}\n`],
+    ['what was left makes no sense', 'a\nb'],
+  ])('is refused without a name when %s', (_, word) => {
+    const dir = temporaryFolder();
+    fillAndClose(dir);
+    const other = new Database(join(dir, 'weir.db'));
+    other.exec('BEGIN IMMEDIATE');
+    if (word !== undefined) fs.writeFileSync(join(dir, 'weir.pid'), word);
+    const failure = failureOf(() => openStore(dir));
+    other.close();
+    expect(failure).toMatchObject({ code: 'store_locked', why: 'Another process has it open.' });
+  });
+});
+
+describe('a damaged database', () => {
+  const wal = 'weir.db-wal';
+  it.each<[string, (path: string) => void]>([
+    ['is empty', (path) => fs.truncateSync(path)],
+    ['is text', (path) => fs.writeFileSync(path, 'Where did my database go?\n'.repeat(1000))],
+    ['is noise', (path) => fs.writeFileSync(path, noise(40_960))],
+    ['is zeros', (path) => fs.writeFileSync(path, Buffer.alloc(40_960))],
+    ['is one byte', (path) => fs.writeFileSync(path, 'S')],
+    ['is cut off within its first page', (path) => fs.truncateSync(path, 1000)],
+    ['is cut off after its first page', (path) => fs.truncateSync(path, 4096)],
+    ['has lost its last page', (path) => fs.truncateSync(path, fs.statSync(path).size - 4096)],
+    ['has noise in its head', (path) => overwrite(path, 0, noise(100))],
+    ['has noise on its second page', (path) => overwrite(path, 4096, noise(4096))],
+    ['has noise on a page in its midst', (path) => overwrite(path, 4096 * 12, noise(4096))],
+    ['has zeros on its last page', (path) => overwrite(path, fs.statSync(path).size - 4096, Buffer.alloc(4096))],
+    ['is gone, but its log is there', (path) => fs.renameSync(path, join(path, '..', wal))],
+    ['has a log that is none', (path) => fs.writeFileSync(join(path, '..', wal), noise(100_000))],
+    ['is that of another program', (path) => fs.renameSync(foreign(join(path, '..')), path)],
+    [
+      'has windows with a flipped bit',
+      (path) => edit(path, "UPDATE states SET windows = CAST(x'03' || substr(windows, 2) AS BLOB)"),
+    ],
+    ['has a definition that is none', (path) => edit(path, "UPDATE definitions SET text = '{'")],
+    ['has a last row that is none', (path) => edit(path, 'UPDATE rows SET text = substr(text, 2)')],
+  ])('that %s is refused, with what to do', (_, damage) => {
+    const dir = temporaryFolder();
+    fillAndClose(dir);
+    damage(join(dir, 'weir.db'));
+    const failure = failureOf(() =>
+      [...openStore(dir).machines()].map(({ contracts }) => contracts.map(({ state }) => state)),
+    );
+    expect(failure).toMatchObject({
+      code: 'store_damaged',
+      what: `The database in ${dir} is damaged.`,
+      why: expect.stringMatching(/\.$/),
+      fix: expect.stringContaining('backup'),
+    });
+  });
+
+  it.each([
+    ['is found where the counts lie', 'states', 'store_damaged'],
+    ['is left to the verification of its record where the rows lie', 'rows', undefined],
+  ])('that is large %s', (_, table, code) => {
+    const dir = temporaryFolder();
+    fillAndClose(dir);
+    const path = join(dir, 'weir.db');
+    const before = new Database(path);
+    const page = before.prepare('SELECT max(pageno) FROM dbstat WHERE name = ?').pluck().get(table) as number;
+    before.close();
+    overwrite(path, 4096 * (page - 1), noise(4096));
+    const database = new Database(path);
+    expect([
+      failureOf(() => checkIntact(database, dir, path))?.code,
+      failureOf(() => checkIntact(database, dir, path, 0))?.code,
+    ]).toEqual(['store_damaged', code]);
+    database.close();
+  });
+
+  it('is left as it was found', () => {
+    const dir = temporaryFolder();
+    fillAndClose(dir);
+    const path = join(dir, 'weir.db');
+    overwrite(path, 4096 * 12, noise(4096));
+    const before = fs.readFileSync(path);
+    failureOf(() => openStore(dir));
+    expect([fs.readdirSync(dir), fs.readFileSync(path).equals(before)]).toEqual([['weir.db'], true]);
+  });
+});
+
+describe('the tables', () => {
+  it('of a later version are refused, in words', () => {
+    const dir = temporaryFolder();
+    fillAndClose(dir);
+    edit(join(dir, 'weir.db'), `PRAGMA user_version = ${steps.length + 1}`);
+    expect(failureOf(() => openStore(dir))).toMatchObject({
+      code: 'store_too_new',
+      why: `It has version ${steps.length + 1}; this program knows versions up to ${steps.length}.`,
+    });
+  });
+
+  it('of an earlier version are brought up to date, step by step, each once', () => {
+    const database = new Database(':memory:');
+    const words = ['CREATE TABLE a (x)', 'INSERT INTO a VALUES (1)', 'INSERT INTO a VALUES (2)'];
+    for (const known of [words.slice(0, 2), words.slice(0, 2), words]) migrate(database, 'some.db', known);
+    expect([
+      database.prepare('SELECT x FROM a').pluck().all(),
+      database.pragma('user_version', { simple: true }),
+    ]).toEqual([[1, 2], 3]);
+  });
+
+  it('are as they were when a step fails', () => {
+    const database = new Database(':memory:');
+    expect(() =>
+      migrate(database, 'some.db', ['CREATE TABLE a (x)', 'CREATE TABLE b (x); CREATE TABLE a (y)']),
+    ).toThrow();
+    const tables = database.prepare('SELECT name FROM sqlite_schema').pluck().all();
+    expect([tables, database.pragma('user_version', { simple: true })]).toEqual([['a'], 1]);
+  });
+});
+
+/** Some twenty pages: a machine, a contract, and rows. */
+function fillAndClose(dir: string): void {
+  const store = openStore(dir);
+  store.putMachine({ slug: 'm', owner: 'o', isPublic: true, displayName: 'm', createdCycle: 1 });
+  store.putContract(
+    { id: 'c', machine: 'm', definition: {} as never, templateId: undefined, createdCycle: 1, firstFireCycle: 2 },
+    { id: 'c', state: 'allowing', heldUntilCycle: 0, windows: [{ cycle: 3, counts: [[0, 1]] }] },
+  );
+  let head: Head = EMPTY;
+  for (let cycle = 1; cycle <= 60; cycle += 1) {
+    const at = '2026-11-20T23:24:00.000Z';
+    const master_equation_block = 'x'.repeat(900);
+    const row = link(head, {
+      machine: 'm',
+      cycle,
+      at,
+      kind: 'transition',
+      cause: 'system',
+      emitted: [],
+      master_equation_block,
+    });
+    store.append(row);
+    head = row;
+  }
+  store.close();
+}
+
+function failureOf(call: () => unknown): Failure | undefined {
+  try {
+    call();
+  } catch (error) {
+    if (error instanceof Failure) return error;
+    throw error;
+  }
+  return undefined;
+}
+
+function modeOf(path: string): string {
+  return (fs.statSync(path).mode & 0o777).toString(8);
+}
+
+function overwrite(path: string, at: number, bytes: Buffer): void {
+  const file = fs.openSync(path, 'r+');
+  fs.writeSync(file, bytes, 0, bytes.length, at);
+  fs.closeSync(file);
+}
+
+/** The same bytes each time, none of them zero. */
+function noise(length: number): Buffer {
+  return Buffer.from(Uint8Array.from({ length }, (_, index) => 1 + ((index * 7919 + (index >> 3) * 104_729) % 255)));
+}
+
+/** Changes what SQLite itself finds nothing wrong with. */
+function edit(path: string, sql: string): void {
+  const database = new Database(path);
+  database.exec(sql);
+  database.pragma('journal_mode = DELETE');
+  database.close();
+}
+
+function foreign(dir: string): string {
+  const path = join(dir, 'foreign.db');
+  const database = new Database(path);
+  database.exec('CREATE TABLE notes (text)');
+  database.close();
+  return path;
+}

@@ -1,0 +1,230 @@
+import { cpSync } from 'node:fs';
+import { afterEach, describe, expect, it } from 'vitest';
+import { rateLimiter } from '../../src/core/contract/rate-limiter.js';
+import type { Failure } from '../../src/core/failure.js';
+import { EMPTY, link } from '../../src/core/record/chain.js';
+import type { AuditEntry, AuditRow } from '../../src/core/record/row.js';
+import { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from '../../src/store/sqlite.js';
+import type { MachineImage } from '../../src/store/store.js';
+import { describeStore } from '../suite/store.js';
+import { temporaryFolder } from './folder.js';
+
+const open: SqliteStore[] = [];
+
+function openStore(options: Partial<SqliteStoreOptions> = {}): SqliteStore {
+  const store = openSqliteStore({ dir: temporaryFolder(), lockWaitMs: 0, ...options });
+  open.push(store);
+  return store;
+}
+
+afterEach(() => {
+  for (const store of open.splice(0)) store.close();
+});
+
+for (const [when, defer] of [
+  ['at once', (flush: () => void) => flush()],
+  ['in the next turn of the event loop', (flush: () => void) => setImmediate(flush)],
+] as const) {
+  describeStore(
+    `SQLite, committing ${when}`,
+    async () => {
+      const dir = temporaryFolder();
+      let failing = false;
+      return {
+        store: openStore({ dir, defer, failCommits: () => failing }),
+        failCommits: () => {
+          failing = true;
+        },
+        durable: {
+          reopen: async () => openStore({ dir }),
+          crash: async () => {
+            const found = temporaryFolder();
+            cpSync(dir, found, { recursive: true });
+            return openStore({ dir: found });
+          },
+        },
+        cleanup: async () => {},
+      };
+    },
+    { durable: true },
+  );
+}
+
+describe('group commit', () => {
+  it('makes all that was written before a flush durable in one transaction, and settles in order', () => {
+    const asked: (() => void)[] = [];
+    const store = openStore({ defer: (flush) => asked.push(flush) });
+    const settled: number[] = [];
+    store.putMachine(machine('m'));
+    let head = EMPTY;
+    for (let n = 1; n <= 100; n += 1) {
+      const row = link(head, entry('m', n));
+      store.append(row);
+      store.commit(() => settled.push(n));
+      head = row;
+    }
+    const before = [asked.length, store.figures().pending, store.figures().transactions, settled.length];
+    asked[0]?.();
+    const after = [asked.length, store.figures().pending, store.figures().transactions, settled];
+    expect([before, after]).toEqual([
+      [1, 100, 0, 0],
+      [1, 0, 1, Array.from({ length: 100 }, (_, index) => index + 1)],
+    ]);
+  });
+
+  it('needs no transaction when nothing was written', () => {
+    const store = openStore();
+    let settled = 0;
+    for (let n = 0; n < 3; n += 1) store.commit(() => (settled += 1));
+    expect([settled, store.figures().transactions]).toEqual([3, 0]);
+  });
+
+  it('settles what a callback commits after all that was committed before it', () => {
+    const asked: (() => void)[] = [];
+    for (const defer of [(flush: () => void) => asked.push(flush), undefined]) {
+      const store = openStore({ defer });
+      const order: string[] = [];
+      store.commit(() => {
+        store.putMachine(machine('m'));
+        store.commit(() => order.push('inner'));
+        order.push('outer');
+      });
+      store.commit(() => order.push('next'));
+      for (const flush of asked.splice(0)) flush();
+      for (const flush of asked.splice(0)) flush();
+      expect(order).toEqual(defer === undefined ? ['outer', 'inner', 'next'] : ['outer', 'next', 'inner']);
+    }
+  });
+
+  it('tells the others when one callback throws', () => {
+    const asked: (() => void)[] = [];
+    const store = openStore({ defer: (flush) => asked.push(flush) });
+    let told = 0;
+    store.commit(() => {
+      throw new Error('mine');
+    });
+    store.commit(() => (told += 1));
+    expect(() => asked[0]?.()).toThrow('mine');
+    expect(told).toBe(1);
+  });
+
+  it('tells everybody of a failure, once, and takes nothing more', () => {
+    const asked: (() => void)[] = [];
+    const store = openStore({ defer: (flush) => asked.push(flush), failCommits: () => true });
+    const told: (string | undefined)[] = [];
+    const tell = (failure?: Failure) => told.push(failure?.code);
+    store.putMachine(machine('m'));
+    store.commit(tell);
+    store.commit(tell);
+    asked[0]?.();
+    store.commit(tell);
+    asked[1]?.();
+    expect([told, [...store.machines()], store.figures()]).toMatchObject([
+      ['store_failed', 'store_failed', 'store_failed'],
+      [],
+      { pending: 0, transactions: 0 },
+    ]);
+  });
+
+  it('settles on closing what was not flushed', () => {
+    const store = openStore({ defer: () => {} });
+    const told: (Failure | undefined)[] = [];
+    store.putMachine(machine('m'));
+    store.commit((failure) => told.push(failure));
+    store.close();
+    expect(told).toEqual([undefined]);
+  });
+
+  it('measures with the clock it is given', () => {
+    let nowMs = 0;
+    const store = openStore({ monotonicMs: () => (nowMs += 2) });
+    for (const slug of ['a', 'b', 'c']) {
+      store.putMachine(machine(slug));
+      store.commit(() => {});
+    }
+    expect(store.figures()).toMatchObject({ transactions: 3, transactionsMs: 6, lastTransactionMs: 2 });
+  });
+});
+
+describe('the write-ahead log', () => {
+  it('is moved into the database when asked, unless something waits for its commit', () => {
+    const store = openStore({ defer: () => {} });
+    const idle = store.moveLog();
+    store.putMachine(machine('m'));
+    expect([idle, store.moveLog(), [...store.machines()].length]).toEqual([true, false, 1]);
+  });
+
+  it('does not grow with what is written, but with what is written at once', () => {
+    const store = openStore();
+    store.putMachine(machine('m'));
+    let head = EMPTY;
+    for (let batch = 0; batch < 30; batch += 1) {
+      for (let n = 0; n < 100; n += 1) {
+        const row = link(head, { ...entry('m', n), master_equation_block: 'x'.repeat(10_000) });
+        store.append(row);
+        head = row;
+      }
+      store.commit(() => {});
+    }
+    // 30 MB were written.
+    expect(store.figures().walBytes).toBeLessThan(20e6);
+  });
+});
+
+describe('reading', () => {
+  it('of machines may pause while others write', () => {
+    const store = openStore();
+    const slugs = Array.from({ length: 600 }, (_, index) => `m${1000 + index}`);
+    for (const slug of slugs) store.putMachine(machine(slug));
+    const seen: string[] = [];
+    for (const { machine: found } of store.machines()) {
+      seen.push(found.slug);
+      store.append(link(EMPTY, entry(found.slug, 1)));
+      if (seen.length % 100 === 0) store.commit(() => {});
+    }
+    expect(seen).toEqual(slugs);
+  });
+
+  it('gives contracts with the same definition one object, in the order of its fields', () => {
+    const dir = temporaryFolder();
+    const store = openStore({ dir });
+    store.putMachine(machine('m'));
+    const definitions = [5, 5, 6].map((threshold) => rateLimiter({ threshold, within: 10 }));
+    for (const [index, definition] of definitions.entries()) {
+      const id = `c${index}`;
+      store.putContract(
+        { id, machine: 'm', definition, templateId: undefined, createdCycle: 1, firstFireCycle: 2 },
+        { id, state: 'allowing', heldUntilCycle: 0, windows: [] },
+      );
+    }
+    store.close();
+    const [found] = [...openStore({ dir }).machines()];
+    const [a, b, c] = found?.contracts.map(({ image }) => image.definition) ?? [];
+    expect([a === b, b === c, JSON.stringify(a), JSON.stringify(c)]).toEqual([
+      true,
+      false,
+      JSON.stringify(definitions[0]),
+      JSON.stringify(definitions[2]),
+    ]);
+  });
+
+  it('gives all rows for an endless limit, and none for one below zero', () => {
+    const store = openStore();
+    store.putMachine(machine('m'));
+    const rows: AuditRow[] = [];
+    for (let n = 1; n <= 150; n += 1) {
+      const row = link(rows.at(-1) ?? EMPTY, entry('m', n));
+      store.append(row);
+      rows.push(row);
+    }
+    expect([store.rows('m', { limit: Number.POSITIVE_INFINITY }), store.rows('m', { limit: -1 })]).toEqual([rows, []]);
+  });
+});
+
+function machine(slug: string): MachineImage {
+  return { slug, owner: 'owner-1', isPublic: true, displayName: slug, createdCycle: 1 };
+}
+
+function entry(slug: string, cycle: number): AuditEntry {
+  return { machine: slug, cycle, at: '2026-11-20T23:24:00.000Z', kind: 'transition', cause: 'trigger', emitted: [] };
+}

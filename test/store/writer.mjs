@@ -1,0 +1,63 @@
+// Owns a process that does nothing but use a store, to be locked out or killed: `node writer.mjs hold|write DIR`. It runs the
+// compiled build, since a killed process must be a plain one. Each line it prints is a word or the seq of a row that was settled.
+import { writeSync } from 'node:fs';
+import { EMPTY, link } from '../../dist/core/record/chain.js';
+import { openSqliteStore } from '../../dist/store/sqlite.js';
+
+const HASH = 'ab'.repeat(32);
+const [, , task, dir] = process.argv;
+const say = (word) => writeSync(1, `${word}\n`);
+let store;
+try {
+  store = openSqliteStore({ dir, defer: setImmediate, lockWaitMs: task === 'hold' ? 500 : 5_000 });
+} catch (failure) {
+  say(failure.code);
+  process.exit(2);
+}
+say('open');
+if (task === 'hold') setInterval(() => {}, 1000);
+else begin();
+
+function begin() {
+  const [known] = store.machines();
+  if (known === undefined) {
+    store.putMachine({ slug: 'm', owner: 'o', isPublic: true, displayName: 'm', createdCycle: 1 });
+    store.putContract(
+      { id: 'c', machine: 'm', definition: {}, templateId: undefined, createdCycle: 1, firstFireCycle: 2 },
+      stateAt(0),
+    );
+  }
+  write(known?.head ?? EMPTY);
+}
+
+/** Some rows, then the state that goes with the last of them, in one commit; the next ones do not wait for it. */
+function write(head) {
+  for (let n = 0; n < 7; n += 1) {
+    head = link(head, entryAfter(head.seq));
+    store.append(head);
+  }
+  store.putState(stateAt(head.seq));
+  const { seq } = head;
+  store.commit((failure) => say(failure === undefined ? seq : failure.code));
+  setImmediate(() => write(head));
+}
+
+/** The record of a contract whose transitions are refused, at different lengths. */
+function entryAfter(seq) {
+  const common = { machine: 'm', cycle: seq, at: '2026-11-20T23:24:00.000Z', cause: 'system', emitted: [] };
+  if (seq === 0) return { ...common, kind: 'machine_created' };
+  if (seq === 1)
+    return { ...common, kind: 'contract_created', contract_id: 'c', to: 'allowing', definition_digest: HASH };
+  const failure = { code: 'prove_failed', detail: 'x'.repeat(seq % 1500) };
+  const move = { contract_id: 'c', from: 'allowing', to: 'limiting', operator: 'KO42' };
+  return { ...common, kind: 'transition_failed', ...move, failure };
+}
+
+function stateAt(seq) {
+  return {
+    id: 'c',
+    state: 'allowing',
+    heldUntilCycle: 0,
+    windows: [{ cycle: seq, counts: seq === 0 ? [] : [[0, seq]] }],
+  };
+}

@@ -1,0 +1,114 @@
+// Owns the promise of a keeper of credentials as one suite: test/store/credentials.test.ts runs it over every implementation.
+import { beforeEach, describe, expect, it } from 'vitest';
+import { Bug } from '../../src/core/failure.js';
+import type { Credentials, Key, Session } from '../../src/store/credentials.js';
+
+/** @param open gives an empty keeper */
+export function describeCredentials(name: string, open: () => Credentials): void {
+  describe(name, () => {
+    let credentials: Credentials;
+    beforeEach(() => {
+      credentials = open();
+    });
+
+    it('knows nothing when new', () => {
+      expect([credentials.keyByHash('a'), credentials.sessionByHash('a'), credentials.purgeExpired(1e13)]).toEqual([
+        undefined,
+        undefined,
+        0,
+      ]);
+    });
+
+    it('finds keys by their hash, and by nothing else', () => {
+      credentials.putKey(key('a'));
+      credentials.putKey(key('b', { owner: 'other', isRevoked: true }));
+      expect(['hash-a', 'hash-b', 'a', 'HASH-A', 'hash-', ''].map((hash) => credentials.keyByHash(hash))).toEqual([
+        key('a'),
+        key('b', { owner: 'other', isRevoked: true }),
+        undefined,
+        undefined,
+        undefined,
+        undefined,
+      ]);
+    });
+
+    it('replaces a key of the same id, its hash too', () => {
+      credentials.putKey(key('a'));
+      credentials.putSession(session('s', 'a'));
+      const replaced = key('a', { hash: 'another', isRevoked: true });
+      credentials.putKey(replaced);
+      expect([
+        credentials.keyByHash('hash-a'),
+        credentials.keyByHash('another'),
+        credentials.sessionByHash('s'),
+      ]).toEqual([undefined, replaced, { session: session('s', 'a'), key: replaced }]);
+    });
+
+    it('finds sessions by their hash, with their key', () => {
+      credentials.putKey(key('a'));
+      credentials.putKey(key('b'));
+      credentials.putSession(session('s', 'a'));
+      credentials.putSession(session('t', 'b', 7));
+      expect(['s', 't', 'u', 'hash-a'].map((hash) => credentials.sessionByHash(hash))).toEqual([
+        { session: session('s', 'a'), key: key('a') },
+        { session: session('t', 'b', 7), key: key('b') },
+        undefined,
+        undefined,
+      ]);
+    });
+
+    it('refuses a session without a key', () => {
+      expect(() => credentials.putSession(session('s', 'a'))).toThrow(Bug);
+      expect(credentials.sessionByHash('s')).toBeUndefined();
+    });
+
+    it('forgets a session that is deleted, once or twice, and no other', () => {
+      credentials.putKey(key('a'));
+      for (const hash of ['s', 't']) credentials.putSession(session(hash, 'a'));
+      credentials.deleteSession('s');
+      credentials.deleteSession('s');
+      credentials.deleteSession('never');
+      expect([credentials.sessionByHash('s'), credentials.sessionByHash('t')?.session]).toEqual([
+        undefined,
+        session('t', 'a'),
+      ]);
+    });
+
+    it.each([
+      [99, 0, ['a', 'b', 's', 't', 'u']],
+      [100, 1, ['a', 'b', 's', 'u']],
+      [199, 1, ['a', 'b', 's', 'u']],
+      [200, 3, ['b', 'u']],
+      [10_000, 5, []],
+    ])('at %i ms, %i keys and sessions have expired', (nowMs, purged, left) => {
+      // Key a ends at 200, and session s with it, which would have lasted until 300.
+      credentials.putKey(key('a', { expiresAtMs: 200 }));
+      credentials.putKey(key('b', { expiresAtMs: 10_000, isRevoked: true }));
+      credentials.putSession(session('s', 'a', 300));
+      credentials.putSession(session('t', 'b', 100));
+      credentials.putSession(session('u', 'b', 10_000));
+      expect(credentials.purgeExpired(nowMs)).toBe(purged);
+      const found = [
+        ...['a', 'b'].filter((id) => credentials.keyByHash(`hash-${id}`) !== undefined),
+        ...['s', 't', 'u'].filter((hash) => credentials.sessionByHash(hash) !== undefined),
+      ];
+      expect(found).toEqual(left);
+    });
+  });
+}
+
+function key(id: string, fields: Partial<Key> = {}): Key {
+  return {
+    id,
+    hash: `hash-${id}`,
+    owner: 'owner-1',
+    createdAtMs: 1_795_000_000_000,
+    expiresAtMs: 1_796_000_000_000,
+    isRevoked: false,
+    ...fields,
+  };
+}
+
+function session(hash: string, keyId: string, expiresAtMs = 1_795_500_000_000): Session {
+  return { hash, keyId, expiresAtMs };
+}
