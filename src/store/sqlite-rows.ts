@@ -75,7 +75,8 @@ export class SqliteRows {
   }
 
   putCheckpoint({ machine, seq, hash, cycle, signature }: Checkpoint): void {
-    this.#putCheckpoint.run(seq, hash, cycle, signature, machine);
+    const { changes } = this.#putCheckpoint.run(seq, hash, cycle, signature, machine);
+    assert(changes === 1 || this.checkpoint(machine) !== undefined, `machine ${machine} is not in the store`);
   }
 
   checkpoint(machine: string): Checkpoint | undefined {
