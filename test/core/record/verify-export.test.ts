@@ -107,6 +107,10 @@ describe('an export that does not hold', () => {
   const last = signCheckpoint(first, { machine: 'gateway', seq: 12, hash: rows[11]!.hash, cycle: START + 151 });
   const forged = relinked(rows.map((row) => (row.seq === 6 ? { ...row, failure: { code: 'x', detail: '' } } : row)));
   const end = closing(rows);
+  const replaced = rows.map((row) => (row.seq === 6 ? { ...row, failure: { code: 'x', detail: '\ufffd' } } : row));
+  const lossy = Buffer.from(joined(relinked(replaced)))
+    .toString('latin1')
+    .replace('\xef\xbf\xbd', '\xff');
 
   it.each([
     ['nothing', '', 'seq 1 line 1: tail'],
@@ -150,6 +154,7 @@ describe('an export that does not hold', () => {
     ['an array of rows', JSON.stringify(rows), 'seq 1 line 1: shape'],
     ['a page of another kind', '<!doctype html>\n', 'seq 1 line 1: text'],
     ['no UTF-8', Buffer.from(text, 'utf16le'), 'seq 1 line 1: text'],
+    ['a byte that decoders replace by what stood there', Buffer.from(lossy, 'latin1'), 'seq 6 line 6: text'],
     ['a mark of byte order', `\ufeff${text}`, 'seq 1 line 1: text'],
     ['a line without end', 'x'.repeat(3 * MAX_LINE_BYTES), 'seq 1 line 1: text'],
     ['brackets without end', '['.repeat(MAX_LINE_BYTES), 'seq 1 line 1: text'],
