@@ -50,8 +50,11 @@ describe('the canonical text', () => {
   });
 
   it('says the same of a value whatever the order of its members, and can be read back', () => {
+    const name = fc.string({
+      unit: fc.constantFrom('a', 'B', '1', '"', '\\', '\n', '\u20ac', '\ufb33', '\ud83d\ude00'),
+    });
     fc.assert(
-      fc.property(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue()), (value) => {
+      fc.property(fc.dictionary(name, fc.jsonValue({ maxDepth: 2 })), (value) => {
         const entries = Object.entries(value);
         const text = canonicalJson(value);
         expect(canonicalJson(Object.fromEntries(entries.reverse()))).toBe(text);
