@@ -20,7 +20,7 @@ import type { ClientTally } from './tally.js';
 export interface Road {
   /** Takes an attempt on its way; its `answer` is to be called once, at once or later, unless it is abandoned before. */
   send(attempt: SentAttempt): void;
-  /** Nobody waits for the attempt any more. An answer that comes all the same is ignored. */
+  /** Nobody waits for the attempt any more. It may be answered all the same. */
   abandon(attempt: SentAttempt): void;
 }
 
@@ -92,7 +92,7 @@ export class Client implements ClientPort {
     return this.#world.newJob(this.contract);
   }
 
-  send(job: Job, number: number): void {
+  send(job: Job, number: number): SentAttempt {
     const { clock, road, tally, timeoutMs } = this.#world;
     const attempt = new SentAttempt(this, job, number, clock.now());
     tally.sent(job, number);
@@ -100,6 +100,15 @@ export class Client implements ClientPort {
       attempt.timeout = clock.agenda.at(attempt.sentMs + timeoutMs, Rank.client, () => this.#timeOut(attempt));
     }
     road.send(attempt);
+    return attempt;
+  }
+
+  abandon(attempt: Attempt): void {
+    assert(attempt instanceof SentAttempt && attempt.client === this, 'a client can abandon its own attempts only');
+    if (attempt.timeout !== undefined) this.#world.clock.agenda.cancel(attempt.timeout);
+    attempt.end('abandoned');
+    this.#world.tally.abandoned(attempt.job);
+    this.#world.road.abandon(attempt);
   }
 
   finish(job: Job, ending: Ending): void {
@@ -122,7 +131,8 @@ export class Client implements ClientPort {
     const { clock, tally } = this.#world;
     if (attempt.timeout !== undefined) clock.agenda.cancel(attempt.timeout);
     if (answer.type === 'served') tally.served(attempt.job, clock.now() - attempt.sentMs);
-    this.tell({ ...answer, attempt });
+    if (answer.type === 'limited') this.tell({ type: 'limited', retryAfterMs: answer.retryAfterMs, attempt });
+    else this.tell({ type: answer.type, attempt });
   }
 
   readonly #wake = (): void => {
@@ -131,9 +141,8 @@ export class Client implements ClientPort {
   };
 
   #timeOut(attempt: SentAttempt): void {
-    attempt.end('abandoned');
-    this.#world.tally.abandoned(attempt.job);
-    this.#world.road.abandon(attempt);
+    attempt.timeout = undefined;
+    this.abandon(attempt);
     this.tell({ type: 'timeout', attempt });
   }
 }
@@ -152,11 +161,14 @@ export class SentAttempt implements Attempt {
     readonly sentMs: number,
   ) {}
 
-  /** Tells the client what became of the attempt, unless it has ceased to wait. To be called once. */
+  /** Tells the client what became of the attempt. To be called once; of an abandoned attempt only that it was served is told. */
   answer(answer: Answer): void {
-    if (this.#fate === 'abandoned') return;
-    this.end('answered');
-    this.client.answered(this, answer);
+    if (this.#fate !== 'abandoned') {
+      this.end('answered');
+      this.client.answered(this, answer);
+    } else if (answer.type === 'served') {
+      this.client.tell({ type: 'late', attempt: this });
+    }
   }
 
   /** A trace names the attempt; it does not follow it to its client and back. */

@@ -37,6 +37,7 @@ export function closed({ think }: ClosedPlan): Behaviour<ClosedState> {
         case 'timeout':
           return over(port, state, 'given_up');
         case 'job':
+        case 'late':
         case 'rate_limited':
         case 'rate_restored':
           return state;

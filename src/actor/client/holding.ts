@@ -90,6 +90,7 @@ export function holding({ buffer, batch, spreadMs, jitter }: HoldingPlan): Behav
           if (state.at === 'holding') return flush(port, state);
           return state.at === 'flushing' ? next(port, { ...state, isDue: true }) : state;
         case 'begin':
+        case 'late':
           return state;
         default:
           return unreachable(event);

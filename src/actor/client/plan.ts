@@ -57,7 +57,11 @@ function planClient(spec: ClientSpec, read: Reader): Omit<ClientPlan, 'name'> {
       return { ...pooled, share: spec.share ?? 1, behaviour: () => obedient(plan) };
     }
     case 'retrying': {
-      const plan = { maxAttempts: spec.max_attempts ?? 3, honoursRetryAfter: spec.honours_retry_after ?? false };
+      const plan = {
+        maxAttempts: spec.max_attempts ?? 3,
+        honoursRetryAfter: spec.honours_retry_after ?? false,
+        takesLateAnswers: spec.takes_late_answers ?? false,
+      };
       const pauseMs = pauses(read.backoff(spec.backoff ?? { policy: 'none' }));
       const budget = spec.retry_budget && read.budget(spec.retry_budget);
       return {

@@ -17,7 +17,7 @@ import type { Inspect } from '../contract-actor.js';
 import { Client, type ClientState, type ClientWorld, type Road } from './client.js';
 import { type ClientPlan, refuse } from './plan.js';
 import type { Behaviour, ClientEvent, Job } from './port.js';
-import { type ClientCounts, ClientTally } from './tally.js';
+import { type ClientCounts, ClientTally, sumOf } from './tally.js';
 
 export interface PopulationOptions {
   readonly clock: Clock;
@@ -90,7 +90,7 @@ export class Population {
 
   /** What has happened so far, over all kinds. */
   get counts(): ClientCounts {
-    return this.#total().counts;
+    return sumOf(...this.#kinds.map(({ tally }) => tally.counts));
   }
 
   /** The figures up to now: the sum, then each kind. */
@@ -98,12 +98,12 @@ export class Population {
     const nowMs = this.#clock.now();
     const clients = this.#kinds.reduce((sum, kind) => sum + kind.clients.length, 0);
     return [
-      this.#total().figures('all', clients, nowMs),
+      this.#sum().figures('all', clients, nowMs),
       ...this.#kinds.map(({ plan, tally, clients: { length } }) => tally.figures(plan.name, length, nowMs)),
     ];
   }
 
-  #total(): ClientTally {
+  #sum(): ClientTally {
     const total = new ClientTally(this.#kinds[0]?.tally.fromMs ?? this.#clock.now());
     for (const { tally } of this.#kinds) total.add(tally);
     return total;

@@ -43,6 +43,8 @@ export type ClientEvent =
   | { readonly type: 'begin' }
   | { readonly type: 'job'; readonly job: Job }
   | ((Answer | Setback) & { readonly attempt: Attempt })
+  /** An attempt that was abandoned has been served all the same. */
+  | { readonly type: 'late'; readonly attempt: Attempt }
   /** The alarm goes off. */
   | { readonly type: 'wake' }
   /** What the contract emits, as a listener of its stream hears it. */
@@ -58,8 +60,10 @@ export interface ClientPort {
   now(): number;
   /** Makes a job of the client's own. */
   newJob(): Job;
-  /** Sends a job. Exactly one event with this attempt follows: served, limited, failed, lost or timeout. */
-  send(job: Job, number: number): void;
+  /** Sends a job. Exactly one event with this attempt follows: served, limited, failed, lost or timeout; then, it may be, late. */
+  send(job: Job, number: number): Attempt;
+  /** Ceases to wait for an attempt that has had no event yet: none follows but late. */
+  abandon(attempt: Attempt): void;
   /** The job is over. Every job ends once. */
   finish(job: Job, ending: Ending): void;
   /** Sets the one alarm of the client; an earlier one is forgotten. `atMs` in unix ms. */

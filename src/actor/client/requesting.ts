@@ -6,13 +6,15 @@
 //                    ▲    │ limited, failed, lost, timeout
 //               wake │    ▼
 //                    pausing ── no more ──►  idle      given up
+//
+// A late answer, to an attempt abandoned before, ends the job only for those who care: see retrying.ts.
 
 import { assert, unreachable } from '../../core/failure.js';
-import type { Behaviour, ClientPort, Job, Setback } from './port.js';
+import type { Attempt, Behaviour, ClientPort, Job, Setback } from './port.js';
 
 export type RequestingState =
   | { readonly at: 'idle' }
-  | { readonly at: 'asking'; readonly task: Task }
+  | { readonly at: 'asking'; readonly task: Task; readonly attempt: Attempt }
   | { readonly at: 'pausing'; readonly task: Task };
 
 /** A job in the making. */
@@ -27,6 +29,8 @@ export interface Task {
 export interface Reaction {
   /** A job has come and will be sent at once. */
   begins?(port: ClientPort): void;
+  /** Whether an answer to an abandoned attempt ends the job, if it is still wanted. */
+  readonly takesLate?: boolean;
   /** What follows a setback: a pause in ms, 0 for none, and another attempt; undefined to give up. */
   after(setback: Setback, task: Task, port: ClientPort): number | undefined;
 }
@@ -55,6 +59,12 @@ export function requesting(reaction: Reaction): Behaviour<RequestingState> {
         case 'timeout':
           if (state.at !== 'asking') return state;
           return pauseOrGiveUp(port, state.task, reaction.after(event, state.task, port));
+        case 'late':
+          if (reaction.takesLate !== true || state.at === 'idle' || event.attempt.job !== state.task.job) return state;
+          if (state.at === 'asking') port.abandon(state.attempt);
+          port.clearAlarm();
+          port.finish(state.task.job, 'succeeded');
+          return idle;
         case 'begin':
         case 'rate_limited':
         case 'rate_restored':
@@ -67,8 +77,7 @@ export function requesting(reaction: Reaction): Behaviour<RequestingState> {
 }
 
 function ask(port: ClientPort, job: Job, attempts: number, pausedMs: number): RequestingState {
-  port.send(job, attempts);
-  return { at: 'asking', task: { job, attempts, pausedMs } };
+  return { at: 'asking', task: { job, attempts, pausedMs }, attempt: port.send(job, attempts) };
 }
 
 function pauseOrGiveUp(port: ClientPort, task: Task, pausedMs: number | undefined): RequestingState {

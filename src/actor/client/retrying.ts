@@ -14,15 +14,18 @@ export interface RetryingPlan {
   readonly maxAttempts: number;
   /** Whether it waits at least as long as a limiter says. */
   readonly honoursRetryAfter: boolean;
+  /** Whether an answer to an attempt it has given up still ends the job: messages with an id, rather than calls. */
+  readonly takesLateAnswers: boolean;
 }
 
 /** @param budget shared by the clients of the kind, as by the requests of one process; undefined for none */
 export function retrying(
-  { maxAttempts, honoursRetryAfter }: RetryingPlan,
+  { maxAttempts, honoursRetryAfter, takesLateAnswers }: RetryingPlan,
   pauseMs: Pauses,
   budget: RetryBudget | undefined,
 ): Behaviour<RequestingState> {
   return requesting({
+    takesLate: takesLateAnswers,
     begins: (port) => budget?.requested(port.now()),
     after(setback, { attempts, pausedMs }, port) {
       if (attempts >= maxAttempts) return undefined;

@@ -104,6 +104,9 @@ export const clientKinds = {
     backoff: Type.Optional(BackoffSpec),
     retry_budget: Type.Optional(RetryBudgetSpec),
     honours_retry_after: Flag('Whether it waits at least as long as a limiter says. Default: false.'),
+    takes_late_answers: Flag(
+      'Whether an answer to an attempt that timed out still ends the job while it is wanted. Default: false.',
+    ),
   }),
   holding: Kind('holding', 'A device: holds its items back while the gate is limiting, and flushes them in batches.', {
     ...share,

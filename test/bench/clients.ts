@@ -1,0 +1,95 @@
+// Owns the speed of simulated clients, all included: arrivals, agenda, host and gate, service, actors. Leaves measuring to measure.ts.
+
+import type { SentAttempt } from '../../src/actor/client/client.js';
+import { planClients } from '../../src/actor/client/plan.js';
+import { Population } from '../../src/actor/client/population.js';
+import { Rank } from '../../src/clock/rank.js';
+import { VirtualClock } from '../../src/clock/virtual.js';
+import { rateLimiter } from '../../src/core/contract/rate-limiter.js';
+import { CYCLE_MS, secondsUntil } from '../../src/core/cycle.js';
+import { retryAfterCycles } from '../../src/core/forecast.js';
+import { standardOperators } from '../../src/core/operator/registry.js';
+import { RandomStream } from '../../src/core/random.js';
+import { Host } from '../../src/host/host.js';
+import { ModelledRoad } from '../../src/run/modelled-road.js';
+import { Service } from '../../src/run/service.js';
+import { exponential } from '../../src/scenario/time-law.js';
+import { MemoryStore } from '../../src/store/memory.js';
+import { type BenchRow, median } from './measure.js';
+
+const JOBS = 100_000;
+const ROUNDS = 5;
+
+/** What the task asks for: client actor events a second. */
+const TARGET = 100_000;
+
+export async function benchClients(): Promise<BenchRow[]> {
+  const rates: number[] = [];
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    const startMs = performance.now();
+    const events = simulate(JOBS, round);
+    rates.push((1000 * events) / (performance.now() - startMs));
+  }
+  const value = median(rates.slice(1));
+  return [
+    {
+      what: 'clients: actor events, with agenda, gate and service',
+      value,
+      unit: 'events/s',
+      against: { name: 'what is asked for', value: TARGET, ratio: value / TARGET, target: 1 },
+    },
+  ];
+}
+
+/**
+ * Retrying and obedient clients at 1.2 times what the gate lets through, and a service at 90 %.
+ * @returns how many events the clients were given: a job, the end of an attempt, or the end of a pause each
+ */
+function simulate(jobs: number, seed: number): number {
+  const clock = new VirtualClock(0, CYCLE_MS);
+  const host = new Host({ clock, store: new MemoryStore(), findOperator: (id) => standardOperators().get(id) });
+  host.createMachine({ slug: 'bench' });
+  const contract = host.createContract('bench', rateLimiter({ threshold: 10_000, within: 60 }));
+  const service: Service<SentAttempt> = new Service({
+    clock,
+    plan: { servers: 10, time: exponential(42), queue: 1_000, dropsAbandoned: true },
+    draw: new RandomStream(seed, 'service'),
+    onServed: (attempt) => road.served(attempt),
+  });
+  const road = new ModelledRoad({
+    decide: () => {
+      const cycle = clock.cycle();
+      if (contract.record(1, cycle) === 1) return undefined;
+      const k = retryAfterCycles(contract.gate);
+      const retryAfterMs = k === undefined ? undefined : 1000 * secondsUntil(cycle + k, clock.now(), CYCLE_MS);
+      return { type: 'limited', retryAfterMs };
+    },
+    service,
+  });
+  const plans = planClients(
+    [
+      {
+        kind: 'retrying',
+        share: 4,
+        timeout: '2s',
+        max_attempts: 4,
+        backoff: { policy: 'full_jitter', base: '200ms' },
+        retry_budget: { share: 0.5 },
+      },
+      { kind: 'obedient', share: 1, max_attempts: 2 },
+    ],
+    CYCLE_MS,
+  );
+  const population = new Population({ clock, road, plans, seed, contracts: 1 });
+  const gaps = new RandomStream(seed, 'arrivals');
+  let arrived = 0;
+  const arrive = (due: number) => {
+    population.arrive(0);
+    arrived += 1;
+    if (arrived < jobs) clock.agenda.at(due + gaps.exponential(0.25), Rank.arrival, arrive);
+  };
+  clock.agenda.at(0, Rank.arrival, arrive);
+  clock.run();
+  const { attempts, retries } = population.counts;
+  return arrived + attempts + retries;
+}
