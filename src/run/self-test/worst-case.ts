@@ -4,7 +4,7 @@
 //   rolling window   ........100|...limiting          every 60 cycles hold 100, because every 60 cycles are a window
 //
 // The adversary knows the limiter: it tries a burst at every phase of the window, streams by chance, and climbs from the best of
-// them by moving, growing and splitting bursts. Time is counted in cycles, as the limiter counts it. A stretch of 60 cycles that
+// them by adding, moving and removing bursts. Time is counted in cycles, as the limiter counts it. A stretch of 60 cycles that
 // begins inside a cycle touches 61 of them, so to the millisecond the promise is one cycle shorter: that is the last row.
 
 import { RandomStream } from '../../core/random.js';
@@ -20,11 +20,8 @@ const CYCLES = 4 * WINDOW;
 const STREAMS = 10;
 const STEPS = 40;
 
-/** Requests of each cycle, in two parts: those at its very beginning and those at its very end. */
-interface Stream {
-  readonly early: readonly number[];
-  readonly late: readonly number[];
-}
+/** Requests of each half of a cycle: at its very beginning, at its very end, at the beginning of the next, and so on. */
+type Stream = readonly number[];
 
 /** Says how many of n requests in a cycle are admitted. */
 type Admit = (n: number, cycle: number) => number;
@@ -70,8 +67,8 @@ export const worstCase: Check = {
 };
 
 /** The most that the adversary has found. */
-function worst(limiter: () => Admit, most: (admitted: Stream) => number, chance: RandomStream): number {
-  const damage = (stream: Stream) => most(admittedOf(limiter, stream));
+function worst(limiter: () => Admit, harm: (admitted: Stream) => number, chance: RandomStream): number {
+  const damage = (stream: Stream) => harm(admittedOf(limiter, stream));
   const tried = [
     ...Array.from({ length: WINDOW }, (_, phase) => edgeBurst(WINDOW + phase)),
     ...Array.from({ length: STREAMS }, () => byChance(chance)),
@@ -85,74 +82,59 @@ function worst(limiter: () => Admit, most: (admitted: Stream) => number, chance:
   return best.damage;
 }
 
-function admittedOf(limiter: () => Admit, { early, late }: Stream): Stream {
+function admittedOf(limiter: () => Admit, stream: Stream): Stream {
   const admit = limiter();
-  const admitted = { early: silence(), late: silence() };
-  for (let cycle = 0; cycle < CYCLES; cycle += 1) {
-    if (early[cycle]! > 0) admitted.early[cycle] = admit(early[cycle]!, cycle);
-    if (late[cycle]! > 0) admitted.late[cycle] = admit(late[cycle]!, cycle);
-  }
-  return admitted;
+  return stream.map((n, half) => (n === 0 ? 0 : admit(n, half >> 1)));
 }
 
 /** The most in any so many whole cycles. */
-function mostInCycles({ early, late }: Stream, cycles: number): number {
-  return mostInARow(
-    early.map((n, cycle) => n + late[cycle]!),
-    cycles,
-  );
+function mostInCycles(admitted: Stream, cycles: number): number {
+  return most(admitted, 2 * cycles, 2);
 }
 
 /** The most in any time as long as so many cycles: from the end of a cycle, it reaches to just before the end of another. */
-function mostInTime({ early, late }: Stream, cycles: number): number {
-  const halves = early.flatMap((n, cycle) => [n, late[cycle]!]);
-  return mostInARow(halves, 2 * cycles);
+function mostInTime(admitted: Stream, cycles: number): number {
+  return most(admitted, 2 * cycles, 1);
 }
 
-function mostInARow(counts: readonly number[], length: number): number {
-  let [sum, most] = [0, 0];
-  for (let end = 0; end < counts.length; end += 1) {
-    sum += counts[end]! - (counts[end - length] ?? 0);
-    most = Math.max(most, sum);
+/** The largest sum of `length` in a row, of those that end after every `step`. */
+function most(counts: readonly number[], length: number, step: 1 | 2): number {
+  let [sum, largest] = [0, 0];
+  for (let next = 0; next < counts.length; next += 1) {
+    sum += counts[next]! - (counts[next - length] ?? 0);
+    if ((next + 1) % step === 0 && sum > largest) largest = sum;
   }
-  return most;
+  return largest;
 }
 
-const silence = (): number[] => new Array<number>(CYCLES).fill(0);
+const silence = (): number[] => new Array<number>(2 * CYCLES).fill(0);
 
 /** As many as a window holds at the very end of a cycle, and again at the beginning of the next; and again a window later. */
 function edgeBurst(cycle: number): Stream {
-  const [early, late] = [silence(), silence()];
-  late[cycle - 1] = THRESHOLD;
-  early[cycle] = THRESHOLD;
-  early[cycle + WINDOW - 1] = THRESHOLD;
-  return { early, late };
+  const stream = silence();
+  for (const half of [2 * cycle - 1, 2 * cycle, 2 * (cycle + WINDOW - 1)]) stream[half] = THRESHOLD;
+  return stream;
 }
 
 /** A few bursts of any size, anywhere. */
 function byChance(chance: RandomStream): Stream {
-  let stream: Stream = { early: silence(), late: silence() };
+  let stream: Stream = silence();
   for (let burst = chance.integer(2, 12); burst > 0; burst -= 1) stream = withBurst(stream, chance);
   return stream;
 }
 
-function withBurst({ early, late }: Stream, chance: RandomStream): Stream {
-  const cycle = chance.integer(0, CYCLES - 1);
-  const size = chance.integer(1, 2 * THRESHOLD);
-  return chance.uniform() < 0.5 ? { early: early.with(cycle, size), late } : { early, late: late.with(cycle, size) };
+function withBurst(stream: Stream, chance: RandomStream): Stream {
+  return stream.with(chance.integer(0, stream.length - 1), chance.integer(1, 2 * THRESHOLD));
 }
 
-/** One burst more, or all a cycle later, or one cycle silenced. */
+/** One burst more, or all a cycle later, or silence where something was. */
 function changed(stream: Stream, chance: RandomStream): Stream {
-  const { early, late } = stream;
   switch (chance.integer(0, 2)) {
     case 0:
       return withBurst(stream, chance);
     case 1:
-      return { early: [0, ...early.slice(0, -1)], late: [0, ...late.slice(0, -1)] };
-    default: {
-      const cycle = chance.integer(0, CYCLES - 1);
-      return { early: early.with(cycle, 0), late: late.with(cycle, 0) };
-    }
+      return [0, 0, ...stream.slice(0, -2)];
+    default:
+      return stream.with(chance.integer(0, stream.length - 1), 0);
   }
 }
