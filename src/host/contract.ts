@@ -27,8 +27,12 @@ export interface Surroundings {
   ): boolean;
   /** Called once after events were counted, until `isDirty` is cleared. */
   dirty(contract: Contract): void;
-  /** Called when the state may have changed: the next wake has to be looked up anew. */
+  /** Called before the contract goes on to a cycle: whoever is due up to then, on any machine, wakes first. */
+  reach(cycle: number): void;
+  /** Called after transitions were recorded, taken or refused, and the gate stands in the state they led to. */
   moved(contract: Contract): void;
+  /** Called when the contract woke and nothing fired. */
+  stayed(contract: Contract): void;
   /** Called once when the actor or the gate threw. */
   failed(contract: Contract, error: unknown): void;
   readonly inspect?: Inspect;
@@ -76,7 +80,9 @@ export class Contract {
    */
   record(n: number, cycle: number, kind = 0): number {
     if (this.failure !== undefined) throw this.failure;
-    const { gate, moves } = this;
+    const { gate } = this;
+    if (cycle > gate.cycle) this.around.reach(cycle);
+    const { moves } = this;
     let admitted: number;
     try {
       admitted = gate.record(n, cycle, kind);
@@ -109,9 +115,25 @@ export class Contract {
 
   /** Goes on to `cycle`; what is due on the way fires in its own cycle. */
   advance(cycle: number): void {
+    if (cycle <= this.gate.cycle) return;
+    this.around.reach(cycle);
     const { moves } = this;
     this.guarded(() => this.gate.advance(cycle));
     if (this.moves !== moves) this.around.moved(this);
+  }
+
+  /** The cycle has come at which the contract may fire by itself. A contract that has failed, or fails now, is left alone. */
+  wake(cycle: number): void {
+    if (this.failure !== undefined) return;
+    const { moves } = this;
+    try {
+      this.gate.advance(cycle);
+    } catch (error) {
+      this.fail(error);
+      return;
+    }
+    if (this.moves === moves) this.around.stayed(this);
+    else this.around.moved(this);
   }
 
   /** Takes a transition that somebody asked for; the gate follows. False: the operator refused. */

@@ -7,14 +7,13 @@
 // Nothing is published before it is durable; everything is published in the order in which it happened.
 import { type Observable, Subject } from 'rxjs';
 import type { ContractEmitted, ContractEvent, Inspect, MoveEvent } from '../actor/contract-actor.js';
-import type { Ticket } from '../clock/agenda.js';
 import type { Clock } from '../clock/clock.js';
-import { Rank } from '../clock/rank.js';
 import { canonicalJson, sha256Hex } from '../core/canonical.js';
 import type { Plan, PlannedTransition } from '../core/contract/plan.js';
+import type { ContractDefinition } from '../core/contract/schema.js';
 import { planContract } from '../core/contract/validate.js';
 import { cycleOf, startOf } from '../core/cycle.js';
-import { Failure } from '../core/failure.js';
+import { assert, Failure } from '../core/failure.js';
 import { nearest } from '../core/nearest.js';
 import type { FindOperator } from '../core/operator/operator.js';
 import type { AuditEntry, AuditRow } from '../core/record/row.js';
@@ -23,11 +22,14 @@ import { Contract, type Surroundings } from './contract.js';
 import type { Happening } from './happening.js';
 import { Machine } from './machine.js';
 import { perform } from './performance.js';
+import { Wakes } from './wakes.js';
 
 export interface HostOptions {
   readonly clock: Clock;
   readonly store: Store;
   readonly findOperator: FindOperator;
+  /** Whether contracts go on after a restart: their states are stored with their rows. Default: true; a simulation has no use for it. */
+  readonly keepsStates?: boolean;
   /** Watches every message of every contract actor. */
   readonly inspect?: Inspect;
 }
@@ -54,23 +56,29 @@ export class Host {
   private readonly published = new Subject<Happening>();
   /** What happened and is not durable yet, in order. */
   private outbox: Happening[] = [];
-  private readonly wakes = new Map<Contract, { ticket: Ticket; cycle: number }>();
+  private readonly wakes: Wakes;
+  private readonly plans = new WeakMap<object, Plan>();
   private dirty: Contract[] = [];
   private readonly clock: Clock;
   private readonly store: Store;
   private readonly findOperator: FindOperator;
   private readonly around: Surroundings;
+  private readonly keepsStates: boolean;
   private storeFailure: Failure | undefined;
 
-  constructor({ clock, store, findOperator, inspect }: HostOptions) {
+  constructor({ clock, store, findOperator, keepsStates = true, inspect }: HostOptions) {
+    this.keepsStates = keepsStates;
     this.clock = clock;
     this.store = store;
     this.findOperator = findOperator;
     this.happenings = this.published.asObservable();
+    this.wakes = new Wakes(clock);
     this.around = {
       perform: (contract, transition, event, take) => this.perform(contract, transition, event, take),
       dirty: (contract) => this.dirty.push(contract),
-      moved: (contract) => this.scheduleWake(contract),
+      reach: (cycle) => this.wakes.catchUp(cycle),
+      moved: (contract) => this.moved(contract),
+      stayed: (contract) => this.wakes.schedule(contract),
       failed: (contract, error) => this.reportFailed(contract, error),
       ...(inspect === undefined ? {} : { inspect }),
     };
@@ -186,15 +194,14 @@ export class Host {
     const event: MoveEvent = { type: 'move', to, cycle, counts: contract.gate.counts, input, holdCycles };
     const transition = contract.proposes(event);
     if (transition === undefined) throw whyNot(contract, to);
-    const seq = contract.machine.head.seq;
     const taken = contract.take(transition, event);
-    this.store.putState(contract.saved());
-    this.commit();
-    const [row] = this.store.rows(contract.machine.slug, { afterSeq: seq, limit: 1 });
-    if (taken && row !== undefined) return row;
-    throw new Failure((row?.failure?.code as 'compute_failed' | undefined) ?? 'compute_failed', {
+    if (this.storeFailure !== undefined) throw this.storeFailure;
+    const { last } = contract.machine;
+    assert(last !== undefined, 'a transition left no row');
+    if (taken) return last;
+    throw new Failure((last.failure?.code as 'compute_failed' | undefined) ?? 'compute_failed', {
       what: `The contract stays in state "${contract.state}".`,
-      why: row?.failure?.detail ?? 'The operator refused.',
+      why: last.failure?.detail ?? 'The operator refused.',
       fix: 'Give inputs within the ranges of GET /api/operators.',
     });
   }
@@ -233,47 +240,33 @@ export class Host {
     this.published.next(happening);
   }
 
-  /** Brings back to life what the store holds, and lets the cycles pass that went by in between. */
+  /** Brings back to life what the store holds; the cycles that went by in between pass one by one in effect. */
   private revive(): void {
     for (const { machine: image, contracts, head } of this.store.machines()) {
       const machine = new Machine(image, head);
       this.machines.set(machine.slug, machine);
       for (const { image: made, state } of contracts) {
-        const plan = planContract(made.definition, this.findOperator);
         const cycle = state.windows[0]?.cycle ?? made.createdCycle;
-        this.adopt(new Contract(made, plan, machine, cycle, this.around, state));
+        this.adopt(new Contract(made, this.planOf(made.definition), machine, cycle, this.around, state));
       }
     }
-    const now = this.clock.cycle();
-    for (const contract of this.contracts.values()) if (contract.gate.cycle < now) contract.advance(now);
+    this.wakes.catchUp(this.clock.cycle());
     this.commit();
+  }
+
+  /** Contracts of one definition share its plan. */
+  private planOf(definition: ContractDefinition): Plan {
+    const known = this.plans.get(definition);
+    if (known !== undefined) return known;
+    const plan = planContract(definition, this.findOperator);
+    this.plans.set(definition, plan);
+    return plan;
   }
 
   private adopt(contract: Contract): void {
     contract.machine.contracts.push(contract);
     this.contracts.set(contract.id, contract);
-    this.scheduleWake(contract);
-  }
-
-  /** The agenda wakes a contract at the first cycle at which it may fire without an event. Idle contracts are never touched. */
-  private scheduleWake(contract: Contract): void {
-    const cycle = contract.gate.nextWake();
-    const known = this.wakes.get(contract);
-    if (known?.cycle === cycle) return;
-    if (known !== undefined) {
-      this.clock.agenda.cancel(known.ticket);
-      this.wakes.delete(contract);
-    }
-    if (cycle === Number.POSITIVE_INFINITY) return;
-    const ticket = this.clock.agenda.at(startOf(cycle, this.clock.cycleMs), Rank.advance, () => this.wake(contract));
-    this.wakes.set(contract, { ticket, cycle });
-  }
-
-  private wake(contract: Contract): void {
-    this.wakes.delete(contract);
-    if (contract.failure !== undefined) return;
-    contract.advance(this.clock.cycle());
-    this.scheduleWake(contract);
+    this.wakes.schedule(contract);
   }
 
   private perform(
@@ -316,8 +309,14 @@ export class Host {
         seq: row.seq,
       });
     }
-    this.commit();
     return true;
+  }
+
+  /** The row of the transition is written; the state it led to goes with it, and both are made durable together. */
+  private moved(contract: Contract): void {
+    this.wakes.schedule(contract);
+    if (this.keepsStates) this.store.putState(contract.saved());
+    this.commit();
   }
 
   private append(machine: Machine, entry: Omit<AuditEntry, 'machine'>): AuditRow {
@@ -334,9 +333,7 @@ export class Host {
   }
 
   private reportFailed(contract: Contract, error: unknown): void {
-    const known = this.wakes.get(contract);
-    if (known !== undefined) this.clock.agenda.cancel(known.ticket);
-    this.wakes.delete(contract);
+    this.wakes.forget(contract);
     const { id, machine, gate } = contract;
     this.outbox.push({ kind: 'contract_failed', machine: machine.slug, contractId: id, cycle: gate.cycle, error });
     this.commit();

@@ -9,6 +9,8 @@ export class Machine {
   readonly contracts: Contract[] = [];
   /** The last row that is known to be durable: nobody outside may be told of a later one. */
   durableSeq: number;
+  /** The last row written since the host began. */
+  last: AuditRow | undefined;
 
   constructor(
     readonly image: MachineImage,
@@ -29,6 +31,7 @@ export class Machine {
     const row = link(this.head, { machine: this.slug, ...entry });
     keep(row);
     this.head = { seq: row.seq, hash: row.hash };
+    this.last = row;
     return row;
   }
 }

@@ -11,8 +11,8 @@ import type { Service, Visit } from './service.js';
 
 /** What the road leads through; what is left out lets everything pass. */
 export interface RoadParts {
-  /** Counts a request of a contract now, and decides it; undefined: admitted. */
-  readonly decide?: ((contract: number) => Extract<Answer, { type: 'limited' }> | undefined) | undefined;
+  /** Counts a request at its contract now, and decides it; undefined: admitted. */
+  readonly decide?: ((attempt: SentAttempt) => Extract<Answer, { type: 'limited' }> | undefined) | undefined;
   /** Behind the gate; its `onServed` must call `served`. */
   readonly service?: Service<SentAttempt> | undefined;
   /** Whether the answer that is about to be given gets lost. */
@@ -26,7 +26,7 @@ export class ModelledRoad implements Road {
 
   send(attempt: SentAttempt): void {
     const { decide, service } = this.parts;
-    const limited = decide?.(attempt.job.contract);
+    const limited = decide?.(attempt);
     if (limited !== undefined || service === undefined) {
       this.#answer(attempt, limited ?? served);
       return;

@@ -32,6 +32,8 @@ interface SimulatedClientsOptions {
 export class SimulatedClients {
   readonly population: Population;
   readonly service: Service<SentAttempt> | undefined;
+  /** Told of every attempt at the gate, for traces: who sent it, to which contract, and how it was decided. */
+  onAttempt: ((client: string, contract: number, decision: 'admitted' | 'limited') => void) | undefined;
   private readonly world: World;
   private readonly traffic: Traffic;
   private readonly popularity: Popularity;
@@ -58,7 +60,7 @@ export class SimulatedClients {
     const losing = new RandomStream(seed, 'faults/lost_answers');
     const losses = scenario.faults.flatMap((fault) => (fault.kind === 'lost_answers' ? [fault] : []));
     const modelled = new ModelledRoad({
-      decide: (contract) => this.decide(contract),
+      decide: (attempt) => this.decide(attempt),
       service: this.service,
       loses: () => losses.some(({ share, at }) => this.isIn(at) && losing.uniform() < share),
     });
@@ -107,9 +109,11 @@ export class SimulatedClients {
     return grown;
   }
 
-  private decide(contract: number): Extract<Answer, { type: 'limited' }> | undefined {
+  private decide({ job: { contract }, client }: SentAttempt): Extract<Answer, { type: 'limited' }> | undefined {
     const { world } = this;
-    if (world.record(contract, 1) === 1) return undefined;
+    const isAdmitted = world.record(contract, 1) === 1;
+    this.onAttempt?.(client.id, contract, isAdmitted ? 'admitted' : 'limited');
+    if (isAdmitted) return undefined;
     const { gate } = world.contracts[contract]!;
     const cycles = retryAfterCycles(gate);
     const retryAfterMs =

@@ -57,6 +57,7 @@ export class World {
       clock: this.clock,
       store: new MemoryStore(),
       findOperator,
+      keepsStates: false,
       ...(inspect === undefined ? {} : { inspect }),
     });
     this.host.createMachine({ slug: MACHINE });
@@ -96,8 +97,8 @@ export class World {
   }
 
   /** Index of a contract by its id. */
-  indexOf(contractId: string): number {
-    return this.indexes.get(contractId)!;
+  indexOf(contractId: string): number | undefined {
+    return this.indexes.get(contractId);
   }
 
   private transitioned(row: AuditRow): void {

@@ -6,7 +6,7 @@
 //   1. What was written before `commit` is durable, all of it or none, when `settled` is called without a failure.
 //   2. Reads see what was written at once, committed or not.
 //   3. Rows of one machine have no holes: `append` refuses any seq but the next one.
-//   4. After a failed commit the store takes nothing more: every later call fails with `store_failed`.
+//   4. After a failed commit the store takes nothing more: every later write fails with `store_failed`.
 import type { ContractDefinition } from '../core/contract/schema.js';
 import type { Failure } from '../core/failure.js';
 import type { GateImage } from '../core/gate.js';

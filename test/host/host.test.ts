@@ -1,7 +1,7 @@
 import { firstValueFrom, take, toArray } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { VirtualClock } from '../../src/clock/virtual.js';
 import { Rank } from '../../src/clock/rank.js';
+import { VirtualClock } from '../../src/clock/virtual.js';
 import { rateLimiter } from '../../src/core/contract/rate-limiter.js';
 import type { Failure } from '../../src/core/failure.js';
 import { standardOperators } from '../../src/core/operator/registry.js';
@@ -22,7 +22,13 @@ function newHost(startCycle = 0, store = new MemoryStore()) {
 }
 
 const told = (seen: readonly Happening[]) =>
-  seen.map((one) => (one.kind === 'row' ? `${one.row.seq} ${one.row.kind} ${one.row.to ?? ''}@${one.row.cycle}` : one.kind === 'emitted' ? `${one.seq} ${one.event}@${one.cycle} count ${one.count}` : one.kind));
+  seen.map((one) =>
+    one.kind === 'row'
+      ? `${one.row.seq} ${one.row.kind} ${one.row.to ?? ''}@${one.row.cycle}`
+      : one.kind === 'emitted'
+        ? `${one.seq} ${one.event}@${one.cycle} count ${one.count}`
+        : one.kind,
+  );
 
 describe('the main path: events in, decisions out, transitions recorded and verified', () => {
   it('a burst trips the gate; the agenda restores it in the cycle in which the burst leaves the window', () => {
@@ -60,7 +66,8 @@ describe('the main path: events in, decisions out, transitions recorded and veri
       const { clock, host } = newHost();
       const machine = host.createMachine({ slug: 'm' });
       const { id } = host.createContract('m', rateLimiter({ threshold: 3, within: 4 }));
-      for (let cycle = 1; cycle < 60; cycle += 1) clock.agenda.at(cycle * 777, Rank.arrival, () => host.record(id, cycle % 8 < 2 ? 4 : 0, cycle));
+      for (let cycle = 1; cycle < 60; cycle += 1)
+        clock.agenda.at(cycle * 777, Rank.arrival, () => host.record(id, cycle % 8 < 2 ? 4 : 0, cycle));
       clock.run();
       return machine.head;
     });
@@ -88,15 +95,31 @@ describe('the main path: events in, decisions out, transitions recorded and veri
       version: '1.0',
       states: { alive: { initial: true }, silent: {} },
       transitions: [
-        { from: 'alive', to: 'silent', operator: 'KO42', trigger: { kind: 'on_aggregate', event: 'beat', aggregate: 'count', within: 3, condition: 'count < 1' }, post_actions: [{ emit: 'lost' }] },
-        { from: 'silent', to: 'alive', operator: 'KO42', trigger: { kind: 'on_aggregate', event: 'beat', aggregate: 'count', within: 3, condition: 'count >= 1' }, post_actions: [{ emit: 'found' }] },
+        {
+          from: 'alive',
+          to: 'silent',
+          operator: 'KO42',
+          trigger: { kind: 'on_aggregate', event: 'beat', aggregate: 'count', within: 3, condition: 'count < 1' },
+          post_actions: [{ emit: 'lost' }],
+        },
+        {
+          from: 'silent',
+          to: 'alive',
+          operator: 'KO42',
+          trigger: { kind: 'on_aggregate', event: 'beat', aggregate: 'count', within: 3, condition: 'count >= 1' },
+          post_actions: [{ emit: 'found' }],
+        },
       ],
     };
     const contract = host.createContract('m', beat);
     expect(contract.image.firstFireCycle).toBe(8);
     clock.agenda.at(10 * 777, Rank.arrival, () => contract.record(1, 10, contract.listensTo('beat')));
     clock.run();
-    expect(told(seen).filter((line) => line.includes('lost') || line.includes('found'))).toEqual(['3 lost@8 count 0', '4 found@10 count 1', '5 lost@13 count 0']);
+    expect(told(seen).filter((line) => line.includes('lost') || line.includes('found'))).toEqual([
+      '3 lost@8 count 0',
+      '4 found@10 count 1',
+      '5 lost@13 count 0',
+    ]);
   });
 });
 
@@ -135,7 +158,14 @@ describe('manual transitions', () => {
   it('moves the contract whatever the count is, with its cause on the record', () => {
     const { host, contract } = made();
     const row = host.transition(contract, { to: 'limiting' });
-    expect(row).toMatchObject({ seq: 3, from: 'allowing', to: 'limiting', cause: 'manual', cycle: 100, emitted: ['rate_limited'] });
+    expect(row).toMatchObject({
+      seq: 3,
+      from: 'allowing',
+      to: 'limiting',
+      cause: 'manual',
+      cycle: 100,
+      emitted: ['rate_limited'],
+    });
     expect(contract.state).toBe('limiting');
   });
 
@@ -159,7 +189,9 @@ describe('manual transitions', () => {
     ['limitng', 'no_transition', 'Did you mean "limiting"?'],
   ])('to %s is refused: %s', (to, code, words) => {
     const { host, contract, store } = made();
-    expect(() => host.transition(contract, { to })).toThrow(expect.objectContaining({ code, message: expect.stringContaining(words) }));
+    expect(() => host.transition(contract, { to })).toThrow(
+      expect.objectContaining({ code, message: expect.stringContaining(words) }),
+    );
     expect(store.rows('m')).toHaveLength(2);
   });
 });
@@ -172,7 +204,14 @@ describe('physics operators', () => {
     version: '1.0',
     states: { idle: { initial: true }, pressing: {} },
     transitions: [
-      { from: 'idle', to: 'pressing', operator: newton.id, proof_required: true, fires_when: 'input.level >= 3', inputs: { [mass]: 2 } },
+      {
+        from: 'idle',
+        to: 'pressing',
+        operator: newton.id,
+        proof_required: true,
+        fires_when: 'input.level >= 3',
+        inputs: { [mass]: 2 },
+      },
       { from: 'pressing', to: 'idle', operator: 'KO42' },
     ],
   };
@@ -185,21 +224,34 @@ describe('physics operators', () => {
   it('are computed, proved and verified at each fire; the proof digest is on the row, the substrate beside it', () => {
     const { host, contract, store } = made();
     const row = host.transition(contract, { to: 'pressing', input: { level: 3, [acceleration]: 4 } });
-    expect(row).toMatchObject({ operator: newton.id, result: 8, substrate: { operator: 'KO42', inputs: { S: 1, cycle: 0 } } });
+    expect(row).toMatchObject({
+      operator: newton.id,
+      result: 8,
+      substrate: { operator: 'KO42', inputs: { S: 1, cycle: 0 } },
+    });
     expect(row.proof_digest).toMatch(/^[0-9a-f]{64}$/);
     expect(verifyRecord(store.rows('m'))).toMatchObject({ valid: true });
   });
 
   it('a condition that is false is refused, and leaves no row', () => {
     const { host, contract, store } = made();
-    expect(() => host.transition(contract, { to: 'pressing', input: { level: 2 } })).toThrow(expect.objectContaining({ code: 'condition_failed' }));
+    expect(() => host.transition(contract, { to: 'pressing', input: { level: 2 } })).toThrow(
+      expect.objectContaining({ code: 'condition_failed' }),
+    );
     expect(store.rows('m')).toHaveLength(2);
   });
 
   it('an operator that refuses is recorded, and the state stays', () => {
     const { host, contract, store } = made();
-    expect(() => host.transition(contract, { to: 'pressing', input: { level: 3, [acceleration]: 1e301 } })).toThrow(expect.objectContaining({ code: 'compute_failed' }));
-    expect(store.rows('m').at(-1)).toMatchObject({ kind: 'transition_failed', from: 'idle', to: 'pressing', failure: { code: 'compute_failed' } });
+    expect(() => host.transition(contract, { to: 'pressing', input: { level: 3, [acceleration]: 1e301 } })).toThrow(
+      expect.objectContaining({ code: 'compute_failed' }),
+    );
+    expect(store.rows('m').at(-1)).toMatchObject({
+      kind: 'transition_failed',
+      from: 'idle',
+      to: 'pressing',
+      failure: { code: 'compute_failed' },
+    });
     expect(contract.state).toBe('idle');
     expect(verifyRecord(store.rows('m'))).toMatchObject({ valid: true });
   });
@@ -210,7 +262,11 @@ describe('when something breaks', () => {
     const { host, seen } = newHost();
     host.createMachine({ slug: 'm' });
     const [broken, whole] = [0, 1].map(() => host.createContract('m', rateLimiter({ threshold: 1, within: 10 })));
-    Object.defineProperty(broken!.plan.states[0]!.transitions[0]!.trigger!, 'counts', { get: () => { throw new Error('broken guard'); } });
+    Object.defineProperty(broken!.plan.states[0]!.transitions[0]!.trigger!, 'counts', {
+      get: () => {
+        throw new Error('broken guard');
+      },
+    });
     expect(() => host.record(broken!.id, 5, 0)).toThrow(expect.objectContaining({ code: 'contract_failed' }));
     expect(() => host.record(broken!.id, 1, 1)).toThrow(expect.objectContaining({ code: 'contract_failed' }));
     expect(seen.at(-1)).toMatchObject({ kind: 'contract_failed', contractId: broken!.id });
@@ -266,5 +322,51 @@ describe('happenings', () => {
     const two = firstValueFrom(host.happenings.pipe(take(2), toArray()));
     host.record(id, 2, 0);
     expect((await two).map(({ kind }) => kind)).toEqual(['row', 'emitted']);
+  });
+});
+
+describe('a record never goes back in time', () => {
+  it('however many contracts were asleep, and whoever is asked first', () => {
+    const { host, store, clock } = newHost();
+    host.createMachine({ slug: 'm' });
+    const contracts = [12, 7, 9].map((within) => host.createContract('m', rateLimiter({ threshold: 1, within })));
+    for (const { id } of contracts) host.record(id, 3, 0);
+    host.saveWindows();
+    host.commit();
+
+    // The clock has gone on unseen: the agenda of a blocked loop has not run when the next event comes.
+    clock.agenda.clear();
+    host.record(contracts[0]!.id, 1, 100);
+    expect(
+      store
+        .rows('m')
+        .slice(-3)
+        .map(({ cycle, to }) => `${to}@${cycle}`),
+    ).toEqual(['allowing@7', 'allowing@9', 'allowing@12']);
+
+    const revived = newHost(100, store);
+    expect(verifyRecord(store.rows('m'))).toMatchObject({ valid: true });
+    expect([...revived.host.contracts.values()].map(({ state }) => state)).toEqual([
+      'allowing',
+      'allowing',
+      'allowing',
+    ]);
+  });
+
+  it('contracts of a machine that wake late after a restart do so in the order of their cycles', () => {
+    const { host, store } = newHost();
+    host.createMachine({ slug: 'm' });
+    for (const within of [30, 10, 20])
+      host.record(host.createContract('m', rateLimiter({ threshold: 1, within })).id, 3, 0);
+    host.saveWindows();
+    host.commit();
+    newHost(500, store);
+    expect(
+      store
+        .rows('m')
+        .slice(-3)
+        .map(({ cycle }) => cycle),
+    ).toEqual([10, 20, 30]);
+    expect(verifyRecord(store.rows('m'))).toMatchObject({ valid: true });
   });
 });

@@ -1,0 +1,55 @@
+// Owns how a command ends: what a person reads when something failed, and the exit code.
+import { Failure } from '../core/failure.js';
+import type { Verdict } from '../outcome/schema.js';
+
+/** Exit code of a bug of ours (sysexits EX_SOFTWARE). */
+const BUG = 70;
+
+/** Exit codes by verdict. */
+export const exitCodes: Readonly<Record<Verdict, number>> = { held: 0, 'not held': 1, differs: 3, invalid: 4 };
+
+/** The worst of several exit codes: an invalid run proves nothing, a differing node outweighs an expectation. */
+export function worstExit(codes: readonly number[]): number {
+  return codes.reduce((worst, code) => Math.max(worst, code), 0);
+}
+
+/** Says what failed, on standard error; for programs as JSON on standard output. Sets the exit code; the process ends by itself. */
+export function endWith(error: unknown, asJson: boolean): void {
+  if (error instanceof Failure) {
+    process.exitCode = error.exit;
+    if (asJson) process.stdout.write(`${JSON.stringify(problemOf(error))}\n`);
+    else process.stderr.write(`${wordsOf(error)}\n`);
+    return;
+  }
+  if ((error as NodeJS.ErrnoException | undefined)?.code === 'EPIPE') return;
+  process.exitCode = BUG;
+  const told = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  process.stderr.write(`weir: this is a bug of ours, not of yours. Please report it with what follows.\n${told}\n`);
+}
+
+export function usageFailure(message: string): Failure {
+  const what = message.replaceAll('\n', ' ').trim();
+  return new Failure('wrong_usage', {
+    what: /[.?!]$/.test(what) ? what : `${what}.`,
+    fix: 'See `weir --help`, or `weir <command> --help`.',
+  });
+}
+
+function problemOf({ code, title, what, why, fix, faults }: Failure): object {
+  return { ok: false, code, title, what, why, fix, errors: faults };
+}
+
+const MOST_FAULTS = 20;
+
+/** `weir: what` with the reason, the places and the remedy below, aligned. */
+export function wordsOf({ code, what, why, fix, faults }: Failure): string {
+  const lines = [`weir: ${what} [${code}]`];
+  if (why !== undefined && faults.length <= 1) lines.push(`  why  ${why}`);
+  if (faults.length > 1) {
+    lines.push('  why  several places do not hold:');
+    for (const { path, message } of faults.slice(0, MOST_FAULTS)) lines.push(`       ${path}: ${message}`);
+    if (faults.length > MOST_FAULTS) lines.push(`       and ${faults.length - MOST_FAULTS} more`);
+  }
+  if (fix !== undefined) lines.push(`  fix  ${fix}`);
+  return lines.join('\n');
+}

@@ -1,0 +1,36 @@
+#!/usr/bin/env node
+// Owns the command line: which commands there are, and how every one of them ends. Leaves what a command does to its own file,
+// which is loaded only when it is called: `--help` has to be there at once.
+import yargs from 'yargs';
+import { hideBin } from 'yargs/helpers';
+import { VERSION } from '../core/version.js';
+import { commands } from './commands.js';
+import { endWith, usageFailure } from './ending.js';
+
+const cli = yargs(hideBin(process.argv))
+  .scriptName('weir')
+  .usage('$0 <command>\n\nSimulates windowed rate limiters, load-tests them live, and compares the two cycle by cycle.')
+  .command(commands)
+  .demandCommand(1, 'Say what to do: `weir --help` lists the commands.')
+  .example('$0 simulate scenarios/burst.yaml', 'what a limiter does with a burst')
+  .example('$0 replay access.log --threshold 100 --within 60', 'what it would have done to a log')
+  .example('$0 load scenarios/burst.yaml', 'the same requests against a live node, compared')
+  .strict()
+  .recommendCommands()
+  .completion('completion', 'prints a script for the completion of commands by the shell')
+  .version(VERSION)
+  .alias('help', 'h')
+  .wrap(Math.min(120, process.stdout.columns ?? 100))
+  .epilogue(
+    'Exit codes: 0 all held; 1 an expectation did not hold; 2 wrong use or unreadable input; 3 observed differs from predicted;\n4 the run is invalid; 5 the node could not be reached; 70 a bug of ours.',
+  )
+  .fail((message, error) => {
+    throw error ?? usageFailure(message);
+  })
+  .exitProcess(false);
+
+try {
+  await cli.parseAsync();
+} catch (error) {
+  endWith(error, process.argv.includes('--json'));
+}

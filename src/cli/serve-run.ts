@@ -1,0 +1,139 @@
+// Owns running a node from the command line: its store, clock and key, what is said of it, and its end. Leaves the node to node/.
+import { isIP } from 'node:net';
+import { Rank } from '../clock/rank.js';
+import { WallClock } from '../clock/wall.js';
+import { CYCLE_MS } from '../core/cycle.js';
+import { generateSigner } from '../core/record/signing.js';
+import { VERSION } from '../core/version.js';
+import { createLog } from '../node/log.js';
+import { type NodeOptions, type RunningNode, startNode } from '../node/node.js';
+import { MemoryStore } from '../store/memory.js';
+import { MemoryCredentials } from '../store/memory-credentials.js';
+import { openSqliteStore } from '../store/sqlite.js';
+import { usageFailure } from './ending.js';
+import { type Identity, identityIn, rotateKey } from './identity.js';
+import { interruptible } from './interrupt.js';
+import type { ServeArguments } from './serve.js';
+
+/** What a node is started with, and where it is kept. */
+interface Ground extends Pick<NodeOptions, 'store' | 'credentials' | 'clock'> {
+  readonly identity: Identity;
+  /** Absolute path of the data folder; undefined for a node that keeps nothing. */
+  readonly dir: string | undefined;
+}
+
+type OnError = (error: unknown) => void;
+
+/** Serves until the first SIGINT or SIGTERM, then finishes what is under way; the second one ends the process at once. */
+export async function runServe(given: ServeArguments): Promise<void> {
+  check(given);
+  const { logLevel: level, logRequests: requests, host, port, durability, trustProxy = [] } = given;
+  const log = { level, requests, destination: process.stderr };
+  const logger = createLog(log);
+  const onError = (err: unknown) => logger.error({ err }, 'a mistake of ours');
+  const interrupt = interruptible();
+  try {
+    const ground = given.memory ? inMemory(given, onError) : onDisk(given, onError);
+    const { store, credentials, clock, identity } = ground;
+    const { signer, successions } = identity;
+    const options = { store, credentials, clock, signer, successions, host, port, durability, trustProxy, log };
+    const node = await startNode(options).catch((error: unknown) => {
+      store.close();
+      throw error;
+    });
+    process.stdout.write(given.json ? `${JSON.stringify(factsOf(node, ground))}\n` : wordsOf(node, ground, given));
+    await aborted(interrupt.signal);
+    if (!given.json) process.stderr.write('weir: finishing what is under way; once more ends it at once\n');
+    await node.close();
+    if (node.host.failure !== undefined) throw node.host.failure;
+  } finally {
+    interrupt.release();
+  }
+}
+
+function inMemory({ cycleMs = CYCLE_MS }: ServeArguments, onError: OnError): Ground {
+  const identity = { signer: generateSigner(), successions: [], cycleMs, isNew: true };
+  const clock = new WallClock(cycleMs, { onError });
+  return { store: new MemoryStore(), credentials: new MemoryCredentials(), clock, identity, dir: undefined };
+}
+
+function onDisk({ data, cycleMs, rotateKey: isRotated }: ServeArguments, onError: OnError): Ground {
+  // All that one turn of the loop writes is one commit; its flush comes with the clock, which the store was there before.
+  const store = openSqliteStore({
+    dir: data,
+    defer: (flush) => clock.agenda.at(clock.now(), Rank.report, flush),
+    monotonicMs: () => clock.monotonicMs(),
+  });
+  let identity: Identity;
+  try {
+    identity = identityIn(store.dir, cycleMs, CYCLE_MS);
+  } catch (error) {
+    store.close();
+    throw error;
+  }
+  const clock = new WallClock(identity.cycleMs, { onError });
+  if (isRotated && !identity.isNew) identity = rotateKey(store.dir, identity, clock.cycle());
+  return { store, credentials: store.credentials, clock, identity, dir: store.dir };
+}
+
+function factsOf({ url }: RunningNode, { dir, identity: { signer, cycleMs } }: Ground): object {
+  const { fingerprint, publicKey } = signer;
+  return {
+    ok: true,
+    url,
+    data: dir ?? null,
+    fingerprint,
+    public_key: publicKey,
+    cycle_ms: cycleMs,
+    version: VERSION,
+    pid: process.pid,
+  };
+}
+
+function wordsOf({ url, host }: RunningNode, { dir, identity }: Ground, given: ServeArguments): string {
+  const { signer, cycleMs, isNew } = identity;
+  const kept = dir === undefined ? 'in memory: all is gone when the node ends' : `${dir}, durability ${given.durability}`;
+  const lines = [
+    `weir ${VERSION} listens on ${url}`,
+    `  data    ${kept}`,
+    `  key     ${signer.fingerprint}${isNew ? ', made now' : ''}`,
+    `  cycles  of ${cycleMs} ms; ${host.contracts.size} contracts on ${host.machines.size} machines`,
+  ];
+  if (!isLoopback(given.host)) {
+    lines.push(`  note    other computers reach it, and what they send is not encrypted: put a proxy with TLS before it`);
+  }
+  return `${[...lines, 'ready; Ctrl-C ends it'].join('\n')}\n`;
+}
+
+/** @throws Failure `wrong_usage` */
+function check({ port, cycleMs, trustProxy = [], memory, rotateKey: isRotated, host }: ServeArguments): void {
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw usageFailure('--port takes a number from 0 to 65535.');
+  if (cycleMs !== undefined && !(Number.isInteger(cycleMs) && cycleMs >= 1 && cycleMs <= LONGEST_CYCLE_MS)) {
+    throw usageFailure(`--cycle-ms takes a whole number from 1 to ${LONGEST_CYCLE_MS}.`);
+  }
+  if (host === '') throw usageFailure('--host takes an address, for example 0.0.0.0.');
+  for (const proxy of trustProxy) {
+    if (!isNetwork(proxy)) throw usageFailure(`--trust-proxy takes addresses and networks, and "${proxy}" is neither.`);
+  }
+  if (memory && isRotated) throw usageFailure('--rotate-key makes no sense with --memory: every such node has a new key.');
+}
+
+/** An hour. */
+const LONGEST_CYCLE_MS = 3_600_000;
+
+/** For example 10.0.0.1 or 10.0.0.0/8. */
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\./.test(host);
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}

@@ -1,0 +1,93 @@
+// Decide and record over 10,000 contracts by id: this host, the bare ring behind a Map, and limiters in memory that people use.
+import { MemoryStore as ExpressStore, rateLimit } from 'express-rate-limit';
+import { RateLimiterMemory } from 'rate-limiter-flexible';
+import { VirtualClock } from '../../src/clock/virtual.js';
+import { rateLimiter } from '../../src/core/contract/rate-limiter.js';
+import { planContract } from '../../src/core/contract/validate.js';
+import { standardOperators } from '../../src/core/operator/registry.js';
+import { Host } from '../../src/host/host.js';
+import { MemoryStore } from '../../src/store/memory.js';
+import { type BenchRow, median } from './measure.js';
+
+const CONTRACTS = 10_000;
+const THRESHOLD = 100;
+const WITHIN = 60;
+/** Requests of one cycle over all contracts: each is asked once in about two cycles, and most stay below their threshold. */
+const PER_CYCLE = 5_000;
+
+/** The least that could count a window: a ring of counts and its sum, found by id. */
+class BareRing {
+  count = 0;
+  private readonly ring = new Uint32Array(WITHIN);
+  private cycle = 0;
+  private slot = 0;
+
+  record(cycle: number): boolean {
+    for (; this.cycle < cycle; this.cycle += 1) {
+      this.slot = this.slot + 1 === WITHIN ? 0 : this.slot + 1;
+      this.count -= this.ring[this.slot]!;
+      this.ring[this.slot] = 0;
+    }
+    this.ring[this.slot]! += 1;
+    this.count += 1;
+    return this.count <= THRESHOLD;
+  }
+}
+
+export async function benchDecide(rounds = 5, n = 400_000): Promise<BenchRow[]> {
+  const operators = standardOperators();
+  const clock = new VirtualClock(0, 777);
+  const host = new Host({ clock, store: new MemoryStore(), findOperator: (id) => operators.get(id) });
+  host.createMachine({ slug: 'bench' });
+  const plan = planContract(rateLimiter({ threshold: THRESHOLD, within: WITHIN }), (id) => operators.get(id));
+  const ids = Array.from({ length: CONTRACTS }, () => host.createPlanned('bench', plan).id);
+  const rings = new Map(ids.map((id) => [id, new BareRing()]));
+  const flexible = new RateLimiterMemory({ points: THRESHOLD, duration: 47 });
+  const express = new ExpressStore();
+  express.init({ windowMs: 46_620 } as Parameters<typeof express.init>[0]);
+  void rateLimit;
+
+  let order = 0;
+  const nextId = () => ids[(order = (order * 1_103_515_245 + 12_345) & 0x7fff_ffff) % CONTRACTS]!;
+  let cycle = 0;
+  const bodies: Record<string, (n: number) => void | Promise<void>> = {
+    host: (count) => {
+      for (let i = 0; i < count; i += 1) host.record(nextId(), 1, cycle + Math.floor(i / PER_CYCLE));
+      cycle += Math.ceil(count / PER_CYCLE);
+    },
+    ring: (count) => {
+      for (let i = 0; i < count; i += 1) rings.get(nextId())!.record(cycle + Math.floor(i / PER_CYCLE));
+      cycle += Math.ceil(count / PER_CYCLE);
+    },
+    'rate-limiter-flexible': async (count) => {
+      for (let i = 0; i < count; i += 1) {
+        try {
+          await flexible.consume(nextId());
+        } catch {
+          // limited
+        }
+      }
+    },
+    'express-rate-limit': async (count) => {
+      for (let i = 0; i < count; i += 1) await express.increment(nextId());
+    },
+  };
+  const speeds: Record<string, number[]> = {};
+  for (let round = -1; round < rounds; round += 1) {
+    for (const [name, body] of Object.entries(bodies)) {
+      const share = name === 'host' || name === 'ring' ? n : n / 4;
+      const start = performance.now();
+      await body(share);
+      if (round >= 0) (speeds[name] ??= []).push((share / (performance.now() - start)) * 1000);
+    }
+  }
+  express.shutdown();
+  const speed = (name: string) => median(speeds[name]!);
+  const against = (name: string, target: number) => ({ name, value: speed(name), ratio: speed('host') / speed(name), target });
+  const what = 'decide + record, 10,000 contracts by id';
+  return [
+    { what, value: speed('host'), unit: 'decisions/s', against: against('rate-limiter-flexible', 5) },
+    { what, value: speed('host'), unit: 'decisions/s', against: against('express-rate-limit', 3) },
+    { what, value: speed('host'), unit: 'decisions/s', against: against('ring', 0.6) },
+  ];
+}

@@ -1,0 +1,86 @@
+// A fleet: Poisson arrivals on 1,000 contracts for a day of cycles, against a bare loop over typed arrays with the same draws.
+import { VirtualClock } from '../../src/clock/virtual.js';
+import { rateLimiter } from '../../src/core/contract/rate-limiter.js';
+import { planContract } from '../../src/core/contract/validate.js';
+import { standardOperators } from '../../src/core/operator/registry.js';
+import { RandomStream } from '../../src/core/random.js';
+import { PoissonLaw } from '../../src/core/random-law.js';
+import { parseScenario } from '../../src/scenario/load.js';
+import { simulate } from '../../src/run/simulate.js';
+import { type BenchRow, median } from './measure.js';
+
+const CONTRACTS = 1_000;
+const WITHIN = 60;
+const THRESHOLD = 100;
+const MEAN = 1;
+/** A day of cycles. */
+export const DAY = 111_197;
+
+const scenario = (cycles: number) => `
+question: How fast is a fleet?
+duration: ${cycles}
+drain: 0
+limiter: { threshold: ${THRESHOLD}, within: ${WITHIN} }
+contracts: { count: ${CONTRACTS}, independent: true }
+arrivals: [{ model: poisson, rate: ${MEAN} }]
+`;
+
+function bareLoop(cycles: number): number {
+  const law = new PoissonLaw(MEAN);
+  const streams = Array.from({ length: CONTRACTS }, (_, k) => new RandomStream(1, `contract/${k + 1}/arrivals/0/counts`));
+  const rings = new Float64Array(CONTRACTS * WITHIN);
+  const counts = new Float64Array(CONTRACTS);
+  const limiting = new Uint8Array(CONTRACTS);
+  let limited = 0;
+  let slot = 0;
+  for (let cycle = 0; cycle < cycles; cycle += 1) {
+    slot = slot + 1 === WITHIN ? 0 : slot + 1;
+    for (let k = 0; k < CONTRACTS; k += 1) {
+      const n = law.draw(streams[k]!);
+      const place = k * WITHIN + slot;
+      let count = counts[k]! - rings[place]!;
+      if (limiting[k] === 1 && count <= THRESHOLD) limiting[k] = 0;
+      rings[place] = n;
+      count += n;
+      if (limiting[k] === 1) limited += n;
+      else if (count > THRESHOLD) {
+        limiting[k] = 1;
+        limited += count - THRESHOLD;
+      }
+      counts[k] = count;
+    }
+  }
+  return limited;
+}
+
+/** @param cycles how long; a day takes some seconds a round */
+export async function benchFleet(rounds = 3, cycles = 20_000): Promise<BenchRow[]> {
+  const operators = standardOperators();
+  const findOperator = (id: string) => operators.get(id);
+  planContract(rateLimiter(), findOperator);
+  void VirtualClock;
+  const fleet: number[] = [];
+  const bare: number[] = [];
+  for (let round = -1; round < rounds; round += 1) {
+    const loaded = parseScenario(scenario(cycles), 'fleet.yaml', findOperator);
+    let start = performance.now();
+    const { outcome } = await simulate(loaded, { findOperator });
+    const simulated = performance.now() - start;
+    start = performance.now();
+    const limited = bareLoop(cycles);
+    const looped = performance.now() - start;
+    if (outcome.limited !== limited) throw new Error(`the bare loop limits ${limited} requests, the fleet ${outcome.limited}`);
+    if (round < 0) continue;
+    fleet.push((CONTRACTS * cycles * 1000) / simulated);
+    bare.push((CONTRACTS * cycles * 1000) / looped);
+  }
+  const value = median(fleet);
+  return [
+    {
+      what: `fleet: Poisson on ${CONTRACTS} contracts, ${cycles} cycles`,
+      value,
+      unit: 'contract-cycles/s',
+      against: { name: 'bare loop, same draws', value: median(bare), ratio: value / median(bare), target: 0.5 },
+    },
+  ];
+}
