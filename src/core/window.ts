@@ -4,7 +4,7 @@
 //   cycle      c  c-4 c-3 c-2 c-1         slot of cycle c is overwritten when c + 5 begins
 //              ^ slot
 //
-// Counts are doubles: no number of events in a cycle overflows below 2^53.
+// Counts of a cycle are held in 32 bits, and in doubles from the first that does not fit: none overflows below 2^53.
 
 /** A window as data: the cycle it stands at and its non-zero counts as pairs (age in cycles, events), youngest first. */
 export interface WindowImage {
@@ -12,10 +12,13 @@ export interface WindowImage {
   readonly counts: readonly (readonly [age: number, events: number])[];
 }
 
+/** The largest count that fits 32 bits. */
+const MOST_32 = 2 ** 32 - 1;
+
 export class RollingWindow {
   /** Events in the cycles `cycle - within + 1 .. cycle`. */
   count = 0;
-  private readonly ring: Float64Array;
+  private ring: Uint32Array | Float64Array;
   private slot = 0;
 
   /**
@@ -26,13 +29,12 @@ export class RollingWindow {
     readonly within: number,
     public cycle: number,
   ) {
-    this.ring = new Float64Array(within);
+    this.ring = new Uint32Array(within);
   }
 
   /** Counts `n` events of the cycle at which the window stands. */
   add(n: number): void {
-    this.ring[this.slot]! += n;
-    this.count += n;
+    this.put(this.slot, n);
   }
 
   /**
@@ -42,8 +44,7 @@ export class RollingWindow {
   addAt(cycle: number, n: number): boolean {
     const age = this.cycle - cycle;
     if (age < 0 || age >= this.within) return false;
-    this.ring[this.slotOf(age)]! += n;
-    this.count += n;
+    this.put(this.slotOf(age), n);
     return true;
   }
 
@@ -98,6 +99,13 @@ export class RollingWindow {
     const window = new RollingWindow(within, image.cycle);
     for (const [age, events] of image.counts) window.addAt(image.cycle - age, events);
     return window;
+  }
+
+  private put(slot: number, n: number): void {
+    const events = this.ring[slot]! + n;
+    if (events > MOST_32) this.ring = Float64Array.from(this.ring);
+    this.ring[slot] = events;
+    this.count += n;
   }
 
   private slotOf(age: number): number {

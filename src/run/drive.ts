@@ -19,7 +19,7 @@ const TURNS = 16;
 
 /** Lets what a feed brings reach the contracts of a world. */
 export function connect(world: World, feed: Feed, firstCycle: number): Subscription {
-  const take = (contract: number, n: number) => void world.record(contract, n);
+  const take = (contract: number, n: number, cycle: number) => void world.record(contract, n, cycle);
   return cyclesOfFeed(world.clock, feed, firstCycle).subscribe((cycle) => feed.arrive(cycle, take));
 }
 

@@ -10,8 +10,8 @@ import { startOf } from '../core/cycle.js';
 import type { Arrival } from '../traffic/arrival/arrival.js';
 import type { Popularity } from '../traffic/popularity.js';
 
-/** Takes `n` requests of a contract. */
-export type Take = (contract: number, n: number) => void;
+/** Takes `n` requests of a contract in a cycle. */
+export type Take = (contract: number, n: number, cycle: number) => void;
 
 export interface Feed {
   /** The first cycle from `cycle` on that has to be looked at, or undefined when nothing more comes. */
@@ -63,14 +63,14 @@ export class ModelFeed implements Feed {
     for (const arrival of this.arrivals) n += arrival.count(cycle - this.firstCycle);
     if (n === 0) return;
     if (this.contracts === 1) {
-      take(0, n);
+      take(0, n, cycle);
       return;
     }
     const { shares } = this;
     shares.fill(0);
     this.popularity.split(n, shares);
     for (let contract = 0; contract < shares.length; contract += 1) {
-      if (shares[contract]! > 0) take(contract, shares[contract]!);
+      if (shares[contract]! > 0) take(contract, shares[contract]!, cycle);
     }
   }
 }
@@ -91,7 +91,7 @@ export class FleetFeed implements Feed {
     const { arrivals } = this;
     for (let contract = 0; contract < arrivals.length; contract += 1) {
       const n = arrivals[contract]!.count(cycle - this.firstCycle);
-      if (n > 0) take(contract, n);
+      if (n > 0) take(contract, n, cycle);
     }
   }
 }
@@ -129,7 +129,7 @@ export class RecordedFeed implements Feed {
 
   arrive(cycle: number, take: Take): void {
     while (this.place < this.cycles.length && this.cycles[this.place] === cycle) {
-      take(this.contracts[this.place]!, this.counts[this.place]!);
+      take(this.contracts[this.place]!, this.counts[this.place]!, cycle);
       this.place += 1;
     }
   }

@@ -77,11 +77,13 @@ export class World {
     });
   }
 
-  /** Counts `n` requests of a contract now, and decides them. Returns how many were admitted. */
-  record(index: number, n: number): number {
-    const contract = this.contracts[index]!;
-    const admitted = contract.record(n, this.clock.cycle());
-    this.recorder.requested(index, n, admitted);
+  /**
+   * Counts `n` requests of a contract now, and decides them. Returns how many were admitted.
+   * @param cycle that of the clock, for callers who know it
+   */
+  record(index: number, n: number, cycle = this.clock.cycle()): number {
+    const admitted = this.contracts[index]!.record(n, cycle);
+    this.recorder.requested(index, n, admitted, cycle);
     return admitted;
   }
 
@@ -147,8 +149,8 @@ class Recorder {
     this.lastCycles = new Float64Array(n).fill(Number.NaN);
   }
 
-  requested(index: number, n: number, admitted: number): void {
-    this.lastCycles[index] = this.clock.cycle();
+  requested(index: number, n: number, admitted: number, cycle: number): void {
+    this.lastCycles[index] = cycle;
     this.cycleRequests += n;
     this.cycleAdmitted += admitted;
     if (this.timeline !== undefined) {
