@@ -13,7 +13,7 @@
 //
 // It listens to the stream when it gets rate_limited and rate_restored. Then it trusts the stream alone: were it to try as well
 // whenever a Retry-After is over, a thousand devices would keep the gate limiting by their trying. Only a device that was limited
-// and has heard nothing of it goes by Retry-After.
+// and has heard nothing of it goes by Retry-After; where the limiter does not say when, it waits for the stream.
 
 import { unreachable } from '../../core/failure.js';
 import { Backlog } from './backlog.js';
@@ -119,8 +119,8 @@ export function holding({ buffer, batch, spreadMs, jitter }: HoldingPlan): Behav
   ): HoldingState {
     const isTold = state.at === 'holding' && state.isTold;
     if (!isTold) {
-      port.clearAlarm();
-      if (retryAfterMs !== undefined) port.setAlarm(port.now() + retryAfterMs);
+      if (retryAfterMs === undefined) port.clearAlarm();
+      else port.setAlarm(port.now() + retryAfterMs);
     }
     return { at: 'holding', inFlight: state.inFlight - 1, held: kept(port, heldIn(state), job, number), isTold };
   }

@@ -1,0 +1,501 @@
+import { describe, expect, it } from 'vitest';
+import { pauses } from '../../../src/actor/client/backoff.js';
+import { closed } from '../../../src/actor/client/closed.js';
+import { type HoldingPlan, holding } from '../../../src/actor/client/holding.js';
+import { obedient } from '../../../src/actor/client/obedient.js';
+import { open } from '../../../src/actor/client/open.js';
+import type { Behaviour } from '../../../src/actor/client/port.js';
+import { RetryBudget } from '../../../src/actor/client/retry-budget.js';
+import { type RetryingPlan, retrying } from '../../../src/actor/client/retrying.js';
+import { constant } from '../../../src/scenario/time-law.js';
+import { play, text } from './stage.js';
+
+type Story = readonly [rule: string, behaviour: () => Behaviour<{ readonly at: string }>, script: string, told: string];
+
+const doubling = pauses({ policy: 'exponential', baseMs: 50, capMs: 150 });
+
+const persistent = (plan: Partial<RetryingPlan> = {}) =>
+  retrying({ maxAttempts: 4, honoursRetryAfter: false, takesLateAnswers: false, ...plan }, doubling, undefined);
+
+const device = (plan: Partial<HoldingPlan> = {}) =>
+  holding({ buffer: 3, batch: 2, spreadMs: 0, jitter: false, ...plan });
+
+const stories: Record<string, readonly Story[]> = {
+  open: [
+    [
+      'sends every job once, whatever becomes of it',
+      open,
+      `0 job
+       5 served
+       6 job
+       7 limited 100
+       8 job
+       9 failed
+       10 job
+       11 lost
+       12 job
+       13 timeout`,
+      `0 job -> asking: send j1#1
+       5 served j1#1 -> idle: j1 succeeded
+       6 job -> asking: send j2#1
+       7 limited j2#1 -> idle: j2 given_up
+       8 job -> asking: send j3#1
+       9 failed j3#1 -> idle: j3 given_up
+       10 job -> asking: send j4#1
+       11 lost j4#1 -> idle: j4 given_up
+       12 job -> asking: send j5#1
+       13 timeout j5#1 -> idle: j5 given_up`,
+    ],
+    [
+      'what does not concern it leaves it as it is',
+      open,
+      `0 begin
+       1 wake
+       2 rate_limited
+       3 job
+       4 rate_restored
+       5 wake
+       6 served`,
+      `0 begin -> idle
+       1 wake -> idle
+       2 rate_limited -> idle
+       3 job -> asking: send j1#1
+       4 rate_restored -> asking
+       5 wake -> asking
+       6 served j1#1 -> idle: j1 succeeded`,
+    ],
+  ],
+
+  obedient: [
+    [
+      'waits as long as Retry-After says, then sends again',
+      () => obedient({ maxAttempts: 3, jitterMs: 0 }),
+      `0 job
+       5 limited 95
+       107 served`,
+      `0 job -> asking: send j1#1
+       5 limited j1#1 -> pausing: alarm at 100
+       100 wake -> asking: send j1#2
+       107 served j1#2 -> idle: j1 succeeded`,
+    ],
+    [
+      'gives up after the attempts it has',
+      () => obedient({ maxAttempts: 2, jitterMs: 0 }),
+      `0 job
+       5 limited 95
+       105 limited 1000`,
+      `0 job -> asking: send j1#1
+       5 limited j1#1 -> pausing: alarm at 100
+       100 wake -> asking: send j1#2
+       105 limited j1#2 -> idle: j1 given_up`,
+    ],
+    [
+      'waits a part of its jitter on top',
+      () => obedient({ maxAttempts: 3, jitterMs: 40 }),
+      `0 job
+       5 limited 95
+       130 served`,
+      `0 job -> asking: send j1#1
+       5 limited j1#1 -> pausing: alarm at 120
+       120 wake -> asking: send j1#2
+       130 served j1#2 -> idle: j1 succeeded`,
+    ],
+    [
+      'gives up where nobody says when to come again',
+      () => obedient({ maxAttempts: 9, jitterMs: 0 }),
+      `0 job
+       1 limited
+       2 job
+       3 failed
+       4 job
+       5 lost
+       6 job
+       7 timeout`,
+      `0 job -> asking: send j1#1
+       1 limited j1#1 -> idle: j1 given_up
+       2 job -> asking: send j2#1
+       3 failed j2#1 -> idle: j2 given_up
+       4 job -> asking: send j3#1
+       5 lost j3#1 -> idle: j3 given_up
+       6 job -> asking: send j4#1
+       7 timeout j4#1 -> idle: j4 given_up`,
+    ],
+  ],
+
+  retrying: [
+    [
+      'pauses longer after each setback, up to the cap, and gives up in the end',
+      persistent,
+      `0 job
+       10 limited 9999
+       120 failed
+       280 timeout
+       440 lost`,
+      `0 job -> asking: send j1#1
+       10 limited j1#1 -> pausing: alarm at 110
+       110 wake -> asking: send j1#2
+       120 failed j1#2 -> pausing: alarm at 270
+       270 wake -> asking: send j1#3
+       280 timeout j1#3 -> pausing: alarm at 430
+       430 wake -> asking: send j1#4
+       440 lost j1#4 -> idle: j1 given_up`,
+    ],
+    [
+      'without a pause it sends again at once',
+      () =>
+        retrying(
+          { maxAttempts: 3, honoursRetryAfter: false, takesLateAnswers: false },
+          pauses({ policy: 'none', baseMs: 50, capMs: 50 }),
+          undefined,
+        ),
+      `0 job
+       1 failed
+       1 failed
+       2 served`,
+      `0 job -> asking: send j1#1
+       1 failed j1#1 -> asking: send j1#2
+       1 failed j1#2 -> asking: send j1#3
+       2 served j1#3 -> idle: j1 succeeded`,
+    ],
+    [
+      'honours Retry-After where it is longer than the pause, and only there',
+      () => persistent({ honoursRetryAfter: true }),
+      `0 job
+       0 limited 300
+       300 limited 20
+       450 limited
+       600 served`,
+      `0 job -> asking: send j1#1
+       0 limited j1#1 -> pausing: alarm at 300
+       300 wake -> asking: send j1#2
+       300 limited j1#2 -> pausing: alarm at 450
+       450 wake -> asking: send j1#3
+       450 limited j1#3 -> pausing: alarm at 600
+       600 wake -> asking: send j1#4
+       600 served j1#4 -> idle: j1 succeeded`,
+    ],
+    [
+      'gives up when the budget is used up: half a retry a request, and one on top',
+      () =>
+        retrying(
+          { maxAttempts: 9, honoursRetryAfter: false, takesLateAnswers: false },
+          pauses({ policy: 'none', baseMs: 0, capMs: 0 }),
+          new RetryBudget({ share: 0.5, floor: 1, overMs: 1000 }, 0),
+        ),
+      `0 job
+       1 failed
+       2 failed
+       3 job
+       4 failed
+       5 failed`,
+      `0 job -> asking: send j1#1
+       1 failed j1#1 -> asking: send j1#2
+       2 failed j1#2 -> idle: j1 given_up
+       3 job -> asking: send j2#1
+       4 failed j2#1 -> asking: send j2#2
+       5 failed j2#2 -> idle: j2 given_up`,
+    ],
+    [
+      'hears a late answer and goes on, unless told to take it',
+      persistent,
+      `0 job
+       10 timeout
+       20 late j1#1
+       120 late j1#1
+       130 served`,
+      `0 job -> asking: send j1#1
+       10 timeout j1#1 -> pausing: alarm at 110
+       20 late j1#1 -> pausing
+       110 wake -> asking: send j1#2
+       120 late j1#1 -> asking
+       130 served j1#2 -> idle: j1 succeeded`,
+    ],
+    [
+      'takes a late answer while it pauses, and while it asks again: then it abandons the attempt under way',
+      () => persistent({ takesLateAnswers: true }),
+      `0 job
+       10 timeout
+       20 late j1#1
+       30 job
+       40 timeout
+       150 late j2#1
+       160 late j1#1`,
+      `0 job -> asking: send j1#1
+       10 timeout j1#1 -> pausing: alarm at 110
+       20 late j1#1 -> idle: no alarm, j1 succeeded
+       30 job -> asking: send j2#1
+       40 timeout j2#1 -> pausing: alarm at 140
+       140 wake -> asking: send j2#2
+       150 late j2#1 -> idle: abandon j2#2, j2 succeeded
+       160 late j1#1 -> idle`,
+    ],
+    [
+      'a late answer to a job before does not end the next',
+      () => persistent({ takesLateAnswers: true, maxAttempts: 1 }),
+      `0 job
+       10 timeout
+       20 job
+       30 late j1#1
+       40 served`,
+      `0 job -> asking: send j1#1
+       10 timeout j1#1 -> idle: j1 given_up
+       20 job -> asking: send j2#1
+       30 late j1#1 -> asking
+       40 served j2#1 -> idle: j2 succeeded`,
+    ],
+  ],
+
+  closed: [
+    [
+      'thinks, asks, and thinks again after any answer',
+      () => closed({ think: constant(100) }),
+      `0 begin
+       130 served
+       240 limited 500
+       350 timeout
+       460 failed
+       570 lost`,
+      `0 begin -> thinking: alarm at 100
+       100 wake -> asking: send j1#1
+       130 served j1#1 -> thinking: j1 succeeded, alarm at 230
+       230 wake -> asking: send j2#1
+       240 limited j2#1 -> thinking: j2 given_up, alarm at 340
+       340 wake -> asking: send j3#1
+       350 timeout j3#1 -> thinking: j3 given_up, alarm at 450
+       450 wake -> asking: send j4#1
+       460 failed j4#1 -> thinking: j4 given_up, alarm at 560
+       560 wake -> asking: send j5#1
+       570 lost j5#1 -> thinking: j5 given_up, alarm at 670
+       670 wake -> asking: send j6#1`,
+    ],
+  ],
+
+  'holding, while the gate allows': [
+    [
+      'lets every item pass as it comes',
+      device,
+      `0 job
+       1 job
+       2 served j2#1
+       3 served j1#1`,
+      `0 job -> passing: send j1#1
+       1 job -> passing: send j2#1
+       2 served j2#1 -> passing: j2 succeeded
+       3 served j1#1 -> passing: j1 succeeded`,
+    ],
+    [
+      'keeps what the gate limits, and nothing else',
+      device,
+      `0 job
+       0 job
+       0 job
+       1 failed
+       2 lost
+       3 timeout`,
+      `0 job -> passing: send j1#1
+       0 job -> passing: send j2#1
+       0 job -> passing: send j3#1
+       1 failed j1#1 -> passing: j1 given_up
+       2 lost j2#1 -> passing: j2 given_up
+       3 timeout j3#1 -> passing: j3 given_up`,
+    ],
+  ],
+
+  'holding, told by the stream': [
+    [
+      'holds until restored, then flushes batch after batch, each when the one before is answered',
+      device,
+      `0 rate_limited
+       1 job
+       2 job
+       3 job
+       100 rate_restored
+       110 served
+       111 served
+       120 served
+       130 job`,
+      `0 rate_limited -> holding(0)
+       1 job -> holding(1)
+       2 job -> holding(2)
+       3 job -> holding(3)
+       100 rate_restored -> flushing(1): send j1#1, send j2#1
+       110 served j1#1 -> flushing(1): j1 succeeded
+       111 served j2#1 -> flushing(0): j2 succeeded, send j3#1
+       120 served j3#1 -> passing: j3 succeeded
+       130 job -> passing: send j4#1`,
+    ],
+    [
+      'drops what comes when the buffer is full',
+      device,
+      `0 rate_limited
+       1 job
+       2 job
+       3 job
+       4 job`,
+      `0 rate_limited -> holding(0)
+       1 job -> holding(1)
+       2 job -> holding(2)
+       3 job -> holding(3)
+       4 job -> holding(3): j4 dropped`,
+    ],
+    [
+      'with nothing held it passes on at once',
+      device,
+      `0 rate_limited
+       9 rate_restored
+       10 job`,
+      `0 rate_limited -> holding(0)
+       9 rate_restored -> passing
+       10 job -> passing: send j1#1`,
+    ],
+    [
+      'what comes during a flush stands in line',
+      device,
+      `0 rate_limited
+       1 job
+       2 rate_restored
+       3 job
+       4 served
+       5 served`,
+      `0 rate_limited -> holding(0)
+       1 job -> holding(1)
+       2 rate_restored -> flushing(0): send j1#1
+       3 job -> flushing(1)
+       4 served j1#1 -> flushing(0): j1 succeeded, send j2#1
+       5 served j2#1 -> passing: j2 succeeded`,
+    ],
+    [
+      'limited again during a flush: what came back goes first, and it waits for the stream, not for Retry-After',
+      device,
+      `0 rate_limited
+       1 job
+       2 job
+       3 job
+       10 rate_restored
+       11 rate_limited
+       12 limited j1#1 500
+       13 served j2#1
+       100 rate_restored
+       110 served j1#2
+       111 served j3#1`,
+      `0 rate_limited -> holding(0)
+       1 job -> holding(1)
+       2 job -> holding(2)
+       3 job -> holding(3)
+       10 rate_restored -> flushing(1): send j1#1, send j2#1
+       11 rate_limited -> holding(1)
+       12 limited j1#1 -> holding(2)
+       13 served j2#1 -> holding(2): j2 succeeded
+       100 rate_restored -> flushing(0): send j1#2, send j3#1
+       110 served j1#2 -> flushing(0): j1 succeeded
+       111 served j3#1 -> passing: j3 succeeded`,
+    ],
+    [
+      'spread over 60 ms: two batches, 30 ms apart',
+      () => device({ spreadMs: 60 }),
+      `0 rate_limited
+       1 job
+       2 job
+       3 job
+       100 rate_restored
+       101 served
+       102 served
+       131 served`,
+      `0 rate_limited -> holding(0)
+       1 job -> holding(1)
+       2 job -> holding(2)
+       3 job -> holding(3)
+       100 rate_restored -> flushing(1): alarm at 130, send j1#1, send j2#1
+       101 served j1#1 -> flushing(1): j1 succeeded
+       102 served j2#1 -> flushing(1): j2 succeeded
+       130 wake -> flushing(0): alarm at 160, send j3#1
+       131 served j3#1 -> passing: j3 succeeded, no alarm`,
+    ],
+    [
+      'spread with jitter: the first batch comes half a gap later where chance says 0.5',
+      () => device({ spreadMs: 60, jitter: true }),
+      `0 rate_limited
+       1 job
+       2 job
+       3 job
+       100 rate_restored
+       120 served
+       121 served
+       150 served`,
+      `0 rate_limited -> holding(0)
+       1 job -> holding(1)
+       2 job -> holding(2)
+       3 job -> holding(3)
+       100 rate_restored -> flushing(3): alarm at 115
+       115 wake -> flushing(1): alarm at 145, send j1#1, send j2#1
+       120 served j1#1 -> flushing(1): j1 succeeded
+       121 served j2#1 -> flushing(1): j2 succeeded
+       145 wake -> flushing(0): alarm at 175, send j3#1
+       150 served j3#1 -> passing: j3 succeeded, no alarm`,
+    ],
+    [
+      'a batch that is due waits for the answers to the one before',
+      () => device({ spreadMs: 60 }),
+      `0 rate_limited
+       1 job
+       2 job
+       3 job
+       100 rate_restored
+       140 served
+       150 served
+       155 served`,
+      `0 rate_limited -> holding(0)
+       1 job -> holding(1)
+       2 job -> holding(2)
+       3 job -> holding(3)
+       100 rate_restored -> flushing(1): alarm at 130, send j1#1, send j2#1
+       130 wake -> flushing(1)
+       140 served j1#1 -> flushing(1): j1 succeeded
+       150 served j2#1 -> flushing(0): j2 succeeded, alarm at 180, send j3#1
+       155 served j3#1 -> passing: j3 succeeded, no alarm`,
+    ],
+  ],
+
+  'holding, told by limited answers alone': [
+    [
+      'holds as long as Retry-After says, and again when limited again',
+      device,
+      `0 job
+       0 job
+       1 limited 50
+       1 limited 60
+       62 limited 40
+       63 served
+       102 served`,
+      `0 job -> passing: send j1#1
+       0 job -> passing: send j2#1
+       1 limited j1#1 -> holding(1): alarm at 51
+       1 limited j2#1 -> holding(2): alarm at 61
+       61 wake -> flushing(0): send j2#2, send j1#2
+       62 limited j2#2 -> holding(1): alarm at 102
+       63 served j1#2 -> holding(1): j1 succeeded
+       102 wake -> flushing(0): send j2#3
+       102 served j2#3 -> passing: j2 succeeded`,
+    ],
+    [
+      'once the stream speaks, the alarm is off',
+      device,
+      `0 job
+       1 limited 50
+       2 rate_limited
+       80 rate_restored
+       81 served`,
+      `0 job -> passing: send j1#1
+       1 limited j1#1 -> holding(1): alarm at 51
+       2 rate_limited -> holding(1): no alarm
+       80 rate_restored -> flushing(0): send j1#2
+       81 served j1#2 -> passing: j1 succeeded`,
+    ],
+  ],
+};
+
+describe.each(Object.entries(stories))('%s', (_kind, told) => {
+  it.each(told)('%s', (_rule, behaviour, script, expected) => {
+    expect(play(behaviour(), script)).toBe(text(expected));
+  });
+});
