@@ -1,0 +1,27 @@
+// Owns the shape of what a run measures beside its counts, cycle by cycle: the schedule, the queue, retries, latency. Columns of equal
+// length, written as series.json beside an outcome. Leaves the counts themselves to timeline.ts.
+import Type, { type Static, type TSchema } from 'typebox';
+
+const strict = { additionalProperties: false } as const;
+const Column = <T extends TSchema>(value: T, description: string) => Type.Optional(Type.Array(value, { description }));
+const Measure = Type.Number({ minimum: 0, maximum: 1e15 });
+const Measured = Type.Union([Measure, Type.Null()]);
+const Cycle = Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER });
+
+/** Every column is as long as `cycle`; a column that was not measured is left out. */
+export const Series = Type.Object(
+  {
+    cycle: Type.Array(Cycle, { description: 'Cycles, ascending. A cycle that is missing had nothing to tell.' }),
+    planned: Column(Measure, 'Requests that the schedule has for the cycle.'),
+    queue: Column(Measure, 'Most requests that waited at the service in the cycle.'),
+    retries: Column(Measure, 'Attempts in the cycle that were not the first of their job.'),
+    latency_ms_p50: Column(Measured, 'Median latency of the answers of the cycle in ms; null where none came.'),
+    latency_ms_p99: Column(Measured, '99th percentile of it in ms; null where none came.'),
+    count_low: Column(Measure, 'Over replications: the count that 5 % of the runs stay below or at.'),
+    count_mid: Column(Measure, 'Over replications: the median of the count.'),
+    count_high: Column(Measure, 'Over replications: the count that 95 % of the runs stay below or at.'),
+  },
+  { ...strict, title: 'Weir series' },
+);
+
+export type Series = Static<typeof Series>;

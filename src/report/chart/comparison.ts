@@ -1,0 +1,49 @@
+// Owns the chart of the two arms: predicted and observed over each other, and every difference marked.
+import { reduceMarks } from '../reduce.js';
+import type { Reported } from '../reported.js';
+import { shownContract } from '../reported.js';
+import { counted, number } from '../words.js';
+import { COLUMNS, countSteps, cycleAxis, level, steppedLine } from './cycle-axis.js';
+import type { ChartSpec } from './spec.js';
+
+/** Undefined where there is only one arm. */
+export function comparisonChart({ outcome, timeline, predicted }: Reported): ChartSpec | undefined {
+  const contract = shownContract(outcome);
+  if (timeline === undefined || predicted === undefined || contract === undefined) return undefined;
+  const axis = cycleAxis(outcome);
+  const { id, threshold } = contract;
+  const { differences = [], differences_total = 0 } = outcome.comparison ?? {};
+  const own = differences.filter((difference) => difference.contract === id);
+  const places = [...new Set(own.map(({ cycle }) => cycle - axis.firstCycle))].sort((a, b) => a - b);
+  const xs = reduceMarks(places, axis.from, axis.to, COLUMNS);
+  const first = own[0];
+  const whose = outcome.contracts > 1 ? ` of contract ${id}` : '';
+  return {
+    id: 'comparison',
+    title: `Predicted and observed${whose}`,
+    about:
+      first === undefined
+        ? `The count of the window in both arms. No difference${whose === '' ? '' : ' in this contract'}${differences_total > 0 ? `; ${number(differences_total)} elsewhere` : ''}.`
+        : `The count of the window in both arms. ${counted(differences_total, 'difference')}; the first one in cycle ${number(first.cycle - axis.firstCycle)}: ${first.figure} predicted ${first.predicted ?? 'none'}, observed ${first.observed ?? 'none'}.`,
+    x: axis,
+    yTitle: 'requests in the window',
+    lines: [
+      steppedLine(
+        'predicted',
+        'predicted',
+        countSteps(predicted, axis, (row) => row.contract === id),
+        { width: 4 },
+      ),
+      steppedLine(
+        'observed',
+        'observed',
+        countSteps(timeline, axis, (row) => row.contract === id),
+        { width: 1.8 },
+      ),
+      ...(threshold === null ? [] : [level('threshold', 'threshold', threshold, axis)]),
+    ],
+    shades: [],
+    marks: xs.length === 0 ? [] : [{ kind: 'difference', xs }],
+    height: 360,
+  };
+}

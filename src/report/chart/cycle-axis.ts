@@ -1,0 +1,76 @@
+// Owns the x axis that charts over cycles share, and the way from rows of a timeline to places on it.
+import type { Outcome } from '../../outcome/schema.js';
+import type { Timeline, TimelineRow } from '../../outcome/timeline.js';
+import { reduceMarks, reduceSteps, reduceStretches, type Steps } from '../reduce.js';
+import { limitingStates, limitingStretches } from '../reported.js';
+import type { CycleAxis, Line, Mark } from './spec.js';
+
+/** Columns that long runs are reduced to; no chart has more pixels. */
+export const COLUMNS = 1_600;
+
+/** From the first cycle to the end of the last one; at least three cycles, so that short runs are no vertical line. */
+export function cycleAxis({ first_cycle, last_cycle, cycle_ms }: Outcome): CycleAxis {
+  const firstCycle = first_cycle ?? 0;
+  const cycles = (last_cycle ?? firstCycle) - firstCycle + 1;
+  return { kind: 'cycles', from: 0, to: Math.max(3, cycles), firstCycle, cycleMs: cycle_ms };
+}
+
+/** The count of a contract's window over cycles, as steps; `pick` chooses the rows. */
+export function countSteps(timeline: Timeline, axis: CycleAxis, pick: (row: TimelineRow) => boolean): Steps {
+  const xs: number[] = [0];
+  const ys: number[] = [0];
+  for (const row of timeline.rows()) {
+    if (!pick(row)) continue;
+    const x = row.cycle - axis.firstCycle;
+    if (x === xs.at(-1)) {
+      ys[ys.length - 1] = row.count;
+      continue;
+    }
+    xs.push(x);
+    ys.push(row.count);
+  }
+  const reduced = reduceSteps({ xs, ys }, axis.from, axis.to, COLUMNS);
+  // The last value holds to the end of the run.
+  return { xs: [...reduced.xs, axis.to], ys: [...reduced.ys, reduced.ys.at(-1)!] };
+}
+
+export function steppedLine(label: string, tone: Line['tone'], steps: Steps, more: Partial<Line> = {}): Line {
+  return { label, tone, xs: steps.xs, ys: steps.ys, stepped: true, ...more };
+}
+
+/** A level that is the same over the whole run. */
+export function level(label: string, tone: Line['tone'], value: number, { from, to }: CycleAxis): Line {
+  return { label, tone, xs: [from, to], ys: [value, value], stepped: true };
+}
+
+/** The limiting stretches of a contract on the axis, as they are drawn. */
+export function shadesOf(
+  outcome: Outcome,
+  contract: Outcome['by_contract'][number],
+  axis: CycleAxis,
+): [number, number][] {
+  const stretches = limitingStretches(contract.transitions, limitingStates(outcome), axis.firstCycle + axis.to);
+  return reduceStretches(
+    stretches.map(([from, to]) => [from - axis.firstCycle, to - axis.firstCycle]),
+    axis.from,
+    axis.to,
+    COLUMNS,
+  );
+}
+
+/** Entries and restores of a contract; a kind without any is left out. */
+export function transitionMarks(outcome: Outcome, contract: Outcome['by_contract'][number], axis: CycleAxis): Mark[] {
+  const limiting = limitingStates(outcome);
+  const at = (isEntry: boolean) =>
+    reduceMarks(
+      contract.transitions.filter(({ to }) => limiting.has(to) === isEntry).map(({ cycle }) => cycle - axis.firstCycle),
+      axis.from,
+      axis.to,
+      COLUMNS,
+    );
+  const marks: Mark[] = [
+    { kind: 'entry', xs: at(true) },
+    { kind: 'restore', xs: at(false) },
+  ];
+  return marks.filter(({ xs }) => xs.length > 0);
+}

@@ -1,0 +1,102 @@
+// Owns the chart of decisions: admitted and limited requests on one another, and what was planned above them.
+import type { Timeline } from '../../outcome/timeline.js';
+import { type Bins, binSums } from '../reduce.js';
+import type { Reported } from '../reported.js';
+import { counted, duration, number } from '../words.js';
+import { cycleAxis } from './cycle-axis.js';
+import type { ChartSpec, CycleAxis, Line } from './spec.js';
+
+const MOST_BINS = 300;
+
+export function decisionsChart({ outcome, totals, series }: Reported): ChartSpec {
+  const axis = cycleAxis(outcome);
+  const bins = binSums(decisionRows(totals, axis), axis.from, axis.to, MOST_BINS);
+  const per = bins.size === 1 ? 'a cycle' : `per ${counted(bins.size, 'cycle')}`;
+  const admitted = barSteps(bins, axis, (index) => bins.sums[index]![1]!);
+  const all = barSteps(bins, axis, (index) => bins.sums[index]![0]!);
+  const limited = barSteps(bins, axis, (index) => bins.sums[index]![0]! - bins.sums[index]![1]!);
+  const planned = plannedRows(outcome.live?.by_cycle, series, axis);
+  const busiest = bins.peaks.reduce((most, one) => Math.max(most, one), 0);
+  const lines: Line[] = [
+    { label: 'admitted', tone: 'admitted', ...admitted, stepped: true, area: 'zero', width: 1 },
+    {
+      label: 'limited',
+      tone: 'limited',
+      ...all,
+      stepped: true,
+      area: 'previous',
+      width: 1,
+      hatched: true,
+      told: limited.ys,
+    },
+  ];
+  if (planned !== undefined) {
+    const plannedBins = binSums(planned, axis.from, axis.to, MOST_BINS);
+    const steps = barSteps(plannedBins, axis, (index) => plannedBins.sums[index]![0]!);
+    lines.push({ label: 'planned', tone: 'planned', ...steps, stepped: true });
+  }
+  if (bins.size > 1)
+    lines.push({ label: 'busiest cycle', tone: 'tail', ...dashes(bins, axis), stepped: true, width: 2 });
+  const source = outcome.kind === 'replay' ? 'in the log' : 'planned';
+  const edge = planned === undefined && outcome.clients === undefined ? ` The upper edge is what was ${source}.` : '';
+  const binWords =
+    bins.size === 1
+      ? ''
+      : ` Each step is the sum of ${counted(bins.size, 'cycle')} (${duration(bins.size * outcome.cycle_ms)}).`;
+  return {
+    id: 'decisions',
+    title: 'Requests admitted and limited',
+    about: `${number(outcome.admitted)} of ${counted(outcome.requests, 'request')} admitted, ${number(outcome.limited)} limited; ${number(busiest)} in the busiest cycle.${edge}${binWords}`,
+    x: axis,
+    yTitle: `requests ${per}`,
+    lines,
+    shades: [],
+    marks: [],
+    height: 340,
+  };
+}
+
+function* decisionRows(totals: Timeline, axis: CycleAxis): Generator<[x: number, requests: number, admitted: number]> {
+  for (const { cycle, requests, admitted } of totals.rows()) {
+    if (requests > 0) yield [cycle - axis.firstCycle, requests, admitted];
+  }
+}
+
+function plannedRows(
+  live: readonly { cycle: number; planned: number }[] | undefined,
+  series: Reported['series'],
+  axis: CycleAxis,
+): [number, number][] | undefined {
+  if (live !== undefined) return live.map(({ cycle, planned }) => [cycle - axis.firstCycle, planned]);
+  return series?.planned?.map((planned, index) => [series.cycle[index]! - axis.firstCycle, planned]);
+}
+
+/** Bars as steps: up where a bin with something in it begins, down where it ends, unless the next one follows at once. */
+export function barSteps({ starts, size }: Bins, { from, to }: CycleAxis, height: (bin: number) => number) {
+  const xs: number[] = [];
+  const ys: number[] = [];
+  if (starts[0] !== from) {
+    xs.push(from);
+    ys.push(0);
+  }
+  starts.forEach((start, bin) => {
+    const end = Math.min(start + size, to);
+    xs.push(start);
+    ys.push(height(bin));
+    if (starts[bin + 1] !== end) {
+      xs.push(end);
+      ys.push(0);
+    }
+  });
+  if (xs.at(-1) !== to) {
+    xs.push(to);
+    ys.push(ys.at(-1) ?? 0);
+  }
+  return { xs, ys };
+}
+
+/** A short level line over each bin: the most that came in a single cycle of it. */
+function dashes({ starts, size, peaks }: Bins, { to }: CycleAxis): { xs: number[]; ys: (number | null)[] } {
+  const xs = starts.flatMap((start) => [start, Math.min(start + size, to), Math.min(start + size, to)]);
+  return { xs, ys: peaks.flatMap((peak) => [peak, peak, null]) };
+}

@@ -1,0 +1,63 @@
+// Owns the charts of many contracts: a lane for each, thick where it limited; and how many of them limited at once.
+import { reduceStretches } from '../reduce.js';
+import { limitingStates, limitingStretches, type Reported } from '../reported.js';
+import { counted, number } from '../words.js';
+import { COLUMNS, countSteps, cycleAxis, steppedLine } from './cycle-axis.js';
+import type { ChartSpec } from './spec.js';
+
+const MOST_LANES = 40;
+/** Contracts that never limited fill up to this many lanes: one sees that they were there. */
+const FEW_LANES = 8;
+
+/** Undefined where there is only one contract. */
+export function lanesChart({ outcome }: Reported): ChartSpec | undefined {
+  if (outcome.contracts < 2) return undefined;
+  const axis = cycleAxis(outcome);
+  const limiting = limitingStates(outcome);
+  const limited = outcome.by_contract.filter(({ transitions }) => transitions.length > 0);
+  const shown = outcome.by_contract
+    .filter((contract, index) => contract.transitions.length > 0 || (limited.length < FEW_LANES && index < FEW_LANES))
+    .slice(0, MOST_LANES);
+  const stretches = shown.map(({ transitions }) =>
+    reduceStretches(
+      limitingStretches(transitions, limiting, axis.firstCycle + axis.to).map(([from, to]) => [
+        from - axis.firstCycle,
+        to - axis.firstCycle,
+      ]),
+      axis.from,
+      axis.to,
+      COLUMNS,
+    ),
+  );
+  const rest = outcome.contracts - shown.length;
+  return {
+    id: 'lanes',
+    title: 'Who was limiting when',
+    about: `${number(outcome.contracts_limited)} of ${counted(outcome.contracts, 'contract')} had limited requests.${rest > 0 ? ` Shown are the ${number(shown.length)} with most of them.` : ''}`,
+    x: axis,
+    yTitle: '',
+    lines: [],
+    shades: [],
+    marks: [],
+    lanes: { names: shown.map(({ id }) => id), stretches },
+    height: 130 + 22 * shown.length,
+  };
+}
+
+/** Undefined where there is only one contract. */
+export function contractsChart({ outcome, totals }: Reported): ChartSpec | undefined {
+  if (outcome.contracts < 2) return undefined;
+  const axis = cycleAxis(outcome);
+  const steps = countSteps(totals, axis, () => true);
+  return {
+    id: 'contracts',
+    title: 'Contracts that limited at once',
+    about: `At most ${number(steps.ys.reduce((most, one) => Math.max(most, one), 0))} of ${number(outcome.contracts)} in the same cycle.`,
+    x: axis,
+    yTitle: 'contracts limiting',
+    lines: [steppedLine('contracts limiting', 'limited', steps, { area: 'zero', hatched: true, width: 1.5 })],
+    shades: [],
+    marks: [],
+    height: 260,
+  };
+}

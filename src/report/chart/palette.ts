@@ -1,0 +1,72 @@
+// Owns the looks of every tone, light and dark. Colours are those of Okabe and Ito, told apart with every common kind of colour
+// blindness, darkened or lightened until they stand out from the ground by 3 : 1; line styles and hatching say the same without colour.
+import type { Tone } from './spec.js';
+
+export interface ToneLook {
+  readonly color: string;
+  /** Lengths of strokes and gaps in px; empty for a solid line. */
+  readonly dash: readonly number[];
+}
+
+export interface Palette {
+  readonly ground: string;
+  readonly ink: string;
+  readonly muted: string;
+  readonly grid: string;
+  readonly shade: string;
+  readonly shadeLine: string;
+  readonly tones: Readonly<Record<Tone, ToneLook>>;
+}
+
+export type Theme = 'light' | 'dark';
+
+const solid: readonly number[] = [];
+
+export const palettes: Readonly<Record<Theme, Palette>> = {
+  light: {
+    ground: '#ffffff',
+    ink: '#1c2128',
+    muted: '#59626e',
+    grid: '#e4e7eb',
+    shade: 'rgba(213, 94, 0, 0.16)',
+    shadeLine: 'rgba(190, 80, 0, 0.45)',
+    tones: {
+      count: { color: '#0072b2', dash: solid },
+      admitted: { color: '#0072b2', dash: solid },
+      limited: { color: '#d55e00', dash: solid },
+      threshold: { color: '#1c2128', dash: [7, 4] },
+      planned: { color: '#1c2128', dash: [2, 3] },
+      predicted: { color: '#00875f', dash: solid },
+      observed: { color: '#1c2128', dash: [5, 3] },
+      difference: { color: '#b0407f', dash: solid },
+      queue: { color: '#0072b2', dash: solid },
+      retries: { color: '#d55e00', dash: [5, 3] },
+      median: { color: '#00875f', dash: solid },
+      tail: { color: '#b0407f', dash: solid },
+      band: { color: '#56a5d8', dash: solid },
+    },
+  },
+  dark: {
+    ground: '#14181d',
+    ink: '#e8ebef',
+    muted: '#a3adb8',
+    grid: '#2c333b',
+    shade: 'rgba(240, 130, 50, 0.22)',
+    shadeLine: 'rgba(245, 150, 80, 0.5)',
+    tones: {
+      count: { color: '#56b4e9', dash: solid },
+      admitted: { color: '#56b4e9', dash: solid },
+      limited: { color: '#f0823c', dash: solid },
+      threshold: { color: '#e8ebef', dash: [7, 4] },
+      planned: { color: '#e8ebef', dash: [2, 3] },
+      predicted: { color: '#1fb68a', dash: solid },
+      observed: { color: '#e8ebef', dash: [5, 3] },
+      difference: { color: '#e08cbc', dash: solid },
+      queue: { color: '#56b4e9', dash: solid },
+      retries: { color: '#f0823c', dash: [5, 3] },
+      median: { color: '#1fb68a', dash: solid },
+      tail: { color: '#e08cbc', dash: solid },
+      band: { color: '#2f7fb5', dash: solid },
+    },
+  },
+};

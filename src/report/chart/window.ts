@@ -1,0 +1,35 @@
+// Owns the chart of one window: its count against the threshold, where it limited, and every transition.
+import type { Reported } from '../reported.js';
+import { shownContract } from '../reported.js';
+import { counted, duration, number } from '../words.js';
+import { countSteps, cycleAxis, level, shadesOf, steppedLine, transitionMarks } from './cycle-axis.js';
+import type { ChartSpec } from './spec.js';
+
+/** Undefined where the run kept no timeline of its contracts. */
+export function windowChart({ outcome, timeline }: Reported): ChartSpec | undefined {
+  const contract = shownContract(outcome);
+  if (timeline === undefined || contract === undefined) return undefined;
+  const axis = cycleAxis(outcome);
+  const { id, threshold, within, entries, limiting_cycles, peak_count } = contract;
+  const steps = countSteps(timeline, axis, (row) => row.contract === id);
+  const whose = outcome.contracts > 1 ? ` of contract ${id}` : '';
+  const bound = threshold === null ? '' : ` against the threshold of ${number(threshold)}`;
+  const limiting =
+    entries === 0
+      ? 'It never limited.'
+      : `It entered limiting ${counted(entries, 'time')} and limited for ${counted(limiting_cycles, 'cycle')} (${duration(limiting_cycles * outcome.cycle_ms)}).`;
+  return {
+    id: 'window',
+    title: `Requests in the window${whose}`,
+    about: `The count over ${counted(within, 'cycle')}${bound}; it peaked at ${number(peak_count)}. ${limiting}`,
+    x: axis,
+    yTitle: `requests in ${counted(within, 'cycle')}`,
+    lines: [
+      steppedLine('count', 'count', steps),
+      ...(threshold === null ? [] : [level('threshold', 'threshold', threshold, axis)]),
+    ],
+    shades: shadesOf(outcome, contract, axis),
+    marks: transitionMarks(outcome, contract, axis),
+    height: 380,
+  };
+}

@@ -1,0 +1,97 @@
+// Owns the figures that reports show of an outcome: name, label, unit, and in which direction one run is worse than another.
+import type { ClientFigures, Outcome, Quantiles } from '../outcome/schema.js';
+import { duration, number } from './words.js';
+
+export type Unit = 'count' | 'cycles' | 'ms' | 'number';
+
+/** More of it is worse, less of it is worse, or it is neither: a figure of the question, not of the answer. */
+export type Worse = 'more' | 'less' | 'neither';
+
+export interface Figure {
+  /** As in expectations, for example `clients.retries`. */
+  readonly name: string;
+  readonly label: string;
+  readonly unit: Unit;
+  readonly worse: Worse;
+  /** Undefined where the run has no such figure. */
+  readonly of: (outcome: Outcome) => number | undefined;
+}
+
+function figure(name: string, label: string, unit: Unit, worse: Worse, of: Figure['of']): Figure {
+  return { name, label, unit, worse, of };
+}
+
+const ofClients = (name: keyof ClientFigures) => (outcome: Outcome) => {
+  const value = outcome.clients?.[0]?.[name];
+  return typeof value === 'number' ? value : undefined;
+};
+
+function quantileFigures(
+  prefix: string,
+  label: string,
+  of: (outcome: Outcome) => Quantiles | null | undefined,
+): Figure[] {
+  return (['p50', 'p99', 'max'] as const).map((quantile) =>
+    figure(`${prefix}.${quantile}`, `${label}, ${quantile}`, 'ms', 'more', (outcome) => of(outcome)?.[quantile]),
+  );
+}
+
+/** In the order in which reports show them. */
+export const figures: readonly Figure[] = [
+  figure('requests', 'requests', 'count', 'neither', (o) => o.requests),
+  figure('admitted', 'admitted', 'count', 'less', (o) => o.admitted),
+  figure('limited', 'limited', 'count', 'more', (o) => o.limited),
+  figure('contracts_limited', 'contracts limited', 'count', 'more', (o) =>
+    o.contracts > 1 ? o.contracts_limited : undefined,
+  ),
+  figure('entries', 'entries into limiting', 'count', 'more', (o) => o.entries),
+  figure('restores', 'restores', 'count', 'neither', (o) => o.restores),
+  figure('limiting_cycles', 'limiting for', 'cycles', 'more', (o) => o.limiting_cycles),
+  figure('peak_count', 'largest window count', 'count', 'more', (o) => o.peak_count),
+  figure('recovery_cycles', 'longest recovery', 'cycles', 'more', (o) => {
+    const found = (o.reactions ?? []).flatMap(({ recovery_cycles }) =>
+      recovery_cycles === null ? [] : [recovery_cycles],
+    );
+    return found.length === 0 ? undefined : found.reduce((most, one) => Math.max(most, one));
+  }),
+  figure('clients.attempts', 'attempts of clients', 'count', 'more', ofClients('attempts')),
+  figure('clients.retries', 'retries', 'count', 'more', ofClients('retries')),
+  figure('clients.succeeded', 'jobs served', 'count', 'less', ofClients('succeeded')),
+  figure('clients.given_up', 'jobs given up', 'count', 'more', ofClients('given_up')),
+  figure('clients.dropped', 'items dropped by clients', 'count', 'more', ofClients('dropped')),
+  figure('clients.retry_amplification', 'attempts per job', 'number', 'more', ofClients('retry_amplification')),
+  figure('clients.goodput_per_second', 'goodput per second', 'number', 'less', ofClients('goodput_per_second')),
+  ...quantileFigures('clients.job_latency_ms', 'job latency', (o) => o.clients?.[0]?.job_latency_ms),
+  figure('service.served', 'served by the service', 'count', 'less', (o) => o.service?.served),
+  figure('service.refused', 'refused by a full queue', 'count', 'more', (o) => o.service?.refused),
+  figure('service.wasted', 'served for nobody', 'count', 'more', (o) => o.service?.wasted),
+  figure('service.queue_mean', 'queue, mean', 'number', 'more', (o) => o.service?.queue_mean),
+  figure('service.queue_max', 'queue, max', 'count', 'more', (o) => o.service?.queue_max),
+  ...quantileFigures('service.response_ms', 'response time', (o) => o.service?.response_ms),
+  figure('live.planned', 'planned', 'count', 'neither', (o) => o.live?.planned),
+  figure('live.sent', 'sent', 'count', 'neither', (o) => o.live?.sent),
+  figure('live.answered', 'answered', 'count', 'less', (o) => o.live?.answered),
+  figure('live.failed', 'failed', 'count', 'more', (o) => o.live?.failed),
+  figure('live.timed_out', 'timed out', 'count', 'more', (o) => o.live?.timed_out),
+  figure('live.late', 'sent late', 'count', 'more', (o) => o.live?.late),
+  ...quantileFigures('live.send_lag_ms', 'send lag', (o) => o.live?.send_lag_ms),
+  ...quantileFigures('live.latency_ms', 'latency', (o) => o.live?.latency_ms),
+  figure('differences', 'differences', 'count', 'more', (o) => o.comparison?.differences_total),
+  figure('expectations_broken', 'expectations broken', 'count', 'more', (o) =>
+    o.expectations.length === 0 ? undefined : o.expectations.filter(({ held }) => !held).length,
+  ),
+];
+
+/** A value of a figure with its unit; cycles with their time beside. */
+export function figureText({ unit }: Pick<Figure, 'unit'>, value: number | undefined, cycleMs: number): string {
+  if (value === undefined) return '–';
+  switch (unit) {
+    case 'count':
+    case 'number':
+      return number(value);
+    case 'cycles':
+      return `${number(value)} ${value === 1 ? 'cycle' : 'cycles'} (${duration(value * cycleMs)})`;
+    case 'ms':
+      return `${number(value)} ms`;
+  }
+}

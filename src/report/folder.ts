@@ -1,0 +1,141 @@
+// Owns the folder of a report: made before a run begins, so that a bad path fails early, and filled when it ends, however it ended.
+// Leaves what stands in each file to the file of its format.
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { access, constants, mkdir, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { Failure } from '../core/failure.js';
+import { csvLines, ndjsonLines } from '../outcome/timeline-file.js';
+import { chartsOf } from './chart/charts.js';
+import { outcomeJson } from './json.js';
+import { junitXml } from './junit.js';
+import { markdownText } from './markdown.js';
+import { pageHtml } from './page/page.js';
+import type { Reported } from './reported.js';
+
+export interface FolderOptions {
+  /** Exactly this folder, instead of reports/<scenario>/<run>. */
+  readonly out?: string;
+  readonly scenario: string;
+  /** The seed, or the time for runs without one. */
+  readonly run: string | number;
+  /** Where `reports/` lies. Default: the folder one works in. */
+  readonly base?: string;
+}
+
+export interface ReportFolder {
+  /** Absolute. */
+  readonly path: string;
+  /** Writes every file of the report. Files of an earlier report are replaced. */
+  write(reported: Reported): Promise<WrittenReport>;
+}
+
+export interface WrittenReport {
+  /** The page: what to open. */
+  readonly page: string;
+  /** All files, absolute. */
+  readonly files: readonly string[];
+}
+
+/** @throws Failure `unwritable_folder` */
+export async function openReportFolder({ out, scenario, run, base = '.' }: FolderOptions): Promise<ReportFolder> {
+  const path =
+    out === undefined ? resolve(base, 'reports', safeName(scenario), safeName(String(run))) : resolve(base, out);
+  await place(path, async () => {
+    await mkdir(join(path, 'charts'), { recursive: true });
+    await access(path, constants.W_OK);
+    await access(join(path, 'charts'), constants.W_OK);
+  });
+  return { path, write: (reported) => place(path, () => write(path, reported)) };
+}
+
+const LONGEST_NAME = 80;
+
+/** A name that is one folder on every system: no separators, no dots in front, no names that Windows keeps for devices. */
+export function safeName(name: string): string {
+  const plain = name
+    .normalize('NFC')
+    .replace(/\.(ya?ml|json)$/i, '')
+    .replace(/[^\p{L}\p{N}._-]+/gu, '-')
+    .replace(/^[.-]+|[.-]+$/g, '');
+  const cut = [...plain]
+    .slice(0, LONGEST_NAME)
+    .join('')
+    .replace(/[.-]+$/, '');
+  if (cut === '') return 'run';
+  return /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i.test(cut) ? `${cut}-` : cut;
+}
+
+async function write(path: string, reported: Reported): Promise<WrittenReport> {
+  const { outcome, timeline, totals, predicted, series } = reported;
+  const files: string[] = [];
+  const put = async (name: string, content: string | Uint8Array) => {
+    await writeFile(join(path, name), content);
+    files.push(join(path, name));
+  };
+  const stream = async (name: string, lines: Iterable<string>) => {
+    await writeLines(join(path, name), lines);
+    files.push(join(path, name));
+  };
+  // What can be lost least comes first: whoever stops the writing still has the outcome.
+  await put('outcome.json', outcomeJson(outcome));
+  const told = timeline ?? totals;
+  await stream('timeline.ndjson', ndjsonLines(told));
+  await stream('timeline.csv', csvLines(told));
+  if (predicted !== undefined) await stream('predicted.ndjson', ndjsonLines(predicted));
+  if (series !== undefined) await put('series.json', `${JSON.stringify(series)}\n`);
+  await put('junit.xml', junitXml([outcome]));
+  const charts = chartsOf(reported);
+  await put('summary.md', markdownText(reported, charts));
+  // Drawing loads a canvas and a font: only those pay for it who write a report.
+  const { chartPng } = await import('./chart/png.js');
+  for (const spec of charts) await put(join('charts', `${spec.id}.png`), chartPng(spec, 'light'));
+  const beside = files.filter((file) => !file.endsWith('.png')).map((file) => file.slice(path.length + 1));
+  await put('index.html', pageHtml(reported, beside));
+  return { page: join(path, 'index.html'), files };
+}
+
+const CHUNK = 64 * 1024;
+
+async function writeLines(path: string, lines: Iterable<string>): Promise<void> {
+  const out = createWriteStream(path);
+  const closed = once(out, 'close');
+  let chunk = '';
+  for (const line of lines) {
+    chunk += line;
+    if (chunk.length < CHUNK) continue;
+    if (!out.write(chunk)) await Promise.race([once(out, 'drain'), closed]);
+    chunk = '';
+  }
+  out.end(chunk);
+  await closed;
+}
+
+async function place<T>(path: string, body: () => Promise<T>): Promise<T> {
+  try {
+    return await body();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined || error instanceof Failure || reasons[code] === undefined) throw error;
+    throw new Failure('unwritable_folder', {
+      what: `The report cannot be written to ${path}.`,
+      why: reasons[code],
+      fix: 'Give another folder with --out, or run without a report with --no-report.',
+      cause: error,
+    });
+  }
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EACCES: 'Permission is denied.',
+  EPERM: 'The system does not allow it.',
+  EROFS: 'The disk is read-only.',
+  ENOSPC: 'The disk is full.',
+  EDQUOT: 'The quota of the disk is used up.',
+  ENOTDIR: 'A part of the path is a file.',
+  EEXIST: 'There is a file of that name.',
+  EISDIR: 'There is a folder where a file has to be written.',
+  ENAMETOOLONG: 'The path is too long.',
+  ENOENT: 'A part of the path does not exist, or was taken away.',
+  EMFILE: 'Too many files are open.',
+};

@@ -1,0 +1,104 @@
+// Owns an outcome as Markdown for a pull request: verdict first, what was expected, the figures, the rest folded away.
+import type { Outcome } from '../outcome/schema.js';
+import type { ChartSpec } from './chart/spec.js';
+import { figures, figureText } from './figures.js';
+import { commandOf, type Reported } from './reported.js';
+import { number, verdictSentence } from './words.js';
+
+const MOST_ROWS = 20;
+const emoji = { held: '✅', 'not held': '❌', differs: '⚠️', invalid: '🚫' } as const;
+
+/** @param charts pictures that lie in `charts/` beside the file */
+export function markdownText(reported: Reported, charts: readonly ChartSpec[] = []): string {
+  const { outcome } = reported;
+  const { verdict, scenario, question, notes = [] } = outcome;
+  const blocks = [
+    `### ${emoji[verdict]} ${markdownCell(scenario)}: ${verdict}`,
+    markdownCell(verdictSentence(outcome)),
+    ...(question === undefined ? [] : [`> ${markdownCell(question)}`]),
+    ...expectationTable(outcome),
+    figureTable(outcome),
+    ...differenceTable(outcome),
+    ...notes.map(markdownCell),
+    ...charts.map(({ id, title, about }) => `![${markdownCell(title)}: ${markdownCell(about)}](charts/${id}.png)`),
+    ...contractTable(outcome),
+    again(reported),
+  ];
+  return `${blocks.join('\n\n')}\n`;
+}
+
+/** A foreign text inside a line or a cell of a table: it can neither end them nor begin markup. */
+export function markdownCell(text: string): string {
+  return text
+    .replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ')
+    .replace(/[\\`*_[\]<>|#~!]/g, '\\$&')
+    .replaceAll('&', '&amp;')
+    .replaceAll('@', '@\u200b');
+}
+
+export function markdownTable(
+  titles: readonly string[],
+  rows: readonly (readonly string[])[],
+  textColumns = 1,
+): string {
+  const rule = titles.map((_, index) => (index < textColumns ? '---' : '---:'));
+  return [titles, rule, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+function expectationTable({ expectations }: Outcome): string[] {
+  if (expectations.length === 0) return [];
+  const rows = expectations.map(({ name, expected, actual, held }) => [
+    held ? '✅' : '❌',
+    markdownCell(name),
+    markdownCell(expected),
+    actual === null ? '–' : typeof actual === 'number' ? number(actual) : markdownCell(actual),
+  ]);
+  return [markdownTable(['', 'Expectation', 'Condition', 'Found'], rows, 3)];
+}
+
+function figureTable(outcome: Outcome): string {
+  const rows = figures.flatMap((figure) => {
+    const value = figure.of(outcome);
+    return value === undefined ? [] : [[figure.label, figureText(figure, value, outcome.cycle_ms)]];
+  });
+  return markdownTable(['Figure', 'Value'], rows);
+}
+
+function differenceTable({ comparison, first_cycle }: Outcome): string[] {
+  if (comparison === undefined || comparison.differences_total === 0) return [];
+  const rows = comparison.differences
+    .slice(0, MOST_ROWS)
+    .map(({ cycle, contract, figure, predicted, observed }) => [
+      markdownCell(contract),
+      markdownCell(figure),
+      number(cycle - (first_cycle ?? 0)),
+      markdownCell(String(predicted ?? '–')),
+      markdownCell(String(observed ?? '–')),
+    ]);
+  const rest = comparison.differences_total - rows.length;
+  return [
+    markdownTable(['Contract', 'Figure', 'Cycle', 'Predicted', 'Observed'], rows, 2),
+    ...(rest > 0 ? [`and ${number(rest)} more differences`] : []),
+  ];
+}
+
+function contractTable({ contracts, by_contract }: Outcome): string[] {
+  const limited = by_contract.filter((contract) => contract.limited > 0).slice(0, MOST_ROWS);
+  if (contracts < 2 || limited.length === 0) return [];
+  const rows = limited.map((one) => [
+    markdownCell(one.id),
+    ...[one.requests, one.limited, one.entries, one.limiting_cycles, one.peak_count].map(number),
+  ]);
+  const table = markdownTable(['Contract', 'Requests', 'Limited', 'Entries', 'Limiting cycles', 'Peak'], rows);
+  return [`<details><summary>Contracts with most limited requests</summary>\n\n${table}\n\n</details>`];
+}
+
+/** A fence longer than any run of backticks in it cannot be ended from within. */
+function again(reported: Reported): string {
+  const { weir, digest, seed } = reported.outcome;
+  const command = commandOf(reported).replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ');
+  const longest = Math.max(2, ...[...command.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  const facts = `weir ${markdownCell(weir)}, seed ${markdownCell(String(seed))}, digest \`${digest.slice(0, 23)}\``;
+  return `<details><summary>Run it again</summary>\n\n${fence}sh\n${command}\n${fence}\n\n${facts}\n\n</details>`;
+}

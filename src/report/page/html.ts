@@ -1,0 +1,40 @@
+// Owns how text becomes HTML: everything that is put into a template is escaped, unless it is HTML already.
+
+/** Text that is HTML. */
+export class Html {
+  constructor(readonly text: string) {}
+}
+
+export type Part = Html | string | number | readonly Part[];
+
+/** A template whose values are escaped; pieces made with `html` go in as they are, lists one after the other. */
+export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Html {
+  return new Html(texts.map((text, index) => (index === 0 ? text : asHtml(parts[index - 1]!) + text)).join(''));
+}
+
+function asHtml(part: Part): string {
+  if (part instanceof Html) return part.text;
+  if (typeof part === 'object') return part.map(asHtml).join('');
+  return escaped(String(part));
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** For content and for attributes in quotes. Control characters, which no page shows, become a dot. */
+export function escaped(text: string): string {
+  return text.replace(/[^\P{Cc}\t\n]/gu, '·').replace(/[&<>"']/g, (character) => entities[character] ?? character);
+}
+
+/** JSON that can stand inside a script element: it holds no `<`, and no line separators that older scripts stumble over. */
+export function scriptJson(value: unknown): string {
+  return JSON.stringify(value)
+    .replaceAll('<', '\\u003c')
+    .replaceAll('\u2028', '\\u2028')
+    .replaceAll('\u2029', '\\u2029');
+}

@@ -1,0 +1,83 @@
+// Owns what stands on the page beside charts and transitions: verdict, expectations, figures, differences, how to run it again.
+import type { Outcome } from '../../outcome/schema.js';
+import { figures, figureText } from '../figures.js';
+import { commandOf, type Reported } from '../reported.js';
+import { counted, duration, instantOf, number, share, verdictSentence, verdictSigns } from '../words.js';
+import { type Html, html } from './html.js';
+
+const MOST_DIFFERENCES = 200;
+
+export function headSection(outcome: Outcome): Html {
+  const { verdict, scenario, question, kind, arm, seed, first_cycle, last_cycle, cycle_ms, notes = [] } = outcome;
+  const span = first_cycle === null || last_cycle === null ? 'no cycle' : spanWords(outcome, first_cycle, last_cycle);
+  return html`<header><p class="verdict ${verdict === 'held' ? 'held' : 'broken'}" id="verdict"><b>${verdictSigns[verdict]} ${verdict}</b> ${verdictSentence(outcome)}</p>
+<button type="button" id="theme" aria-label="Switch between light and dark">Light / dark</button></header>
+<h1>${scenario}</h1>
+${question === undefined ? '' : html`<p class="question">${question}</p>`}
+<p class="facts">${kind}, ${arm}; ${kind === 'replay' ? '' : `seed ${seed}; `}${span}; 1 cycle = ${cycle_ms} ms</p>
+${notes.length === 0 ? '' : html`<ul class="notes">${notes.map((note) => html`<li>${note}</li>`)}</ul>`}`;
+}
+
+function spanWords(outcome: Outcome, first: number, last: number): string {
+  const cycles = last - first + 1;
+  const from = instantOf(first, outcome);
+  const when = from === undefined ? '' : `, ${from} to ${instantOf(last, outcome) ?? ''}`;
+  return `${counted(cycles, 'cycle')} (${duration(cycles * outcome.cycle_ms)})${first === 0 ? '' : ` from cycle ${number(first)}`}${when}`;
+}
+
+export function expectationsSection({ expectations }: Outcome): Html | string {
+  if (expectations.length === 0) return '';
+  return html`<h2>Expectations</h2>
+<div class="scroll"><table class="stack"><thead><tr><th scope="col">held</th><th scope="col">expectation</th><th scope="col">condition</th><th scope="col" class="n">found</th></tr></thead>
+<tbody>${expectations.map(
+    ({ name, expected, actual, held }) =>
+      html`<tr><td data-title="held" class="${held ? 'ok' : 'no'}">${held ? '✔ yes' : '✘ no'}</td><td data-title="expectation">${name}</td><td data-title="condition"><code>${expected}</code></td><td data-title="found" class="n">${actual === null ? '–' : typeof actual === 'number' ? number(actual) : actual}</td></tr>`,
+  )}</tbody></table></div>`;
+}
+
+export function figuresSection(outcome: Outcome): Html {
+  const shown = figures.flatMap((figure) => {
+    const value = figure.of(outcome);
+    if (value === undefined) return [];
+    const [main = '', beside] = figureText(figure, value, outcome.cycle_ms).split(' (');
+    const small =
+      beside !== undefined
+        ? beside.slice(0, -1)
+        : figure.name === 'admitted' || figure.name === 'limited'
+          ? `${share(value, outcome.requests)} of the requests`
+          : undefined;
+    return [
+      html`<div><dt>${figure.label}</dt><dd>${main}${small === undefined ? '' : html`<small>${small}</small>`}</dd></div>`,
+    ];
+  });
+  return html`<h2>Figures</h2><dl class="figures">${shown}</dl>`;
+}
+
+export function differencesSection({ comparison, first_cycle }: Outcome): Html | string {
+  if (comparison === undefined) return '';
+  const { reason, compared_cycles, compared_decisions, tolerance, differences, differences_total } = comparison;
+  const summary = html`<h2>Predicted and observed</h2><p>${reason} Compared: ${counted(compared_cycles, 'cycle')}, ${counted(compared_decisions, 'decision')}; tolerance: ${tolerance}.</p>`;
+  if (differences.length === 0) return summary;
+  const shown = differences.slice(0, MOST_DIFFERENCES);
+  const titles = ['contract', 'cycle', 'figure', 'predicted', 'observed', 'note'];
+  return html`${summary}<div class="scroll"><table class="stack"><thead><tr>${titles.map((title) => html`<th scope="col">${title}</th>`)}</tr></thead>
+<tbody>${shown.map((d) => {
+    const cells = [
+      d.contract,
+      number(d.cycle - (first_cycle ?? 0)),
+      d.figure,
+      String(d.predicted ?? 'none'),
+      String(d.observed ?? 'none'),
+      d.note ?? '',
+    ];
+    return html`<tr>${cells.map((cell, index) => html`<td data-title="${titles[index]!}">${cell}</td>`)}</tr>`;
+  })}</tbody></table></div>${shown.length < differences_total ? html`<p class="facts">The first ${number(shown.length)} of ${number(differences_total)}.</p>` : ''}`;
+}
+
+/** Files that lie beside the page. */
+export function againSection(reported: Reported, files: readonly string[]): Html {
+  const { weir, seed, digest } = reported.outcome;
+  return html`<h2>Run it again</h2><pre tabindex="0">${commandOf(reported)}</pre>
+<p class="facts">weir ${weir}, seed ${seed}, digest <code>${digest}</code></p>
+${files.length === 0 ? '' : html`<p class="facts">Beside this page: ${files.map((file, index) => html`${index === 0 ? '' : ', '}<a href="${file}">${file}</a>`)}</p>`}`;
+}

@@ -1,0 +1,55 @@
+// Owns the transitions of a run as the page carries them, and the table into which its script writes them.
+import type { Outcome } from '../../outcome/schema.js';
+import { counted, number } from '../words.js';
+import { type Html, html } from './html.js';
+
+/** More would make the page heavy; all are in outcome.json. */
+const MOST_ROWS = 20_000;
+
+export interface TransitionRows {
+  readonly contracts: readonly string[];
+  readonly states: readonly string[];
+  /** Index of the contract, cycle from the start, index of the state entered, count, cycles until the next transition of the contract. */
+  readonly rows: readonly (readonly [number, number, number, number, number | null])[];
+}
+
+/** In order of cycle; the earliest are kept. */
+export function transitionRows({ by_contract, first_cycle }: Outcome): TransitionRows {
+  const start = first_cycle ?? 0;
+  const states = [...new Set(by_contract.flatMap(({ transitions }) => transitions.map(({ to }) => to)))];
+  const rows = by_contract.flatMap(({ transitions }, contract) =>
+    transitions.map(({ cycle, to, count }, index) => {
+      const next = transitions[index + 1];
+      return [
+        contract,
+        cycle - start,
+        states.indexOf(to),
+        count,
+        next === undefined ? null : next.cycle - cycle,
+      ] as const;
+    }),
+  );
+  rows.sort((a, b) => a[1] - b[1] || a[0] - b[0]);
+  return { contracts: by_contract.map(({ id }) => id), states, rows: rows.slice(0, MOST_ROWS) };
+}
+
+export function transitionsSection(outcome: Outcome, { states, rows }: TransitionRows): Html {
+  const all = outcome.by_contract.reduce((sum, { transitions }) => sum + transitions.length, 0);
+  if (rows.length === 0) return html`<h2>Transitions</h2><p>No contract changed its state.</p>`;
+  const cut =
+    rows.length < all
+      ? `The first ${number(rows.length)} of ${number(all)}; all are in outcome.json.`
+      : `${counted(all, 'transition')}.`;
+  const columns = ['contract', 'cycle', 'to', 'count', 'lasted'];
+  const isNumber = [false, true, false, true, true];
+  return html`<h2 id="transitions-title">Transitions</h2>
+<p class="facts">${cut}</p>
+<form id="choice">
+<label>Contract or cycle <input id="filter" type="search" autocomplete="off" spellcheck="false"></label>
+<label>To <select id="state"><option value="">any state</option>${states.map((state) => html`<option>${state}</option>`)}</select></label>
+</form>
+<div class="scroll"><table class="stack" id="transitions" aria-labelledby="transitions-title">
+<thead><tr>${columns.map((column, index) => html`<th scope="col"${isNumber[index] ? html` class="n"` : ''}${index === 1 ? html` aria-sort="ascending"` : ''}><button type="button">${column}</button></th>`)}</tr></thead>
+<tbody id="rows"></tbody></table></div>
+<p class="pager"><button type="button" id="earlier">Earlier</button><span id="shown" role="status"></span><button type="button" id="later">Later</button></p>`;
+}

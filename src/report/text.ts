@@ -1,0 +1,134 @@
+// Owns a run as text for a terminal: the verdict first, then the question, the expectations, the window, the figures.
+import { unreachable } from '../core/failure.js';
+import type { Outcome } from '../outcome/schema.js';
+import { figures, figureText } from './figures.js';
+import type { Reported } from './reported.js';
+import { alignedTable, asciiOnly, type Hue, hued, shownName, type Terminal, wrapped } from './terminal-text.js';
+import { windowText } from './window-text.js';
+import { duration, number, share, verdictSentence, verdictSigns } from './words.js';
+
+const MOST_DIFFERENCES = 10;
+const MOST_CONTRACTS = 10;
+
+export const plainTerminal: Terminal = { columns: 100, color: false, unicode: true };
+
+/** Ends with a line feed. */
+export function reportText(reported: Reported, terminal: Terminal = plainTerminal): string {
+  const { outcome } = reported;
+  const width = Math.max(40, terminal.columns);
+  const blocks: string[][] = [
+    head(outcome, width, terminal),
+    expectationLines(outcome, terminal),
+    windowText(reported, { ...terminal, columns: width }),
+    figureLines(outcome, width),
+    contractLines(outcome, width),
+    differenceLines(outcome, width),
+    (outcome.notes ?? []).flatMap((note) => wrapped(shownName(note, 2_000), width)),
+  ];
+  const text = `${blocks
+    .filter((block) => block.length > 0)
+    .map((block) => block.join('\n'))
+    .join('\n\n')}\n`;
+  return terminal.unicode ? text : asciiOnly(text);
+}
+
+/** The verdict in its hue. */
+export function verdictMark({ verdict }: Pick<Outcome, 'verdict'>, terminal: Terminal): string {
+  return hued(`${verdictSigns[verdict]} ${verdict}`, hueOf(verdict), terminal);
+}
+
+function hueOf(verdict: Outcome['verdict']): Hue {
+  switch (verdict) {
+    case 'held':
+      return 'good';
+    case 'not held':
+    case 'differs':
+    case 'invalid':
+      return 'bad';
+    default:
+      return unreachable(verdict);
+  }
+}
+
+function head(outcome: Outcome, width: number, terminal: Terminal): string[] {
+  const { scenario, seed, question, kind } = outcome;
+  const seeded = kind === 'replay' ? '' : `, seed ${shownName(String(seed), 60)}`;
+  return [
+    `${verdictMark(outcome, terminal)}  ${hued(shownName(scenario, width), 'strong', terminal)}${seeded}`,
+    ...wrapped(shownName(verdictSentence(outcome), 1_000), width),
+    ...(question === undefined
+      ? []
+      : wrapped(shownName(question, 1_000), width).map((line) => hued(line, 'faint', terminal))),
+  ];
+}
+
+function expectationLines({ expectations }: Outcome, terminal: Terminal): string[] {
+  return expectations.map(({ name, expected, actual, held }) => {
+    const sign = held ? hued('✔', 'good', terminal) : hued('✘', 'bad', terminal);
+    const found = held
+      ? ''
+      : `; found ${actual === null ? 'nothing' : typeof actual === 'number' ? number(actual) : shownName(actual)}`;
+    const title = name === '' ? '' : `${shownName(name)}: `;
+    return `${sign} ${title}${shownName(expected)}${found}`;
+  });
+}
+
+function figureLines(outcome: Outcome, width: number): string[] {
+  const rows = figures.flatMap((figure) => {
+    const value = figure.of(outcome);
+    if (value === undefined) return [];
+    const beside = figure.name === 'admitted' || figure.name === 'limited' ? `  ${share(value, outcome.requests)}` : '';
+    return [[figure.label, `${figureText(figure, value, outcome.cycle_ms)}${beside}`]];
+  });
+  if (outcome.skipped_lines > 0) rows.push(['lines that are no requests', number(outcome.skipped_lines)]);
+  return alignedTable([{ title: '' }, { title: '' }], rows, width).slice(1);
+}
+
+/** Who was limited, where there are several contracts. */
+function contractLines({ contracts, by_contract, cycle_ms }: Outcome, width: number): string[] {
+  const limited = by_contract.filter((contract) => contract.limited > 0);
+  if (contracts < 2 || limited.length === 0) return [];
+  const shown = limited.slice(0, MOST_CONTRACTS);
+  const rows = shown.map(({ id, requests, limited: n, entries, limiting_cycles, peak_count }) => [
+    id,
+    number(requests),
+    number(n),
+    share(n, requests),
+    number(entries),
+    duration(limiting_cycles * cycle_ms),
+    number(peak_count),
+  ]);
+  const titles = ['contract', 'requests', 'limited', 'share', 'entries', 'limiting', 'peak'];
+  const rest = limited.length - shown.length;
+  return [
+    ...alignedTable(
+      titles.map((title, index) => ({ title, right: index > 0 })),
+      rows,
+      width,
+    ),
+    ...(rest > 0 ? [`and ${number(rest)} more with limited requests`] : []),
+  ];
+}
+
+function differenceLines({ comparison, first_cycle }: Outcome, width: number): string[] {
+  if (comparison === undefined || comparison.differences_total === 0) return [];
+  const shown = comparison.differences.slice(0, MOST_DIFFERENCES);
+  const rows = shown.map(({ contract, cycle, figure, predicted, observed, note }) => [
+    contract,
+    number(cycle - (first_cycle ?? 0)),
+    figure,
+    String(predicted ?? 'none'),
+    String(observed ?? 'none'),
+    note ?? '',
+  ]);
+  const titles = ['contract', 'cycle', 'figure', 'predicted', 'observed', ''];
+  const rest = comparison.differences_total - shown.length;
+  return [
+    ...alignedTable(
+      titles.map((title, index) => ({ title, right: index === 1 })),
+      rows,
+      width,
+    ),
+    ...(rest > 0 ? [`and ${number(rest)} more differences`] : []),
+  ];
+}

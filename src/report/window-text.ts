@@ -1,0 +1,79 @@
+// Owns the small chart of a window in text:
+//
+//   180 ┤             ▄████▄
+//   100 ┼┄┄┄┄┄┄┄┄┄┄┄┄┄██████┄┄┄┄┄┄┄┄┄  threshold
+//     0 ┤▁▂▃▄▄▄▄▄▄▄▄▄▄██████▄▄▄▄▄▃▂▁
+//         limiting    ▀▀▀▀▀▀
+//        0            120           300 cycles
+import { limitingStates, limitingStretches, type Reported, shownContract } from './reported.js';
+import { shownName, type Terminal } from './terminal-text.js';
+import { duration, number } from './words.js';
+
+const HEIGHT = 8;
+const BLOCKS = ' ▁▂▃▄▅▆▇█';
+const ASCII_BLOCKS = '  ..::###';
+
+/** Lines of the chart; none where the run kept no timeline of its contracts, or nothing was counted. */
+export function windowText({ outcome, timeline }: Reported, terminal: Terminal): string[] {
+  const contract = shownContract(outcome);
+  const { first_cycle: firstCycle, last_cycle: lastCycle } = outcome;
+  if (timeline === undefined || contract === undefined || firstCycle === null || lastCycle === null) return [];
+  const threshold = contract.threshold ?? 0;
+  const top = Math.max(contract.peak_count, threshold, 1);
+  const margin = number(top).length + 2;
+  const cycles = lastCycle - firstCycle + 1;
+  const width = Math.max(8, Math.min(cycles, terminal.columns - margin - 12, 160));
+  const columnOf = (cycle: number) => Math.min(width - 1, Math.floor(((cycle - firstCycle) / cycles) * width));
+
+  const peaks = new Array<number>(width).fill(0);
+  let column = 0;
+  let count = 0;
+  const holdUntil = (end: number) => {
+    for (let at = column; at <= end; at += 1) peaks[at] = Math.max(peaks[at]!, count);
+    column = end;
+  };
+  for (const row of timeline.rows()) {
+    if (row.contract !== contract.id) continue;
+    const at = columnOf(row.cycle);
+    // What held before this row held up to the cycle before it, not into a column that begins with the row.
+    if (row.cycle > firstCycle) holdUntil(columnOf(row.cycle - 1));
+    column = at;
+    count = row.count;
+    peaks[at] = Math.max(peaks[at]!, count);
+  }
+  holdUntil(width - 1);
+
+  const limiting = new Array<boolean>(width).fill(false);
+  for (const [from, to] of limitingStretches(contract.transitions, limitingStates(outcome), lastCycle + 1))
+    for (let at = columnOf(from); at <= columnOf(Math.max(from, to - 1)); at += 1) limiting[at] = true;
+
+  const blocks = terminal.unicode ? BLOCKS : ASCII_BLOCKS;
+  const levels = peaks.map((peak) => (peak === 0 ? 0 : Math.max(1, Math.round((peak / top) * HEIGHT * 8))));
+  const thresholdRow = contract.threshold === null ? -1 : Math.min(HEIGHT - 1, Math.floor((threshold / top) * HEIGHT));
+  const lines: string[] = [];
+  if (outcome.contracts > 1) lines.push(`${' '.repeat(margin)}contract ${shownName(contract.id, width)}`);
+  for (let row = HEIGHT - 1; row >= 0; row -= 1) {
+    const isThreshold = row === thresholdRow;
+    const label = row === HEIGHT - 1 ? number(top) : isThreshold ? number(threshold) : row === 0 ? '0' : '';
+    const line = levels.map((height) => {
+      const filled = Math.max(0, Math.min(8, height - row * 8));
+      return filled === 0 && isThreshold ? (terminal.unicode ? '┄' : '-') : blocks[filled]!;
+    });
+    const edge = terminal.unicode ? '┤' : '|';
+    lines.push(`${label.padStart(margin - 1)}${edge}${line.join('')}${isThreshold ? ' threshold' : ''}`.trimEnd());
+  }
+  const stretches = limiting
+    .map((is) => (is ? (terminal.unicode ? '▀' : '^') : ' '))
+    .join('')
+    .trimEnd();
+  if (stretches !== '')
+    lines.push(`${' '.repeat(margin)}${stretches}${stretches.length <= width - 9 ? ' limiting' : ''}`);
+  lines.push(`${' '.repeat(margin)}${axisText(firstCycle, cycles, width, outcome.cycle_ms)}`);
+  return lines;
+}
+
+function axisText(firstCycle: number, cycles: number, width: number, cycleMs: number): string {
+  const left = firstCycle === 0 ? '0' : `0 = ${number(firstCycle)}`;
+  const right = `${number(cycles)} cycles, ${duration(cycles * cycleMs)}`;
+  return `${left}${' '.repeat(Math.max(2, width - left.length - right.length))}${right}`;
+}

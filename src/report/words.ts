@@ -1,0 +1,85 @@
+// Owns how numbers, times and verdicts are put into words: the same ones in the terminal, on the page and in a pull request.
+import { unreachable } from '../core/failure.js';
+import type { Outcome, Verdict } from '../outcome/schema.js';
+
+/** 1234567.891 -> 1,234,567.9; whole numbers stay whole. At most four digits after the point, fewer for large numbers. */
+export function number(value: number): string {
+  if (!Number.isFinite(value)) return String(value);
+  const size = Math.abs(value);
+  const digits = Number.isInteger(value) ? 0 : size >= 1000 ? 0 : size >= 10 ? 1 : size >= 0.1 ? 2 : 4;
+  const [whole = '', fraction] = value.toFixed(digits).split('.');
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
+  return fraction === undefined ? grouped : `${grouped}.${fraction}`;
+}
+
+/** 93.24 s, 12.5 min, 5.3 h, 3.5 d. */
+export function duration(ms: number): string {
+  const s = ms / 1000;
+  if (s < 120) return `${short(s)} s`;
+  if (s < 7200) return `${short(s / 60)} min`;
+  if (s < 172_800) return `${short(s / 3600)} h`;
+  return `${short(s / 86_400)} d`;
+}
+
+function short(value: number): string {
+  return String(Number(value.toFixed(value < 10 ? 2 : 1)));
+}
+
+/** 63.1 % of the whole; nothing of nothing is 0 %. */
+export function share(part: number, whole: number): string {
+  return `${whole === 0 ? 0 : Number(((100 * part) / whole).toFixed(1))} %`;
+}
+
+/** `1 request`, `2 requests`. */
+export function counted(n: number, one: string, many = `${one}s`): string {
+  return `${number(n)} ${n === 1 ? one : many}`;
+}
+
+const LAST_INSTANT_MS = 8.64e15;
+
+/** When a cycle begins, UTC to the second, for runs in the time of the world; undefined for scenarios that count from zero. */
+export function instantOf(cycle: number, { first_cycle, cycle_ms }: Outcome): string | undefined {
+  const ms = cycle * cycle_ms;
+  const inOurTime = first_cycle !== null && first_cycle * cycle_ms > 31_536_000_000 && Math.abs(ms) <= LAST_INSTANT_MS;
+  return inOurTime ? `${new Date(ms).toISOString().slice(0, 19)}Z` : undefined;
+}
+
+/** The sign before a verdict; never colour alone. */
+export const verdictSigns: Readonly<Record<Verdict, string>> = {
+  held: '✔',
+  'not held': '✘',
+  differs: '≠',
+  invalid: '!',
+};
+
+/** The verdict as a sentence. */
+export function verdictSentence({ verdict, expectations, comparison, partial }: Outcome): string {
+  const early = partial === true ? ' The run was stopped before its end: this is what happened so far.' : '';
+  return `${sentence(verdict, expectations, comparison)}${early}`;
+}
+
+function sentence(verdict: Verdict, expectations: Outcome['expectations'], comparison: Outcome['comparison']): string {
+  const failed = expectations.filter(({ held }) => !held).length;
+  const all = expectations.length;
+  switch (verdict) {
+    case 'held':
+      if (comparison !== undefined) return `Observed agrees with predicted${all > 0 ? `, and ${held(all)}` : ''}.`;
+      return all === 0 ? 'Nothing was expected; this is what happened.' : `${capital(held(all))}.`;
+    case 'not held':
+      return `${failed} of ${counted(all, 'expectation')} did not hold.`;
+    case 'differs':
+      return `Observed differs from predicted: ${comparison?.reason ?? 'see the differences'}`.replace(/\.?$/, '.');
+    case 'invalid':
+      return `The run itself is invalid: ${comparison?.reason ?? 'it proves nothing'}`.replace(/\.?$/, '.');
+    default:
+      return unreachable(verdict);
+  }
+}
+
+function held(all: number): string {
+  return all === 1 ? 'the one expectation held' : `all ${all} expectations held`;
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
