@@ -65,10 +65,7 @@ class QuietPath {
   /** Goes on to the next cycle in which something may be decided otherwise; false when there is none. */
   step(): boolean {
     if (this.after >= this.heldFor && this.floors.every((floor) => floor < 0)) return false;
-    do {
-      if (this.after === this.last) return false;
-      this.after += 1;
-    } while (!this.leave() && this.after !== this.heldFor);
+    if (!this.passOver()) return false;
     this.state = this.evaluated();
     this.setFloors();
     return true;
@@ -81,17 +78,22 @@ class QuietPath {
     return admits;
   }
 
-  /** Takes out of the counts what leaves now; true when one has come to its floor. */
-  private leave(): boolean {
-    const { after, counts, floors, windows } = this;
-    let atFloor = false;
-    for (let index = 0; index < windows.length; index += 1) {
-      const window = windows[index]!;
-      const count = after <= window.within ? counts[index]! - window.leaving(after) : counts[index]!;
-      counts[index] = count;
-      if (count <= floors[index]!) atFloor = true;
+  /** Goes on cycle by cycle, taking out of the counts what leaves, until one has come to its floor or the hold ends. */
+  private passOver(): boolean {
+    const { windows, counts, floors, heldFor, last } = this;
+    let { after } = this;
+    for (let isThere = false; !isThere; ) {
+      if (after === last) return false;
+      after += 1;
+      isThere = after === heldFor;
+      for (let index = 0; index < windows.length; index += 1) {
+        const window = windows[index]!;
+        if (after <= window.within) counts[index]! -= window.leaving(after);
+        if (counts[index]! <= floors[index]!) isThere = true;
+      }
     }
-    return atFloor;
+    this.after = after;
+    return true;
   }
 
   private setFloors(): void {

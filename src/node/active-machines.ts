@@ -1,0 +1,139 @@
+// Owns which public machines were the busiest of late: transitions by cycle, kept as rows become durable. Private machines never
+// enter. Leaves the record itself to the store.
+//
+//   one machine   cycle   100  103  104          the transitions of cycles a .. b are a difference of two sums:
+//                 sum      1    4    6           a look-up costs O(log cycles), a transition O(1)
+import type { AuditRow } from '../core/record/row.js';
+import type { Host } from '../host/host.js';
+import type { Machine } from '../host/machine.js';
+import type { Store } from '../store/store.js';
+import { firstIndex } from './sorted.js';
+
+export interface ActiveMachine {
+  readonly slug: string;
+  readonly transitions: number;
+  readonly last_transition_cycle: number;
+  readonly contracts: number;
+}
+
+/** How far back the index reaches, in cycles: about 47 minutes. */
+export const LONGEST_WINDOW = 3_600;
+
+/** Rows read at a time when the index is made. */
+const PAGE = 500;
+
+export class ActiveMachines {
+  readonly #host: Host;
+  readonly #activity = new Map<Machine, Activity>();
+  /** Rankings of the cycle that was asked about last, by length of the window. */
+  readonly #rankings = new Map<number, ActiveMachine[]>();
+  #rankedCycle = Number.NaN;
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  /** Takes what the store remembers of the last cycles; rows that are not durable yet will be handed in. Reads few more than it takes. */
+  load(store: Store, cycle: number): void {
+    const fromCycle = cycle - LONGEST_WINDOW + 1;
+    for (const { slug, image, durableSeq } of this.#host.machines.values()) {
+      if (!image.isPublic) continue;
+      let afterSeq = durableSeq;
+      for (let isInside = true; isInside && afterSeq > 0; ) {
+        afterSeq = Math.max(0, afterSeq - PAGE);
+        const [first] = store.rows(slug, { afterSeq, limit: 1 });
+        isInside = first !== undefined && first.cycle >= fromCycle;
+      }
+      while (afterSeq < durableSeq) {
+        const rows = store.rows(slug, { afterSeq, limit: Math.min(PAGE, durableSeq - afterSeq) });
+        for (const row of rows) this.take(row);
+        afterSeq = rows.at(-1)?.seq ?? durableSeq;
+      }
+    }
+  }
+
+  /** Counts a durable row, if it is a transition of a public machine. */
+  take(row: AuditRow): void {
+    if (row.kind !== 'transition') return;
+    const machine = this.#host.machines.get(row.machine);
+    if (machine === undefined || !machine.image.isPublic) return;
+    let activity = this.#activity.get(machine);
+    if (activity === undefined) {
+      activity = new Activity();
+      this.#activity.set(machine, activity);
+    }
+    activity.add(row.cycle);
+    this.#rankedCycle = Number.NaN;
+  }
+
+  /**
+   * The busiest machines of the cycles `cycle - within + 1 .. cycle`, most transitions first, then by slug.
+   * @param within cycles, 1 .. LONGEST_WINDOW
+   */
+  top(cycle: number, within: number, limit: number): readonly ActiveMachine[] {
+    if (cycle !== this.#rankedCycle) {
+      this.#rankings.clear();
+      this.#rankedCycle = cycle;
+    }
+    let ranking = this.#rankings.get(within);
+    if (ranking === undefined) {
+      ranking = this.#rank(cycle, within);
+      this.#rankings.set(within, ranking);
+    }
+    return ranking.slice(0, limit);
+  }
+
+  #rank(cycle: number, within: number): ActiveMachine[] {
+    const found: ActiveMachine[] = [];
+    for (const [machine, activity] of this.#activity) {
+      const transitions = activity.since(cycle - within + 1);
+      if (transitions === 0) continue;
+      const { slug, contracts } = machine;
+      found.push({ slug, transitions, last_transition_cycle: activity.lastCycle, contracts: contracts.length });
+    }
+    return found.sort((a, b) => b.transitions - a.transitions || (a.slug < b.slug ? -1 : 1));
+  }
+}
+
+/** Transitions of one machine by cycle, oldest first, as running sums. */
+class Activity {
+  #cycles: number[] = [];
+  /** `#sums[i]`: transitions up to and with `#cycles[i]`, since the machine was first seen. */
+  #sums: number[] = [];
+  #forgotten = 0;
+
+  get lastCycle(): number {
+    return this.#cycles.at(-1) ?? Number.NaN;
+  }
+
+  /** A row may speak of a cycle before the last one: a contract that was woken late. It is counted in the last one then. */
+  add(cycle: number): void {
+    const last = this.#cycles.length - 1;
+    if (last >= 0 && this.#cycles[last]! >= cycle) {
+      this.#sums[last]! += 1;
+      return;
+    }
+    this.#sums.push((this.#sums[last] ?? this.#forgotten) + 1);
+    this.#cycles.push(cycle);
+    if (this.#cycles.length > 2 * LONGEST_WINDOW) this.#forget(cycle - LONGEST_WINDOW);
+  }
+
+  since(cycle: number): number {
+    const first = this.#indexOf(cycle);
+    const before = first === 0 ? this.#forgotten : this.#sums[first - 1]!;
+    return (this.#sums.at(-1) ?? before) - before;
+  }
+
+  /** Lets go of everything up to a cycle. */
+  #forget(cycle: number): void {
+    const first = this.#indexOf(cycle + 1);
+    this.#forgotten = this.#sums[first - 1]!;
+    this.#cycles = this.#cycles.slice(first);
+    this.#sums = this.#sums.slice(first);
+  }
+
+  /** Index of the first entry of `cycle` or later. */
+  #indexOf(cycle: number): number {
+    return firstIndex(this.#cycles.length, (index) => this.#cycles[index]! >= cycle);
+  }
+}

@@ -1,0 +1,180 @@
+// Owns many events at once: each line is counted or refused by itself, and every line has an outcome. Leaves cutting lines to
+// traffic/log/lines.ts, reading one to event-line.ts, HTTP to routes/events.ts.
+//
+//   line     1 … 100     101 … 5000    5001      5002 …        neighbours with the same outcome are one entry, so that the
+//   outcome  admitted    limited       refused   admitted …    answer stays small however many lines there are
+import { Failure } from '../core/failure.js';
+import type { Contract } from '../host/contract.js';
+import type { Host } from '../host/host.js';
+import type { Machine } from '../host/machine.js';
+import type { LineReader } from '../traffic/log/lines.js';
+import { countEvents, type Listener, listenersOf, whyNotAt } from './counting.js';
+import { type Decision, decisionOf } from './decision.js';
+import { EventLine } from './event-line.js';
+
+/** What became of neighbouring lines: all their events admitted, all limited, some of each (one line), or nothing counted. */
+export interface BulkOutcome {
+  readonly from_line: number;
+  to_line: number;
+  readonly outcome: 'admitted' | 'limited' | 'mixed' | 'refused';
+  admitted: number;
+  limited: number;
+  /** Of the first of the refused lines. */
+  readonly code?: string;
+  readonly detail?: string;
+}
+
+/** Entries after which no further line is read. */
+const MOST_OUTCOMES = 20_000;
+
+/** Refused lines after which no further line is read: refusing is slow, and something is wrong with the sender. */
+const MOST_REFUSED = 10_000;
+
+/** Listeners that are looked up once for all lines that ask for the same. */
+interface Addressed {
+  readonly listeners: readonly Listener[];
+  readonly type: string;
+  readonly contractId: string | undefined;
+}
+
+export class BulkCount implements LineReader {
+  readonly outcomes: BulkOutcome[] = [];
+  /** Lines with an event; blank ones are none. */
+  lines = 0;
+  counted = 0;
+  refused = 0;
+  /** Of the lines that were counted. An event that several contracts count is admitted if all of them admit it. */
+  admitted = 0;
+  limited = 0;
+  /** The line before which reading stopped; undefined when all were read. */
+  stoppedBefore: number | undefined;
+  readonly #host: Host;
+  readonly #machine: Machine;
+  readonly #cycle: () => number;
+  readonly #line = new EventLine();
+  readonly #sums = new Map<Contract, { readonly kind: number; events: number; admitted: number }>();
+  #addressed: Addressed | undefined;
+
+  constructor(host: Host, machine: Machine, cycle: () => number) {
+    this.#host = host;
+    this.#machine = machine;
+    this.#cycle = cycle;
+  }
+
+  line(bytes: Buffer, from: number, to: number, number: number): void {
+    if (!this.#mayGoOn(number)) return;
+    try {
+      this.#line.read(bytes, from, to);
+      this.#decide(number);
+    } catch (error) {
+      this.#failed(number, error);
+    }
+  }
+
+  end(): void {}
+
+  /** An event that was parsed already. */
+  value(event: unknown, number: number): void {
+    if (!this.#mayGoOn(number)) return;
+    try {
+      this.#line.take(event);
+      this.#decide(number);
+    } catch (error) {
+      this.#failed(number, error);
+    }
+  }
+
+  /** A line that is not even read. */
+  refuse(number: number, failure: Failure): void {
+    if (this.#mayGoOn(number)) this.#refuse(number, failure);
+  }
+
+  /** Counts no line from this one on. */
+  stop(before: number): void {
+    this.stoppedBefore ??= before;
+  }
+
+  /** What is said of every contract that counted, with all that it admitted and limited here. */
+  decisions(): Decision[] {
+    return [...this.#sums].map(([contract, { kind, events, admitted }]) =>
+      decisionOf(contract, kind, events, admitted),
+    );
+  }
+
+  #decide(number: number): void {
+    const { listeners } = this.#whoListens();
+    const { count, cycle: happened } = this.#line;
+    const cycle = this.#cycle();
+    const failure = happened === undefined ? undefined : whyNotAt(listeners, happened, cycle);
+    if (failure === undefined) this.#count(number, listeners, count, cycle, happened);
+    else this.#refuse(number, failure);
+  }
+
+  /** A store that has failed fails the whole request, and so does what nobody expected. */
+  #failed(number: number, error: unknown): void {
+    if (!(error instanceof Failure) || error.code === 'store_failed') throw error;
+    // Who listens may be others from now on: a contract that stopped does not any more.
+    this.#addressed = undefined;
+    this.#refuse(number, error);
+  }
+
+  #mayGoOn(number: number): boolean {
+    if (this.stoppedBefore !== undefined) return false;
+    if (this.outcomes.length < MOST_OUTCOMES && this.refused < MOST_REFUSED) return true;
+    this.stop(number);
+    return false;
+  }
+
+  #whoListens(): Addressed {
+    const { type, contractId } = this.#line;
+    const known = this.#addressed;
+    if (known !== undefined && known.type === type && known.contractId === contractId) return known;
+    const listeners = listenersOf(this.#host, this.#machine, type, contractId);
+    this.#addressed = { listeners, type, contractId };
+    return this.#addressed;
+  }
+
+  #count(number: number, listeners: readonly Listener[], n: number, cycle: number, happened: number | undefined): void {
+    let least = n;
+    for (const listener of listeners) {
+      const admitted = countEvents(this.#host, listener, n, cycle, happened);
+      if (admitted < least) least = admitted;
+      const sum = this.#sumOf(listener);
+      sum.events += n;
+      sum.admitted += admitted;
+    }
+    this.lines += 1;
+    this.counted += 1;
+    this.admitted += least;
+    this.limited += n - least;
+    const outcome = least === n ? 'admitted' : least === 0 ? 'limited' : 'mixed';
+    const last = this.outcomes.at(-1);
+    if (last !== undefined && last.outcome === outcome && outcome !== 'mixed') {
+      last.to_line = number;
+      last.admitted += least;
+      last.limited += n - least;
+    } else {
+      this.outcomes.push({ from_line: number, to_line: number, outcome, admitted: least, limited: n - least });
+    }
+  }
+
+  #sumOf({ contract, kind }: Listener) {
+    let sum = this.#sums.get(contract);
+    if (sum === undefined) {
+      sum = { kind, events: 0, admitted: 0 };
+      this.#sums.set(contract, sum);
+    }
+    return sum;
+  }
+
+  #refuse(number: number, { code, message: detail }: Failure): void {
+    this.lines += 1;
+    this.refused += 1;
+    const last = this.outcomes.at(-1);
+    if (last !== undefined && last.code === code) last.to_line = number;
+    else {
+      const place = { from_line: number, to_line: number };
+      this.outcomes.push({ ...place, outcome: 'refused', admitted: 0, limited: 0, code, detail });
+    }
+  }
+}

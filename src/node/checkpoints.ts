@@ -1,0 +1,71 @@
+// Owns when the node gives its word for how far a record has come: some cycles after it grew, and at the end. Leaves signing to
+// core/record/signing.ts.
+import type { AuditRow } from '../core/record/row.js';
+import { type Signer, signCheckpoint } from '../core/record/signing.js';
+import type { Host } from '../host/host.js';
+import type { Machine } from '../host/machine.js';
+import type { Store } from '../store/store.js';
+
+/** How often heads are signed, in cycles. What was appended since is linked, but could be cut off unseen. */
+const EVERY_CYCLES = 4;
+
+/** Signed in one go; a signature takes some 50 µs, and the loop has other things to do. The others follow a cycle later. */
+const AT_ONCE = 100;
+
+/** Machines looked at in one go, after a start, for a head that the node before could not sign any more. */
+const REVIEWED_AT_ONCE = 500;
+
+export class Checkpoints {
+  readonly #host: Host;
+  readonly #store: Store;
+  readonly #signer: Signer;
+  /** Machines whose record has grown. */
+  readonly #grown = new Set<Machine>();
+  /** Machines that were there at the start and were not looked at yet. */
+  readonly #unreviewed: Iterator<Machine>;
+  #nextCycle = 0;
+
+  constructor(host: Host, store: Store, signer: Signer) {
+    this.#host = host;
+    this.#store = store;
+    this.#signer = signer;
+    this.#unreviewed = [...host.machines.values()].values();
+  }
+
+  /** Takes note of a row. */
+  take(row: AuditRow): void {
+    const machine = this.#host.machines.get(row.machine);
+    if (machine !== undefined) this.#grown.add(machine);
+  }
+
+  /** Signs what is due in this cycle; durable with the next commit, and so are the rows it speaks of. */
+  sign(cycle: number): void {
+    if (cycle < this.#nextCycle) return;
+    this.#review();
+    let left = AT_ONCE;
+    for (const machine of this.#grown) {
+      if (left === 0) return;
+      left -= 1;
+      this.#sign(machine, cycle);
+    }
+    this.#nextCycle = cycle + EVERY_CYCLES;
+  }
+
+  /** Signs every record that has grown. */
+  signAll(cycle: number): void {
+    for (const machine of this.#grown) this.#sign(machine, cycle);
+  }
+
+  #sign(machine: Machine, cycle: number): void {
+    this.#store.putCheckpoint(signCheckpoint(this.#signer, { machine: machine.slug, ...machine.head, cycle }));
+    this.#grown.delete(machine);
+  }
+
+  #review(): void {
+    for (let left = REVIEWED_AT_ONCE; left > 0; left -= 1) {
+      const { value: machine } = this.#unreviewed.next();
+      if (machine === undefined) return;
+      if ((this.#store.checkpoint(machine.slug)?.seq ?? 0) < machine.head.seq) this.#grown.add(machine);
+    }
+  }
+}

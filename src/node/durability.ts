@@ -1,0 +1,96 @@
+// Owns the wait of an answer until what it tells of is on disk. Leaves writing to the host, group commits to the store.
+//
+//   cycle   counts are written once a cycle: an answer waits only where the record has rows that are not durable yet
+//   strict  an answer to an event waits for its count, too: all events of one turn of the loop share one write
+//
+//   event ─ event ─ event ─ (turn ends) ─► saveWindows ─► commit ─► on disk ─► answer, answer, answer
+import type { Clock } from '../clock/clock.js';
+import { Rank } from '../clock/rank.js';
+import type { Failure } from '../core/failure.js';
+import type { Host } from '../host/host.js';
+import type { Machine } from '../host/machine.js';
+
+export type DurabilityMode = 'cycle' | 'strict';
+
+export class Durability {
+  readonly #host: Host;
+  readonly #clock: Clock;
+  readonly #mode: DurabilityMode;
+  readonly #onCommit: (tookMs: number) => void;
+  readonly #monotonicMs: () => number;
+  #waiting: ((failure?: Failure) => void)[] = [];
+
+  /**
+   * @param monotonicMs a clock to measure commits by, in ms
+   * @param onCommit told how long each commit took that was asked for here
+   */
+  constructor(
+    host: Host,
+    clock: Clock,
+    mode: DurabilityMode,
+    monotonicMs: () => number,
+    onCommit: (tookMs: number) => void,
+  ) {
+    this.#host = host;
+    this.#clock = clock;
+    this.#mode = mode;
+    this.#monotonicMs = monotonicMs;
+    this.#onCommit = onCommit;
+  }
+
+  /**
+   * Before an answer that tells of a machine's state: undefined when it may go at once.
+   * The promise fails with `store_failed` when it may never go.
+   */
+  ofRows(machine: Machine): Promise<void> | undefined {
+    return machine.durableSeq === machine.head.seq ? undefined : this.commit();
+  }
+
+  /** Before the answer to events that a machine counted: as `ofRows`, and by the mode for the counts themselves. */
+  ofCounts(machine: Machine): Promise<void> | undefined {
+    switch (this.#mode) {
+      case 'cycle':
+        return this.ofRows(machine);
+      case 'strict':
+        return new Promise((resolve, reject) => {
+          this.#waiting.push((failure) => (failure === undefined ? resolve() : reject(failure)));
+          if (this.#waiting.length === 1) this.#clock.agenda.at(this.#clock.now(), Rank.report, this.#writeCounts);
+        });
+    }
+  }
+
+  /** Resolves once everything that was written so far is durable. */
+  commit(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#commit((failure) => (failure === undefined ? resolve() : reject(failure)));
+    });
+  }
+
+  /** Writes the counts of all contracts that changed, and makes them durable. */
+  saveCounts(settled: (failure?: Failure) => void = () => {}): void {
+    this.#host.saveWindows();
+    this.#commit(settled);
+  }
+
+  readonly #writeCounts = (): void => {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    const settle = (failure?: Failure) => {
+      for (const settled of waiting) settled(failure);
+    };
+    try {
+      this.saveCounts(settle);
+    } catch (error) {
+      settle(error as Failure);
+      throw error;
+    }
+  };
+
+  #commit(settled: (failure?: Failure) => void): void {
+    const startMs = this.#monotonicMs();
+    this.#host.commit((failure) => {
+      this.#onCommit(this.#monotonicMs() - startMs);
+      settled(failure);
+    });
+  }
+}

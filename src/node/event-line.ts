@@ -1,0 +1,150 @@
+// Owns reading one event from the bytes of one line: the common spellings by hand, everything else by JSON.parse and the schema.
+// Leaves cutting lines to traffic/log/lines.ts, counting to bulk.ts.
+//
+//   {"type":"request"}   {"type":"request","count":3,"cycle":2345678901,"contract_id":"0123456789abcdef"}
+import Type from 'typebox';
+import { Compile } from 'typebox/compile';
+import { Failure } from '../core/failure.js';
+import { ContractId, Count, Cycle, EventType } from './shapes.js';
+import { refusal } from './validation.js';
+
+export const EventShape = Type.Object(
+  {
+    type: EventType,
+    count: Type.Optional(Count),
+    cycle: Type.Optional(Cycle),
+    contract_id: Type.Optional(ContractId),
+  },
+  { additionalProperties: false },
+);
+
+const compiled = Compile(EventShape);
+
+/** Holds the last event that was read: nothing is made for an event but the texts it brings that the one before did not. */
+export class EventLine {
+  type = '';
+  count = 1;
+  /** Undefined for the running cycle. */
+  cycle: number | undefined;
+  contractId: string | undefined;
+
+  /** @throws Failure `invalid_json`, `invalid_input` */
+  read(bytes: Buffer, from: number, to: number): void {
+    if (!this.#readCommon(bytes, from, to)) this.take(parse(bytes.toString('utf8', from, to)));
+  }
+
+  /** Takes an event that was parsed already. @throws Failure `invalid_input` */
+  take(value: unknown): void {
+    if (!compiled.Check(value)) throw refusal('body', EventShape, compiled.Errors(value));
+    this.type = value.type;
+    this.count = value.count ?? 1;
+    this.cycle = value.cycle;
+    this.contractId = value.contract_id;
+  }
+
+  /** Reads `{"name":value,…}` with plain strings and whole numbers; false for any other spelling, and for any value out of range. */
+  #readCommon(bytes: Buffer, from: number, to: number): boolean {
+    let hasType = false;
+    this.count = 1;
+    this.cycle = undefined;
+    let contractFrom = -1;
+    let contractTo = -1;
+    if (bytes[from] !== OPEN_BRACE) return false;
+    let at = from + 1;
+    for (;;) {
+      const nameFrom = at + 1;
+      const nameTo = plainStringEnd(bytes, at, to);
+      if (nameTo < 0 || bytes[nameTo + 1] !== COLON) return false;
+      at = bytes[nameTo + 2] === SPACE ? nameTo + 3 : nameTo + 2;
+      if (isText(bytes, nameFrom, nameTo, TYPE)) {
+        const end = plainStringEnd(bytes, at, to);
+        if (end - at < 2 || end - at > 65) return false;
+        if (!isText(bytes, at + 1, end, this.type)) this.type = bytes.toString('latin1', at + 1, end);
+        hasType = true;
+        at = end + 1;
+      } else if (isText(bytes, nameFrom, nameTo, CONTRACT_ID)) {
+        contractFrom = at + 1;
+        contractTo = plainStringEnd(bytes, at, to);
+        if (contractTo - contractFrom < 1 || contractTo - contractFrom > 64) return false;
+        at = contractTo + 1;
+      } else {
+        const end = digitsEnd(bytes, at, to);
+        const value = end < 0 ? -1 : numberIn(bytes, at, end);
+        if (isText(bytes, nameFrom, nameTo, COUNT) && value >= 1 && value <= MAX_COUNT) this.count = value;
+        else if (isText(bytes, nameFrom, nameTo, CYCLE) && value >= 0) this.cycle = value;
+        else return false;
+        at = end;
+      }
+      const next = at < to ? bytes[at] : 0;
+      if (next === CLOSE_BRACE) break;
+      if (next !== COMMA) return false;
+      at = bytes[at + 1] === SPACE ? at + 2 : at + 1;
+    }
+    if (!hasType || at + 1 !== to) return false;
+    if (contractFrom < 0) this.contractId = undefined;
+    else if (this.contractId === undefined || !isText(bytes, contractFrom, contractTo, this.contractId)) {
+      this.contractId = bytes.toString('latin1', contractFrom, contractTo);
+    }
+    return true;
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Failure('invalid_json', {
+      what: 'The line was not counted.',
+      why: `It is not JSON: ${(error as Error).message}.`,
+      fix: 'Write one event a line, for example {"type":"request"}.',
+    });
+  }
+}
+
+/** Where the string that opens at `at` closes; -1 when it does not, or holds an escape, a control or anything but ASCII. */
+function plainStringEnd(bytes: Buffer, at: number, to: number): number {
+  if (at >= to || bytes[at] !== QUOTE) return -1;
+  for (let end = at + 1; end < to; end += 1) {
+    const byte = bytes[end]!;
+    if (byte === QUOTE) return end;
+    if (byte === BACKSLASH || byte < SPACE || byte > TILDE) return -1;
+  }
+  return -1;
+}
+
+/** Where the digits end that begin at `at`; -1 unless there are 1 to 15 of them, without a leading zero. */
+function digitsEnd(bytes: Buffer, at: number, to: number): number {
+  let end = at;
+  while (end < to && bytes[end]! >= ZERO && bytes[end]! <= NINE) end += 1;
+  if (end === at || end - at > 15) return -1;
+  return bytes[at] === ZERO && end - at > 1 ? -1 : end;
+}
+
+function numberIn(bytes: Buffer, from: number, to: number): number {
+  let value = 0;
+  for (let at = from; at < to; at += 1) value = value * 10 + (bytes[at]! - ZERO);
+  return value;
+}
+
+function isText(bytes: Buffer, from: number, to: number, text: string): boolean {
+  if (to - from !== text.length) return false;
+  for (let index = 0; index < text.length; index += 1) if (bytes[from + index] !== text.charCodeAt(index)) return false;
+  return true;
+}
+
+const TYPE = 'type';
+const COUNT = 'count';
+const CYCLE = 'cycle';
+const CONTRACT_ID = 'contract_id';
+const MAX_COUNT = 1_000_000_000;
+
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COLON = 0x3a;
+const COMMA = 0x2c;
+const SPACE = 0x20;
+const TILDE = 0x7e;
+const ZERO = 0x30;
+const NINE = 0x39;

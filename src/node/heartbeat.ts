@@ -1,0 +1,69 @@
+// Owns what a node does by itself: at every cycle it writes counts, signs heads and tells readers; now and then it forgets what has
+// expired. Leaves each of these to its part, and driving time to the clock.
+import { interval, Subscription } from 'rxjs';
+import { type CycleTick, cyclesOf } from '../clock/cycles.js';
+import { Rank } from '../clock/rank.js';
+import { AgendaScheduler } from '../clock/rx-scheduler.js';
+import type { Happening } from '../host/happening.js';
+import type { Checkpoints } from './checkpoints.js';
+import type { Parts } from './parts.js';
+
+/** How often a quiet stream shows that it lives, in ms: well within the time after which proxies cut what does not move. */
+const BEAT_MS = 10_000;
+
+/** How often expired keys and sessions are forgotten, in ms. */
+const PURGE_MS = 60_000;
+
+/** Begins; ends when unsubscribed. */
+export function startHeartbeat(
+  parts: Parts,
+  checkpoints: Checkpoints,
+  onError: (error: unknown) => void,
+): Subscription {
+  const { clock, host, streams, credentials } = parts;
+  const scheduler = new AgendaScheduler(clock, Rank.report);
+  // What an observer throws would end the process; here it is told, and the others go on.
+  const guarded =
+    <T>(work: (value: T) => void) =>
+    (value: T) => {
+      try {
+        work(value);
+      } catch (error) {
+        onError(error);
+      }
+    };
+  const all = new Subscription();
+  all.add(host.happenings.subscribe(guarded((happening) => take(happening, parts, checkpoints))));
+  all.add(cyclesOf(clock).subscribe(guarded((tick) => begin(tick, parts, checkpoints))));
+  all.add(interval(BEAT_MS, scheduler).subscribe(guarded(() => streams.beat())));
+  all.add(interval(PURGE_MS, scheduler).subscribe(guarded(() => credentials.purgeExpired(clock.now()))));
+  return all;
+}
+
+function take(happening: Happening, { counts, active, streams }: Parts, checkpoints: Checkpoints): void {
+  switch (happening.kind) {
+    case 'row': {
+      const { row } = happening;
+      if (row.kind === 'transition') counts.transitions += 1;
+      if (row.kind === 'transition_failed') counts.refusedTransitions += 1;
+      active.take(row);
+      checkpoints.take(row);
+      streams.take(row);
+      break;
+    }
+    case 'emitted':
+      // Streams make these from the row, as they do when they tell it again.
+      break;
+    case 'contract_failed':
+      counts.failedContracts += 1;
+      break;
+  }
+}
+
+function begin(tick: CycleTick, { host, durability, counts, streams }: Parts, checkpoints: Checkpoints): void {
+  counts.missedCycles += tick.missed;
+  streams.tick(tick);
+  if (host.failure !== undefined) return;
+  checkpoints.sign(tick.cycle);
+  durability.saveCounts();
+}

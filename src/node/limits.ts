@@ -1,0 +1,58 @@
+// Owns how much of everything a node takes before it says no. Leaves saying no to whoever reaches a limit.
+
+export interface Limits {
+  /** Bytes of a body that is read as a whole. */
+  readonly bodyBytes: number;
+  /** Bytes of a body of POST …/events, which is read as it comes. */
+  readonly eventsBytes: number;
+  /** Bytes of the request line and all headers together. */
+  readonly headerBytes: number;
+  /** Until the headers, until the whole request, and between two requests of a connection, in ms. */
+  readonly headersTimeoutMs: number;
+  readonly requestTimeoutMs: number;
+  readonly keepAliveTimeoutMs: number;
+  /** A connection on which nothing moves for this long is cut, whichever side is to blame. */
+  readonly idleTimeoutMs: number;
+  /** How often slow connections are looked for, in ms. */
+  readonly connectionsCheckMs: number;
+  readonly sockets: number;
+  readonly machinesPerOwner: number;
+  readonly contractsPerOwner: number;
+  /** Readers of event streams, all together. */
+  readonly readers: number;
+  /** Bytes that wait for one reader; with more it is cut and may come back. */
+  readonly readerBytes: number;
+  /** Walks of records that may wait for their turn: one is made at a time. */
+  readonly verifications: number;
+  /** How many keys one address may mint in how many cycles, and how many addresses are told apart at a time. */
+  readonly mint: { readonly threshold: number; readonly within: number; readonly addresses: number };
+  readonly keyLifetimeMs: number;
+  readonly sessionLifetimeMs: number;
+  /** How long a closing node waits for requests that are under way, in ms. */
+  readonly drainMs: number;
+}
+
+const SECOND = 1_000;
+const HOUR = 3_600 * SECOND;
+const MIB = 1 << 20;
+
+export const defaultLimits: Limits = {
+  bodyBytes: MIB,
+  eventsBytes: 64 * MIB,
+  headerBytes: 16 << 10,
+  headersTimeoutMs: 10 * SECOND,
+  requestTimeoutMs: 15 * SECOND,
+  keepAliveTimeoutMs: 5 * SECOND,
+  idleTimeoutMs: 30 * SECOND,
+  connectionsCheckMs: 2 * SECOND,
+  sockets: 10_000,
+  machinesPerOwner: 1_000,
+  contractsPerOwner: 10_000,
+  readers: 4_096,
+  readerBytes: 256 << 10,
+  verifications: 16,
+  mint: { threshold: 10, within: 60, addresses: 1_000 },
+  keyLifetimeMs: 30 * 24 * HOUR,
+  sessionLifetimeMs: 12 * HOUR,
+  drainMs: 10 * SECOND,
+};

@@ -1,0 +1,132 @@
+// Owns the figures of the node as Prometheus reads them: made of plain numbers when somebody asks, never before.
+// Leaves counting to counts.ts and to the parts that know.
+import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
+import { Counter, Gauge, Registry } from 'prom-client';
+import type { WallClock } from '../clock/wall.js';
+import type { Host } from '../host/host.js';
+import type { Counts } from './counts.js';
+
+export interface MetricsSources {
+  readonly counts: Counts;
+  readonly host: Host;
+  readonly clock: WallClock;
+  /** Readers of event streams at the moment. */
+  readonly readers: () => number;
+  readonly version: string;
+}
+
+/** How often the delay of the event loop is sampled, in ms. */
+const SAMPLE_MS = 20;
+const NS = 1e-9;
+const MS = 1e-3;
+
+export class Metrics {
+  readonly #registry = new Registry();
+  readonly #loopDelay: IntervalHistogram = monitorEventLoopDelay({ resolution: SAMPLE_MS });
+
+  constructor({ counts, host, clock, readers, version }: MetricsSources) {
+    this.#counter('weir_requests_total', 'Answers by route and status.', ['method', 'path', 'status'], (counter) => {
+      for (const { route, status, count } of counts.answers()) {
+        counter.inc({ method: route?.method ?? '', path: route?.path ?? 'none', status }, count);
+      }
+    });
+    this.#counter('weir_decisions_total', 'Requests that contracts decided on.', ['decision'], (counter) => {
+      counter.inc({ decision: 'admitted' }, counts.admitted);
+      counter.inc({ decision: 'limited' }, counts.limited);
+    });
+    this.#counter('weir_transitions_total', 'Transitions on the record.', ['outcome'], (counter) => {
+      counter.inc({ outcome: 'taken' }, counts.transitions);
+      counter.inc({ outcome: 'refused' }, counts.refusedTransitions);
+    });
+    this.#count(
+      'weir_malformed_requests_total',
+      'Requests that were no HTTP or too slow.',
+      () => counts.malformedRequests,
+    );
+    this.#count('weir_cut_readers_total', 'Readers cut because they did not read.', () => counts.cutReaders);
+    this.#count('weir_missed_cycles_total', 'Cycles passed over while nothing could run.', () => counts.missedCycles);
+    this.#count('weir_failed_contracts_total', 'Contracts that stopped after an error.', () => counts.failedContracts);
+    this.#gauge('weir_machines', 'Machines on this node.', () => host.machines.size);
+    this.#gauge('weir_contracts', 'Contracts on this node.', () => host.contracts.size);
+    this.#gauge('weir_stream_readers', 'Readers of event streams.', readers);
+    this.#gauge('weir_cycle', 'The running cycle.', () => clock.cycle());
+    this.#gauge('weir_clock_lag_seconds', 'How late the last task of the clock ran.', () => clock.lagMs * MS);
+    this.#gauge('weir_clock_skew_seconds', 'How far the node is ahead of the wall clock.', () => clock.skewMs * MS);
+    this.#gauge('weir_store_ok', '1 while the node can store, 0 once it cannot.', () =>
+      Number(host.failure === undefined),
+    );
+    this.#gauge('weir_memory_bytes', 'Resident memory of the process.', () => process.memoryUsage.rss());
+    this.#loopDelayGauge();
+    new Gauge({
+      name: 'weir_build_info',
+      help: 'Always 1, with the version as a label.',
+      labelNames: ['version'],
+      registers: [this.#registry],
+    }).set({ version }, 1);
+    this.#registry.registerMetric(counts.commitSeconds);
+    this.#loopDelay.enable();
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  text(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  close(): void {
+    this.#loopDelay.disable();
+  }
+
+  #counter<Label extends string>(
+    name: string,
+    help: string,
+    labels: Label[],
+    collect: (counter: Counter<Label>) => void,
+  ) {
+    new Counter<Label>({
+      name,
+      help,
+      labelNames: labels,
+      registers: [this.#registry],
+      collect() {
+        this.reset();
+        collect(this);
+      },
+    });
+  }
+
+  #count(name: string, help: string, value: () => number): void {
+    this.#counter(name, help, [], (counter) => counter.inc(value()));
+  }
+
+  #gauge(name: string, help: string, value: () => number): void {
+    new Gauge({
+      name,
+      help,
+      registers: [this.#registry],
+      collect() {
+        this.set(value());
+      },
+    });
+  }
+
+  /** Since the last time that somebody asked. The sampling interval itself is not a delay. */
+  #loopDelayGauge(): void {
+    const delay = this.#loopDelay;
+    new Gauge({
+      name: 'weir_event_loop_delay_seconds',
+      help: 'How late the event loop was, since the last scrape.',
+      labelNames: ['quantile'],
+      registers: [this.#registry],
+      collect() {
+        const late = (ns: number) => Math.max(0, ns * NS - SAMPLE_MS * MS);
+        this.set({ quantile: '0.5' }, late(delay.percentile(50)));
+        this.set({ quantile: '0.99' }, late(delay.percentile(99)));
+        this.set({ quantile: '1' }, late(delay.max));
+        delay.reset();
+      },
+    });
+  }
+}

@@ -1,0 +1,96 @@
+// Owns how many keys an address may mint: a rate-limiter contract for each, on a private machine of the node's own, like any other.
+// Leaves minting to routes/mint.ts.
+//
+// Contracts are never removed, so there are only so many: a new address takes over the contract that has rested longest, if its
+// window is empty. If it is not, no other one is, and the newcomer has to wait until one is.
+//
+//   resting longest  ─► [ c3 ] [ c1 ] [ c2 ] ◄─  just used          address ─► contract
+import { isIPv4, isIPv6 } from 'node:net';
+import { rateLimiter, TEMPLATE_ID } from '../core/contract/rate-limiter.js';
+import type { Contract } from '../host/contract.js';
+import type { Host } from '../host/host.js';
+import type { Machine } from '../host/machine.js';
+import type { Limits } from './limits.js';
+
+export const MINT_MACHINE = 'weir-mint';
+
+/** The owner of what belongs to the node: no key has this name. */
+export const NODE_OWNER = 'node';
+
+export class MintLimit {
+  readonly machine: Machine;
+  readonly #host: Host;
+  readonly #limits: Limits['mint'];
+  /** In order of their last use: the first has rested longest. */
+  readonly #byAddress = new Map<string, Contract>();
+  readonly #free: Contract[];
+
+  constructor(host: Host, limits: Limits['mint']) {
+    this.#host = host;
+    this.#limits = limits;
+    this.machine =
+      host.machines.get(MINT_MACHINE) ??
+      host.createMachine({
+        slug: MINT_MACHINE,
+        owner: NODE_OWNER,
+        isPublic: false,
+        displayName: 'Keys minted by address',
+      });
+    this.#free = this.machine.contracts.filter((contract) => this.#isOfTheseLimits(contract));
+  }
+
+  /** Counts one request of an address, and tells which contract decided and whether it was admitted. */
+  ask(address: string, cycle: number): { readonly contract: Contract; readonly isAdmitted: boolean } {
+    const name = networkOf(address);
+    const known = this.#byAddress.get(name);
+    const contract = known ?? this.#contractForNewcomer(cycle);
+    if (contract === undefined) return { contract: this.#restedLongest()[1], isAdmitted: false };
+    this.#byAddress.delete(name);
+    this.#byAddress.set(name, contract);
+    return { contract, isAdmitted: contract.record(1, cycle) === 1 };
+  }
+
+  #contractForNewcomer(cycle: number): Contract | undefined {
+    const free = this.#free.pop();
+    if (free !== undefined) return free;
+    if (this.#byAddress.size < this.#limits.addresses) {
+      return this.#host.createContract(MINT_MACHINE, rateLimiter(this.#limitsOfContract()), TEMPLATE_ID);
+    }
+    const [address, contract] = this.#restedLongest();
+    contract.advance(cycle);
+    if (contract.gate.count > 0) return undefined;
+    this.#byAddress.delete(address);
+    return contract;
+  }
+
+  #restedLongest(): [string, Contract] {
+    const [first] = this.#byAddress;
+    return first!;
+  }
+
+  #limitsOfContract() {
+    const { threshold, within } = this.#limits;
+    return { threshold, within };
+  }
+
+  /** A node that was started with other limits before has contracts that speak of those. */
+  #isOfTheseLimits({ plan, failure }: Contract): boolean {
+    const { threshold, within } = this.#limits;
+    return failure === undefined && plan.thresholds[0] === threshold && plan.aggregates[0]?.within === within;
+  }
+}
+
+/** Whom an address stands for: itself, or in IPv6 its network of 64 bits, of which one person has them all. */
+export function networkOf(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
+  if (isIPv4(mapped) || !isIPv6(mapped)) return mapped;
+  const [head = '', tail] = mapped.split('%')[0]!.split('::');
+  const first = head === '' ? [] : head.split(':');
+  const last = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = Array.from({ length: Math.max(0, 8 - first.length - last.length) }, () => '0');
+  const groups = tail === undefined ? first : [...first, ...zeros, ...last];
+  return `${groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')}::/64`;
+}

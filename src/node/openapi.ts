@@ -1,0 +1,139 @@
+// Owns the OpenAPI 3.1 document: made by @fastify/swagger from the registry, with what a route does not repeat: the problems that
+// its failures become, the credentials it wants, its example. Leaves the routes to registry.ts.
+import swagger from '@fastify/swagger';
+import type { FastifyInstance, FastifySchema } from 'fastify';
+import { catalogue, type FailureCode } from '../core/failure.js';
+import { SESSION_COOKIE } from './access.js';
+import { Problem } from './problem.js';
+import type { Answer, Auth, Route } from './route.js';
+
+/** Tells swagger of every route that is mounted after it. */
+export async function registerOpenApi(app: FastifyInstance, version: string): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Weir',
+        version,
+        description: 'The HTTP API of a node that hosts windowed rate limiters and other state machines.',
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      },
+      components: {
+        securitySchemes: {
+          key: { type: 'http', scheme: 'bearer', description: 'A key from POST /api/demo-key/mint.' },
+          session: { type: 'apiKey', in: 'cookie', name: SESSION_COOKIE, description: 'Set by POST /api/session.' },
+        },
+      },
+    },
+    convertConstToEnum: false,
+    transform: ({ schema, url, route }) => {
+      const declared = route.config?.route;
+      return { schema: declared === undefined ? schema : described(declared), url };
+    },
+  });
+}
+
+/** Codes with which a route can fail: its own, and those of its credentials, its body, its query and the store. */
+export function errorsOf({ auth, method, path, shapes = {}, errors = [] }: Route): FailureCode[] {
+  const touchesStore = auth !== 'public' || path === '/api/demo-key/mint';
+  const codes: FailureCode[] = [
+    ...errors,
+    ...(shapes.querystring === undefined && shapes.body === undefined ? [] : (['invalid_input'] as const)),
+    ...(method === 'POST'
+      ? (['invalid_json', 'unsupported_media_type', 'body_too_large', 'invalid_input'] as const)
+      : []),
+    ...credentialErrors(auth),
+    ...(touchesStore ? (['store_failed'] as const) : []),
+  ];
+  return [...new Set(codes)];
+}
+
+function credentialErrors(auth: Auth): readonly FailureCode[] {
+  switch (auth) {
+    case 'public':
+      return [];
+    case 'public_or_owner':
+      return ['credential_invalid'];
+    default:
+      return ['credential_missing', 'credential_invalid', 'cross_site_refused'];
+  }
+}
+
+function described(route: Route): FastifySchema & Record<string, unknown> {
+  const { shapes = {}, summary, domain, tier, example, auth } = route;
+  const { body } = shapes;
+  return {
+    summary,
+    operationId: operationId(route),
+    tags: [domain],
+    security: securityOf(auth),
+    'x-tier': tier,
+    'x-auth': auth,
+    ...(shapes.params === undefined ? {} : { params: shapes.params }),
+    ...(shapes.querystring === undefined ? {} : { querystring: shapes.querystring }),
+    ...(body === undefined
+      ? {}
+      : { body: route.takesStream ? streamed(body, example.body) : withExample(body, example.body) }),
+    response: { ...answersOf(route), ...problemsOf(errorsOf(route)) },
+  };
+}
+
+function withExample(schema: object, example: unknown): object {
+  return example === undefined ? schema : { ...schema, examples: [example] };
+}
+
+function streamed(schema: object, example: unknown): object {
+  const lines = { type: 'string', description: 'One event a line.', examples: [example] };
+  return { content: { 'application/x-ndjson': { schema: lines }, 'application/json': { schema } } };
+}
+
+function answersOf({ answers }: Route): Record<string, object> {
+  return Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, documented(answer)]));
+}
+
+function documented({ description, type = 'application/json', schema }: Answer): object {
+  if (schema !== undefined) return { description, content: { [type]: { schema } } };
+  if (type === 'application/json') return { description, type: 'null' };
+  return { description, content: { [type]: { schema: { type: 'string' } } } };
+}
+
+/** Codes of one status share a response, which lists them. */
+function problemsOf(codes: readonly FailureCode[]): Record<string, object> {
+  const byStatus = new Map<number, FailureCode[]>();
+  for (const code of codes) {
+    const { status } = catalogue[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return Object.fromEntries(
+    [...byStatus].map(([status, same]) => [
+      status,
+      {
+        description: same.map((code) => `\`${code}\`: ${catalogue[code].title}.`).join(' '),
+        content: { 'application/problem+json': { schema: Problem } },
+      },
+    ]),
+  );
+}
+
+function securityOf(auth: Auth): Record<string, string[]>[] {
+  switch (auth) {
+    case 'public':
+      return [];
+    case 'public_or_owner':
+      return [{}, { key: [] }, { session: [] }];
+    case 'key':
+      return [{ key: [] }];
+    case 'session':
+      return [{ session: [] }];
+    case 'key_or_session':
+      return [{ key: [] }, { session: [] }];
+    case 'key_and_session':
+      return [{ key: [] }, { key: [], session: [] }];
+  }
+}
+
+/** For example `get-api-chain-slug-state`. */
+function operationId({ method, path }: Route): string {
+  const words = path.split(/[^A-Za-z0-9]+/).filter((word) => word !== '');
+  return [method.toLowerCase(), ...words].join('-');
+}

@@ -1,0 +1,95 @@
+// Owns whose machines are whose: looking one up for somebody, and listing those they may see. Leaves who is asking to access.ts.
+import { assert, Failure } from '../core/failure.js';
+import type { Contract } from '../host/contract.js';
+import type { Host } from '../host/host.js';
+import type { Machine } from '../host/machine.js';
+import type { Caller } from './access.js';
+import { firstIndex } from './sorted.js';
+
+export class Ownership {
+  readonly #host: Host;
+  readonly #byOwner = new Map<string, Machine[]>();
+  #slugs: string[] | undefined;
+
+  constructor(host: Host) {
+    this.#host = host;
+    for (const machine of host.machines.values()) this.add(machine);
+  }
+
+  /** A machine that the host has from now on. */
+  add(machine: Machine): void {
+    const owned = this.#byOwner.get(machine.image.owner);
+    if (owned === undefined) this.#byOwner.set(machine.image.owner, [machine]);
+    else owned.push(machine);
+    this.#slugs = undefined;
+  }
+
+  machinesOf(owner: string): readonly Machine[] {
+    return this.#byOwner.get(owner) ?? [];
+  }
+
+  /**
+   * The machine, for its owner alone.
+   * @throws Failure `store_failed`, `machine_not_found` (as for a private one of another owner), `not_owner`
+   */
+  owned(slug: string, caller: Caller | undefined): Machine {
+    assert(caller !== undefined, 'a route for owners wants a credential');
+    const machine = this.#machine(slug);
+    if (machine !== undefined && machine.image.owner === caller.owner) return machine;
+    if (machine === undefined || !machine.image.isPublic) throw notFound(slug);
+    throw new Failure('not_owner', {
+      what: `The machine "${slug}" was left as it is.`,
+      why: 'It belongs to another owner, who lets others look at it and no more.',
+      fix: 'Create a machine of your own, or use the key of its owner.',
+    });
+  }
+
+  /**
+   * The machine, for whoever may look at it.
+   * @throws Failure `store_failed`, `machine_not_found` (as for a private one of another owner)
+   */
+  visible(slug: string, caller: Caller | undefined): Machine {
+    const machine = this.#machine(slug);
+    if (machine !== undefined && isVisible(machine, caller)) return machine;
+    throw notFound(slug);
+  }
+
+  /** Up to `limit` machines that the caller may look at, by slug, after a slug. */
+  list(caller: Caller | undefined, after: string, limit: number): Machine[] {
+    this.#slugs ??= [...this.#host.machines.keys()].sort();
+    const slugs = this.#slugs;
+    const found: Machine[] = [];
+    const first = firstIndex(slugs.length, (index) => slugs[index]! > after);
+    for (let index = first; index < slugs.length && found.length < limit; index += 1) {
+      const machine = this.#host.machines.get(slugs[index]!);
+      if (machine !== undefined && isVisible(machine, caller)) found.push(machine);
+    }
+    return found;
+  }
+
+  #machine(slug: string): Machine | undefined {
+    if (this.#host.failure !== undefined) throw this.#host.failure;
+    return this.#host.machines.get(slug);
+  }
+}
+
+/** @throws Failure `contract_not_found` unless it is one of the machine's */
+export function contractOf(host: Host, machine: Machine, id: string): Contract {
+  const contract = host.contracts.get(id);
+  if (contract !== undefined && contract.machine === machine) return contract;
+  throw new Failure('contract_not_found', {
+    what: `The machine "${machine.slug}" has no contract "${id}".`,
+    fix: `GET /api/chain/${machine.slug}/contracts lists those it has.`,
+  });
+}
+
+function isVisible({ image }: Machine, caller: Caller | undefined): boolean {
+  return image.isPublic || image.owner === caller?.owner;
+}
+
+function notFound(slug: string): Failure {
+  return new Failure('machine_not_found', {
+    what: `There is no machine "${slug}", or it is private and not yours.`,
+    fix: 'Check the slug, and send the key of its owner where it is private.',
+  });
+}

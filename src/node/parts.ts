@@ -1,0 +1,44 @@
+// Owns the list of the parts that a node is put together from, as its routes see them. Leaves putting them together to node.ts.
+import type { WallClock } from '../clock/wall.js';
+import type { OperatorRegistry } from '../core/operator/registry.js';
+import type { Signer, Succession } from '../core/record/signing.js';
+import type { Host } from '../host/host.js';
+import type { Credentials } from '../store/credentials.js';
+import type { Store } from '../store/store.js';
+import type { Access } from './access.js';
+import type { ActiveMachines } from './active-machines.js';
+import type { Counts } from './counts.js';
+import type { Durability } from './durability.js';
+import type { Limits } from './limits.js';
+import type { Metrics } from './metrics.js';
+import type { MintLimit } from './mint-limit.js';
+import type { Ownership } from './ownership.js';
+import type { RateLimitWriter } from './rate-limit-fields.js';
+import type { Route } from './route.js';
+import type { Streams } from './stream.js';
+import type { Verifications } from './verifications.js';
+
+export interface Parts {
+  readonly version: string;
+  readonly limits: Limits;
+  readonly clock: WallClock;
+  readonly host: Host;
+  readonly store: Store;
+  readonly credentials: Credentials;
+  readonly operators: OperatorRegistry;
+  readonly signer: Signer;
+  /** How the present key of the signer followed from earlier ones, oldest first. */
+  readonly successions: readonly Succession[];
+  readonly access: Access;
+  readonly ownership: Ownership;
+  readonly durability: Durability;
+  readonly rateLimits: RateLimitWriter;
+  readonly mintLimit: MintLimit;
+  readonly active: ActiveMachines;
+  readonly verifications: Verifications;
+  readonly streams: Streams;
+  readonly counts: Counts;
+  readonly metrics: Metrics;
+  readonly routes: readonly Route[];
+  readonly isDraining: () => boolean;
+}

@@ -1,0 +1,116 @@
+// Owns what one route of the node is, declared once: where, for whom, what goes in and comes out, an example, and who answers.
+// Leaves the list to registry.ts, mounting to mount.ts, who may ask to access.ts.
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type {
+  FastifyReply,
+  FastifyRequest,
+  RawRequestDefaultExpression,
+  RawServerDefault,
+  RouteGenericInterface,
+} from 'fastify';
+import type { TObject, TSchema } from 'typebox';
+import type { FailureCode } from '../core/failure.js';
+import type { Parts } from './parts.js';
+
+export type Auth =
+  /** Anyone; credentials are not looked at. */
+  | 'public'
+  /** Anyone where the machine is public, its owner alone where it is private. */
+  | 'public_or_owner'
+  | 'key'
+  | 'session'
+  | 'key_or_session'
+  /** A key; a session that comes along has to be good, too, and of the same owner. */
+  | 'key_and_session';
+
+export type Tier = 'computation (public)' | 'public' | 'account' | 'machine' | 'operations (public)';
+
+export type Domain =
+  | 'state machines'
+  | 'contract templates'
+  | 'contracts'
+  | 'events'
+  | 'record'
+  | 'operators'
+  | 'updates'
+  | 'compute, wizard surface'
+  | 'keys and sessions'
+  | 'node'
+  | 'home';
+
+/** The schemas of what comes in. What is left out takes nothing: a query or body with any field is refused. */
+export interface Shapes {
+  readonly params?: TObject;
+  readonly querystring?: TObject;
+  readonly body?: TSchema;
+}
+
+/** What an answer with one status looks like. */
+export interface Answer {
+  readonly description: string;
+  /** Media type; `application/json` when absent. */
+  readonly type?: string;
+  readonly schema?: TSchema;
+}
+
+/**
+ * A request that is answered as told here, on a node where the machine `edge-gateway` belongs to the caller and has one contract
+ * made from the template. In `params`, the contract id is written as `{contract_id}`.
+ */
+export interface Example {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  /** Media type of a body that is given as text. */
+  readonly type?: string;
+  readonly status: number;
+}
+
+export type Asked<S extends Shapes> = FastifyRequest<
+  RouteGenericInterface,
+  RawServerDefault,
+  RawRequestDefaultExpression,
+  S,
+  TypeBoxTypeProvider
+>;
+
+export interface Declaration<S extends Shapes> {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** With parameters in braces: `/api/chain/{slug}/event`. */
+  readonly path: string;
+  readonly auth: Auth;
+  readonly tier: Tier;
+  readonly domain: Domain;
+  /** One sentence. */
+  readonly summary: string;
+  readonly shapes?: S;
+  /** By status. Errors are not listed here: every code of `errors` brings its own. */
+  readonly answers: Readonly<Record<number, Answer>>;
+  /** Codes that are this route's own; those of its credentials, its body and the store are added by errorsOf. */
+  readonly errors?: readonly FailureCode[];
+  readonly example: Example;
+  /** Whether asking changes something, which another site must not make a browser do; a GET does not unless it says so. */
+  readonly changes?: boolean;
+  /** False where asking by HEAD would make no sense: a GET that counts, or never ends. */
+  readonly hasHead?: boolean;
+  /** Whether its answers are written by a serializer compiled from their schema: for routes that are asked all the time. */
+  readonly isHot?: boolean;
+  /** The body is checked by whoever it is for, in words of their own; its schema is for readers. */
+  readonly checksBody?: boolean;
+  /** The body is handed over as the stream it is. */
+  readonly takesStream?: boolean;
+  /** Answers, or a promise of it; the status is that of `reply`, 200 unless set. What it throws becomes a problem. */
+  readonly handle: (parts: Parts, request: Asked<S>, reply: FastifyReply) => unknown;
+}
+
+/** A route of any shapes, as those see it who do not call its handler with shapes of their own. */
+export type Route = Declaration<Shapes>;
+
+/** Declares a route: the types of params, query and body follow from its schemas. */
+export function route<const S extends Shapes>(declared: Declaration<S>): Route {
+  return declared as unknown as Route;
+}
+
+export function changesState({ method, changes = method !== 'GET' }: Route): boolean {
+  return changes;
+}

@@ -1,0 +1,175 @@
+// Owns contracts: creating one from a definition, the deploy of the template included, listing, looking at one. Leaves both stages
+// of validation to core/contract/validate.ts.
+import Type from 'typebox';
+import { rateLimiter, TEMPLATE_ID } from '../../core/contract/rate-limiter.js';
+import { ContractDefinition } from '../../core/contract/schema.js';
+import { assert, Failure, type FailureCode } from '../../core/failure.js';
+import type { Contract } from '../../host/contract.js';
+import type { Caller } from '../access.js';
+import { contractOf } from '../ownership.js';
+import type { Parts } from '../parts.js';
+import { route } from '../route.js';
+import { closed, OfContract, OfMachine, Ok, Row, Slug } from '../shapes.js';
+import { ContractStatus, ContractView, contractStatus, contractView } from '../views.js';
+
+const refusals = [
+  'machine_not_found',
+  'not_owner',
+  'invalid_definition',
+  'invalid_expression',
+  'operator_not_registered',
+  'definition_unsound',
+  'limit_reached',
+] as const satisfies readonly FailureCode[];
+
+export const deployRateLimiter = route({
+  method: 'POST',
+  path: '/api/contracts/templates/rate-limiter/deploy',
+  auth: 'key_or_session',
+  tier: 'machine',
+  domain: 'contract templates',
+  summary:
+    'Deploys the windowed rate limiter onto a machine: the contract starts allowing, and fires first in the next cycle.',
+  shapes: {
+    body: Type.Object(
+      {
+        slug: Slug,
+        threshold: Type.Optional(
+          Type.Integer({
+            minimum: 1,
+            maximum: 1_000_000_000,
+            description: 'Request events a window may hold; 100 when absent.',
+          }),
+        ),
+        within: Type.Optional(
+          Type.Integer({
+            minimum: 1,
+            maximum: 100_000,
+            description: 'Length of the rolling window in cycles; 60 when absent.',
+          }),
+        ),
+      },
+      closed,
+    ),
+  },
+  answers: {
+    201: {
+      description: 'The contract.',
+      schema: Type.Object({ ok: Ok, contract: ContractView, template_id: Type.Literal(TEMPLATE_ID) }),
+    },
+  },
+  errors: refusals,
+  example: { body: { slug: 'edge-gateway', threshold: 100, within: 60 }, status: 201 },
+  async handle(parts, { body, caller }, reply) {
+    const { slug, ...parameters } = body;
+    const contract = await create(parts, caller, slug, rateLimiter(parameters), TEMPLATE_ID);
+    reply.code(201);
+    return { ok: true, contract: contractView(contract), template_id: TEMPLATE_ID };
+  },
+});
+
+export const createContract = route({
+  method: 'POST',
+  path: '/api/chain/{slug}/contracts',
+  auth: 'key_or_session',
+  tier: 'machine',
+  domain: 'contracts',
+  summary:
+    'Creates a contract from a definition of your own: parsed by its schema, then checked against the live operator registry.',
+  shapes: { params: OfMachine, body: ContractDefinition },
+  checksBody: true,
+  answers: { 201: { description: 'The contract.', schema: Type.Object({ ok: Ok, contract: ContractView }) } },
+  errors: refusals,
+  example: { params: { slug: 'edge-gateway' }, body: rateLimiter({ threshold: 5, within: 10 }), status: 201 },
+  async handle(parts, { params, body, caller }, reply) {
+    const contract = await create(parts, caller, params.slug, body);
+    reply.code(201);
+    return { ok: true, contract: contractView(contract) };
+  },
+});
+
+export const listContracts = route({
+  method: 'GET',
+  path: '/api/chain/{slug}/contracts',
+  auth: 'public_or_owner',
+  tier: 'public',
+  domain: 'contracts',
+  summary: 'Lists the contracts of a machine in order of creation.',
+  shapes: { params: OfMachine },
+  answers: {
+    200: { description: 'The contracts.', schema: Type.Object({ ok: Ok, contracts: Type.Array(ContractView) }) },
+  },
+  errors: ['machine_not_found'],
+  example: { params: { slug: 'edge-gateway' }, status: 200 },
+  async handle({ ownership, durability }, { params, caller }) {
+    const machine = ownership.visible(params.slug, caller);
+    const contracts = machine.contracts.map(contractView);
+    await durability.ofRows(machine);
+    return { ok: true, contracts };
+  },
+});
+
+/** Last transitions are looked for among so many rows at the end of the record, and so many are told. */
+const LOOK_BACK = 200;
+const TOLD = 10;
+
+export const getContract = route({
+  method: 'GET',
+  path: '/api/chain/{slug}/contracts/{contract_id}',
+  auth: 'public_or_owner',
+  tier: 'public',
+  domain: 'contracts',
+  summary: 'Tells about a contract: its state, its window, when to come again, its last transitions.',
+  shapes: { params: OfContract },
+  answers: {
+    200: {
+      description: 'The contract.',
+      schema: Type.Object({
+        ok: Ok,
+        contract: Type.Object({
+          ...ContractStatus.properties,
+          definition: ContractDefinition,
+          last_transitions: Type.Array(Row, {
+            description: `Up to ${TOLD}, of the last ${LOOK_BACK} rows; newest last.`,
+          }),
+        }),
+      }),
+    },
+  },
+  errors: ['machine_not_found', 'contract_not_found'],
+  example: { params: { slug: 'edge-gateway', contract_id: '{contract_id}' }, status: 200 },
+  async handle({ host, store, ownership, durability, clock }, { params, caller }) {
+    const machine = ownership.visible(params.slug, caller);
+    const contract = contractOf(host, machine, params.contract_id);
+    if (contract.failure === undefined) contract.advance(clock.cycle());
+    const status = contractStatus(contract);
+    const query = { afterSeq: Math.max(0, machine.head.seq - LOOK_BACK), limit: LOOK_BACK, contractId: contract.id };
+    const last_transitions = store.rows(machine.slug, { ...query, kind: 'transition' }).slice(-TOLD);
+    await durability.ofRows(machine);
+    return { ok: true, contract: { ...status, definition: contract.plan.definition, last_transitions } };
+  },
+});
+
+async function create(
+  { host, ownership, durability, limits }: Parts,
+  caller: Caller | undefined,
+  slug: string,
+  definition: unknown,
+  templateId?: string,
+): Promise<Contract> {
+  const machine = ownership.owned(slug, caller);
+  assert(caller !== undefined, 'a contract is created by an owner');
+  const owned = ownership.machinesOf(caller.owner).reduce((sum, { contracts }) => sum + contracts.length, 0);
+  if (owned >= limits.contractsPerOwner) throw tooMany(limits.contractsPerOwner);
+  const contract = host.createContract(machine.slug, definition, templateId);
+  await durability.commit();
+  return contract;
+}
+
+function tooMany(most: number): Failure {
+  return new Failure('limit_reached', {
+    what: 'No contract was created.',
+    why: `An owner has up to ${most} contracts on this node.`,
+    fix: 'Let several clients share one.',
+  });
+}

@@ -1,0 +1,73 @@
+// Owns POST …/event: one event, or several of one kind at once, to whoever listens. Leaves who listens to counting.ts.
+import Type from 'typebox';
+import { Failure } from '../../core/failure.js';
+import { countEvents, type Listener, listenersOf, whyNotAt } from '../counting.js';
+import { type Decision, DecisionShape, decisionOf } from '../decision.js';
+import { EventShape } from '../event-line.js';
+import type { Parts } from '../parts.js';
+import { route } from '../route.js';
+import { Cycle, OfMachine, Ok } from '../shapes.js';
+
+export const countOne = route({
+  method: 'POST',
+  path: '/api/chain/{slug}/event',
+  auth: 'key_or_session',
+  tier: 'machine',
+  domain: 'events',
+  summary:
+    'Counts an event in every contract of the machine that listens to its kind, or in one of them, and tells the decisions.',
+  shapes: { params: OfMachine, body: EventShape },
+  answers: {
+    200: {
+      description: 'The decision of every contract that counted it.',
+      schema: Type.Object({ ok: Ok, cycle: Cycle, contracts: Type.Array(DecisionShape) }),
+    },
+  },
+  errors: [
+    'machine_not_found',
+    'not_owner',
+    'contract_not_found',
+    'unknown_event_type',
+    'event_too_old',
+    'event_in_future',
+    'contract_failed',
+  ],
+  example: { params: { slug: 'edge-gateway' }, body: { type: 'request' }, status: 200 },
+  isHot: true,
+  handle(parts, request) {
+    const machine = parts.ownership.owned(request.params.slug, request.caller);
+    const { type, count = 1, cycle: happened, contract_id } = request.body;
+    const listeners = listenersOf(parts.host, machine, type, contract_id);
+    const cycle = parts.clock.cycle();
+    if (happened !== undefined) {
+      const failure = whyNotAt(listeners, happened, cycle);
+      if (failure !== undefined) throw failure;
+    }
+    const contracts: Decision[] = [];
+    for (const listener of listeners) decide(parts, listener, count, cycle, happened, contracts);
+    const answer = { ok: true, cycle, contracts };
+    const durable = parts.durability.ofCounts(machine);
+    return durable === undefined ? answer : durable.then(() => answer);
+  },
+});
+
+function decide(
+  { host, counts }: Parts,
+  listener: Listener,
+  n: number,
+  cycle: number,
+  happened: number | undefined,
+  into: Decision[],
+): void {
+  let admitted: number;
+  try {
+    admitted = countEvents(host, listener, n, cycle, happened);
+  } catch (error) {
+    // A contract that stops at this very event does not take the event from the others.
+    if (error instanceof Failure && error.code === 'contract_failed' && into.length > 0) return;
+    throw error;
+  }
+  counts.admitted += admitted;
+  counts.limited += n - admitted;
+  into.push(decisionOf(listener.contract, listener.kind, n, admitted));
+}

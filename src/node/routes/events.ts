@@ -1,0 +1,175 @@
+// Owns POST …/events: many events at once, as a JSON array or line by line. Leaves each line to bulk.ts.
+//
+// The answer comes when the last line was read: a client that writes all of its lines before it reads a word is served, too.
+import type { Readable } from 'node:stream';
+import Type from 'typebox';
+import { Failure } from '../../core/failure.js';
+import { LineCutter } from '../../traffic/log/lines.js';
+import { BulkCount } from '../bulk.js';
+import { DecisionShape } from '../decision.js';
+import { EventShape } from '../event-line.js';
+import type { Parts } from '../parts.js';
+import { failureFrom } from '../problem.js';
+import { route } from '../route.js';
+import { Cycle, OfMachine, Ok } from '../shapes.js';
+
+const Line = Type.Integer({ description: 'Number of a line, or place in the array, from 1.' });
+const Sum = (description: string) => Type.Integer({ description });
+
+const Outcome = Type.Object({
+  from_line: Line,
+  to_line: Line,
+  outcome: Type.Enum(['admitted', 'limited', 'mixed', 'refused']),
+  admitted: Sum('Events admitted on these lines.'),
+  limited: Sum('Events limited on these lines.'),
+  code: Type.Optional(Type.String({ description: 'Why refused lines were not counted.' })),
+  detail: Type.Optional(Type.String({ description: 'The same in words, of the first of them.' })),
+});
+
+const Answer = Type.Object({
+  ok: Ok,
+  cycle: Cycle,
+  lines: Sum('Lines with something on them.'),
+  counted: Sum('Lines that were counted.'),
+  refused: Sum('Lines that were not.'),
+  admitted: Sum('Events that every contract admitted.'),
+  limited: Sum('Events that some contract limited.'),
+  complete: Type.Boolean({ description: 'Whether all lines were read. If not, send again from `next_line` on.' }),
+  next_line: Type.Optional(Line),
+  outcomes: Type.Array(Outcome, { description: 'Of every line, in order; neighbours with the same outcome are one.' }),
+  contracts: Type.Array(DecisionShape),
+});
+
+export const countMany = route({
+  method: 'POST',
+  path: '/api/chain/{slug}/events',
+  auth: 'key_or_session',
+  tier: 'machine',
+  domain: 'events',
+  summary:
+    'Counts many events at once: a JSON array, or one event a line (NDJSON). Bad lines are reported, good ones counted.',
+  shapes: { params: OfMachine, body: Type.Array(EventShape) },
+  answers: { 200: { description: 'An outcome for every line.', schema: Answer } },
+  errors: ['machine_not_found', 'not_owner', 'invalid_json', 'invalid_input'],
+  example: {
+    params: { slug: 'edge-gateway' },
+    type: 'application/x-ndjson',
+    body: '{"type":"request"}\n{"type":"request","count":3}\n',
+    status: 200,
+  },
+  takesStream: true,
+  async handle(parts, request, reply) {
+    const { ownership, clock, host, durability, counts, limits } = parts;
+    const machine = ownership.owned(request.params.slug, request.caller);
+    const bulk = new BulkCount(host, machine, () => clock.cycle());
+    const body = request.body as unknown as Readable;
+    refuseAnnounced(request.headers['content-length'], limits.eventsBytes);
+    try {
+      if (request.mediaType === 'application/json') await readArray(parts, body, bulk);
+      else await readLines(parts, body, bulk);
+    } finally {
+      counts.admitted += bulk.admitted;
+      counts.limited += bulk.limited;
+      await durability.ofCounts(machine);
+    }
+    const { stoppedBefore: next_line } = bulk;
+    // What is still to come stands in the way of the next request of this connection.
+    if (!body.readableEnded) reply.header('connection', 'close');
+    return {
+      ok: true,
+      cycle: clock.cycle(),
+      lines: bulk.lines,
+      counted: bulk.counted,
+      refused: bulk.refused,
+      admitted: bulk.admitted,
+      limited: bulk.limited,
+      complete: next_line === undefined,
+      ...(next_line === undefined ? {} : { next_line }),
+      outcomes: bulk.outcomes,
+      contracts: bulk.decisions(),
+    };
+  },
+});
+
+/** Counts line by line as they come; holds no more than one chunk and one line. */
+async function readLines({ limits }: Parts, body: Readable, bulk: BulkCount): Promise<void> {
+  const cutter = new LineCutter(bulk, { skip: (number) => bulk.refuse(number, tooLong()) });
+  let bytes = 0;
+  for await (const chunk of chunksOf(body)) {
+    bytes += chunk.length;
+    if (bytes > limits.eventsBytes) return bulk.stop(cutter.lines + 1);
+    // Once counting has stopped the rest is read and let go of, so that the client gets to read the answer.
+    if (bulk.stoppedBefore === undefined) cutter.push(chunk);
+  }
+  cutter.end();
+}
+
+async function readArray({ limits }: Parts, body: Readable, bulk: BulkCount): Promise<void> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of chunksOf(body)) {
+    bytes += chunk.length;
+    if (bytes > limits.bodyBytes) throw arrayTooLarge(limits.bodyBytes);
+    chunks.push(chunk);
+  }
+  const events = parseArray(Buffer.concat(chunks).toString());
+  for (const [index, event] of events.entries()) bulk.value(event, index + 1);
+}
+
+/** The chunks of a body; one that breaks off is a failure of its sender. The connection outlives the last chunk taken. */
+async function* chunksOf(body: Readable): AsyncGenerator<Buffer> {
+  try {
+    yield* body.iterator({ destroyOnReturn: false });
+  } catch (error) {
+    throw failureFrom(error) ?? brokenOff(error);
+  }
+}
+
+function refuseAnnounced(contentLength: string | undefined, most: number): void {
+  if (contentLength === undefined || Number(contentLength) <= most) return;
+  throw new Failure('body_too_large', {
+    what: 'Nothing was counted.',
+    why: `The body has ${contentLength} bytes, more than ${most}.`,
+    fix: 'Send it in pieces.',
+  });
+}
+
+function parseArray(text: string): unknown[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new Failure('invalid_json', {
+      what: 'Nothing was counted.',
+      why: `The body is not JSON: ${(error as Error).message}.`,
+      fix: 'Send a JSON array, or one event a line with `Content-Type: application/x-ndjson`.',
+    });
+  }
+  if (Array.isArray(value)) return value;
+  throw new Failure('invalid_input', {
+    what: 'Nothing was counted.',
+    why: 'The body is JSON and no array.',
+    fix: 'Send an array of events; a single one goes to POST …/event.',
+    faults: [{ path: '/', message: 'must be an array' }],
+  });
+}
+
+function arrayTooLarge(most: number): Failure {
+  return new Failure('body_too_large', {
+    what: 'Nothing was counted.',
+    why: `An array is read as a whole, and this one has more than ${most} bytes.`,
+    fix: 'Send one event a line with `Content-Type: application/x-ndjson`.',
+  });
+}
+
+function tooLong(): Failure {
+  return new Failure('body_too_large', { what: 'The line was not counted.', why: 'It is longer than any event.' });
+}
+
+function brokenOff(cause: unknown): Failure {
+  return new Failure('malformed_request', {
+    what: 'The body broke off.',
+    why: 'The connection ended before its last line; the lines before were counted.',
+    cause,
+  });
+}

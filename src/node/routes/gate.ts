@@ -1,0 +1,137 @@
+// Owns the gate: one request event and its decision, for a gateway that asks at every request. Leaves deciding to the contract,
+// the header fields to rate-limit-fields.ts.
+import type { FastifyReply } from 'fastify';
+import Type, { type Static } from 'typebox';
+import { Failure } from '../../core/failure.js';
+import type { Contract } from '../../host/contract.js';
+import { type Decision, DecisionShape, decisionOf, retryAfterOf } from '../decision.js';
+import { contractOf } from '../ownership.js';
+import type { Parts } from '../parts.js';
+import { type Problem, sendProblem } from '../problem.js';
+import { type Asked, type Declaration, route } from '../route.js';
+import { Cycle, closed, OfContract, Ok } from '../shapes.js';
+
+/** The kind of event that a gate counts. */
+const REQUEST = 'request';
+
+const Query = Type.Object(
+  { peek: Type.Optional(Type.Boolean({ description: 'Tells how a request would be decided, and counts nothing.' })) },
+  closed,
+);
+const shapes = { params: OfContract, querystring: Query } as const;
+
+const { admitted: _admitted, limited: _limited, ...fields } = DecisionShape.properties;
+const Answer = Type.Object({ ok: Ok, cycle: Cycle, decision: Type.Literal('admitted'), ...fields });
+
+/** The problem type that is registered for this (RFC 9457, draft-ietf-httpapi-ratelimit-headers). */
+const QUOTA_EXCEEDED = 'https://iana.org/assignments/http-problem-types#quota-exceeded';
+
+const declaration = {
+  path: '/api/chain/{slug}/contracts/{contract_id}/gate',
+  auth: 'key_or_session',
+  tier: 'machine',
+  domain: 'events',
+  shapes,
+  answers: {
+    200: {
+      description: 'Admitted; the header fields RateLimit and RateLimit-Policy tell what is left.',
+      schema: Answer,
+    },
+  },
+  errors: [
+    'machine_not_found',
+    'not_owner',
+    'contract_not_found',
+    'unknown_event_type',
+    'too_many_requests',
+    'contract_failed',
+  ],
+  example: { params: { slug: 'edge-gateway', contract_id: '{contract_id}' }, query: {}, status: 200 },
+  changes: true,
+  hasHead: false,
+  isHot: true,
+  handle: decide,
+} as const satisfies Partial<Declaration<typeof shapes>>;
+
+export const gate = route({
+  ...declaration,
+  method: 'GET',
+  summary: 'Counts one request and decides it: 200 admitted, 429 limited. With ?peek=1 it counts nothing.',
+});
+
+export const gateByPost = route({
+  ...declaration,
+  method: 'POST',
+  summary: 'The same for clients that change nothing by GET.',
+});
+
+function decide(parts: Parts, request: Asked<typeof shapes>, reply: FastifyReply): unknown {
+  const { slug, contract_id } = request.params;
+  const machine = parts.ownership.owned(slug, request.caller);
+  const contract = contractOf(parts.host, machine, contract_id);
+  const kind = contract.listensTo(REQUEST);
+  if (kind < 0) throw countsNoRequests(contract);
+  const nowMs = parts.clock.now();
+  const cycle = parts.clock.cycle();
+  const { peek } = request.query as Static<typeof Query>;
+  const decision = peek === true ? foreseen(contract, kind, cycle) : taken(parts, contract, kind, cycle);
+  const durable = parts.durability.ofCounts(machine);
+  if (durable === undefined) return answer(parts, reply, contract, kind, decision, nowMs);
+  return durable.then(() => answer(parts, reply, contract, kind, decision, nowMs));
+}
+
+function taken({ counts }: Parts, contract: Contract, kind: number, cycle: number): Decision {
+  const admitted = contract.record(1, cycle, kind);
+  counts.admitted += admitted;
+  counts.limited += 1 - admitted;
+  return decisionOf(contract, kind, 1, admitted);
+}
+
+function foreseen(contract: Contract, kind: number, cycle: number): Decision {
+  contract.advance(cycle);
+  return decisionOf(contract, kind, 1, retryAfterOf(contract, kind) === 0 ? 1 : 0);
+}
+
+function answer(
+  { rateLimits }: Parts,
+  reply: FastifyReply,
+  contract: Contract,
+  kind: number,
+  decision: Decision,
+  nowMs: number,
+): unknown {
+  const { policy, rateLimit, retryAfter } = rateLimits.fieldsOf(contract, kind, decision, nowMs);
+  if (policy !== undefined) reply.header('ratelimit-policy', policy).header('ratelimit', rateLimit);
+  const { admitted, limited, ...told } = decision;
+  const { cycle } = contract.gate;
+  if (admitted === 1) {
+    reply.header('cache-control', 'no-store');
+    return { ok: true, cycle, decision: 'admitted', ...told };
+  }
+  if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
+  const quota = { 'violated-policies': ['default'] };
+  return sendProblem(reply, quotaExceeded(decision), { cycle, decision: 'limited', ...told, ...quota });
+}
+
+function quotaExceeded({ state, count, threshold, retry_after_cycles: after }: Decision): Problem {
+  const again =
+    after === undefined
+      ? 'None will be admitted by waiting.'
+      : `A request is admitted in ${after} cycles if nothing else arrives.`;
+  return {
+    ok: false,
+    type: QUOTA_EXCEEDED,
+    title: 'Request cannot be satisfied as assigned quota has been exceeded',
+    status: 429,
+    detail: `The contract is ${state}: its window holds ${count} requests, and the threshold is ${threshold}. ${again}`,
+    code: 'too_many_requests',
+  };
+}
+
+function countsNoRequests({ id, plan }: Contract): Failure {
+  return new Failure('unknown_event_type', {
+    what: `The contract ${id} has no gate.`,
+    why: `It listens to ${plan.kinds.map(({ event }) => event).join(', ') || 'nothing'}, and a gate counts "${REQUEST}".`,
+    fix: 'Send its own kind of event to POST …/event.',
+  });
+}

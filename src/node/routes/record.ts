@@ -1,0 +1,172 @@
+// Owns reading the record of a machine: in pages, as a whole, verified. Leaves the format of an export to core/record/export.ts,
+// walking the chain to verifications.ts.
+import { Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
+import Type, { type Static } from 'typebox';
+import { closingOf, exportRecord } from '../../core/record/export.js';
+import type { AuditRow } from '../../core/record/row.js';
+import { signCheckpoint } from '../../core/record/signing.js';
+import type { Machine } from '../../host/machine.js';
+import type { RowQuery } from '../../store/store.js';
+import type { Parts } from '../parts.js';
+import { type Asked, route } from '../route.js';
+import { ContractId, Cycle, closed, Head, OfMachine, Ok, Row, Seq } from '../shapes.js';
+
+const NDJSON = 'application/x-ndjson';
+
+const Query = Type.Object(
+  {
+    after_seq: Type.Optional(Seq),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: 'Rows a page; 100 when absent.' })),
+    kind: Type.Optional(Type.Enum(['machine_created', 'contract_created', 'transition', 'transition_failed'])),
+    contract_id: Type.Optional(ContractId),
+    from_cycle: Type.Optional(Cycle),
+    to_cycle: Type.Optional(Cycle),
+    format: Type.Optional(
+      Type.Enum(['json', 'ndjson'], {
+        description:
+          'ndjson: the whole record, a row a line, closed by a signed checkpoint. The header Accept asks for it, too.',
+      }),
+    ),
+  },
+  closed,
+);
+const shapes = { params: OfMachine, querystring: Query } as const;
+
+export const readRecord = route({
+  method: 'GET',
+  path: '/api/chain/{slug}/state',
+  auth: 'public_or_owner',
+  tier: 'public',
+  domain: 'record',
+  summary: 'Reads the record of a machine: audit rows by seq, in pages, or all of it as NDJSON for `weir verify`.',
+  shapes,
+  answers: {
+    200: {
+      description: 'A page of rows.',
+      schema: Type.Object({
+        ok: Ok,
+        machine: Type.String(),
+        rows: Type.Array(Row),
+        head: Head,
+        next_after_seq: Type.Optional(
+          Type.Integer({ description: 'Give it as `after_seq` for the next page; absent on the last.' }),
+        ),
+      }),
+    },
+  },
+  errors: ['machine_not_found'],
+  example: { params: { slug: 'edge-gateway' }, query: { kind: 'transition', limit: '10' }, status: 200 },
+  async handle(parts, request, reply) {
+    const { ownership, store, durability } = parts;
+    const machine = ownership.visible(request.params.slug, request.caller);
+    // No row is shown that is not durable: those that are appended meanwhile come with the next page.
+    const { head } = machine;
+    await durability.ofRows(machine);
+    if (wantsAll(request)) return sendExport(parts, reply, machine, head.seq);
+    const { limit = 100, ...filter } = request.query;
+    const found = store
+      .rows(machine.slug, { ...queryOf(filter), limit: limit + 1 })
+      .filter(({ seq }) => seq <= head.seq);
+    const rows = found.slice(0, limit);
+    const next = found.length > limit ? { next_after_seq: rows.at(-1)!.seq } : {};
+    return { ok: true, machine: machine.slug, rows, head, ...next };
+  },
+});
+
+export const verifyRecord = route({
+  method: 'GET',
+  path: '/api/chain/{slug}/state/verify',
+  auth: 'public_or_owner',
+  tier: 'public',
+  domain: 'record',
+  summary: 'Walks the record: every hash, link, transition, proof, and the newest signed checkpoint.',
+  shapes: { params: OfMachine },
+  answers: {
+    200: {
+      description: 'Whether the record holds, and if not, where it ceases to.',
+      schema: Type.Object({
+        ok: Ok,
+        valid: Type.Boolean(),
+        machine: Type.Union([Type.String(), Type.Null()]),
+        rows: Type.Integer({ description: 'Rows that hold, from the first.' }),
+        head: Type.Union([Head, Type.Null()]),
+        first_broken: Type.Union([
+          Type.Null(),
+          Type.Object({
+            seq: Type.Optional(Type.Integer()),
+            line: Type.Integer(),
+            check: Type.String(),
+            reason: Type.String(),
+          }),
+        ]),
+        checkpoint: Type.Union([
+          Type.Null(),
+          Type.Object({ seq: Type.Integer(), cycle: Cycle, signed_by: Type.String(), pinned: Type.Boolean() }),
+        ]),
+        proofs: Type.Integer({ description: 'Firings that were computed again.' }),
+      }),
+    },
+  },
+  errors: ['machine_not_found', 'node_overloaded'],
+  example: { params: { slug: 'edge-gateway' }, status: 200 },
+  async handle({ ownership, verifications, durability }, { params, caller }) {
+    const machine = ownership.visible(params.slug, caller);
+    await durability.ofRows(machine);
+    return { ok: true, ...(await verifications.of(machine.slug)) };
+  },
+});
+
+function wantsAll({ query, headers }: Asked<typeof shapes>): boolean {
+  if (query.format !== undefined) return query.format === 'ndjson';
+  return headers.accept?.includes(NDJSON) ?? false;
+}
+
+function queryOf(filter: Omit<Static<typeof Query>, 'limit' | 'format'>): RowQuery {
+  const { after_seq, kind, contract_id, from_cycle, to_cycle } = filter;
+  return {
+    ...(after_seq === undefined ? {} : { afterSeq: after_seq }),
+    ...(kind === undefined ? {} : { kind }),
+    ...(contract_id === undefined ? {} : { contractId: contract_id }),
+    ...(from_cycle === undefined ? {} : { fromCycle: from_cycle }),
+    ...(to_cycle === undefined ? {} : { toCycle: to_cycle }),
+  };
+}
+
+/** Sends the record up to a row, as fast as it is read and no faster. */
+function sendExport(
+  { store, signer, clock, successions }: Parts,
+  reply: FastifyReply,
+  machine: Machine,
+  toSeq: number,
+) {
+  const close = ({ machine: slug, seq, hash }: AuditRow) => {
+    const checkpoint = signCheckpoint(signer, { machine: slug, seq, hash, cycle: clock.cycle() });
+    return closingOf(checkpoint, signer, successions);
+  };
+  const page = (afterSeq: number) => store.rows(machine.slug, { afterSeq, limit: Math.min(PAGE, toSeq - afterSeq) });
+  const lines = exportRecord(rowsOf(page), close);
+  return reply
+    .header('content-type', NDJSON)
+    .header('content-disposition', `attachment; filename="${machine.slug}.ndjson"`)
+    .send(Readable.from(inChunks(lines), { objectMode: false }));
+}
+
+const PAGE = 100;
+const CHUNK = 32 << 10;
+
+function* rowsOf(page: (afterSeq: number) => readonly AuditRow[]): Generator<AuditRow> {
+  for (let rows = page(0); rows.length > 0; rows = page(rows.at(-1)!.seq)) yield* rows;
+}
+
+/** A write a line would cost more than the line. */
+function* inChunks(lines: Iterable<string>): Generator<string> {
+  let chunk = '';
+  for (const line of lines) {
+    chunk += line;
+    if (chunk.length < CHUNK) continue;
+    yield chunk;
+    chunk = '';
+  }
+  yield chunk;
+}

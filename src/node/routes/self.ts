@@ -1,0 +1,130 @@
+// Owns what the node says about itself: its routes, its clock, whether it lives, is ready, and how it does.
+import Type from 'typebox';
+import { startOf } from '../../core/cycle.js';
+import { Failure } from '../../core/failure.js';
+import { route } from '../route.js';
+import { Cycle, Ok } from '../shapes.js';
+
+const common = { method: 'GET', auth: 'public', domain: 'node' } as const;
+
+export const listEndpoints = route({
+  ...common,
+  path: '/api/endpoints',
+  tier: 'public',
+  summary: 'Lists every route of this node.',
+  answers: {
+    200: {
+      description: 'The registry.',
+      schema: Type.Object({
+        ok: Ok,
+        count: Type.Integer(),
+        endpoints: Type.Array(
+          Type.Object({
+            method: Type.String(),
+            path: Type.String(),
+            auth: Type.String(),
+            tier: Type.String(),
+            domain: Type.String(),
+            summary: Type.String(),
+          }),
+        ),
+      }),
+    },
+  },
+  example: { status: 200 },
+  handle({ routes }) {
+    const endpoints = routes.map(({ method, path, auth, tier, domain, summary }) => ({
+      method,
+      path,
+      auth,
+      tier,
+      domain,
+      summary,
+    }));
+    return { ok: true, count: endpoints.length, endpoints };
+  },
+});
+
+export const showOpenApi = route({
+  ...common,
+  path: '/api/openapi.json',
+  tier: 'public',
+  summary: 'Describes every route of this node as an OpenAPI 3.1 document.',
+  answers: {
+    200: {
+      description: 'The document.',
+      schema: Type.Object({ openapi: Type.String() }, { additionalProperties: true }),
+    },
+  },
+  example: { status: 200 },
+  handle: (_parts, { server }) => server.swagger(),
+});
+
+export const tellCycle = route({
+  ...common,
+  path: '/api/clock',
+  tier: 'public',
+  summary: 'Tells the running cycle and when the next one begins.',
+  answers: {
+    200: {
+      description: 'How a client aligns itself.',
+      schema: Type.Object({
+        ok: Ok,
+        cycle: Cycle,
+        cycle_ms: Type.Integer({ description: 'Length of a cycle.' }),
+        next_cycle_in_ms: Type.Number({ description: 'From the moment of the answer.' }),
+      }),
+    },
+  },
+  example: { status: 200 },
+  handle({ clock }) {
+    const { cycleMs: cycle_ms } = clock;
+    const cycle = clock.cycle();
+    const next_cycle_in_ms = Math.max(0, Math.round((startOf(cycle + 1, cycle_ms) - clock.now()) * 1000) / 1000);
+    return { ok: true, cycle, cycle_ms, next_cycle_in_ms };
+  },
+});
+
+const Status = (status: string) => Type.Object({ ok: Ok, status: Type.Literal(status) });
+
+export const live = route({
+  ...common,
+  path: '/healthz',
+  tier: 'operations (public)',
+  summary: 'Tells that the process answers.',
+  answers: { 200: { description: 'It does.', schema: Status('live') } },
+  example: { status: 200 },
+  handle: () => ({ ok: true, status: 'live' }),
+});
+
+export const ready = route({
+  ...common,
+  path: '/readyz',
+  tier: 'operations (public)',
+  summary: 'Tells whether the node takes requests: not while it shuts down, nor once it cannot store.',
+  answers: { 200: { description: 'It does.', schema: Status('ready') } },
+  errors: ['node_draining', 'store_failed'],
+  example: { status: 200 },
+  handle({ host, isDraining }) {
+    if (host.failure !== undefined) throw host.failure;
+    if (!isDraining()) return { ok: true, status: 'ready' };
+    throw new Failure('node_draining', {
+      what: 'The node takes no new requests.',
+      why: 'It is shutting down, and finishes those it has.',
+      fix: 'Ask another node, or this one once it is back.',
+    });
+  },
+});
+
+export const showMetrics = route({
+  ...common,
+  path: '/metrics',
+  tier: 'operations (public)',
+  summary: 'Shows the figures of the node for Prometheus.',
+  answers: { 200: { description: 'Prometheus text.', type: 'text/plain' } },
+  example: { status: 200 },
+  async handle({ metrics }, _request, reply) {
+    const text = await metrics.text();
+    return reply.header('content-type', metrics.contentType).send(text);
+  },
+});

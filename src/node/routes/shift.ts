@@ -1,0 +1,154 @@
+// Owns POST /api/core/shift: operators projected over cycles to come. Leaves computing and proving to core/operator/.
+import Type, { type Static } from 'typebox';
+import { CYCLE_MS } from '../../core/cycle.js';
+import { Failure } from '../../core/failure.js';
+import { nearest } from '../../core/nearest.js';
+import { fire } from '../../core/operator/fire.js';
+import { SUBSTRATE } from '../../core/operator/ko42.js';
+import type { Operator } from '../../core/operator/operator.js';
+import type { OperatorRegistry } from '../../core/operator/registry.js';
+import { route } from '../route.js';
+import { Cycle, closed, Hash, Ok } from '../shapes.js';
+
+const MOST_STEPS = 32;
+
+const Body = Type.Object(
+  {
+    steps: Type.Integer({ minimum: 1, maximum: MOST_STEPS, description: 'How many cycles, one a step.' }),
+    base_cycle: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER - MOST_STEPS,
+        description: 'The cycle of step 0; the running one when absent.',
+      }),
+    ),
+    operators: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+        maxItems: 16,
+        description: `Ids of operators; ${SUBSTRATE} is always part of it.`,
+      }),
+    ),
+    inputs: Type.Optional(
+      Type.Record(Type.String({ minLength: 1, maxLength: 64 }), Type.Number({ minimum: -1e300, maximum: 1e300 }), {
+        maxProperties: 64,
+        description: 'By name; each operator takes those it knows.',
+      }),
+    ),
+  },
+  closed,
+);
+
+const Summary = Type.Object({ min: Type.Number(), max: Type.Number(), mean: Type.Number() });
+
+const Step = Type.Object({
+  step: Type.Integer({ description: 'From 0.' }),
+  cycle: Cycle,
+  operator: Type.String(),
+  result: Type.Number(),
+  master_equation_block: Type.String({ description: 'The equation, verbatim.' }),
+  proof_digest: Hash,
+});
+
+export const shift = route({
+  method: 'POST',
+  path: '/api/core/shift',
+  auth: 'key_and_session',
+  tier: 'computation (public)',
+  domain: 'compute, wizard surface',
+  summary: 'Projects operators over cycles: computed, proved, verified, step by step.',
+  shapes: { body: Body },
+  answers: {
+    200: {
+      description: 'The projection, cycle by cycle.',
+      schema: Type.Object({
+        ok: Ok,
+        base_cycle: Cycle,
+        steps: Type.Integer(),
+        cycle_seconds: Type.Literal(CYCLE_MS / 1000),
+        projection: Type.Array(Step),
+        summary: Type.Object(
+          { ...Summary.properties, by_operator: Type.Record(Type.String(), Summary) },
+          { description: 'Of all results, and of those of each operator.' },
+        ),
+      }),
+    },
+  },
+  errors: ['operator_not_registered', 'invalid_input', 'compute_failed', 'prove_failed', 'verify_failed'],
+  example: { body: { steps: 3, base_cycle: 2_345_678_901, operators: [SUBSTRATE], inputs: { S: 100 } }, status: 200 },
+  handle({ operators, clock }, { body }) {
+    const { steps, base_cycle = clock.cycle(), inputs = {} } = body;
+    const chosen = chosenFrom(operators, body.operators ?? []);
+    refuseUnknownInputs(chosen, inputs);
+    const projection = Array.from({ length: steps }, (_, step) =>
+      chosen.map((operator) => stepOf(operator, inputs, step, base_cycle + step)),
+    ).flat();
+    const summary = {
+      ...summaryOf(projection),
+      by_operator: Object.fromEntries(
+        chosen.map(({ id }) => [id, summaryOf(projection.filter(({ operator }) => operator === id))]),
+      ),
+    };
+    return { ok: true, base_cycle, steps, cycle_seconds: CYCLE_MS / 1000, projection, summary };
+  },
+});
+
+function stepOf(
+  operator: Operator,
+  inputs: Readonly<Record<string, number>>,
+  step: number,
+  cycle: number,
+): Static<typeof Step> {
+  const known = Object.entries(inputs).filter(([name]) => Object.hasOwn(operator.inputs, name));
+  const firing = fire(operator, Object.fromEntries(known), cycle, { proofRequired: true });
+  if (!firing.ok) {
+    throw new Failure(firing.code, {
+      what: `The projection ends at step ${step}.`,
+      why: firing.why,
+      fix: 'Give inputs within the ranges of GET /api/operators.',
+    });
+  }
+  const { result, equation, proofDigest = '' } = firing;
+  return { step, cycle, operator: operator.id, result, master_equation_block: equation, proof_digest: proofDigest };
+}
+
+/** The substrate first, then the others in the order asked for, each once. */
+function chosenFrom(operators: OperatorRegistry, ids: readonly string[]): Operator[] {
+  const known = operators.list().map(({ id }) => id);
+  return [...new Set([SUBSTRATE, ...ids])].map((id) => {
+    const operator = operators.get(id);
+    if (operator !== undefined) return operator;
+    const guess = nearest(id, known);
+    throw new Failure('operator_not_registered', {
+      what: 'Nothing was projected.',
+      why: `There is no operator "${id}".`,
+      fix: guess === undefined ? 'GET /api/operators lists the operators of this node.' : `Did you mean "${guess}"?`,
+      faults: [{ path: `/operators/${ids.indexOf(id)}`, message: 'is not registered' }],
+    });
+  });
+}
+
+function refuseUnknownInputs(chosen: readonly Operator[], inputs: Readonly<Record<string, number>>): void {
+  // The cycle is that of the step.
+  const known = chosen.flatMap((operator) => Object.keys(operator.inputs)).filter((name) => name !== 'cycle');
+  const faults = Object.keys(inputs)
+    .filter((name) => !known.includes(name))
+    .map((name) => ({
+      path: `/inputs/${name}`,
+      message: `is not known; allowed here: ${[...new Set(known)].join(', ')}`,
+    }));
+  const [first] = faults;
+  if (first === undefined) return;
+  throw new Failure('invalid_input', {
+    what: 'Nothing was projected.',
+    why: `${first.path} ${first.message}.`,
+    fix: 'GET /api/operators lists the inputs of every operator.',
+    faults,
+  });
+}
+
+function summaryOf(steps: readonly { readonly result: number }[]): Static<typeof Summary> {
+  const results = steps.map(({ result }) => result);
+  // Divided before they are added: the sum of finite numbers need not be one.
+  const mean = results.reduce((sum, result) => sum + result / results.length, 0);
+  return { min: Math.min(...results), max: Math.max(...results), mean };
+}

@@ -1,0 +1,53 @@
+// Owns GET …/stream: opening a stream of events. Leaves everything after that to node/stream.ts.
+import Type from 'typebox';
+import { Failure } from '../../core/failure.js';
+import { route } from '../route.js';
+import { closed, OfMachine } from '../shapes.js';
+
+export const openStream = route({
+  method: 'GET',
+  path: '/api/chain/{slug}/stream',
+  auth: 'public_or_owner',
+  tier: 'public',
+  domain: 'events',
+  summary:
+    'Streams what happens on a machine as server-sent events: transition, rate_limited, rate_restored, cycle; each a CloudEvents envelope.',
+  shapes: {
+    params: OfMachine,
+    querystring: Type.Object(
+      {
+        last_event_id: Type.Optional(
+          Type.String({
+            maxLength: 16,
+            description:
+              'As the header Last-Event-ID, which goes before it: the seq of the last row that was seen; 0 for all.',
+          }),
+        ),
+      },
+      closed,
+    ),
+  },
+  answers: {
+    200: { description: 'The stream. It ends when the node does, or when you do.', type: 'text/event-stream' },
+  },
+  errors: ['machine_not_found', 'invalid_input', 'node_overloaded'],
+  example: { params: { slug: 'edge-gateway' }, query: { last_event_id: '0' }, status: 200 },
+  hasHead: false,
+  handle({ ownership, streams }, { params, query, headers, caller }, reply) {
+    const machine = ownership.visible(params.slug, caller);
+    const lastEventId = headers['last-event-id'] ?? query.last_event_id;
+    const afterSeq = lastEventId === undefined || lastEventId === '' ? undefined : seqOf(String(lastEventId));
+    streams.open(reply.raw, machine, caller, afterSeq);
+    reply.hijack();
+  },
+});
+
+function seqOf(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new Failure('invalid_input', {
+    what: 'The stream was not opened.',
+    why: `"${text.slice(0, 40)}" is no id of an event.`,
+    fix: 'Give the id of the last event that you have, or none.',
+    faults: [{ path: '/last_event_id', message: 'must be a whole number' }],
+  });
+}

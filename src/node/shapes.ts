@@ -1,0 +1,70 @@
+// Owns the schemas that several routes share: names, numbers with their bounds, the pieces of answers.
+import Type from 'typebox';
+
+export const closed = { additionalProperties: false } as const;
+
+/** What a route takes that takes nothing. */
+export const Nothing = Type.Object({}, closed);
+
+export const Ok = Type.Literal(true);
+
+export const Slug = Type.String({ pattern: '^[a-z0-9-]{1,64}$', description: 'Slug of the machine.' });
+
+export const ContractId = Type.String({ minLength: 1, maxLength: 64, description: 'Id of the contract.' });
+
+/** Cycle numbers of today lie near 2.3e9. */
+export const Cycle = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Number of a cycle.' });
+
+export const Seq = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Place in the record.' });
+
+export const EventType = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  description: 'The kind of event, for example `request`.',
+});
+
+export const Count = Type.Integer({
+  minimum: 1,
+  maximum: 1_000_000_000,
+  description:
+    'How many events of this kind there were; 1 when absent. The outcome is that of as many events one by one.',
+});
+
+export const OfMachine = Type.Object({ slug: Slug });
+
+export const OfContract = Type.Object({ slug: Slug, contract_id: ContractId });
+
+export const Hash = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256, hexadecimal.' });
+
+export const Head = Type.Object(
+  { seq: Type.Integer({ description: 'The last row.' }), hash: Hash },
+  { description: 'The end of the record.' },
+);
+
+/** A row of the record. Which fields there are depends on its kind. */
+export const Row = Type.Object(
+  {
+    machine: Type.String(),
+    seq: Type.Integer(),
+    cycle: Type.Integer(),
+    at: Type.String({ description: 'ISO 8601.' }),
+    kind: Type.Enum(['machine_created', 'contract_created', 'transition', 'transition_failed']),
+    contract_id: Type.Optional(Type.String()),
+    from: Type.Optional(Type.String()),
+    to: Type.Optional(Type.String()),
+    operator: Type.Optional(Type.String()),
+    operator_version: Type.Optional(Type.String()),
+    inputs: Type.Optional(Type.Record(Type.String(), Type.Number())),
+    result: Type.Optional(Type.Number()),
+    master_equation_block: Type.Optional(Type.String({ description: 'The equation of the operator, verbatim.' })),
+    proof_digest: Type.Optional(Type.String()),
+    substrate: Type.Optional(Type.Object({}, { additionalProperties: true })),
+    failure: Type.Optional(Type.Object({ code: Type.String(), detail: Type.String() })),
+    cause: Type.Enum(['trigger', 'manual', 'system']),
+    emitted: Type.Array(Type.String()),
+    definition_digest: Type.Optional(Type.String()),
+    previous_hash: Hash,
+    hash: Hash,
+  },
+  { additionalProperties: false, description: 'A row of the record.' },
+);

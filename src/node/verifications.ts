@@ -1,0 +1,71 @@
+// Owns walking records on request without standing in anybody's way: one walk at a time, in short stretches, shared by all who ask
+// for the same record meanwhile. Leaves what holds to core/record/verify.ts.
+import type { Clock } from '../clock/clock.js';
+import { Rank } from '../clock/rank.js';
+import { Failure } from '../core/failure.js';
+import type { KeyRing } from '../core/record/key-ring.js';
+import type { Verification } from '../core/record/verification.js';
+import { RecordVerifier } from '../core/record/verify.js';
+import type { Store } from '../store/store.js';
+
+/** Rows checked before the event loop gets its turn: a row takes some 20 µs. */
+const STRETCH = 200;
+
+export class Verifications {
+  readonly #store: Store;
+  readonly #keys: KeyRing;
+  readonly #clock: Clock;
+  readonly #most: number;
+  readonly #walks = new Map<string, Promise<Verification>>();
+  /** The walk that began last, however it ends: the next one begins behind it. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** @param most walks that may wait or be under way */
+  constructor(store: Store, keys: KeyRing, clock: Clock, most: number) {
+    this.#store = store;
+    this.#keys = keys;
+    this.#clock = clock;
+    this.#most = most;
+  }
+
+  /** @throws Failure `node_overloaded` */
+  of(slug: string): Promise<Verification> {
+    const known = this.#walks.get(slug);
+    if (known !== undefined) return known;
+    if (this.#walks.size >= this.#most) throw tooMany();
+    const walk = this.#last.then(() => this.#walk(slug)).finally(() => this.#walks.delete(slug));
+    this.#walks.set(slug, walk);
+    this.#last = walk.catch(() => {});
+    return walk;
+  }
+
+  async #walk(slug: string): Promise<Verification> {
+    const checkpoint = this.#store.checkpoint(slug);
+    const checkpoints = checkpoint === undefined ? [] : [checkpoint];
+    const verifier = new RecordVerifier({ keys: this.#keys, checkpoints });
+    for (let line = 0; verifier.holds; ) {
+      const rows = this.#store.rows(slug, { afterSeq: line, limit: STRETCH });
+      if (rows.length === 0) break;
+      for (const row of rows) {
+        line += 1;
+        if (!verifier.row(row, line)) break;
+      }
+      await this.#turnOfTheLoop();
+    }
+    return verifier.end();
+  }
+
+  #turnOfTheLoop(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#clock.agenda.at(this.#clock.now(), Rank.report, () => resolve());
+    });
+  }
+}
+
+function tooMany(): Failure {
+  return new Failure('node_overloaded', {
+    what: 'The record was not verified.',
+    why: 'Too many records wait for that already.',
+    fix: 'Try again later, or export the record and run `weir verify` on it.',
+  });
+}

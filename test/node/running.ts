@@ -1,0 +1,82 @@
+// Owns a node for one test file: started on a free port with everything in memory, asked over real HTTP, closed at the end.
+import { WallClock } from '../../src/clock/wall.js';
+import { generateSigner } from '../../src/core/record/signing.js';
+import { type NodeOptions, type RunningNode, startNode } from '../../src/node/node.js';
+import { newKey } from '../../src/node/secret.js';
+import { MemoryStore } from '../../src/store/memory.js';
+import { MemoryCredentials } from '../../src/store/memory-credentials.js';
+
+export interface Ask {
+  readonly key?: string;
+  readonly session?: string;
+  /** Sent as JSON, or as it is where it is text. */
+  readonly body?: unknown;
+  readonly type?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Told {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: answers are compared, field by field or as a whole, never computed with
+  readonly body: any;
+}
+
+export interface Running extends RunningNode {
+  readonly clock: WallClock;
+  readonly store: MemoryStore;
+  readonly credentials: MemoryCredentials;
+  /** What the clock was told of: empty at the end of every test. */
+  readonly errors: unknown[];
+  ask(method: string, path: string, ask?: Ask): Promise<Told>;
+  /** A key of an owner, without minting. */
+  keyOf(owner: string, expiresInMs?: number): string;
+  /** The session of a key, by POST /api/session. */
+  sessionOf(key: string): Promise<string>;
+}
+
+export interface Start extends Partial<NodeOptions> {
+  readonly cycleMs?: number;
+  readonly memory?: MemoryStore;
+}
+
+export async function startRunning({ cycleMs = 777, memory, ...options }: Start = {}): Promise<Running> {
+  const errors: unknown[] = [];
+  const clock = new WallClock(cycleMs, { onError: (error) => errors.push(error) });
+  const store = memory ?? new MemoryStore();
+  const credentials = new MemoryCredentials();
+  const node = await startNode({ clock, store, credentials, signer: generateSigner(), ...options });
+  const ask: Running['ask'] = async (method, path, asked = {}) => {
+    const response = await fetch(`${node.url}${path}`, { method, ...requestOf(asked) });
+    return { status: response.status, headers: response.headers, body: read(await response.text()) };
+  };
+  const keyOf: Running['keyOf'] = (owner, expiresInMs = 3_600_000) => {
+    const { text, hash } = newKey();
+    const now = Math.floor(clock.now());
+    const key = { id: `key-${hash.slice(0, 8)}`, hash, owner, isRevoked: false };
+    credentials.putKey({ ...key, createdAtMs: now, expiresAtMs: now + expiresInMs });
+    return text;
+  };
+  const sessionOf: Running['sessionOf'] = async (key) => {
+    const { headers } = await ask('POST', '/api/session', { key });
+    return /weir_session=([^;]+)/.exec(headers.get('set-cookie') ?? '')?.[1] ?? '';
+  };
+  return { ...node, clock, store, credentials, errors, ask, keyOf, sessionOf };
+}
+
+function requestOf({ key, session, body, type, headers = {} }: Ask): RequestInit {
+  const sent: Record<string, string> = { ...headers };
+  if (key !== undefined) sent['authorization'] = `Bearer ${key}`;
+  if (session !== undefined) sent['cookie'] = `weir_session=${session}`;
+  if (body === undefined) return { headers: sent };
+  sent['content-type'] = type ?? 'application/json';
+  return { headers: sent, body: typeof body === 'string' ? body : JSON.stringify(body) };
+}
+
+function read(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
