@@ -13,7 +13,7 @@ import type { Plan, PlannedTransition } from '../core/contract/plan.js';
 import { Failure } from '../core/failure.js';
 import { Gate } from '../core/gate.js';
 import type { ContractImage, ContractState } from '../store/store.js';
-import type { Machine } from './machine.js';
+import type { Chain } from './chain.js';
 import { Tally } from './tally.js';
 
 /** What a contract needs of the host around it. */
@@ -35,7 +35,7 @@ export interface Surroundings {
   stayed(contract: Contract): void;
   /** Called once when the actor or the gate threw. */
   failed(contract: Contract, error: unknown): void;
-  readonly inspect?: Inspect;
+  readonly inspect: Inspect | undefined;
 }
 
 export class Contract {
@@ -51,7 +51,8 @@ export class Contract {
   constructor(
     readonly image: ContractImage,
     readonly plan: Plan,
-    readonly machine: Machine,
+    /** The chain of its machine. */
+    readonly machine: Chain,
     cycle: number,
     private readonly around: Surroundings,
     saved?: ContractState,

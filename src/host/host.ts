@@ -4,24 +4,24 @@
 //   event ─► contract ─► gate ─► decision
 //                          └─ may move ─► actor ─► operator ─► row ─► store ─► durable ─► happenings
 //
-// Nothing is published before it is durable; everything is published in the order in which it happened.
-import { type Observable, Subject } from 'rxjs';
-import type { ContractEmitted, ContractEvent, Inspect, MoveEvent } from '../actor/contract-actor.js';
+// Leaves writing and publishing to ledger.ts, the order of waking to wakes.ts.
+import type { Observable } from 'rxjs';
+import type { Inspect, MoveEvent } from '../actor/contract-actor.js';
 import type { Clock } from '../clock/clock.js';
 import { canonicalJson, sha256Hex } from '../core/canonical.js';
-import type { Plan, PlannedTransition } from '../core/contract/plan.js';
+import type { Plan } from '../core/contract/plan.js';
 import type { ContractDefinition } from '../core/contract/schema.js';
 import { planContract } from '../core/contract/validate.js';
-import { cycleOf, startOf } from '../core/cycle.js';
 import { assert, Failure } from '../core/failure.js';
-import { nearest } from '../core/nearest.js';
 import type { FindOperator } from '../core/operator/operator.js';
-import type { AuditEntry, AuditRow } from '../core/record/row.js';
+import type { AuditRow } from '../core/record/row.js';
 import type { Store } from '../store/store.js';
-import { Contract, type Surroundings } from './contract.js';
+import { Contract } from './contract.js';
 import type { Happening } from './happening.js';
+import { Ledger } from './ledger.js';
 import { Machine } from './machine.js';
-import { perform } from './performance.js';
+import { Recorder } from './recorder.js';
+import { whyNoTransition } from './refusal.js';
 import { Wakes } from './wakes.js';
 
 export interface HostOptions {
@@ -53,35 +53,22 @@ export class Host {
   readonly contracts = new Map<string, Contract>();
   /** Rows, emitted events and failed contracts, each once it is durable. */
   readonly happenings: Observable<Happening>;
-  private readonly published = new Subject<Happening>();
-  /** What happened and is not durable yet, in order. */
-  private outbox: Happening[] = [];
+  private readonly ledger: Ledger;
   private readonly wakes: Wakes;
   private readonly plans = new WeakMap<object, Plan>();
-  private dirty: Contract[] = [];
   private readonly clock: Clock;
   private readonly store: Store;
   private readonly findOperator: FindOperator;
-  private readonly around: Surroundings;
-  private readonly keepsStates: boolean;
-  private storeFailure: Failure | undefined;
+  private readonly recorder: Recorder;
 
   constructor({ clock, store, findOperator, keepsStates = true, inspect }: HostOptions) {
-    this.keepsStates = keepsStates;
     this.clock = clock;
     this.store = store;
     this.findOperator = findOperator;
-    this.happenings = this.published.asObservable();
+    this.ledger = new Ledger(clock, store);
+    this.happenings = this.ledger.happenings;
     this.wakes = new Wakes(clock);
-    this.around = {
-      perform: (contract, transition, event, take) => this.perform(contract, transition, event, take),
-      dirty: (contract) => this.dirty.push(contract),
-      reach: (cycle) => this.wakes.catchUp(cycle),
-      moved: (contract) => this.moved(contract),
-      stayed: (contract) => this.wakes.schedule(contract),
-      failed: (contract, error) => this.reportFailed(contract, error),
-      ...(inspect === undefined ? {} : { inspect }),
-    };
+    this.recorder = new Recorder({ ledger: this.ledger, wakes: this.wakes, store, findOperator, keepsStates, inspect });
     this.revive();
   }
 
@@ -93,7 +80,7 @@ export class Host {
     const cycle = this.clock.cycle();
     const machine = new Machine({ slug, owner, isPublic, displayName, createdCycle: cycle });
     this.store.putMachine(machine.image);
-    this.append(machine, { ...this.stamp(cycle), kind: 'machine_created', cause: 'manual', emitted: [] });
+    this.ledger.write(machine, { cycle, kind: 'machine_created', cause: 'manual', emitted: [] });
     this.machines.set(slug, machine);
     this.commit();
     return machine;
@@ -120,10 +107,10 @@ export class Host {
       createdCycle: cycle,
       firstFireCycle: cycle + 1,
     };
-    const contract = new Contract(image, plan, machine, cycle, this.around);
+    const contract = new Contract(image, plan, machine, cycle, this.recorder);
     this.store.putContract(image, contract.saved());
-    this.append(machine, {
-      ...this.stamp(cycle),
+    this.ledger.write(machine, {
+      cycle,
       kind: 'contract_created',
       contract_id: id,
       to: contract.state,
@@ -193,9 +180,9 @@ export class Host {
     contract.advance(cycle);
     const event: MoveEvent = { type: 'move', to, cycle, counts: contract.gate.counts, input, holdCycles };
     const transition = contract.proposes(event);
-    if (transition === undefined) throw whyNot(contract, to);
+    if (transition === undefined) throw whyNoTransition(contract, to);
     const taken = contract.take(transition, event);
-    if (this.storeFailure !== undefined) throw this.storeFailure;
+    if (this.failure !== undefined) throw this.failure;
     const { last } = contract.machine;
     assert(last !== undefined, 'a transition left no row');
     if (taken) return last;
@@ -208,36 +195,17 @@ export class Host {
 
   /** Writes the counts of every contract that changed since the last time; durable with the next commit. */
   saveWindows(): void {
-    const { dirty } = this;
-    this.dirty = [];
-    for (const contract of dirty) {
-      contract.isDirty = false;
-      this.store.putState(contract.saved());
-    }
+    this.recorder.saveWindows();
   }
 
   /** Makes durable what was written, then publishes what happened. `settled` is called after that. */
   commit(settled?: (failure?: Failure) => void): void {
-    const batch = this.outbox;
-    this.outbox = [];
-    this.store.commit((failure) => {
-      if (failure === undefined) for (const happening of batch) this.publish(happening);
-      else this.storeFailure ??= failure;
-      settled?.(failure);
-    });
+    this.ledger.commit(settled);
   }
 
   /** Why nothing can be stored any more; undefined while all is well. What was counted since may be forgotten. */
   get failure(): Failure | undefined {
-    return this.storeFailure;
-  }
-
-  private publish(happening: Happening): void {
-    if (happening.kind === 'row') {
-      const machine = this.machines.get(happening.row.machine);
-      if (machine !== undefined) machine.durableSeq = happening.row.seq;
-    }
-    this.published.next(happening);
+    return this.ledger.failure;
   }
 
   /** Brings back to life what the store holds; the cycles that went by in between pass one by one in effect. */
@@ -247,7 +215,7 @@ export class Host {
       this.machines.set(machine.slug, machine);
       for (const { image: made, state } of contracts) {
         const cycle = state.windows[0]?.cycle ?? made.createdCycle;
-        this.adopt(new Contract(made, this.planOf(made.definition), machine, cycle, this.around, state));
+        this.adopt(new Contract(made, this.planOf(made.definition), machine, cycle, this.recorder, state));
       }
     }
     this.wakes.catchUp(this.clock.cycle());
@@ -264,102 +232,8 @@ export class Host {
   }
 
   private adopt(contract: Contract): void {
-    contract.machine.contracts.push(contract);
+    this.machine(contract.image.machine).contracts.push(contract);
     this.contracts.set(contract.id, contract);
     this.wakes.schedule(contract);
   }
-
-  private perform(
-    contract: Contract,
-    transition: PlannedTransition,
-    event: ContractEvent,
-    take: () => readonly ContractEmitted[],
-  ): boolean {
-    if (this.storeFailure !== undefined) throw this.storeFailure;
-    const { machine, plan, id } = contract;
-    const performance = perform(this.findOperator, transition, event);
-    const common = {
-      ...this.stamp(event.cycle),
-      contract_id: id,
-      from: plan.states[transition.from]!.name,
-      to: plan.states[transition.to]!.name,
-      cause: event.type === 'move' ? 'manual' : 'trigger',
-    } as const;
-    if (!performance.ok) {
-      const { code, why, operator } = performance;
-      const failure = { code, detail: why };
-      this.append(machine, { ...common, kind: 'transition_failed', operator, failure, emitted: [] });
-      this.commit();
-      return false;
-    }
-    const row = this.append(machine, {
-      ...common,
-      ...performance.fields,
-      kind: 'transition',
-      emitted: transition.emits,
-    });
-    for (const { type, cycle, count } of take()) {
-      this.outbox.push({
-        kind: 'emitted',
-        event: type,
-        machine: machine.slug,
-        contractId: id,
-        cycle,
-        count,
-        seq: row.seq,
-      });
-    }
-    return true;
-  }
-
-  /** The row of the transition is written; the state it led to goes with it, and both are made durable together. */
-  private moved(contract: Contract): void {
-    this.wakes.schedule(contract);
-    if (this.keepsStates) this.store.putState(contract.saved());
-    this.commit();
-  }
-
-  private append(machine: Machine, entry: Omit<AuditEntry, 'machine'>): AuditRow {
-    const row = machine.extend(entry, (made) => this.store.append(made));
-    this.outbox.push({ kind: 'row', row });
-    return row;
-  }
-
-  /** A row bears the cycle it speaks of; its time of day is that of writing, or the cycle's own where the two agree. */
-  private stamp(cycle: number): Pick<AuditEntry, 'cycle' | 'at'> {
-    const now = this.clock.now();
-    const ms = cycleOf(now, this.clock.cycleMs) === cycle ? now : startOf(cycle, this.clock.cycleMs);
-    return { cycle, at: new Date(Math.floor(ms)).toISOString() };
-  }
-
-  private reportFailed(contract: Contract, error: unknown): void {
-    this.wakes.forget(contract);
-    const { id, machine, gate } = contract;
-    this.outbox.push({ kind: 'contract_failed', machine: machine.slug, contractId: id, cycle: gate.cycle, error });
-    this.commit();
-  }
-}
-
-function whyNot(contract: Contract, to: string): Failure {
-  const { states } = contract.plan;
-  const from = states[contract.gate.state]!;
-  const transition = from.transitions.find((one) => states[one.to]!.name === to);
-  if (transition !== undefined) {
-    return new Failure('condition_failed', {
-      what: `The contract stays in state "${from.name}".`,
-      why: `The condition of the transition to "${to}" is false: ${transition.firesWhen?.text}.`,
-      fix: 'Give the `input` that the condition asks for.',
-    });
-  }
-  const targets = from.transitions.map((one) => states[one.to]!.name);
-  const guess = nearest(
-    to,
-    states.map(({ name }) => name),
-  );
-  return new Failure('no_transition', {
-    what: `There is no transition from "${from.name}" to "${to}".`,
-    why:
-      targets.length === 0 ? `No transition leaves "${from.name}".` : `From here: ${[...new Set(targets)].join(', ')}.`,
-    ...(guess === undefined || guess === to ? {} : { fix: `Did you mean "${guess}"?` }),
-  });
 }

@@ -102,7 +102,7 @@ function notesOn({ by_contract }: Figures, past: Past): string[] {
   by_contract.forEach(({ id, within, transitions }) => {
     transitions.forEach(({ cycle, to }, index) => {
       const cycles = (transitions[index + 1]?.cycle ?? past.lastCycle) - cycle;
-      if (!past.admits(to) && cycles > within && cycles > longest.cycles)
+      if (!past.admits(to) && cycles >= 2 * within && cycles > longest.cycles)
         longest = { cycles, contract: id, from: cycle };
     });
   });

@@ -1,12 +1,9 @@
 // A fleet: Poisson arrivals on 1,000 contracts for a day of cycles, against a bare loop over typed arrays with the same draws.
-import { VirtualClock } from '../../src/clock/virtual.js';
-import { rateLimiter } from '../../src/core/contract/rate-limiter.js';
-import { planContract } from '../../src/core/contract/validate.js';
 import { standardOperators } from '../../src/core/operator/registry.js';
 import { RandomStream } from '../../src/core/random.js';
 import { PoissonLaw } from '../../src/core/random-law.js';
-import { parseScenario } from '../../src/scenario/load.js';
 import { simulate } from '../../src/run/simulate.js';
+import { parseScenario } from '../../src/scenario/load.js';
 import { type BenchRow, median } from './measure.js';
 
 const CONTRACTS = 1_000;
@@ -27,7 +24,10 @@ arrivals: [{ model: poisson, rate: ${MEAN} }]
 
 function bareLoop(cycles: number): number {
   const law = new PoissonLaw(MEAN);
-  const streams = Array.from({ length: CONTRACTS }, (_, k) => new RandomStream(1, `contract/${k + 1}/arrivals/0/counts`));
+  const streams = Array.from(
+    { length: CONTRACTS },
+    (_, k) => new RandomStream(1, `contract/${k + 1}/arrivals/0/counts`),
+  );
   const rings = new Float64Array(CONTRACTS * WITHIN);
   const counts = new Float64Array(CONTRACTS);
   const limiting = new Uint8Array(CONTRACTS);
@@ -57,8 +57,6 @@ function bareLoop(cycles: number): number {
 export async function benchFleet(rounds = 3, cycles = 20_000): Promise<BenchRow[]> {
   const operators = standardOperators();
   const findOperator = (id: string) => operators.get(id);
-  planContract(rateLimiter(), findOperator);
-  void VirtualClock;
   const fleet: number[] = [];
   const bare: number[] = [];
   for (let round = -1; round < rounds; round += 1) {
@@ -69,7 +67,8 @@ export async function benchFleet(rounds = 3, cycles = 20_000): Promise<BenchRow[
     start = performance.now();
     const limited = bareLoop(cycles);
     const looped = performance.now() - start;
-    if (outcome.limited !== limited) throw new Error(`the bare loop limits ${limited} requests, the fleet ${outcome.limited}`);
+    if (outcome.limited !== limited)
+      throw new Error(`the bare loop limits ${limited} requests, the fleet ${outcome.limited}`);
     if (round < 0) continue;
     fleet.push((CONTRACTS * cycles * 1000) / simulated);
     bare.push((CONTRACTS * cycles * 1000) / looped);

@@ -1,0 +1,68 @@
+// Owns what a command prints of its runs, and where it leaves their reports: the same for simulate, replay and load.
+import type { Outcome } from '../outcome/schema.js';
+import { openReportFolder, type ReportFolder, type WrittenReport } from '../report/folder.js';
+import type { Reported } from '../report/reported.js';
+import { summaryText } from '../report/summary.js';
+import { reportText } from '../report/text.js';
+import { exitCodes, worstExit } from './ending.js';
+import { terminalAtHand } from './terminal.js';
+
+export interface FindingsOptions {
+  readonly json: boolean;
+  readonly report: boolean;
+  readonly out?: string | undefined;
+}
+
+/** The command as it was given, to be given again. */
+export function commandGiven(): string {
+  return [
+    'weir',
+    ...process.argv
+      .slice(2)
+      .map((word) => (/^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)),
+  ].join(' ');
+}
+
+/** Makes the folder of a report before the run starts, so that a path that cannot be written fails early. */
+export async function folderFor(
+  { report, out }: FindingsOptions,
+  run: { readonly scenario: string; readonly id: string; readonly ofSeveral?: boolean },
+): Promise<ReportFolder | undefined> {
+  if (!report) return undefined;
+  const place = out === undefined ? {} : { out: run.ofSeveral === true ? `${out}/${run.scenario}` : out };
+  return openReportFolder({ ...place, scenario: run.scenario, run: run.id });
+}
+
+/** Prints one run, or a table of several; sets the exit code by their verdicts. */
+export function printFindings(
+  runs: readonly Reported[],
+  reports: readonly (WrittenReport | undefined)[],
+  { json }: FindingsOptions,
+): void {
+  const outcomes = runs.map(({ outcome }) => outcome);
+  process.exitCode = worstExit(outcomes.map(({ verdict }) => exitCodes[verdict]));
+  if (json) {
+    process.stdout.write(`${JSON.stringify(outcomes.length === 1 ? outcomes[0] : outcomes)}\n`);
+    return;
+  }
+  const terminal = terminalAtHand();
+  const [only] = runs;
+  if (runs.length === 1 && only !== undefined) process.stdout.write(`${reportText(only, terminal)}\n`);
+  else {
+    for (const run of runs.filter(({ outcome }) => outcome.verdict !== 'held'))
+      process.stdout.write(`${failedText(run.outcome)}\n`);
+    process.stdout.write(`${summaryText(outcomes, terminal)}\n`);
+  }
+  const places = reports.flatMap((report) => (report === undefined ? [] : [report.page]));
+  if (places.length === 1) process.stdout.write(`\nopen it here: ${places[0]}\n`);
+  else if (places.length > 1) process.stdout.write(`\nreports: ${places.join('\n         ')}\n`);
+}
+
+/** Which expectations did not hold, with expected and actual. */
+function failedText({ scenario, expectations }: Outcome): string {
+  const failed = expectations.filter(({ held }) => !held);
+  return [
+    `${scenario}:`,
+    ...failed.map(({ name, expected, actual }) => `  ${name}: expected ${expected}, found ${actual ?? 'nothing'}`),
+  ].join('\n');
+}

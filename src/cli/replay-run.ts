@@ -1,0 +1,107 @@
+// Owns the doing of `weir replay`: reads the logs, runs them through the limiter, writes the report, says what was read and found.
+import { basename } from 'node:path';
+import { rateLimiter } from '../core/contract/rate-limiter.js';
+import { planContract } from '../core/contract/validate.js';
+import { Failure } from '../core/failure.js';
+import { nearest } from '../core/nearest.js';
+import { standardOperators } from '../core/operator/registry.js';
+import { replay } from '../run/replay.js';
+import { parseTimeMs } from '../scenario/quantity.js';
+import { type LogFormat, type LogOptions, logFormats } from '../traffic/log/options.js';
+import type { LogReading } from '../traffic/log/read.js';
+import { type TimeUnit, timeUnits } from '../traffic/log/unix.js';
+import { commandGiven, folderFor, printFindings } from './findings.js';
+import { interruptible } from './interrupt.js';
+import { Progress } from './progress.js';
+import type { ReplayArguments } from './replay.js';
+
+const operators = standardOperators();
+const findOperator = (id: string) => operators.get(id);
+
+export async function runReplay(given: ReplayArguments): Promise<void> {
+  const plan = planContract(rateLimiter({ threshold: given.threshold, within: given.within }), findOperator);
+  if (!(Number.isInteger(given.cycleMs) && given.cycleMs >= 1 && given.cycleMs <= 86_400_000)) {
+    throw new Failure('wrong_usage', {
+      what: '--cycle-ms takes whole milliseconds from 1 to 86400000.',
+      fix: 'The length of a cycle is 777 unless told otherwise.',
+    });
+  }
+  const log = logOptions(given);
+  const name = nameOf(given.log);
+  const { signal, release } = interruptible();
+  const folder = await folderFor(given, { scenario: name, id: `${given.threshold}-within-${given.within}` });
+  const reading = new Progress(`reading ${name}`);
+  const running = new Progress('replaying');
+  const run = await replay(given.log, {
+    name,
+    cycleMs: given.cycleMs,
+    plan,
+    log,
+    findOperator,
+    signal,
+    top: given.top,
+    onRead: (done, total) =>
+      reading.tell(total === undefined ? undefined : done / total, `${Math.round(done / 1e6)} MB`),
+    onProgress: (cycle, last) => {
+      reading.clear();
+      running.tell(undefined, `to cycle ${cycle} of ${last}`);
+    },
+  });
+  reading.clear();
+  running.clear();
+  release();
+  const told = { ...run, command: commandGiven() };
+  const report = await folder?.write(told);
+  if (!given.json) process.stdout.write(`${run.readings.map(readingText).join('\n')}\n\n`);
+  printFindings([told], [report], given);
+}
+
+/** What the command line says of a log; `--key` and `--key-column` mean the same. */
+export function logOptions(given: ReplayArguments): LogOptions {
+  return {
+    format: given.format === undefined ? undefined : (oneOf('format', given.format, logFormats) as LogFormat),
+    timeColumn: given.timeColumn,
+    countColumn: given.countColumn,
+    keyColumn: given.key ?? given.keyColumn,
+    spreadMs: given.spread === undefined ? undefined : parseTimeMs(given.spread, given.cycleMs),
+    timeUnit: given.timeUnit === undefined ? undefined : (oneOf('time-unit', given.timeUnit, timeUnits) as TimeUnit),
+  };
+}
+
+function oneOf(option: string, word: string, allowed: readonly string[]): string {
+  if (allowed.includes(word)) return word;
+  const guess = nearest(word, allowed);
+  throw new Failure('wrong_usage', {
+    what: `--${option} does not know "${word}".`,
+    why: `It takes ${allowed.join(', ')}.`,
+    ...(guess === undefined ? {} : { fix: `Did you mean "${guess}"?` }),
+  });
+}
+
+function nameOf([first = 'log', ...more]: readonly string[]): string {
+  const name = first === '-' ? 'stdin' : basename(first);
+  return more.length === 0 ? name : `${name}-and-${more.length}-more`;
+}
+
+/** How a file was understood, and the first of its lines that are no requests. */
+function readingText({
+  path,
+  format,
+  timeFrom,
+  countFrom,
+  keyFrom,
+  requests,
+  skippedLines,
+  skipped,
+}: LogReading): string {
+  const from = [
+    `time from ${timeFrom}`,
+    ...(countFrom === undefined ? [] : [`count from ${countFrom}`]),
+    ...(keyFrom === undefined ? [] : [`client from ${keyFrom}`]),
+  ];
+  const head = `${path}: ${format}, ${from.join(', ')}; ${requests} requests`;
+  if (skippedLines === 0) return head;
+  const shown = skipped.map(({ line, reason, text }) => `  line ${line}: ${reason}: ${text}`);
+  const more = skippedLines > skipped.length ? [`  and ${skippedLines - skipped.length} more`] : [];
+  return [`${head}; ${skippedLines} lines are no requests:`, ...shown, ...more].join('\n');
+}

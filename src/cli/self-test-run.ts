@@ -1,0 +1,78 @@
+// Owns the doing of `weir self-test`: the checks on all cores, and a table of what was expected and found.
+import { availableParallelism } from 'node:os';
+import { Piscina } from 'piscina';
+import { Failure } from '../core/failure.js';
+import { alignedTable } from '../report/terminal-text.js';
+import { selfTest } from '../run/self-test/self-test.js';
+import { interruptible } from './interrupt.js';
+import { Progress } from './progress.js';
+import type { SelfTestArguments } from './self-test.js';
+import { terminalAtHand } from './terminal.js';
+
+export async function runSelfTest({ replications, only, json }: SelfTestArguments): Promise<void> {
+  if (replications !== undefined && !(Number.isInteger(replications) && replications >= 2)) {
+    throw new Failure('wrong_usage', {
+      what: '--replications takes a whole number from 2 on.',
+      fix: 'Leave it out for the published check.',
+    });
+  }
+  const threads = availableParallelism();
+  const pool = new Piscina<{ check: string; seed: number; replication: number }, readonly number[]>({
+    filename: new URL('../run/self-test/worker.js', import.meta.url).href,
+    minThreads: threads,
+    maxThreads: threads,
+  });
+  const { signal, release } = interruptible();
+  const progress = new Progress('self-test');
+  try {
+    const result = await selfTest({
+      replications,
+      only: only === undefined ? undefined : [only],
+      atATime: threads * 2,
+      signal,
+      replicate: (check, seed, replication) => pool.run({ check, seed, replication }),
+      onProgress: ({ check, done, total }) => progress.tell(done / total, check),
+    });
+    progress.clear();
+    process.exitCode = result.held ? 0 : 1;
+    if (json) {
+      process.stdout.write(`${JSON.stringify(result)}\n`);
+      return;
+    }
+    const terminal = terminalAtHand();
+    const columns = [
+      { title: '' },
+      { title: 'figure' },
+      { title: 'expected', right: true },
+      { title: 'measured', right: true },
+      { title: '+/-', right: true },
+    ];
+    for (const check of result.checks) {
+      process.stdout.write(`${check.title} (${check.replications} replications; ${check.source})\n`);
+      const rows = check.rows.map((row) => [
+        row.held ? 'held' : 'NOT HELD',
+        `${row.name} (${row.unit})`,
+        figure(row.expected),
+        figure(row.mean),
+        figure(row.standardError),
+      ]);
+      process.stdout.write(`${alignedTable(columns, rows, terminal.columns).join('\n')}\n\n`);
+    }
+    process.stdout.write(
+      result.held
+        ? 'All published results are reproduced within 3.3 standard errors.\n'
+        : 'Some results are not reproduced.\n',
+    );
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    progress.clear();
+    process.exitCode = 130;
+  } finally {
+    release();
+    await pool.destroy();
+  }
+}
+
+function figure(value: number): string {
+  return Number(value.toPrecision(5)).toString();
+}

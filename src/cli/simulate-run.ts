@@ -1,0 +1,154 @@
+// Owns the doing of `weir simulate`: reads the scenarios, runs them, writes their reports, prints what came out.
+import { createWriteStream, type WriteStream } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { finished } from 'node:stream/promises';
+import { Failure } from '../core/failure.js';
+import { standardOperators } from '../core/operator/registry.js';
+import { digestOf } from '../outcome/digest.js';
+import type { Outcome } from '../outcome/schema.js';
+import type { WrittenReport } from '../report/folder.js';
+import type { Reported } from '../report/reported.js';
+import { alignedTable } from '../report/terminal-text.js';
+import { replicate } from '../run/replicate.js';
+import { type Run, simulate } from '../run/simulate.js';
+import { type ActorState, actorStates, MOST_DRAWN, sequenceDiagram, Trace, type TracedMessage } from '../run/trace.js';
+import { type LoadedScenario, loadScenario } from '../scenario/load.js';
+import { commandGiven, folderFor, printFindings } from './findings.js';
+import { interruptible } from './interrupt.js';
+import { Progress } from './progress.js';
+import type { SimulateArguments } from './simulate.js';
+import { terminalAtHand } from './terminal.js';
+
+const operators = standardOperators();
+const findOperator = (id: string) => operators.get(id);
+
+export async function runSimulations(given: SimulateArguments): Promise<void> {
+  checkArguments(given);
+  // All files are read before the first run: a misspelt path should not be found after a minute of others.
+  const scenarios: [path: string, scenario: LoadedScenario][] = [];
+  for (const path of given.scenario) scenarios.push([path, await loadScenario(path, findOperator)]);
+  const { signal, release } = interruptible();
+  const runs: Reported[] = [];
+  const reports: (WrittenReport | undefined)[] = [];
+  for (const [path, scenario] of scenarios) {
+    if (signal.aborted) break;
+    const id = String(given.seed ?? scenario.seed);
+    const folder = await folderFor(given, { scenario: scenario.name, id, ofSeveral: scenarios.length > 1 });
+    const run = { ...(await runOne(path, scenario, given, signal)), command: commandGiven() };
+    runs.push(run);
+    reports.push(await folder?.write(run));
+  }
+  release();
+  printFindings(runs, reports, given);
+}
+
+function checkArguments({ scenario, trace, replications, until, seed, top }: SimulateArguments): void {
+  const refuse = (what: string, fix: string) => {
+    throw new Failure('wrong_usage', { what, fix });
+  };
+  if (trace !== undefined && scenario.length > 1) refuse('--trace takes one scenario at a time.', 'Name one scenario.');
+  if (replications !== undefined && !(Number.isInteger(replications) && replications >= 2 && replications <= 100_000)) {
+    refuse('--replications takes a whole number from 2 to 100000.', 'For example --replications 20.');
+  }
+  if (until !== undefined && !(Number.isInteger(until) && until >= 0))
+    refuse('--until takes a cycle, counted from 0.', 'For example --until 120.');
+  if (seed !== undefined && !(Number.isSafeInteger(seed) && seed >= 0))
+    refuse('--seed takes a whole number from 0 on.', 'For example --seed 7.');
+  if (!(Number.isInteger(top) && top >= 0)) refuse('--top takes a whole number from 0 on.', 'For example --top 10.');
+}
+
+async function runOne(
+  path: string,
+  scenario: LoadedScenario,
+  given: SimulateArguments,
+  signal: AbortSignal,
+): Promise<Run> {
+  const progress = new Progress(scenario.name);
+  const tracer = given.trace === undefined ? undefined : new TraceFile(given.trace);
+  let states: (() => ActorState[]) | undefined;
+  const run = await simulate(scenario, {
+    findOperator,
+    signal,
+    top: given.top,
+    ...(given.seed === undefined ? {} : { seed: given.seed }),
+    ...(given.until === undefined ? {} : { untilCycle: given.until }),
+    ...(tracer === undefined ? {} : { inspect: tracer.trace.inspect }),
+    onProgress: (cycle, last) =>
+      progress.tell(
+        (cycle - scenario.startCycle) / Math.max(1, last - scenario.startCycle),
+        `cycle ${cycle - scenario.startCycle}`,
+      ),
+    onWorld: (world, clients) => {
+      tracer?.trace.follow(world, clients);
+      states = () => actorStates(world, clients);
+    },
+  });
+  progress.clear();
+  await tracer?.close();
+  if (given.until !== undefined && !given.json) process.stdout.write(`${actorTable(states?.() ?? [])}\n`);
+  if (given.replications === undefined || signal.aborted) return run;
+  return { ...run, outcome: await withReplications(path, run.outcome, given, signal) };
+}
+
+async function withReplications(
+  path: string,
+  outcome: Outcome,
+  given: SimulateArguments,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const progress = new Progress(`${outcome.scenario} replications`);
+  const replications = await replicate(path, {
+    seed: outcome.seed,
+    n: given.replications ?? 0,
+    signal,
+    ...(given.threads === undefined ? {} : { threads: given.threads }),
+    onProgress: (done, n) => progress.tell(done / n, `${done} of ${n}`),
+  });
+  progress.clear();
+  if (replications === undefined) return outcome;
+  const { digest: _, ...rest } = { ...outcome, replications };
+  return { ...rest, digest: digestOf(rest) };
+}
+
+/** Actors that are shown one by one; more are told by number. */
+const MOST_ACTORS = 40;
+
+function actorTable(states: readonly ActorState[]): string {
+  const columns = [{ title: 'actor' }, { title: 'state' }, { title: 'waits for' }];
+  const rows = states.slice(0, MOST_ACTORS).map(({ actor, state, waiting }) => [actor, state, waiting]);
+  const more = states.length > MOST_ACTORS ? [`and ${states.length - MOST_ACTORS} more actors`] : [];
+  return [...alignedTable(columns, rows, terminalAtHand().columns), ...more, ''].join('\n');
+}
+
+/** Every message as a line of NDJSON; beside it, of a short run, a diagram. */
+class TraceFile {
+  readonly trace: Trace;
+  private readonly file: WriteStream;
+  private readonly first: TracedMessage[] = [];
+  private messages = 0;
+
+  constructor(private readonly path: string) {
+    this.file = createWriteStream(path);
+    // An error of the file is told when it is closed.
+    this.file.on('error', () => undefined);
+    this.trace = new Trace((message) => {
+      this.messages += 1;
+      if (this.first.length <= MOST_DRAWN) this.first.push(message);
+      this.file.write(`${JSON.stringify(message)}\n`);
+    });
+  }
+
+  async close(): Promise<void> {
+    try {
+      this.file.end();
+      await finished(this.file);
+      if (this.messages <= MOST_DRAWN)
+        await writeFile(`${this.path.replace(/\.(ndjson|jsonl|json)$/, '')}.mmd`, sequenceDiagram(this.first));
+    } catch (error) {
+      throw new Failure('unwritable_folder', {
+        what: `The trace ${this.path} could not be written.`,
+        why: `${(error as Error).message}.`,
+      });
+    }
+  }
+}

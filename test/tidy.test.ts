@@ -1,0 +1,115 @@
+// Rules of the house as a test: it reads the sources, and names the replacement for what it bans.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { VERSION } from '../src/core/version.js';
+
+const files = readdirSync('src', { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+  .map((entry) => join(entry.parentPath, entry.name))
+  .sort();
+const textOf = (path: string) => readFileSync(path, 'utf8');
+/** A source without comments and strings: what is left is code. */
+const codeOf = (path: string) =>
+  textOf(path)
+    .replace(/\/\*[\s\S]*?\*\//g, '')
+    .replace(/(^|[^:'"`])\/\/.*$/gm, '$1');
+
+/** Who stands above whom: a floor imports from the floors below it, never from one above. */
+const floors = [
+  ['core'],
+  ['clock', 'outcome', 'store', 'scenario', 'traffic', 'actor'],
+  ['host'],
+  ['run', 'node', 'report'],
+  ['cli'],
+];
+const floorOf = (path: string) => floors.findIndex((rooms) => rooms.includes(relative('src', path).split('/')[0]!));
+
+function importsOf(path: string): string[] {
+  return [...textOf(path).matchAll(/^(?:import|export)[^'"]*?from '(\.[^']+)'/gms)].map(([, to]) =>
+    join(path, '..', to!.replace(/\.js$/, '.ts')),
+  );
+}
+
+describe('the house', () => {
+  it.each(files)('%s opens with what it owns', (path) => {
+    const first = textOf(path)
+      .replace(/^#!.*\n/, '')
+      .split('\n')[0]!;
+    expect(first).toMatch(/^\/\/ \S/);
+  });
+
+  it('imports run one way, from the floors above to the floors below', () => {
+    const upward = files.flatMap((path) =>
+      importsOf(path)
+        .filter((to) => floorOf(to) > floorOf(path))
+        .map((to) => `${path} -> ${to}`),
+    );
+    expect(upward).toEqual([]);
+  });
+
+  it('no files import each other in a circle', () => {
+    const seen = new Map<string, 'open' | 'done'>();
+    const circles: string[] = [];
+    const visit = (path: string, trail: string[]) => {
+      if (seen.get(path) === 'done') return;
+      if (seen.get(path) === 'open') {
+        circles.push([...trail.slice(trail.indexOf(path)), path].join(' -> '));
+        return;
+      }
+      seen.set(path, 'open');
+      for (const to of importsOf(path)) visit(to, [...trail, path]);
+      seen.set(path, 'done');
+    };
+    for (const path of files) visit(path, []);
+    expect(circles).toEqual([]);
+  });
+
+  it('a file is one sitting: at most 300 lines', () => {
+    expect(files.filter((path) => textOf(path).split('\n').length > 301)).toEqual([]);
+  });
+
+  it('no room is named after nothing', () => {
+    expect(files.filter((path) => /(^|\/)(index|utils?|helpers?|types|manager|common|misc)\.ts$/.test(path))).toEqual(
+      [],
+    );
+  });
+});
+
+describe('what is banned, and what to use instead', () => {
+  const bans: [what: string, pattern: RegExp, instead: string, allowed: RegExp][] = [
+    ['Date.now', /\bDate\.now\b/, 'take the clock you are given', /^src\/clock\/wall\.ts$/],
+    ['performance.now', /\bperformance\.(now|timeOrigin)\b/, 'take the clock you are given', /^src\/clock\/wall\.ts$/],
+    ['new Date()', /\bnew Date\(\)/, 'take the clock you are given', /^src\/clock\/wall\.ts$/],
+    [
+      'timers',
+      /\b(setTimeout|setInterval)\(/,
+      'the agenda of the clock',
+      /^src\/(clock\/wall\.ts|node\/home\/|report\/page\/)/,
+    ],
+    ['Math.random', /\bMath\.random\b/, 'RandomStream of core/random.ts', /^$/],
+    [
+      'Math.sin and the like',
+      /\bMath\.(sin|cos|tan|log|log2|log10|log1p|exp|expm1|pow)\(/,
+      'core/elementary.ts: the same bits on every engine',
+      /^src\/(report\/|cli\/)/,
+    ],
+    ['eval', /\b(eval|new Function)\(/, 'data', /^$/],
+    ['any', /: any\b|\bas any\b|<any>/, 'unknown, or a type', /^src\/cli\/commands\.ts$/],
+    [
+      'console',
+      /\bconsole\.(log|error|warn)\(/,
+      'process.stdout of the command, or the logger of the node',
+      /^src\/(cli|report\/page|node\/home)\//,
+    ],
+    ['default export', /^export default\b/m, 'a named export', /worker\.ts$/],
+  ];
+  it.each(bans)('%s', (_, pattern, instead, allowed) => {
+    const found = files.filter((path) => !allowed.test(path) && pattern.test(codeOf(path)));
+    expect(found, `use instead: ${instead}`).toEqual([]);
+  });
+});
+
+it('the version of the program is that of the package', () => {
+  expect(VERSION).toBe(JSON.parse(textOf('package.json')).version);
+});
