@@ -102,6 +102,12 @@ export const Reaction = Type.Object(
     ),
     event_ms: Type.Optional(Nullable(Measure('From sending that request to the rate_limited event at the listener.'))),
     restore_cycle: Nullable(Cycle('Cycle of the restore; null when the run ended before.')),
+    restore_ms: Type.Optional(
+      Nullable(Measure('From the beginning of that cycle to the first admitted answer; null where nobody asked.')),
+    ),
+    restore_event_ms: Type.Optional(
+      Nullable(Measure('From the beginning of that cycle to the rate_restored event at the listener.')),
+    ),
     recovery_cycles: Nullable(Measure('Cycles from the last request before the restore to the restore.')),
   },
   strict,

@@ -55,6 +55,11 @@ export interface LoadedScenario {
   readonly phases: Readonly<Record<string, Stretch>>;
   readonly target: Target | undefined;
   readonly expectations: readonly Expectation[];
+  /**
+   * The same scenario where a cycle lasts `cycleMs`, as on a live node: what it says in cycles stays, what it says in seconds becomes
+   * another number of cycles.
+   */
+  at(cycleMs: number): LoadedScenario;
 }
 
 const MOST_BYTES = 16 * 1024 * 1024;
@@ -124,8 +129,12 @@ function refused(faults: readonly Fault[]): Failure {
   return new Failure('invalid_input', { what: 'The scenario was refused.', faults });
 }
 
-function plan(scenario: Scenario, path: string, findOperator: FindOperator): LoadedScenario {
-  const cycleMs = scenario.cycle_ms ?? CYCLE_MS;
+function plan(
+  scenario: Scenario,
+  path: string,
+  findOperator: FindOperator,
+  cycleMs = scenario.cycle_ms ?? CYCLE_MS,
+): LoadedScenario {
   const time = (value: number | string, place: string, least = 0) => parseTime(value, cycleMs, place, least);
   const stretch = (from: number | string | undefined, to: number | string | undefined, place: string): Stretch => {
     const at = {
@@ -148,7 +157,7 @@ function plan(scenario: Scenario, path: string, findOperator: FindOperator): Loa
   if (contracts.independent === true && (clients.length > 0 || scenario.service !== undefined)) {
     throw refused([{ path: '/contracts/independent', message: 'cannot be combined with clients or a service' }]);
   }
-  return {
+  const loaded: LoadedScenario = {
     name: scenario.name ?? basename(path, extname(path)).toLowerCase(),
     question: scenario.question,
     folder: dirname(path),
@@ -175,7 +184,9 @@ function plan(scenario: Scenario, path: string, findOperator: FindOperator): Loa
     expectations: (scenario.expect ?? []).map((spec, index) =>
       parseExpectation(spec, `/expect/${index}`, { time, phases }),
     ),
+    at: (other) => (other === cycleMs ? loaded : plan(scenario, path, findOperator, other)),
   };
+  return loaded;
 }
 
 function planLimiter({ limiter = {} }: Scenario, cycleMs: number, findOperator: FindOperator): Plan {
