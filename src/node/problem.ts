@@ -61,9 +61,6 @@ export function failureFrom(error: unknown): Failure | undefined {
         why: 'It has more bytes than this route takes.',
         fix: 'Send less at once; many events go to POST …/events, line by line.',
       });
-    case 'FST_ERR_BAD_URL':
-    case 'FST_ERR_MAX_PARAM_LENGTH':
-      return noSuchRoute('The path cannot be decoded, or a part of it is longer than any name here.');
     default:
       // Whatever else Fastify or Node lay at the door of the client, such as a body shorter than announced.
       return statusCode >= 400 && statusCode < 500

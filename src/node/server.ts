@@ -1,16 +1,10 @@
 // Owns the Fastify server around the routes: limits, bodies, and every answer that no route gives: unknown paths, wrong methods,
 // broken requests, mistakes. Leaves routes to mount.ts, words to problem.ts.
 
-import { STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import cookie from '@fastify/cookie';
-import Fastify, {
-  type FastifyBaseLogger,
-  type FastifyError,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-} from 'fastify';
+import Fastify, { type FastifyBaseLogger, type FastifyError, type FastifyInstance } from 'fastify';
 import { Failure } from '../core/failure.js';
 import { nearest } from '../core/nearest.js';
 import type { Counts } from './counts.js';
@@ -46,7 +40,13 @@ export function createServer(options: ServerOptions): FastifyInstance {
     return503OnClosing: false,
     trustProxy: trustProxy.length === 0 ? false : [...trustProxy],
     ...(logRequests ? { loggerInstance: log } : { logger: false }),
-    frameworkErrors: (error, _request, reply) => void answerError(error, undefined, reply as FastifyReply),
+    // Asked on a bare request: what leads nowhere is answered before its body is looked at.
+    routerOptions: {
+      compile: true,
+      defaultRoute: (request, response) => answerUnrouted(whyUnrouted(app, routes, request), request, response),
+      onBadUrl: (_path, request, response) => answerUnrouted(undecodable(), request, response),
+      onMaxParamLength: (_path, request, response) => answerUnrouted(undecodable(), request, response),
+    },
     clientErrorHandler: (error, socket) => {
       counts.malformedRequests += 1;
       refuseBrokenRequest(error, socket);
@@ -63,19 +63,28 @@ export function createServer(options: ServerOptions): FastifyInstance {
     if (parsed instanceof Failure) done(parsed, undefined);
     else done(null, parsed);
   });
-  app.setErrorHandler((error, request, reply) => answerError(error, request, reply));
-  app.setNotFoundHandler((request, reply) => answerError(whyNotFound(app, routes, request, reply), request, reply));
-  return app;
-
-  function answerError(error: unknown, request: FastifyRequest | undefined, reply: FastifyReply): FastifyReply {
+  app.setErrorHandler((error, request, reply) => {
     const failure = failureFrom(error);
-    const route = request?.routeOptions.config.route;
+    const { route } = request.routeOptions.config;
     if (failure === undefined) log.error({ err: error, method: route?.method, path: route?.path }, 'a mistake of ours');
     else if (failure.status >= 500)
       log.warn({ err: failure, method: route?.method, path: route?.path }, failure.message);
     const problem = problemOf(failure ?? internalError());
     counts.answersOf(route)[problem.status]! += 1;
     return sendProblem(reply, problem);
+  });
+  return app;
+
+  function answerUnrouted({ failure, allow }: Unrouted, { method }: IncomingMessage, response: ServerResponse): void {
+    const problem = problemOf(failure);
+    const body = JSON.stringify(problem);
+    counts.answersOf(undefined)[problem.status]! += 1;
+    response.writeHead(problem.status, {
+      'content-type': PROBLEM_TYPE,
+      'content-length': Buffer.byteLength(body),
+      ...(allow === undefined ? {} : { allow }),
+    });
+    response.end(method === 'HEAD' ? undefined : body);
   }
 }
 
@@ -101,25 +110,30 @@ function parseObject(text: string): object | undefined | Failure {
   });
 }
 
-/** Either the path is known and the method is not, which says `Allow`, or nothing is there. */
-function whyNotFound(
-  app: FastifyInstance,
-  routes: readonly Route[],
-  { method, url }: FastifyRequest,
-  reply: FastifyReply,
-): Failure {
+/** Why no route takes a request; `allow` where the path is known and the method is not. */
+interface Unrouted {
+  readonly failure: Failure;
+  readonly allow?: string;
+}
+
+function whyUnrouted(app: FastifyInstance, routes: readonly Route[], { method, url = '' }: IncomingMessage): Unrouted {
   const path = url.split('?', 1)[0]!;
   const allowed = ['GET', 'HEAD', 'POST', 'DELETE'].filter((one) => app.findRoute({ method: one, url: path }) !== null);
-  if (allowed.length > 0) {
-    reply.header('allow', allowed.join(', '));
-    return new Failure('method_not_allowed', {
+  const allow = allowed.join(', ');
+  if (allow !== '') {
+    const failure = new Failure('method_not_allowed', {
       what: `${path} does not take ${method}.`,
-      fix: `It takes ${allowed.join(', ')}.`,
+      fix: `It takes ${allow}.`,
     });
+    return { failure, allow };
   }
   const guess = nearest(path, new Set(routes.map((route) => route.path)));
   const why = `There is no path ${path.length > 100 ? `${path.slice(0, 100)}…` : path}.`;
-  return noSuchRoute(guess === undefined ? why : `${why} Did you mean ${guess}?`);
+  return { failure: noSuchRoute(guess === undefined ? why : `${why} Did you mean ${guess}?`) };
+}
+
+function undecodable(): Unrouted {
+  return { failure: noSuchRoute('The path cannot be decoded, or a part of it is longer than any name here.') };
 }
 
 /** For what is no HTTP, or does not come: there is neither a request nor a reply, only a socket. */

@@ -11,7 +11,7 @@ export interface Ask {
   readonly session?: string;
   /** Sent as JSON, or as it is where it is text. */
   readonly body?: unknown;
-  readonly type?: string;
+  readonly type?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -29,6 +29,8 @@ export interface Running extends RunningNode {
   /** What the clock was told of: empty at the end of every test. */
   readonly errors: unknown[];
   ask(method: string, path: string, ask?: Ask): Promise<Told>;
+  /** As `ask`, with the answer unread. */
+  send(method: string, path: string, ask?: Ask): Promise<Response>;
   /** A key of an owner, without minting. */
   keyOf(owner: string, expiresInMs?: number): string;
   /** The session of a key, by POST /api/session. */
@@ -46,8 +48,10 @@ export async function startRunning({ cycleMs = 777, memory, ...options }: Start 
   const store = memory ?? new MemoryStore();
   const credentials = new MemoryCredentials();
   const node = await startNode({ clock, store, credentials, signer: generateSigner(), ...options });
-  const ask: Running['ask'] = async (method, path, asked = {}) => {
-    const response = await fetch(`${node.url}${path}`, { method, ...requestOf(asked) });
+  const send: Running['send'] = (method, path, asked = {}) =>
+    fetch(`${node.url}${path}`, { method, ...requestOf(asked) });
+  const ask: Running['ask'] = async (method, path, asked) => {
+    const response = await send(method, path, asked);
     return { status: response.status, headers: response.headers, body: read(await response.text()) };
   };
   const keyOf: Running['keyOf'] = (owner, expiresInMs = 3_600_000) => {
@@ -61,7 +65,7 @@ export async function startRunning({ cycleMs = 777, memory, ...options }: Start 
     const { headers } = await ask('POST', '/api/session', { key });
     return /weir_session=([^;]+)/.exec(headers.get('set-cookie') ?? '')?.[1] ?? '';
   };
-  return { ...node, clock, store, credentials, errors, ask, keyOf, sessionOf };
+  return { ...node, clock, store, credentials, errors, ask, send, keyOf, sessionOf };
 }
 
 function requestOf({ key, session, body, type, headers = {} }: Ask): RequestInit {

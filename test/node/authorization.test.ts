@@ -1,0 +1,215 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { routes } from '../../src/node/registry.js';
+import type { Auth, Route } from '../../src/node/route.js';
+import { type About, bodyOf, pathOf, typeOf } from './route-request.js';
+import { type Ask, type Running, startRunning } from './running.js';
+
+type Visitor =
+  | 'nothing'
+  | 'bad key'
+  | 'expired key'
+  | 'other owner'
+  | 'owner, key'
+  | 'owner, session'
+  | 'ended session';
+
+/** Which machine a route is about: none, a private one, a public one. */
+type Place = 'none' | 'private' | 'public';
+
+const ok = 'ok';
+const visitors: Visitor[] = [
+  'nothing',
+  'bad key',
+  'expired key',
+  'other owner',
+  'owner, key',
+  'owner, session',
+  'ended session',
+];
+
+const missing = '401 credential_missing';
+const invalid = '401 credential_invalid';
+const unknown = '404 machine_not_found';
+const foreign = '403 not_owner';
+
+/** Every cell, in the order of the visitors. */
+const expected: Record<Auth, Partial<Record<Place, readonly string[]>>> = {
+  public: {
+    none: [ok, ok, ok, ok, ok, ok, ok],
+  },
+  public_or_owner: {
+    none: [ok, invalid, invalid, ok, ok, ok, invalid],
+    private: [unknown, invalid, invalid, unknown, ok, ok, invalid],
+    public: [ok, invalid, invalid, ok, ok, ok, invalid],
+  },
+  key_or_session: {
+    none: [missing, invalid, invalid, ok, ok, ok, invalid],
+    private: [missing, invalid, invalid, unknown, ok, ok, invalid],
+    public: [missing, invalid, invalid, foreign, ok, ok, invalid],
+  },
+  key: {
+    none: [missing, invalid, invalid, ok, ok, missing, missing],
+  },
+  session: {
+    none: [missing, missing, missing, missing, missing, ok, invalid],
+  },
+  key_and_session: {
+    none: [missing, invalid, invalid, ok, ok, missing, missing],
+  },
+};
+
+let node: Running;
+let owner: string;
+let ended: string;
+let machines: Record<Exclude<Place, 'none'>, About>;
+
+beforeAll(async () => {
+  node = await startRunning({ limits: { mint: { threshold: 1_000, within: 60, addresses: 10 } } });
+  owner = node.keyOf('owner');
+  ended = await node.sessionOf(owner);
+  await node.ask('DELETE', '/api/session', { session: ended });
+  machines = { private: await newMachine('private-gateway', false), public: await newMachine('public-gateway', true) };
+});
+afterAll(() => node.close());
+
+const rows = routes.flatMap((route) =>
+  placesOf(route).map((place) => [`${route.method} ${route.path}, machine: ${place}`, route, place] as const),
+);
+
+describe('who may ask', () => {
+  it.each(rows)('%s', async (_name, route, place) => {
+    const cells: string[] = [];
+    for (const visitor of visitors) cells.push(await outcome(route, place, await credentialOf(visitor)));
+    expect(cells).toEqual(expected[route.auth][place]);
+  });
+});
+
+describe('beyond the matrix', () => {
+  it('another owner sees no difference between a private machine and none', async () => {
+    const key = node.keyOf('other');
+    const slugs = [machines.private.slug, 'never-created'];
+    const answers = await Promise.all(slugs.map((slug) => node.ask('GET', `/api/chain/${slug}/state`, { key })));
+    const [hidden, absent] = answers.map(({ status, headers, body }, index) => ({
+      status,
+      type: headers.get('content-type'),
+      text: JSON.stringify(body).replaceAll(slugs[index]!, 'SLUG'),
+    }));
+    expect(hidden).toEqual(absent);
+  });
+
+  it('a session that comes with a key of another owner is refused where both are asked for', async () => {
+    const session = await node.sessionOf(owner);
+    const body = { steps: 1 };
+    const answers = [
+      await node.ask('POST', '/api/core/shift', { key: owner, session, body }),
+      await node.ask('POST', '/api/core/shift', { key: node.keyOf('other'), session, body }),
+      await node.ask('POST', '/api/core/shift', { key: owner, session: ended, body }),
+    ];
+    expect(answers.map(({ status, body: { code } }) => [status, code])).toEqual([
+      [200, undefined],
+      [403, 'not_owner'],
+      [401, 'credential_invalid'],
+    ]);
+  });
+
+  it.each([
+    ['a scheme that is not Bearer', 'Basic d2Vpcjp3ZWly'],
+    ['no token', 'Bearer'],
+    ['a key without its prefix', `Bearer ${'x'.repeat(43)}`],
+    ['the key with something behind it', 'KEY x'],
+  ])('%s is no credential', async (_name, header) => {
+    const authorization = header.replace('KEY', `Bearer ${owner}`);
+    const { status, headers, body } = await node.ask('POST', '/api/session', { headers: { authorization } });
+    expect([status, body.code, headers.get('www-authenticate')]).toEqual([
+      401,
+      'credential_invalid',
+      'Bearer realm="weir"',
+    ]);
+  });
+
+  it.each([
+    ['a page of this node', { origin: 'SELF', 'sec-fetch-site': 'same-origin' }, 200],
+    ['a program that knows no origin', {}, 200],
+    ['a link that was typed in', { 'sec-fetch-site': 'none' }, 200],
+    ['a page of another site', { origin: 'https://elsewhere.example', 'sec-fetch-site': 'cross-site' }, 403],
+    ['a page of another port of the same host', { origin: 'http://127.0.0.1:1', 'sec-fetch-site': 'same-site' }, 403],
+    ['a link on another site', { 'sec-fetch-site': 'cross-site' }, 403],
+    ['a page without an origin', { origin: 'null' }, 403],
+  ])('a session that changes something comes from %s', async (_name, headers, status) => {
+    const { slug, contractId } = machines.private;
+    const session = await node.sessionOf(owner);
+    const sent = Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name, value.replace('SELF', node.url)]),
+    );
+    const gate = await node.ask('GET', `/api/chain/${slug}/contracts/${contractId}/gate`, { session, headers: sent });
+    const look = await node.ask('GET', `/api/chain/${slug}/state`, { session, headers: sent });
+    expect([gate.status, look.status]).toEqual([status, 200]);
+  });
+
+  it('a session cookie is for this site and for HTTP alone, and goes with its session', async () => {
+    const opened = await node.ask('POST', '/api/session', { key: owner });
+    const session = /weir_session=([^;]+)/.exec(opened.headers.get('set-cookie') ?? '')?.[1] ?? '';
+    const closed = await node.ask('DELETE', '/api/session', { session });
+    expect([opened, closed].map(({ headers }) => headers.get('set-cookie')?.replace(session, 'TOKEN'))).toEqual([
+      expect.stringMatching(/^weir_session=TOKEN; Max-Age=3[56]\d\d; Path=\/; HttpOnly; SameSite=Lax$/),
+      'weir_session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax',
+    ]);
+  });
+});
+
+function placesOf({ path, auth, example }: Route): Place[] {
+  const isAboutOne = path.includes('{slug}') || 'slug' in Object(example.body);
+  return isAboutOne && path !== '/api/chain/state-machines'
+    ? (Object.keys(expected[auth]) as Place[]).slice(1)
+    : ['none'];
+}
+
+async function outcome(route: Route, place: Place, credential: Ask): Promise<string> {
+  const about = place === 'none' ? { slug: '', contractId: '' } : machines[place];
+  if (place !== 'none') await restore(about);
+  const response = await node.send(route.method, pathOf(route, about), {
+    ...credential,
+    body: bodyOf(route, about),
+    type: typeOf(route),
+  });
+  if (response.status === route.example.status) {
+    await response.body?.cancel();
+    return ok;
+  }
+  const { code } = (await response.json()) as { code: string };
+  return `${response.status} ${code}`;
+}
+
+/** The example of the transition route moves the contract to limiting: each cell finds it allowing. */
+async function restore({ slug, contractId }: About): Promise<void> {
+  await node.ask('POST', `/api/chain/${slug}/contracts/${contractId}/transition`, {
+    key: owner,
+    body: { to: 'allowing' },
+  });
+}
+
+async function credentialOf(visitor: Visitor): Promise<Ask> {
+  switch (visitor) {
+    case 'nothing':
+      return {};
+    case 'bad key':
+      return { key: `weir_${'x'.repeat(43)}` };
+    case 'expired key':
+      return { key: node.keyOf('owner', 0) };
+    case 'other owner':
+      return { key: node.keyOf('other') };
+    case 'owner, key':
+      return { key: owner };
+    case 'owner, session':
+      return { session: await node.sessionOf(owner) };
+    case 'ended session':
+      return { session: ended };
+  }
+}
+
+async function newMachine(slug: string, is_public: boolean): Promise<About> {
+  await node.ask('POST', '/api/chain/state-machines', { key: owner, body: { slug, is_public } });
+  const body = { slug, threshold: 1_000 };
+  const { body: told } = await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key: owner, body });
+  return { slug, contractId: told.contract.id };
+}

@@ -1,0 +1,35 @@
+// Owns turning the example of a route into a request. Leaves sending it, and what is expected, to the tests.
+import type { Route } from '../../src/node/route.js';
+
+/** What an example leaves open: which machine and contract it is about. */
+export interface About {
+  readonly slug: string;
+  readonly contractId: string;
+}
+
+export function pathOf({ path, example }: Route, { slug, contractId }: About): string {
+  const params: Record<string, string> = { ...example.params, slug, contract_id: contractId };
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => params[name] ?? '');
+  const query = new URLSearchParams(example.query ?? {}).toString();
+  return query === '' ? filled : `${filled}?${query}`;
+}
+
+/** The body as text; a slug in it that is a machine's becomes `slug`, that of a new machine one that is free. */
+export function bodyOf({ example, path }: Route, { slug }: Pick<About, 'slug'>): string | undefined {
+  const { body } = example;
+  if (body === undefined || typeof body === 'string') return body;
+  const isNew = path === '/api/chain/state-machines';
+  const named = 'slug' in (body as object) ? { slug: isNew ? freeSlug() : slug } : {};
+  return JSON.stringify({ ...(body as object), ...named });
+}
+
+export function typeOf({ example }: Route): string {
+  return example.type ?? 'application/json';
+}
+
+let taken = 0;
+
+function freeSlug(): string {
+  taken += 1;
+  return `another-${taken}`;
+}
