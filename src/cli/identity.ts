@@ -8,7 +8,13 @@ import { join } from 'node:path';
 import Type from 'typebox';
 import { Failure } from '../core/failure.js';
 import { reader, SuccessionShape } from '../core/record/shape.js';
-import { newPrivateKeyPem, type Signer, type Succession, signerFromPem, signSuccession } from '../core/record/signing.js';
+import {
+  newPrivateKeyPem,
+  type Signer,
+  type Succession,
+  signerFromPem,
+  signSuccession,
+} from '../core/record/signing.js';
 import { readPrivate, writePrivate } from './private-file.js';
 
 export interface Identity {
@@ -52,7 +58,7 @@ export function identityIn(dir: string, cycleMs: number | undefined, defaultCycl
 /**
  * Gives the node a new key, named by the present one.
  * @param dir a folder that this process has locked
- * @param nowMs unix ms: the cycle of the change follows from it
+ * @param cycleNow the running cycle
  * @throws Failure `unreadable_file`, `unwritable_folder`
  */
 export function rotateKey(dir: string, identity: Identity, cycleNow: number): Identity {

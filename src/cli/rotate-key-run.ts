@@ -6,9 +6,10 @@ import { CYCLE_MS } from '../core/cycle.js';
 import { openSqliteStore } from '../store/sqlite.js';
 import { usageFailure } from './ending.js';
 import { identityIn, rotateKey } from './identity.js';
+import type { RotateKeyArguments } from './rotate-key.js';
 
 /** @throws Failure `store_locked` while the node runs, and what opening its store throws */
-export function runRotateKey({ data, json }: { readonly data: string; readonly json: boolean }): void {
+export function runRotateKey({ data, json }: RotateKeyArguments): void {
   if (!existsSync(join(data, 'node.json'))) throw usageFailure(`There is no node in ${data}: it has no node.json.`);
   const store = openSqliteStore({ dir: data });
   try {

@@ -2,7 +2,12 @@
 import type { CommandModule } from 'yargs';
 import { jsonOption } from './options.js';
 
-export const rotateKeyCommand: CommandModule<object, object> = {
+export interface RotateKeyArguments {
+  data: string;
+  json: boolean;
+}
+
+export const rotateKeyCommand: CommandModule<object, RotateKeyArguments> = {
   command: 'rotate-key',
   describe: 'give a stopped node a new key, named by the present one: who has pinned that one follows',
   builder: (yargs) =>
@@ -13,6 +18,6 @@ export const rotateKeyCommand: CommandModule<object, object> = {
       .strict(),
   handler: async (given) => {
     const { runRotateKey } = await import('./rotate-key-run.js');
-    runRotateKey(given as unknown as { data: string; json: boolean });
+    runRotateKey(given);
   },
 };

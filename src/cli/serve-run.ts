@@ -90,24 +90,28 @@ function factsOf({ url }: RunningNode, { dir, identity: { signer, cycleMs } }: G
   };
 }
 
-function wordsOf({ url, host }: RunningNode, { dir, identity }: Ground, given: ServeArguments): string {
+function wordsOf({ url }: RunningNode, { dir, identity }: Ground, given: ServeArguments): string {
   const { signer, cycleMs, isNew } = identity;
-  const kept = dir === undefined ? 'in memory: all is gone when the node ends' : `${dir}, durability ${given.durability}`;
+  const kept =
+    dir === undefined ? 'in memory: all is gone when the node ends' : `${dir}, durability ${given.durability}`;
   const lines = [
     `weir ${VERSION} listens on ${url}`,
     `  data    ${kept}`,
     `  key     ${signer.fingerprint}${isNew ? ', made now' : ''}`,
-    `  cycles  of ${cycleMs} ms; ${host.contracts.size} contracts on ${host.machines.size} machines`,
+    `  cycles  of ${cycleMs} ms`,
   ];
   if (!isLoopback(given.host)) {
-    lines.push(`  note    other computers reach it, and what they send is not encrypted: put a proxy with TLS before it`);
+    lines.push(
+      `  note    other computers reach it, and what they send is not encrypted: put a proxy with TLS before it`,
+    );
   }
   return `${[...lines, 'ready; Ctrl-C ends it'].join('\n')}\n`;
 }
 
 /** @throws Failure `wrong_usage` */
 function check({ port, cycleMs, trustProxy = [], memory, rotateKey: isRotated, host }: ServeArguments): void {
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw usageFailure('--port takes a number from 0 to 65535.');
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw usageFailure('--port takes a number from 0 to 65535.');
   if (cycleMs !== undefined && !(Number.isInteger(cycleMs) && cycleMs >= 1 && cycleMs <= LONGEST_CYCLE_MS)) {
     throw usageFailure(`--cycle-ms takes a whole number from 1 to ${LONGEST_CYCLE_MS}.`);
   }
@@ -115,7 +119,8 @@ function check({ port, cycleMs, trustProxy = [], memory, rotateKey: isRotated, h
   for (const proxy of trustProxy) {
     if (!isNetwork(proxy)) throw usageFailure(`--trust-proxy takes addresses and networks, and "${proxy}" is neither.`);
   }
-  if (memory && isRotated) throw usageFailure('--rotate-key makes no sense with --memory: every such node has a new key.');
+  if (memory && isRotated)
+    throw usageFailure('--rotate-key makes no sense with --memory: every such node has a new key.');
 }
 
 /** An hour. */
