@@ -77,9 +77,6 @@ export const figures: readonly Figure[] = [
   ...quantileFigures('live.send_lag_ms', 'send lag', (o) => o.live?.send_lag_ms),
   ...quantileFigures('live.latency_ms', 'latency', (o) => o.live?.latency_ms),
   figure('differences', 'differences', 'count', 'more', (o) => o.comparison?.differences_total),
-  figure('expectations_broken', 'expectations broken', 'count', 'more', (o) =>
-    o.expectations.length === 0 ? undefined : o.expectations.filter(({ held }) => !held).length,
-  ),
 ];
 
 /** A value of a figure with its unit; cycles with their time beside. */

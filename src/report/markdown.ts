@@ -36,6 +36,17 @@ export function markdownCell(text: string): string {
     .replaceAll('@', '@\u200b');
 }
 
+/** A foreign text as code in a cell: the fence is longer than any run of backticks in it, and bars are escaped even there. */
+function codeCell(text: string): string {
+  const plain = text.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ').replaceAll('|', '\\|');
+  const fence = '`'.repeat(longestFence(plain) + 1);
+  return plain.includes('`') ? `${fence} ${plain} ${fence}` : `${fence}${plain}${fence}`;
+}
+
+function longestFence(text: string): number {
+  return [...text.matchAll(/`+/g)].reduce((most, [run]) => Math.max(most, run.length), 0);
+}
+
 export function markdownTable(
   titles: readonly string[],
   rows: readonly (readonly string[])[],
@@ -50,7 +61,7 @@ function expectationTable({ expectations }: Outcome): string[] {
   const rows = expectations.map(({ name, expected, actual, held }) => [
     held ? '✅' : '❌',
     markdownCell(name),
-    markdownCell(expected),
+    codeCell(expected),
     actual === null ? '–' : typeof actual === 'number' ? number(actual) : markdownCell(actual),
   ]);
   return [markdownTable(['', 'Expectation', 'Condition', 'Found'], rows, 3)];
@@ -97,8 +108,7 @@ function contractTable({ contracts, by_contract }: Outcome): string[] {
 function again(reported: Reported): string {
   const { weir, digest, seed } = reported.outcome;
   const command = commandOf(reported).replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ');
-  const longest = Math.max(2, ...[...command.matchAll(/`+/g)].map(([run]) => run.length));
-  const fence = '`'.repeat(longest + 1);
+  const fence = '`'.repeat(Math.max(3, longestFence(command) + 1));
   const facts = `weir ${markdownCell(weir)}, seed ${markdownCell(String(seed))}, digest \`${digest.slice(0, 23)}\``;
   return `<details><summary>Run it again</summary>\n\n${fence}sh\n${command}\n${fence}\n\n${facts}\n\n</details>`;
 }

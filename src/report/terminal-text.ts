@@ -42,7 +42,8 @@ export function asciiOnly(text: string): string {
     '→': '->',
     '±': '+-',
   };
-  return text.replace(/[^\n\u001b\u0020-\u007e]/g, (character) => plain[character] ?? '?');
+  // Control characters are left alone: those of foreign names were taken out before, the others are colours and line feeds.
+  return text.replace(/[^\p{Cc}\p{ASCII}]/gu, (character) => plain[character] ?? '?');
 }
 
 export interface TableColumn {

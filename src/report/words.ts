@@ -30,6 +30,11 @@ export function share(part: number, whole: number): string {
   return `${whole === 0 ? 0 : Number(((100 * part) / whole).toFixed(1))} %`;
 }
 
+/** `once`, `2 times`. */
+export function times(n: number): string {
+  return n === 1 ? 'once' : `${number(n)} times`;
+}
+
 /** `1 request`, `2 requests`. */
 export function counted(n: number, one: string, many = `${one}s`): string {
   return `${number(n)} ${n === 1 ? one : many}`;

@@ -20,6 +20,15 @@ export function cycleTime(cycles: number, { cycleMs, from, to }: CycleAxis): str
   return `${Number((s / 86_400).toFixed(digits(86_400)))} d`;
 }
 
+/** 3 d 04:05:06.7: the time since the start, for lists in which neighbours lie close together. */
+export function stopwatch(ms: number): string {
+  const two = (value: number) => String(Math.floor(value)).padStart(2, '0');
+  const s = ms / 1000;
+  const days = Math.floor(s / 86_400);
+  const tenths = Math.floor(s * 10) % 10;
+  return `${days > 0 ? `${days} d ` : ''}${two((s / 3600) % 24)}:${two((s / 60) % 60)}:${two(s % 60)}.${tenths}`;
+}
+
 /** What stands at a place of the x axis: a cycle with its time beneath, a percentile, a percentage. */
 export function xTick(spec: ChartSpec, value: number): string | string[] {
   const { x } = spec;

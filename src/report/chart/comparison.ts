@@ -27,6 +27,7 @@ export function comparisonChart({ outcome, timeline, predicted }: Reported): Cha
         : `The count of the window in both arms. ${counted(differences_total, 'difference')}; the first one in cycle ${number(first.cycle - axis.firstCycle)}: ${first.figure} predicted ${first.predicted ?? 'none'}, observed ${first.observed ?? 'none'}.`,
     x: axis,
     yTitle: 'requests in the window',
+    yWhole: true,
     lines: [
       steppedLine(
         'predicted',

@@ -49,6 +49,7 @@ export function decisionsChart({ outcome, totals, series }: Reported): ChartSpec
     about: `${number(outcome.admitted)} of ${counted(outcome.requests, 'request')} admitted, ${number(outcome.limited)} limited; ${number(busiest)} in the busiest cycle.${edge}${binWords}`,
     x: axis,
     yTitle: `requests ${per}`,
+    yWhole: true,
     lines,
     shades: [],
     marks: [],

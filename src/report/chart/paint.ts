@@ -1,7 +1,16 @@
 // Owns the way from a chart's data to a configuration of Chart.js: one for the PNG and the page. Every function here also runs in the
 // page, which carries its source: they name nothing but one another, axis.ts and overlay.ts.
 import type { Chart, ChartConfiguration, ChartDataset, LegendItem, TooltipItem } from 'chart.js';
-import { cycleTime, percentileName, percentilePlaces, placeName, plainNumber, xTick, xTitle } from './axis.js';
+import {
+  cycleTime,
+  percentileName,
+  percentilePlaces,
+  placeName,
+  plainNumber,
+  stopwatch,
+  xTick,
+  xTitle,
+} from './axis.js';
 import { drawHatch, drawLanes, drawMarks, drawRanges, drawShades, strokeAt } from './overlay.js';
 import type { Palette } from './palette.js';
 import type { ChartSpec, Line } from './spec.js';
@@ -65,7 +74,7 @@ export function paint(spec: ChartSpec, looks: Looks): ChartConfiguration<'line',
         y:
           names === undefined
             ? {
-                type: spec.yLog === true ? 'logarithmic' : 'linear',
+                type: 'linear',
                 beginAtZero: true,
                 suggestedMax: 1,
                 title: title(spec.yTitle),
@@ -75,6 +84,7 @@ export function paint(spec: ChartSpec, looks: Looks): ChartConfiguration<'line',
                   color: palette.muted,
                   font: text,
                   maxTicksLimit: 7,
+                  ...(spec.yWhole === true ? { precision: 0 } : {}),
                   callback: (value) => plainNumber(Number(value)),
                 },
               }
@@ -271,6 +281,7 @@ export function paintSource(): string {
   const parts = [
     plainNumber,
     cycleTime,
+    stopwatch,
     xTick,
     percentileName,
     xTitle,

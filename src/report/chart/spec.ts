@@ -101,7 +101,8 @@ export interface ChartSpec {
   readonly x: CycleAxis | PercentileAxis | PercentAxis;
   readonly yTitle: string;
   readonly rightTitle?: string;
-  readonly yLog?: boolean;
+  /** Only whole numbers stand at the axis. */
+  readonly yWhole?: boolean;
   readonly lines: readonly Line[];
   /** Limiting stretches: shaded over the whole height. */
   readonly shades: readonly (readonly [from: number, to: number])[];

@@ -1,7 +1,7 @@
 // Owns the chart of one window: its count against the threshold, where it limited, and every transition.
 import type { Reported } from '../reported.js';
 import { shownContract } from '../reported.js';
-import { counted, duration, number } from '../words.js';
+import { counted, duration, number, times } from '../words.js';
 import { countSteps, cycleAxis, level, shadesOf, steppedLine, transitionMarks } from './cycle-axis.js';
 import type { ChartSpec } from './spec.js';
 
@@ -17,13 +17,14 @@ export function windowChart({ outcome, timeline }: Reported): ChartSpec | undefi
   const limiting =
     entries === 0
       ? 'It never limited.'
-      : `It entered limiting ${counted(entries, 'time')} and limited for ${counted(limiting_cycles, 'cycle')} (${duration(limiting_cycles * outcome.cycle_ms)}).`;
+      : `It entered limiting ${times(entries)} and limited for ${counted(limiting_cycles, 'cycle')} (${duration(limiting_cycles * outcome.cycle_ms)}).`;
   return {
     id: 'window',
     title: `Requests in the window${whose}`,
     about: `The count over ${counted(within, 'cycle')}${bound}; it peaked at ${number(peak_count)}. ${limiting}`,
     x: axis,
     yTitle: `requests in ${counted(within, 'cycle')}`,
+    yWhole: true,
     lines: [
       steppedLine('count', 'count', steps),
       ...(threshold === null ? [] : [level('threshold', 'threshold', threshold, axis)]),

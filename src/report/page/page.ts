@@ -6,9 +6,12 @@ import { dirname, join } from 'node:path';
 import { chartsOf } from '../chart/charts.js';
 import { paintSource } from '../chart/paint.js';
 import { palettes } from '../chart/palette.js';
+import { runsChart } from '../chart/runs.js';
 import type { ChartSpec } from '../chart/spec.js';
+import type { RunComparison } from '../compare-runs.js';
 import type { Reported } from '../reported.js';
-import { escaped, html, scriptJson } from './html.js';
+import { comparisonSection } from './comparison-section.js';
+import { escaped, type Html, html, scriptJson } from './html.js';
 import { script } from './script.js';
 import { againSection, differencesSection, expectationsSection, figuresSection, headSection } from './sections.js';
 import { style } from './style.js';
@@ -19,34 +22,44 @@ export function pageHtml(reported: Reported, files: readonly string[] = []): str
   const { outcome } = reported;
   const charts = chartsOf(reported);
   const transitions = transitionRows(outcome);
-  const firstCycle = outcome.first_cycle ?? 0;
-  const data = {
-    charts,
-    palettes,
-    transitions,
-    firstCycle,
-    cycleMs: outcome.cycle_ms,
-    cycles: (outcome.last_cycle ?? firstCycle) - firstCycle + 1,
-  };
-  const body = html`<div class="page">${headSection(outcome)}
+  const body = html`${headSection(outcome)}
 <main>${expectationsSection(outcome)}
 ${figuresSection(outcome)}
 ${differencesSection(outcome)}
 <h2>Charts</h2>${charts.map(chartFigure)}
 ${transitionsSection(outcome, transitions)}
-${againSection(reported, files)}</main>
-<footer>Written by Weir. Charts drawn with Chart.js (MIT licence).</footer></div>`;
+${againSection(reported, files)}</main>`;
+  const { cycle_ms, first_cycle } = outcome;
+  const data = { charts, palettes, transitions, firstCycle: first_cycle ?? 0, cycleMs: cycle_ms };
+  return document(`${outcome.verdict}: ${outcome.scenario}`, body, data);
+}
+
+/** Several runs on one page: the table of their figures and their windows over one another. */
+export function comparisonHtml(comparison: RunComparison, runs: readonly Reported[]): string {
+  const charts = [
+    runsChart(
+      comparison.runs.map(({ name }) => name),
+      runs,
+    ),
+  ].flatMap((spec) => spec ?? []);
+  const body = html`${comparisonSection(comparison)}${charts.length === 0 ? '' : html`<h2>Charts</h2>${charts.map(chartFigure)}`}`;
+  const transitions = { contracts: [], states: [], rows: [] };
+  return document('Runs compared', body, { charts, palettes, transitions, firstCycle: 0, cycleMs: 1 });
+}
+
+function document(title: string, body: Html, data: unknown): string {
   const library = chartLibrary();
   const own = `(() => {\n${paintSource()}\n${script}\n})();`;
   const policy = `default-src 'none'; script-src ${hashed(library)} ${hashed(own)}; style-src ${hashed(style)}; img-src data:; base-uri 'none'; form-action 'none'`;
   return [
     '<!doctype html>',
     '<html lang="en"><head><meta charset="utf-8">',
-    `<meta http-equiv="Content-Security-Policy" content="${escaped(policy).replaceAll('&#39;', "'")}">`,
+    `<meta http-equiv="Content-Security-Policy" content="${policy}">`,
     '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">',
-    `<title>${escaped(`${outcome.verdict}: ${outcome.scenario}`)}</title>`,
-    `<style>${style}</style></head><body>`,
+    `<title>${escaped(title)}</title>`,
+    `<style>${style}</style></head><body><div class="page">`,
     body.text,
+    '<footer>Written by Weir. Charts drawn with Chart.js (MIT licence).</footer></div>',
     `<script type="application/json" id="data">${scriptJson(data)}</script>`,
     `<script>${library}</script>`,
     `<script>${own}</script>`,

@@ -61,11 +61,11 @@ function chosen() {
     (words === '' || contracts[row[0]].toLowerCase().includes(words) || String(row[1]).includes(words) || String(data.firstCycle + row[1]).includes(words)));
 }
 
-function cell(title, text, isNumber) {
+function cell(text, isNumber, small) {
   const td = document.createElement('td');
-  td.dataset.title = title;
   td.textContent = text;
   if (isNumber) td.className = 'n';
+  if (small) td.append(Object.assign(document.createElement('small'), { textContent: small }));
   return td;
 }
 
@@ -76,14 +76,13 @@ function list() {
   const from = shown.page * PAGE;
   byId('rows').replaceChildren(...all.slice(from, from + PAGE).map(([contract, cycle, to, count, lasted]) => {
     const tr = document.createElement('tr');
-    const time = cycleTime(cycle, { cycleMs: data.cycleMs, from: 0, to: data.cycles });
-    const absolute = data.firstCycle === 0 ? '' : ' = ' + number(data.firstCycle + cycle);
+    const absolute = data.firstCycle === 0 ? '' : ', ' + number(data.firstCycle + cycle);
     tr.append(
-      cell('contract', contracts[contract]),
-      cell('cycle', number(cycle) + ' (' + time + ')' + absolute, true),
-      cell('to', states[to]),
-      cell('count', number(count), true),
-      cell('lasted', lasted === null ? 'to the end' : number(lasted) + (lasted === 1 ? ' cycle' : ' cycles'), true),
+      cell(contracts[contract]),
+      cell(number(cycle), true, stopwatch(cycle * data.cycleMs) + absolute),
+      cell(states[to]),
+      cell(number(count), true),
+      cell(lasted === null ? 'to the end' : number(lasted) + (lasted === 1 ? ' cycle' : ' cycles'), true),
     );
     return tr;
   }));

@@ -31,7 +31,7 @@ button,select,input{font:inherit;color:inherit;background:var(--panel);border:1p
 button{cursor:pointer}
 button:disabled{opacity:.45;cursor:default}
 :focus-visible{outline:3px solid var(--link);outline-offset:2px}
-.figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,10.5rem),1fr));gap:.6rem;margin:0}
+.figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(8.6rem,1fr));gap:.6rem;margin:0}
 .figures div{background:var(--panel);border:1px solid var(--line);border-radius:8px;padding:.5rem .7rem}
 .figures dt{color:var(--muted);font-size:.85rem}
 .figures dd{margin:0;font-size:1.2rem;font-weight:600;font-variant-numeric:tabular-nums}
@@ -45,6 +45,8 @@ ${heights}
 table{border-collapse:collapse;width:100%;font-size:.92rem;font-variant-numeric:tabular-nums}
 th,td{padding:.35rem .6rem;text-align:left;border-bottom:1px solid var(--line);vertical-align:top}
 td.n,th.n{text-align:right}
+td small,th small{display:block;font-weight:400;color:var(--muted)}
+#transitions td:first-child{min-width:4.5rem}
 th button{border:0;background:none;padding:0;min-height:0;font-weight:650}
 th button::after{content:" ↕";color:var(--muted)}
 th[aria-sort=ascending] button::after{content:" ↑";color:inherit}
@@ -66,6 +68,13 @@ h1{font-size:1.3rem}
 .stack td{display:grid;grid-template-columns:7.5rem 1fr;border:0;padding:.1rem 0;text-align:left}
 .stack td::before{content:attr(data-title);color:var(--muted)}
 .stack td.n{text-align:left}
+#transitions{font-size:.82rem}
+#transitions th,#transitions td{padding:.3rem .25rem}
+#transitions th button::after{content:""}
+#transitions th[aria-sort=ascending] button::after{content:" ↑"}
+#transitions th[aria-sort=descending] button::after{content:" ↓"}
+#theme{font-size:.85rem;padding:.2rem .4rem}
+.figures dd{font-size:1.05rem}
 }
 @media print{
 .page{max-width:none;padding:0}

@@ -48,7 +48,7 @@ export function transitionsSection(outcome: Outcome, { states, rows }: Transitio
 <label>Contract or cycle <input id="filter" type="search" autocomplete="off" spellcheck="false"></label>
 <label>To <select id="state"><option value="">any state</option>${states.map((state) => html`<option>${state}</option>`)}</select></label>
 </form>
-<div class="scroll"><table class="stack" id="transitions" aria-labelledby="transitions-title">
+<div class="scroll"><table id="transitions" aria-labelledby="transitions-title">
 <thead><tr>${columns.map((column, index) => html`<th scope="col"${isNumber[index] ? html` class="n"` : ''}${index === 1 ? html` aria-sort="ascending"` : ''}><button type="button">${column}</button></th>`)}</tr></thead>
 <tbody id="rows"></tbody></table></div>
 <p class="pager"><button type="button" id="earlier">Earlier</button><span id="shown" role="status"></span><button type="button" id="later">Later</button></p>`;

@@ -1,0 +1,46 @@
+// Owns the chart of several runs: the windows over one another, each from its own first cycle.
+import { type Reported, shownContract } from '../reported.js';
+import { counted } from '../words.js';
+import { countSteps, cycleAxis, level, steppedLine } from './cycle-axis.js';
+import type { ChartSpec, CycleAxis, Tone } from './spec.js';
+
+/** More lines than this could not be told apart. */
+const tones: readonly Tone[] = ['count', 'limited', 'predicted', 'tail', 'observed'];
+
+/** Undefined where no run kept a timeline of its contracts. */
+export function runsChart(names: readonly string[], runs: readonly Reported[]): ChartSpec | undefined {
+  const told = runs.flatMap((reported, index) => {
+    const contract = shownContract(reported.outcome);
+    const { timeline, outcome } = reported;
+    return timeline === undefined || contract === undefined
+      ? []
+      : [{ name: names[index]!, timeline, outcome, contract }];
+  });
+  const first = told[0];
+  if (first === undefined) return undefined;
+  const shown = told.slice(0, tones.length);
+  const longest = shown.reduce((most, { outcome }) => Math.max(most, cycleAxis(outcome).to), 0);
+  const axis: CycleAxis = { kind: 'cycles', from: 0, to: longest, firstCycle: 0, cycleMs: first.outcome.cycle_ms };
+  const { threshold } = first.contract;
+  return {
+    id: 'window',
+    title: 'Requests in the window',
+    about: `The count of the most limited contract of ${counted(shown.length, 'run')}${told.length > shown.length ? ` of ${told.length}` : ''}, each from its own first cycle.`,
+    x: axis,
+    yTitle: 'requests in the window',
+    yWhole: true,
+    lines: [
+      ...shown.map(({ name, timeline, outcome, contract }, index) =>
+        steppedLine(
+          name,
+          tones[index]!,
+          countSteps(timeline, cycleAxis(outcome), (row) => row.contract === contract.id),
+        ),
+      ),
+      ...(threshold === null ? [] : [level('threshold', 'threshold', threshold, axis)]),
+    ],
+    shades: [],
+    marks: [],
+    height: 380,
+  };
+}

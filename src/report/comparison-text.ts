@@ -1,0 +1,167 @@
+// Owns a comparison of runs in its forms: text, CSV, JSON, Markdown, JUnit.
+import type { Cell, Change, ComparedRow, RunComparison } from './compare-runs.js';
+import { figureText } from './figures.js';
+import { xmlText } from './junit.js';
+import { markdownCell, markdownTable } from './markdown.js';
+import { alignedTable, asciiOnly, hued, shownName, type Terminal } from './terminal-text.js';
+import { plainTerminal, verdictMark } from './text.js';
+import { counted, number } from './words.js';
+
+const signs: Readonly<Record<Change['verdict'], string>> = {
+  same: '=',
+  better: '↑ better',
+  worse: '↓ worse',
+  other: '≠',
+};
+
+/** Ends with a line feed. */
+export function comparisonText(comparison: RunComparison, terminal: Terminal = plainTerminal): string {
+  const { runs, baseline, rows } = comparison;
+  const heads = runs.map(({ outcome, name }) => `${verdictMark(outcome, terminal)}  ${shownName(name)}`);
+  const titles = [
+    'figure',
+    ...runs.flatMap(({ name }, index) => (baseline === undefined || index === baseline ? [name] : [name, '', ''])),
+  ];
+  const lines = alignedTable(
+    titles.map((title, index) => ({ title: shownName(title, 28), right: index > 0 })),
+    rows.map((row) => [row.label, ...row.cells.flatMap((cell, index) => textCells(comparison, row, cell, index))]),
+    Math.max(40, terminal.columns),
+  );
+  const [head = '', ...body] = lines;
+  const coloured = body.map((line, index) => (rows[index]!.cells.some(isWorse) ? hued(line, 'bad', terminal) : line));
+  const text = `${[...heads, '', hued(head, 'strong', terminal), ...coloured, '', conclusion(comparison)].join('\n')}\n`;
+  return terminal.unicode ? text : asciiOnly(text.replaceAll('↑ ', '').replaceAll('↓ ', ''));
+}
+
+/** What the table says, in a sentence. */
+export function conclusion({ runs, baseline, tolerance, worse }: RunComparison): string {
+  if (baseline === undefined) return `${counted(runs.length, 'run')} side by side, without a baseline.`;
+  const { share, floor } = tolerance;
+  const tolerated = `Tolerated: ${number(share * 100)} %${floor > 0 ? `, at least ${number(floor)}` : ''}.`;
+  const name = shownName(runs[baseline]!.name, 60);
+  return worse.length === 0
+    ? `Nothing is worse than ${name}. ${tolerated}`
+    : `${counted(worse.length, 'figure')} ${worse.length === 1 ? 'is' : 'are'} worse than ${name}. ${tolerated}`;
+}
+
+export function comparisonJson({ runs, baseline, tolerance, rows, worse }: RunComparison): string {
+  const shown = {
+    runs: runs.map(({ name, outcome }) => ({
+      name,
+      scenario: outcome.scenario,
+      seed: outcome.seed,
+      verdict: outcome.verdict,
+      digest: outcome.digest,
+    })),
+    baseline: baseline === undefined ? null : runs[baseline]!.name,
+    tolerance,
+    figures: rows.map(({ name, unit, cells }) => ({
+      name,
+      unit,
+      values: cells.map(({ value }) => value ?? null),
+      changes: cells.map(({ change }) => change ?? null),
+    })),
+    worse,
+  };
+  return `${JSON.stringify(shown, undefined, 2)}\n`;
+}
+
+/** One line a figure and run (RFC 4180, LF): easy to filter in a spreadsheet. */
+export function comparisonCsv({ runs, rows }: RunComparison): string {
+  const lines = rows.flatMap(({ name, unit, cells }) =>
+    cells.map(({ value, change }, index) =>
+      [
+        name,
+        unit,
+        csvCell(runs[index]!.name),
+        value ?? '',
+        change?.delta ?? '',
+        change?.share ?? '',
+        change?.verdict ?? '',
+      ].join(','),
+    ),
+  );
+  return `${['figure,unit,run,value,delta,share,verdict', ...lines].join('\n')}\n`;
+}
+
+export function comparisonMarkdown(comparison: RunComparison): string {
+  const { runs, baseline, rows } = comparison;
+  const titles = [
+    'Figure',
+    ...runs.map(({ name }, index) => `${markdownCell(name)}${index === baseline ? ' (baseline)' : ''}`),
+  ];
+  const cells = rows.map((row) => [
+    row.label,
+    ...row.cells.map((cell, index) => {
+      const [value = '', delta = '', verdict = ''] = textCells(comparison, row, cell, index);
+      const beside = delta === '' ? '' : ` (${delta})`;
+      return isWorse(cell) ? `**${value}${beside} ${verdict}**` : `${value}${beside}`;
+    }),
+  ]);
+  const mark = comparison.worse.length > 0 ? '❌' : baseline === undefined ? 'ℹ️' : '✅';
+  return `### ${mark} ${markdownCell(conclusion(comparison))}\n\n${markdownTable(titles, cells)}\n`;
+}
+
+/** A suite for each run, a case for each figure that has a direction in which it is worse. */
+export function comparisonJunit({ runs, baseline, rows }: RunComparison): string {
+  const suites = runs.flatMap(({ name }, index) => {
+    if (index === baseline) return [];
+    const judged = rows.filter(({ cells }) => baseline === undefined || cells[index]!.change !== undefined);
+    const failures = judged.filter(({ cells }) => isWorse(cells[index]!)).length;
+    const cases = judged.flatMap(({ name: figure, cells }) => {
+      const { value, change } = cells[index]!;
+      const open = `    <testcase classname="weir.${xmlText(name)}" name="${xmlText(figure)}"`;
+      if (change?.verdict !== 'worse') return [`${open}/>`];
+      const message = `${value ?? 0} is worse than ${change.baseline} of the baseline`;
+      return [`${open}>`, `      <failure type="worse" message="${xmlText(message)}"/>`, '    </testcase>'];
+    });
+    return [
+      {
+        failures,
+        tests: judged.length,
+        lines: [
+          `  <testsuite name="${xmlText(name)}" tests="${judged.length}" failures="${failures}">`,
+          ...cases,
+          '  </testsuite>',
+        ],
+      },
+    ];
+  });
+  const sum = (pick: (suite: (typeof suites)[number]) => number) =>
+    suites.reduce((total, suite) => total + pick(suite), 0);
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites name="weir" tests="${sum(({ tests }) => tests)}" failures="${sum(({ failures }) => failures)}">`,
+    ...suites.flatMap(({ lines }) => lines),
+    '</testsuites>',
+    '',
+  ].join('\n');
+}
+
+/** The value; where there is a baseline, for all but that the change and its verdict. */
+export function textCells(
+  { runs, baseline }: RunComparison,
+  { unit }: ComparedRow,
+  { value, change }: Cell,
+  index: number,
+): string[] {
+  const shown = figureText({ unit }, value, runs[index]!.outcome.cycle_ms);
+  if (baseline === undefined || index === baseline) return [shown];
+  if (change === undefined) return [shown, '', ''];
+  return [shown, deltaText(change), signs[change.verdict]];
+}
+
+function deltaText({ delta, share }: Change): string {
+  if (delta === 0) return '';
+  const sign = delta > 0 ? '+' : '';
+  return share === undefined ? `${sign}${number(delta)}` : `${sign}${Number((share * 100).toFixed(1))} %`;
+}
+
+function isWorse({ change }: Cell): boolean {
+  return change?.verdict === 'worse';
+}
+
+function csvCell(text: string): string {
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

@@ -1,0 +1,170 @@
+// Owns reading a report folder back: the outcome checked by its schema, the timeline row by row. Leaves writing it to folder.ts.
+import { createReadStream } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { Failure, type Fault } from '../core/failure.js';
+import { faultsOf } from '../core/schema-faults.js';
+import { Outcome } from '../outcome/schema.js';
+import { Series } from '../outcome/series.js';
+import { Timeline, type TimelineRow } from '../outcome/timeline.js';
+import { limitingStates, type Reported } from './reported.js';
+
+/**
+ * Reads what a run has left.
+ * @param path a report folder, or its outcome.json
+ * @throws Failure `unreadable_file`, `invalid_json`, `invalid_input`
+ */
+export async function readRun(path: string): Promise<Reported> {
+  const folder = path.endsWith('.json') ? join(path, '..') : path;
+  const outcomePath = path.endsWith('.json') ? path : join(path, 'outcome.json');
+  const outcome = checked<Outcome>(Outcome, await readJson(outcomePath), outcomePath);
+  const told = await readTimeline(join(folder, 'timeline.ndjson'));
+  const predicted = await readTimeline(join(folder, 'predicted.ndjson'));
+  const seriesPath = join(folder, 'series.json');
+  const series = (await exists(seriesPath))
+    ? checked<Series>(Series, await readJson(seriesPath), seriesPath)
+    : undefined;
+  const shared = {
+    outcome,
+    ...(predicted === undefined ? {} : { predicted }),
+    ...(series === undefined ? {} : { series }),
+  };
+  if (told === undefined) return { ...shared, timeline: undefined, totals: new Timeline(['all']) };
+  // A fleet too large to tell of each contract left only its totals, under the name of none of its contracts.
+  const isTotals = outcome.contracts > 1 && told.contracts.every((name) => name === 'all');
+  return isTotals
+    ? { ...shared, timeline: undefined, totals: told }
+    : { ...shared, timeline: told, totals: totalsOf(told, limitingStates(outcome)) };
+}
+
+/** All contracts together, from what each of them did. */
+export function totalsOf(timeline: Timeline, limiting: ReadonlySet<string>): Timeline {
+  const totals = new Timeline(['all']);
+  const inLimiting = new Set<string>();
+  let cycle: number | undefined;
+  let requests = 0;
+  let admitted = 0;
+  const close = () => {
+    if (cycle !== undefined)
+      totals.add(cycle, 0, requests, admitted, inLimiting.size, inLimiting.size > 0 ? 'limiting' : 'allowing');
+  };
+  for (const row of timeline.rows()) {
+    if (row.cycle !== cycle) {
+      close();
+      cycle = row.cycle;
+      requests = 0;
+      admitted = 0;
+    }
+    requests += row.requests;
+    admitted += row.admitted;
+    if (limiting.has(row.state)) inLimiting.add(row.contract);
+    else inLimiting.delete(row.contract);
+  }
+  close();
+  return totals;
+}
+
+async function readJson(path: string): Promise<unknown> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Failure('invalid_json', {
+      what: `${path} is not valid JSON.`,
+      why: (error as Error).message,
+      cause: error,
+    });
+  }
+}
+
+function checked<T>(schema: TSchema, value: unknown, path: string): T {
+  const compiled = Compile(schema);
+  if (compiled.Check(value)) return value as T;
+  throw notOurs(path, faultsOf(schema, compiled.Errors(value)));
+}
+
+function notOurs(path: string, faults: readonly Fault[]): Failure {
+  return new Failure('invalid_input', {
+    what: `${path} was not written by this version of Weir, or was changed.`,
+    ...(faults[0] === undefined ? {} : { why: `${faults[0].path} ${faults[0].message}.` }),
+    fix: 'Give the folder of a report, for example reports/burst/7.',
+    faults,
+  });
+}
+
+/** Undefined where there is no such file. */
+async function readTimeline(path: string): Promise<Timeline | undefined> {
+  if (!(await exists(path))) return undefined;
+  const contracts: string[] = [];
+  const indexes = new Map<string, number>();
+  const timeline = new Timeline(contracts);
+  let line = 0;
+  try {
+    for await (const text of createInterface({
+      input: createReadStream(path, 'utf8'),
+      crlfDelay: Number.POSITIVE_INFINITY,
+    })) {
+      line += 1;
+      if (text === '') continue;
+      const row = rowOf(text);
+      if (row === undefined) throw notOurs(path, [{ path: `line ${line}`, message: 'is not a row of a timeline' }]);
+      const { cycle, contract, requests, admitted, count, state } = row;
+      let index = indexes.get(contract);
+      if (index === undefined) {
+        index = contracts.push(contract) - 1;
+        indexes.set(contract, index);
+      }
+      timeline.add(cycle, index, requests, admitted, count, state);
+    }
+  } catch (error) {
+    throw error instanceof Failure ? error : unreadable(path, error);
+  }
+  return timeline;
+}
+
+function rowOf(text: string): TimelineRow | undefined {
+  let row: TimelineRow;
+  try {
+    row = JSON.parse(text) as TimelineRow;
+  } catch {
+    return undefined;
+  }
+  const isRow =
+    typeof row === 'object' &&
+    row !== null &&
+    [row.cycle, row.requests, row.admitted, row.count].every(Number.isSafeInteger) &&
+    typeof row.contract === 'string' &&
+    typeof row.state === 'string';
+  return isRow ? row : undefined;
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  );
+}
+
+function unreadable(path: string, error: unknown): Failure {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const reasons: Readonly<Record<string, string>> = {
+    ENOENT: 'There is no such file.',
+    ENOTDIR: 'A part of the path is a file.',
+    EACCES: 'Permission is denied.',
+    EISDIR: 'It is a folder.',
+  };
+  return new Failure('unreadable_file', {
+    what: `${path} cannot be read.`,
+    why: reasons[code ?? ''] ?? `${message}.`,
+    fix: 'Give the folder of a report, for example reports/burst/7.',
+    cause: error,
+  });
+}
