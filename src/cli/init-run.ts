@@ -1,0 +1,51 @@
+// Owns the doing of `weir init`: the scenarios that come with the package, listed or written out.
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { Failure } from '../core/failure.js';
+import { nearest } from '../core/nearest.js';
+import { alignedTable } from '../report/terminal-text.js';
+import { Scenario } from '../scenario/schema.js';
+import type { InitArguments } from './init.js';
+import { terminalAtHand } from './terminal.js';
+
+const shipped = new URL('../../scenarios/', import.meta.url);
+
+export async function runInit({ file, from, list, schema }: InitArguments): Promise<void> {
+  if (schema) {
+    process.stdout.write(`${JSON.stringify(Scenario, undefined, 2)}\n`);
+    return;
+  }
+  const names = (await readdir(shipped))
+    .filter((name) => name.endsWith('.yaml'))
+    .map((name) => name.replace(/\.yaml$/, ''));
+  if (list) {
+    const rows = await Promise.all(names.map(async (name) => [name, questionOf(await textOf(name))]));
+    process.stdout.write(
+      `${alignedTable([{ title: 'scenario' }, { title: 'question' }], rows, terminalAtHand().columns).join('\n')}\n`,
+    );
+    return;
+  }
+  if (!names.includes(from)) {
+    const guess = nearest(from, names);
+    throw new Failure('wrong_usage', {
+      what: `There is no shipped scenario "${from}".`,
+      fix: guess === undefined ? '`weir init --list` shows them.' : `Did you mean "${guess}"?`,
+    });
+  }
+  try {
+    await writeFile(file, await textOf(from), { flag: 'wx' });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new Failure('unwritable_folder', {
+      what: `${file} was not written.`,
+      why: code === 'EEXIST' ? 'There is such a file already; nothing is overwritten.' : `${message}.`,
+      fix: 'Give another name.',
+    });
+  }
+  process.stdout.write(`${file} is written. Run it: weir simulate ${file}\n`);
+}
+
+const textOf = (name: string) => readFile(new URL(`${name}.yaml`, shipped), 'utf8');
+
+function questionOf(text: string): string {
+  return /^question: *(.*)$/m.exec(text)?.[1] ?? '';
+}

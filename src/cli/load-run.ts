@@ -1,0 +1,73 @@
+// Owns the doing of `weir load`: scenarios against a live target one after the other, a line for each cycle while they run.
+import { Failure } from '../core/failure.js';
+import { standardOperators } from '../core/operator/registry.js';
+import type { WrittenReport } from '../report/folder.js';
+import type { Reported } from '../report/reported.js';
+import { type LiveOptions, load } from '../run/load.js';
+import { type LoadedScenario, loadScenario } from '../scenario/load.js';
+import { CycleLines } from './cycle-lines.js';
+import { commandGiven, folderFor, printFindings } from './findings.js';
+import { interruptible } from './interrupt.js';
+import type { LoadArguments } from './load.js';
+
+const operators = standardOperators();
+const findOperator = (id: string) => operators.get(id);
+
+export async function runLoads(given: LoadArguments): Promise<void> {
+  const scenarios: LoadedScenario[] = [];
+  for (const path of given.scenario) scenarios.push(await loadScenario(path, findOperator));
+  const { signal, release } = interruptible();
+  const runs: Reported[] = [];
+  const reports: (WrittenReport | undefined)[] = [];
+  for (const scenario of scenarios) {
+    if (signal.aborted) break;
+    const seed = given.seed ?? scenario.seed;
+    const folder = await folderFor(given, {
+      scenario: `${scenario.name}-live`,
+      id: String(seed),
+      ofSeveral: scenarios.length > 1,
+    });
+    const lines = new CycleLines(scenario.name);
+    const options = { ...liveOptionsOf(given), findOperator, signal, seed, top: given.top, onCycle: lines.tell };
+    const { observed, predicted, series } = await load(
+      scenario,
+      given.pacing === undefined ? options : { ...options, pacing: given.pacing },
+    );
+    lines.clear();
+    const { timeline } = predicted;
+    const run = {
+      ...observed,
+      ...(timeline === undefined ? {} : { predicted: timeline }),
+      series,
+      command: commandGiven(),
+    };
+    runs.push(run);
+    reports.push(await folder?.write(run));
+  }
+  release();
+  printFindings(runs, reports, given);
+}
+
+/** What the command line says of a live target, the same for every command that sends to one. */
+export function liveOptionsOf(
+  given: Pick<LoadArguments, 'url' | 'cycleMs' | 'key' | 'allowRemote' | 'timeout' | 'connections'>,
+): Omit<LiveOptions, 'findOperator'> {
+  const whole = (option: string, value: number | undefined, most: number) => {
+    if (value === undefined || (Number.isInteger(value) && value >= 1 && value <= most)) return value;
+    throw new Failure('wrong_usage', {
+      what: `--${option} takes a whole number from 1 to ${most}.`,
+      fix: 'See `weir load --help`.',
+    });
+  };
+  const cycleMs = whole('cycle-ms', given.cycleMs, 86_400_000);
+  const timeoutMs = whole('timeout', given.timeout, 3_600_000);
+  const connections = whole('connections', given.connections, 10_000);
+  return {
+    allowRemote: given.allowRemote,
+    ...(given.url === undefined ? {} : { url: given.url }),
+    ...(given.key === undefined ? {} : { key: given.key }),
+    ...(cycleMs === undefined ? {} : { cycleMs }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(connections === undefined ? {} : { connections }),
+  };
+}
