@@ -17,17 +17,14 @@ import { exponential } from '../../src/scenario/time-law.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { type BenchRow, median } from './measure.js';
 
-const JOBS = 100_000;
-const ROUNDS = 5;
-
 /** What the task asks for: client actor events a second. */
 const TARGET = 100_000;
 
-export async function benchClients(): Promise<BenchRow[]> {
+export async function benchClients(rounds = 5, jobs = 100_000): Promise<BenchRow[]> {
   const rates: number[] = [];
-  for (let round = 0; round <= ROUNDS; round += 1) {
+  for (let round = 0; round <= rounds; round += 1) {
     const startMs = performance.now();
-    const events = simulate(JOBS, round);
+    const events = simulate(jobs, round);
     rates.push((1000 * events) / (performance.now() - startMs));
   }
   const value = median(rates.slice(1));

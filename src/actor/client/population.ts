@@ -9,6 +9,7 @@
 //   contract  0   1   2   0   1   2   0
 
 import type { Clock } from '../../clock/clock.js';
+import { Rank } from '../../clock/rank.js';
 import { assert } from '../../core/failure.js';
 import { RandomStream, type Seed } from '../../core/random.js';
 import { AliasTable } from '../../core/random-law.js';
@@ -75,12 +76,12 @@ export class Population {
 
   /** The contract has emitted `rate_limited`. */
   rateLimited(contract: number): void {
-    for (const kind of this.#kinds) kind.announce(contract, rateLimited);
+    this.#announce(contract, rateLimited);
   }
 
   /** The contract has emitted `rate_restored`. */
   rateRestored(contract: number): void {
-    for (const kind of this.#kinds) kind.announce(contract, rateRestored);
+    this.#announce(contract, rateRestored);
   }
 
   /** Every client there is, by kind and number. */
@@ -101,6 +102,14 @@ export class Population {
       this.#sum().figures('all', clients, nowMs),
       ...this.#kinds.map(({ plan, tally, clients: { length } }) => tally.figures(plan.name, length, nowMs)),
     ];
+  }
+
+  /** In the same instant, but not from in here: the gate is still moving, and must not meet what a device flushes at once. */
+  #announce(contract: number, event: ClientEvent): void {
+    if (!this.#kinds.some(({ plan }) => plan.listens)) return;
+    this.#clock.agenda.at(this.#clock.now(), Rank.client, () => {
+      for (const kind of this.#kinds) kind.announce(contract, event);
+    });
   }
 
   #sum(): ClientTally {

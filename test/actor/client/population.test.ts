@@ -123,11 +123,14 @@ describe('clients of a fixed number', () => {
   });
 
   it('devices hear of their own contract only, and only if they listen', () => {
-    const { population } = stage(
+    const { clock, population } = stage(
       [{ kind: 'holding', count: 3 }, { kind: 'holding', name: 'deaf', count: 2, listens: false }, { kind: 'open' }],
       { contracts: 2 },
     );
-    const states = () => [...population.clients()].map(({ id, state }) => `${id} ${state.at}`);
+    const states = () => {
+      clock.run();
+      return [...population.clients()].map(({ id, state }) => `${id} ${state.at}`);
+    };
     population.rateLimited(0);
     const limited = states();
     population.rateRestored(0);
