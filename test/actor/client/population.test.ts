@@ -140,6 +140,18 @@ describe('clients of a fixed number', () => {
     ]);
   });
 
+  it('devices flush in the instant of the restore, but not before who announced it is done', () => {
+    const { clock, road, population } = stage([{ kind: 'holding', count: 1 }]);
+    clock.agenda.at(5, Rank.arrival, () => population.rateLimited(0));
+    clock.agenda.at(6, Rank.arrival, () => population.arrive(0));
+    clock.agenda.at(7, Rank.advance, () => {
+      population.rateRestored(0);
+      road.told.push('announced');
+    });
+    clock.run();
+    expect(road.told).toEqual(['announced', '7 holding/0 j1 to 0']);
+  });
+
   it('fewer devices than contracts are refused, with the place', () => {
     const made = () => stage([{ kind: 'open' }, { kind: 'holding', count: 2 }], { contracts: 3 });
     expect(made).toThrow(Failure);
