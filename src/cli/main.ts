@@ -29,6 +29,12 @@ const cli = yargs(hideBin(process.argv))
   })
   .exitProcess(false);
 
+// Whoever reads us may have seen enough: `weir endpoints | head -1`.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit();
+});
+
 try {
   await cli.parseAsync();
 } catch (error) {

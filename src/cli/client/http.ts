@@ -148,9 +148,8 @@ export class Connection {
 
   #unreachable(error: unknown): Failure {
     if (error instanceof Failure) return error;
-    const { code, message } = error as NodeJS.ErrnoException;
-    // What answered speaks, and speaks no HTTP.
-    if (code?.startsWith('HPE_') === true) return this.#notJson(`What answers does not speak HTTP (${code}).`);
+    const { code, message, name } = error as NodeJS.ErrnoException;
+    if (name === 'HTTPParserError') return this.#notJson('What answers there does not speak HTTP.');
     return new Failure('node_unreachable', {
       what: `The node at ${this.url} could not be reached.`,
       why: reasonOf(code, message),

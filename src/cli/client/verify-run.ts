@@ -63,7 +63,7 @@ async function walk(record: string, trusted: Trusted): Promise<{ found: Verifica
   const verifier = new ExportVerifier({ pinned });
   let tail = Buffer.alloc(0);
   try {
-    for await (const chunk of record === '-' ? process.stdin : fs.createReadStream(record)) {
+    for await (const chunk of isStandardInput(record) ? process.stdin : fs.createReadStream(record)) {
       const bytes = chunk as Buffer;
       if (!verifier.bytes(bytes)) break;
       tail = Buffer.concat([tail, bytes]).subarray(-MAX_LINE_BYTES);
@@ -78,6 +78,11 @@ async function walk(record: string, trusted: Trusted): Promise<{ found: Verifica
   }
   const lines = tail.toString('utf8').trimEnd().split('\n');
   return { found: verifier.end(), lastLine: lines.at(-1) ?? '' };
+}
+
+/** yargs hands a single hyphen on as an empty text. */
+function isStandardInput(record: string): boolean {
+  return record === '-' || record === '';
 }
 
 function judged(found: Verification, trusted: Trusted, lastLine: string): Verdict {

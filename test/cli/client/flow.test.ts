@@ -1,0 +1,162 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { begin, run, type Serving, serve, temporaryFolder, weir } from './command-line.js';
+
+let node: Serving;
+beforeAll(async () => {
+  node = await serve(['--data', join(temporaryFolder(), 'data')]);
+});
+afterAll(() => node.stop());
+
+describe('from nothing to a verified record', () => {
+  it('with the commands alone: a key, a machine, a gate that closes and opens, a record that holds', async () => {
+    const config = temporaryFolder();
+    const env = { WEIR_CONFIG: config, WEIR_URL: node.url };
+    const ask = async (...args: string[]) => {
+      const { code, out, err } = await weir([...args, '--json'], env);
+      if (code !== 0) throw new Error(`weir ${args.join(' ')} ended with ${code}: ${out}${err}`);
+      return JSON.parse(out);
+    };
+    const minted = await ask('mint');
+    await ask('machine', 'create', 'edge', '--public');
+    const { contract } = await ask('deploy', 'edge', '--threshold', '5', '--within', '10');
+    const follow = begin(['follow', 'edge', '--only', 'rate_restored', '--events', '1', '--after', '0', '--json'], env);
+    const burst = await ask('event', 'edge', '--count', '6');
+    const restored = JSON.parse(await follow.line(() => true));
+    const gate = await weir(['gate', 'edge'], env);
+    const moved = await ask('transition', 'edge', 'limiting', '--hold', '1000');
+    const closed = await weir(['gate', 'edge', '--json'], env);
+    const exported = await ask('record', 'edge', '--out', join(config, 'edge.ndjson'), '--verify');
+    const verified = await ask('verify', join(config, 'edge.ndjson'));
+    const active = await ask('active', '--cycles', '3600');
+
+    expect({
+      mint: [typeof minted.key, minted.ok],
+      deployed: [contract.currentState, contract.threshold, contract.within],
+      burst: burst.contracts.map(({ admitted, limited, state }: Record<string, unknown>) => [admitted, limited, state]),
+      restored: [restored.type, restored.data.contract_id, restored.data.state],
+      gate: [gate.code, gate.out.split(':')[0]],
+      moved: [moved.previous_state, moved.new_state, moved.emitted],
+      closed: [closed.code, JSON.parse(closed.out).decision],
+      exported: [exported.verification.valid, exported.verification.rows],
+      verified: [verified.valid, verified.rows, verified.checkpoint.pinned, verified.checkpoint.signed_by],
+      active: active.machines.map(({ slug, transitions }: Record<string, unknown>) => [slug, transitions]),
+    }).toEqual({
+      mint: ['string', true],
+      deployed: ['allowing', 5, 10],
+      burst: [[5, 1, 'limiting']],
+      restored: ['weir.rate_restored', contract.id, 'allowing'],
+      gate: [0, 'admitted'],
+      moved: ['allowing', 'limiting', ['rate_limited']],
+      closed: [1, 'limited'],
+      exported: [true, 5],
+      verified: [true, 5, true, node.fingerprint],
+      active: [['edge', 3]],
+    });
+  });
+
+  it('with curl alone', async () => {
+    const folder = temporaryFolder();
+    const curl = (...args: string[]) => run('curl', ['--silent', '--show-error', '--max-time', '20', ...args]);
+    const post = async (path: string, body: object, key: string) => {
+      const json = ['-H', 'Content-Type: application/json', '-d', JSON.stringify(body)];
+      return JSON.parse(
+        (await curl('-X', 'POST', `${node.url}${path}`, '-H', `Authorization: Bearer ${key}`, ...json)).out,
+      );
+    };
+    const { key } = JSON.parse((await curl('-X', 'POST', `${node.url}/api/demo-key/mint`)).out);
+    await post('/api/chain/state-machines', { slug: 'curled' }, key);
+    await post('/api/contracts/templates/rate-limiter/deploy', { slug: 'curled', threshold: 100, within: 20 }, key);
+    const authorized = ['-H', `Authorization: Bearer ${key}`];
+    const streamed = curl(
+      '--no-buffer',
+      '--max-time',
+      '5',
+      ...authorized,
+      `${node.url}/api/chain/curled/stream?last_event_id=0`,
+    );
+    const answers = await curl(
+      ...authorized,
+      '-X',
+      'POST',
+      `${node.url}/api/chain/curled/events`,
+      '-H',
+      'Content-Type: application/x-ndjson',
+      '--data-binary',
+      '{"type":"request"}\n'.repeat(101),
+    );
+    const events = [...(await streamed).out.matchAll(/^event: (rate_\w+)$/gm)].map(([, name]) => name);
+    const file = join(folder, 'curled.ndjson');
+    await curl(...authorized, '-o', file, `${node.url}/api/chain/curled/state?format=ndjson`);
+    const key64 = JSON.parse((await curl(`${node.url}/api/updates/pubkey`)).out).public_key;
+    const verified = await weir(['verify', file, '--key', key64, '--json'], { WEIR_CONFIG: folder });
+
+    const { admitted, limited } = JSON.parse(answers.out);
+    const { valid, rows, checkpoint } = JSON.parse(verified.out);
+    expect({ admitted, limited, events, valid, rows, pinned: checkpoint.pinned, code: verified.code }).toEqual({
+      admitted: 100,
+      limited: 1,
+      events: ['rate_limited', 'rate_restored'],
+      valid: true,
+      rows: 4,
+      pinned: true,
+      code: 0,
+    });
+  });
+});
+
+describe('what commands keep and print', () => {
+  it('keeps keys and pins in files for their user alone', async () => {
+    const config = join(temporaryFolder(), 'config');
+    const env = { WEIR_CONFIG: config, WEIR_URL: node.url };
+    const { out } = await weir(['mint', '--json'], env);
+    await weir(['session'], env);
+    const folder = join(config, `${new URL(node.url).host.replace(':', '_')}-*`).replace(config, '');
+    const { out: listed } = await run('sh', ['-c', `cd ${config}${folder} && ls -1`]);
+    const { out: path } = await run('sh', ['-c', `cd ${config}${folder} && pwd`]);
+    const files = listed.trim().split('\n');
+    const modes = [config, path.trim(), ...files.map((file) => join(path.trim(), file))].map(
+      (one) => statSync(one).mode & 0o777,
+    );
+    expect({ files, modes }).toEqual({
+      files: ['key.json', 'pin.json', 'session.json'],
+      modes: [0o700, 0o700, 0o600, 0o600, 0o600],
+    });
+    expect(readFileSync(join(path.trim(), 'key.json'), 'utf8')).toContain(JSON.parse(out).key);
+  });
+
+  it('puts the key before aside when another one is minted', async () => {
+    const env = { WEIR_CONFIG: temporaryFolder(), WEIR_URL: node.url };
+    const first = JSON.parse((await weir(['mint', '--json'], env)).out);
+    const second = await weir(['mint'], env);
+    expect([second.code, second.err.includes(`key-${first.key_id}.json`)]).toEqual([0, true]);
+  });
+
+  it.each([
+    ['machine list', ['machine', 'list'], (answer: Answer) => Array.isArray(answer['machines'])],
+    ['inspect', ['inspect'], (answer: Answer) => (answer['template'] as Answer)['name'] === 'rate_limiter'],
+    ['operators', ['operators'], (answer: Answer) => Number(answer['count']) > 1],
+    ['operators <id>', ['operators', 'KO42'], (answer: Answer) => (answer['operator'] as Answer)['id'] === 'KO42'],
+    ['endpoints', ['endpoints'], (answer: Answer) => Number(answer['count']) > 20],
+    ['clock', ['clock'], (answer: Answer) => answer['cycle_ms'] === 50],
+    ['active', ['active', '--cycles', '1'], (answer: Answer) => answer['window_cycles'] === 1],
+  ])('%s --json is the answer of the node', async (_name, args, holds) => {
+    const { out, code } = await weir([...args, '--json', '--url', node.url], { WEIR_CONFIG: temporaryFolder() });
+    expect([code, holds(JSON.parse(out)), out.split('\n').length]).toEqual([0, true, 2]);
+  });
+
+  it('projects operators with the key of a person', async () => {
+    const env = { WEIR_CONFIG: temporaryFolder(), WEIR_URL: node.url };
+    await weir(['mint'], env);
+    const { out } = await weir(['shift', '--steps', '2', '--base-cycle', '0', '--input', 'S=101', '--json'], env);
+    const { projection } = JSON.parse(out);
+    expect(projection.map((step: Answer) => [step['cycle'], step['operator']])).toEqual([
+      [0, 'KO42'],
+      [1, 'KO42'],
+    ]);
+    expect(projection[0].result).toBe(101);
+  });
+});
+
+type Answer = Record<string, unknown>;
