@@ -7,7 +7,6 @@ import { createHash } from 'node:crypto';
 import { xoroshiro128plusFromState } from 'pure-rand/generator/xoroshiro128plus';
 import { log, pow } from './elementary.js';
 import { assert } from './failure.js';
-import { drawPoisson } from './random-law.js';
 
 /** All chance of a run follows from its seed. 7 and '7' are one seed: files and command lines spell it differently. */
 export type Seed = number | string;
@@ -90,11 +89,6 @@ export class RandomStream {
       const s = x * x + y * y;
       if (s < 1 && s > 0) return mean + deviation * x * Math.sqrt((-2 * log(s)) / s);
     }
-  }
-
-  /** How many events of a Poisson process fall where `mean` (0 .. 1e9) are expected. For many draws of one mean: `PoissonLaw`. */
-  poisson(mean: number): number {
-    return drawPoisson(mean, this);
   }
 
   /** Heavy-tailed: never below `scale`; P(X > x) = (scale / x)^shape.   x = scale (1 - u)^(-1 / shape) */

@@ -47,7 +47,6 @@ describe.each([
     },
   ],
   ['drawPoisson', (mean: number, stream: RandomStream) => () => drawPoisson(mean, stream)],
-  ['RandomStream.poisson', (mean: number, stream: RandomStream) => () => stream.poisson(mean)],
 ])('%s', (name, drawing) => {
   it.each([0.01, 0.5, 1, 3, 9.99, 10, 11.5, 40, 100, 199, 200, 201, 1000])('has the law of mean %d', (mean) => {
     const draw = drawing(mean, new RandomStream(1, `${name} ${mean}`));

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { rateLimiter } from '../../../src/core/contract/rate-limiter.js';
-import type { ContractDefinition } from '../../../src/core/contract/schema.js';
 import { planContract } from '../../../src/core/contract/validate.js';
 import { Failure } from '../../../src/core/failure.js';
 import type { Operator } from '../../../src/core/operator/operator.js';
@@ -72,7 +71,7 @@ describe('the template', () => {
 });
 
 describe('definitions of other forms', () => {
-  const hysteresis: ContractDefinition = {
+  const hysteresis = {
     name: 'hysteresis',
     version: '2.1',
     states: { open: { initial: true }, warm: { admits: true }, shut: {} },
