@@ -291,7 +291,11 @@ describe('stage 1: conditions that cannot be read, with their place', () => {
   });
 
   it('all of them at once', () => {
-    const { faults } = refusal(changed((d) => d.transitions.forEach((t: any) => (t.trigger.condition = 'count'))));
+    const { faults } = refusal(
+      changed((d) => {
+        for (const t of d.transitions) t.trigger.condition = 'count';
+      }),
+    );
     expect(faults).toHaveLength(2);
   });
 });
@@ -389,7 +393,10 @@ describe('stage 2: what can be read and still cannot run', () => {
     [
       'a trigger that leads to its own state',
       'definition_unsound',
-      changed((d) => ((d.transitions[0].to = 'allowing'), delete d.states.limiting, d.transitions.pop())),
+      changed((d) => {
+        d.transitions = [{ ...d.transitions[0], to: 'allowing' }];
+        delete d.states.limiting;
+      }),
       '/transitions never come to rest: at count 101 of request in 60 cycles, "allowing" leads to itself at every evaluation',
     ],
     [
