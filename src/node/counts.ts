@@ -17,8 +17,8 @@ export class Counts {
   transitions = 0;
   refusedTransitions = 0;
   failedContracts = 0;
-  /** Readers of streams that were cut because they did not read. */
-  cutReaders = 0;
+  /** Times that a reader of a stream fell behind because more waited for it than may. */
+  laggingReaders = 0;
   /** Requests that were no HTTP, or came too slowly: they reached no route. */
   malformedRequests = 0;
   /** Cycles at whose beginning nothing could run. */

@@ -8,9 +8,6 @@ import type { Happening } from '../host/happening.js';
 import type { Checkpoints } from './checkpoints.js';
 import type { Parts } from './parts.js';
 
-/** How often a quiet stream shows that it lives, in ms: well within the time after which proxies cut what does not move. */
-const BEAT_MS = 10_000;
-
 /** How often expired keys and sessions are forgotten, in ms. */
 const PURGE_MS = 60_000;
 
@@ -20,7 +17,7 @@ export function startHeartbeat(
   checkpoints: Checkpoints,
   onError: (error: unknown) => void,
 ): Subscription {
-  const { clock, host, streams, credentials } = parts;
+  const { clock, host, streams, credentials, limits } = parts;
   const scheduler = new AgendaScheduler(clock, Rank.report);
   // What an observer throws would end the process; here it is told, and the others go on.
   const guarded =
@@ -35,7 +32,7 @@ export function startHeartbeat(
   const all = new Subscription();
   all.add(host.happenings.subscribe(guarded((happening) => take(happening, parts, checkpoints))));
   all.add(cyclesOf(clock).subscribe(guarded((tick) => begin(tick, parts, checkpoints))));
-  all.add(interval(BEAT_MS, scheduler).subscribe(guarded(() => streams.beat())));
+  all.add(interval(limits.heartbeatMs, scheduler).subscribe(guarded(() => streams.beat())));
   all.add(interval(PURGE_MS, scheduler).subscribe(guarded(() => credentials.purgeExpired(clock.now()))));
   return all;
 }

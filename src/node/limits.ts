@@ -20,8 +20,10 @@ export interface Limits {
   readonly contractsPerOwner: number;
   /** Readers of event streams, all together. */
   readonly readers: number;
-  /** Bytes that wait for one reader; with more it is cut and may come back. */
+  /** Bytes that wait for one reader; with more it is told the rest from the store, as fast as it reads. */
   readonly readerBytes: number;
+  /** How often a quiet stream shows that it lives, in ms: well within the time after which proxies cut what does not move. */
+  readonly heartbeatMs: number;
   /** Walks of records that may wait for their turn: one is made at a time. */
   readonly verifications: number;
   /** How many keys one address may mint in how many cycles, and how many addresses are told apart at a time. */
@@ -50,6 +52,7 @@ export const defaultLimits: Limits = {
   contractsPerOwner: 10_000,
   readers: 4_096,
   readerBytes: 256 << 10,
+  heartbeatMs: 10 * SECOND,
   verifications: 16,
   mint: { threshold: 10, within: 60, addresses: 1_000 },
   keyLifetimeMs: 30 * 24 * HOUR,

@@ -43,7 +43,7 @@ export class Metrics {
       'Requests that were no HTTP or too slow.',
       () => counts.malformedRequests,
     );
-    this.#count('weir_cut_readers_total', 'Readers cut because they did not read.', () => counts.cutReaders);
+    this.#count('weir_stream_lags_total', 'Times that a reader fell behind.', () => counts.laggingReaders);
     this.#count('weir_missed_cycles_total', 'Cycles passed over while nothing could run.', () => counts.missedCycles);
     this.#count('weir_failed_contracts_total', 'Contracts that stopped after an error.', () => counts.failedContracts);
     this.#gauge('weir_machines', 'Machines on this node.', () => host.machines.size);

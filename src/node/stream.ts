@@ -1,10 +1,12 @@
-// Owns the readers of event streams: who hears what, from where on, and who is cut. Leaves the messages to cloud-event.ts, durable
-// rows to whoever hands them in.
+// Owns the readers of event streams: who hears what, and from where on. Leaves the messages to cloud-event.ts, durable rows to
+// whoever hands them in, cutting a reader whose connection stands still to the idle timeout of the server.
 //
-//   Last-Event-ID: 7    rows 8 … head from the store, page by page, as fast as the reader takes them
-//                       └─ caught up ─► live: every row as it becomes durable, every cycle as it begins
+//   Last-Event-ID: 7 ─► behind: rows 8 … head from the store, page by page, as fast as the reader takes them
+//                         │ ▲
+//             caught up   ▼ │   more waits for it than it may
+//                        live: every row as it becomes durable, every cycle as it begins
 //
-// What waits for a reader is bounded: one that does not read is cut, comes back with its Last-Event-ID and misses nothing.
+// So what waits for a reader is bounded however slow it is, and it misses nothing but cycles.
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../clock/clock.js';
 import type { CycleTick } from '../clock/cycles.js';
@@ -104,7 +106,7 @@ export class Streams {
   beat(): void {
     for (const reader of this.#all()) {
       if (reader.caller !== undefined && !this.#sources.holds(reader.caller)) reader.response.end();
-      else if (!reader.isFresh) this.#write(reader, ':\n\n');
+      else if (!reader.isFresh && reader.isLive) this.#write(reader, ':\n\n');
       reader.isFresh = false;
     }
   }
@@ -140,9 +142,10 @@ export class Streams {
     if (response.destroyed || response.writableEnded) return;
     response.write(text);
     reader.isFresh = true;
-    if (response.writableLength <= this.#sources.limits.readerBytes) return;
-    this.#sources.counts.cutReaders += 1;
-    response.destroy();
+    if (!reader.isLive || response.writableLength <= this.#sources.limits.readerBytes) return;
+    this.#sources.counts.laggingReaders += 1;
+    reader.isLive = false;
+    response.once('drain', () => this.#catchUp(reader));
   }
 
   #forget(reader: Reader): void {

@@ -18,7 +18,6 @@ export interface Ask {
 export interface Told {
   readonly status: number;
   readonly headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: answers are compared, field by field or as a whole, never computed with
   readonly body: any;
 }
 

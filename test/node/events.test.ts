@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Running, startRunning } from './running.js';
+
+const NDJSON = 'application/x-ndjson';
+const EVENT = '{"type":"request"}';
+
+let node: Running;
+let key: string;
+beforeAll(async () => {
+  node = await startRunning({ cycleMs: 3_600_000, limits: { bodyBytes: 2_000, eventsBytes: 400_000 } });
+  key = node.keyOf('owner');
+});
+afterAll(() => node.close());
+
+/** A machine with one contract for each threshold. */
+async function newMachine(slug: string, ...thresholds: number[]): Promise<string[]> {
+  await node.ask('POST', '/api/chain/state-machines', { key, body: { slug } });
+  const ids: string[] = [];
+  for (const threshold of thresholds) {
+    const body = { slug, threshold, within: 10 };
+    const { body: told } = await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key, body });
+    ids.push(told.contract.id);
+  }
+  return ids;
+}
+
+const send = (slug: string, body: string, type = NDJSON) =>
+  node.ask('POST', `/api/chain/${slug}/events`, { key, body, type });
+
+const of = (outcome: string, from_line: number, to_line: number, admitted: number, limited: number) => ({
+  outcome,
+  from_line,
+  to_line,
+  admitted,
+  limited,
+});
+
+describe('many events at once', () => {
+  it('have an outcome a line: neighbours with the same are one, bad lines are named, good ones counted', async () => {
+    const [id] = await newMachine('lines', 5);
+    const late = node.clock.cycle() - 2;
+    const body = [
+      EVENT,
+      EVENT,
+      'no event',
+      '',
+      '{"type":"request","count":2}',
+      '{"type":"requst"}',
+      '{"type":"request","cycle":1}',
+      `{"type":"request","count":3,"cycle":${late}}`,
+      EVENT,
+      `{"type":"request","contract_id":"${id}"}`,
+    ].join('\r\n');
+    const { status, body: told } = await send('lines', body);
+    expect(status).toBe(200);
+    expect(told).toEqual({
+      ok: true,
+      cycle: node.clock.cycle(),
+      lines: 9,
+      counted: 6,
+      refused: 3,
+      admitted: 5,
+      limited: 4,
+      complete: true,
+      outcomes: [
+        of('admitted', 1, 2, 2, 0),
+        { ...of('refused', 3, 3, 0, 0), code: 'invalid_json', detail: expect.stringContaining('not JSON') },
+        of('admitted', 5, 5, 2, 0),
+        { ...of('refused', 6, 6, 0, 0), code: 'unknown_event_type', detail: expect.stringContaining('"request"') },
+        { ...of('refused', 7, 7, 0, 0), code: 'event_too_old', detail: expect.any(String) },
+        of('mixed', 8, 8, 1, 2),
+        of('limited', 9, 10, 0, 2),
+      ],
+      contracts: [
+        {
+          id,
+          state: 'limiting',
+          count: 9,
+          threshold: 5,
+          remaining: 0,
+          admitted: 5,
+          limited: 4,
+          retry_after_cycles: expect.any(Number),
+        },
+      ],
+    });
+  });
+
+  it('as an array have the same outcomes as line by line', async () => {
+    await newMachine('as-array', 3);
+    await newMachine('as-lines', 3);
+    const events = [{ type: 'request' }, { type: 'request', count: 2 }, { type: 'x' }, 7, { type: 'request' }];
+    const array = await send('as-array', JSON.stringify(events), 'application/json');
+    const lines = await send('as-lines', events.map((event) => JSON.stringify(event)).join('\n'));
+    const without = (body: { contracts: object[] }) => JSON.stringify(body).replace(/"id":"\w+"/g, '');
+    expect(without(array.body)).toBe(without(lines.body).replaceAll('as-lines', 'as-array'));
+    expect(array.body).toMatchObject({ lines: 5, counted: 3, refused: 2, admitted: 3, limited: 1 });
+  });
+
+  it('go to every contract that listens; an event that one of them limits is limited', async () => {
+    const ids = await newMachine('several', 4, 2);
+    const { body } = await send('several', `${EVENT}\n`.repeat(5));
+    expect(body.outcomes).toEqual([of('admitted', 1, 2, 2, 0), of('limited', 3, 5, 0, 3)]);
+    expect(body.contracts).toMatchObject([
+      { id: ids[0], admitted: 4, limited: 1, count: 5 },
+      { id: ids[1], admitted: 2, limited: 3, count: 5 },
+    ]);
+  });
+
+  it('may be more than the answer could hold: reading stops, and the answer says where', async () => {
+    await newMachine('refused', 1_000_000);
+    const { body } = await send('refused', `${EVENT}\nx\n`.repeat(12_000));
+    expect(body).toMatchObject({ complete: false, next_line: 20_001, counted: 10_000, refused: 10_000 });
+  });
+
+  it.each([
+    ['no array', '{"type":"request"}', 'application/json', 400, 'invalid_input'],
+    ['bad JSON', '[{"type":"request"}', 'application/json', 400, 'invalid_json'],
+    ['an array too large', `[${'1,'.repeat(2_000)}1]`, 'application/json', 413, 'body_too_large'],
+    ['lines too many', `${EVENT}\n`.repeat(30_000), NDJSON, 413, 'body_too_large'],
+    ['a type unknown', EVENT, 'text/csv', 415, 'unsupported_media_type'],
+  ])('%s counts nothing', async (_name, body, type, status, code) => {
+    const slug = `bad-${status}-${code.replaceAll('_', '-')}-${body.length}`;
+    const [id] = await newMachine(slug, 5);
+    const told = await send(slug, body, type);
+    expect([told.status, told.body.code, node.host.contracts.get(id ?? '')?.gate.count]).toEqual([status, code, 0]);
+  });
+
+  it('of a length that nobody announced are counted up to where they become too many', async () => {
+    const [id] = await newMachine('unannounced', 1_000_000);
+    const lines = Buffer.from(`${EVENT}\n`.repeat(1_000));
+    async function* endless() {
+      for (let sent = 0; sent < 30; sent += 1) yield lines;
+    }
+    const response = await fetch(`${node.url}/api/chain/unannounced/events`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': NDJSON },
+      body: ReadableStream.from(endless()),
+      duplex: 'half',
+    } as RequestInit);
+    const body = (await response.json()) as { counted: number; next_line: number; complete: boolean };
+    expect(body.complete).toBe(false);
+    expect(body.next_line).toBe(body.counted + 1);
+    expect(node.host.contracts.get(id ?? '')?.gate.count).toBe(body.counted);
+  });
+
+  it('of nothing are counted as nothing', async () => {
+    await newMachine('empty', 1);
+    const answers = [await send('empty', '\n\n'), await send('empty', '[]', 'application/json')];
+    for (const { status, body } of answers) {
+      expect([status, body]).toEqual([200, expect.objectContaining({ lines: 0, outcomes: [], contracts: [] })]);
+    }
+  });
+});

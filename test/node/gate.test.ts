@@ -1,0 +1,202 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Running, startRunning, type Told } from './running.js';
+
+let node: Running;
+let key: string;
+beforeAll(async () => {
+  // A cycle longer than the test: counts are those of one cycle.
+  node = await startRunning({ cycleMs: 3_600_000 });
+  key = node.keyOf('owner');
+  await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'gate' } });
+});
+afterAll(() => node.close());
+
+async function newGate(parameters: object = {}): Promise<string> {
+  const body = { slug: 'gate', ...parameters };
+  const { body: told } = await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key, body });
+  return `/api/chain/gate/contracts/${told.contract.id}/gate`;
+}
+
+/** The status and the fields that a gateway reads. */
+function read({ status, headers, body }: Told) {
+  const limit = headers.get('ratelimit')?.replace(/t=[1-9]\d*/, 't=T');
+  return [status, limit, headers.has('retry-after'), body.decision, body.count];
+}
+
+describe('the gate', () => {
+  it('admits up to the threshold, the request after it is limited', async () => {
+    const gate = await newGate({ threshold: 2, within: 1 });
+    const answers: Told[] = [];
+    for (const method of ['GET', 'POST', 'GET', 'POST']) answers.push(await node.ask(method, gate, { key }));
+    expect(answers.map(read)).toEqual([
+      [200, '"default";r=1;t=0', false, 'admitted', 1],
+      [200, '"default";r=0;t=T', false, 'admitted', 2],
+      [429, '"default";r=0;t=T', true, 'limited', 3],
+      [429, '"default";r=0;t=T', true, 'limited', 4],
+    ]);
+  });
+
+  it('tells the quota, and that nobody keeps its answer', async () => {
+    const gate = await newGate({ threshold: 100, within: 60 });
+    const { headers } = await node.ask('GET', gate, { key });
+    expect([headers.get('ratelimit-policy'), headers.get('cache-control')]).toEqual([
+      `"default";q=100;w=${60 * 3600}`,
+      'no-store',
+    ]);
+  });
+
+  it('tells a limited request with a problem that is registered for it', async () => {
+    const gate = await newGate({ threshold: 1, within: 1 });
+    await node.ask('GET', gate, { key });
+    const { headers, body } = await node.ask('GET', gate, { key });
+    expect(headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
+    expect(headers.get('cache-control')).toBe('no-store');
+    const { cycle } = body;
+    expect(body).toEqual({
+      ok: false,
+      type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
+      title: 'Request cannot be satisfied as assigned quota has been exceeded',
+      status: 429,
+      detail:
+        'The contract is limiting: its window holds 2 requests, and the threshold is 1. A request is admitted in 1 cycles if nothing else arrives.',
+      code: 'too_many_requests',
+      cycle,
+      decision: 'limited',
+      id: gate.split('/')[5],
+      state: 'limiting',
+      count: 2,
+      threshold: 1,
+      remaining: 0,
+      retry_after_cycles: 1,
+      'violated-policies': ['default'],
+    });
+  });
+
+  it('counts nothing when it is only looked at', async () => {
+    const gate = await newGate({ threshold: 1, within: 1 });
+    const looks: Told[] = [];
+    for (const query of ['?peek=1', '?peek=true', '', '?peek=1', '?peek=0', '?peek']) {
+      looks.push(await node.ask('GET', gate + query, { key }));
+    }
+    expect(looks.map(read)).toEqual([
+      [200, '"default";r=1;t=0', false, 'admitted', 0],
+      [200, '"default";r=1;t=0', false, 'admitted', 0],
+      [200, '"default";r=0;t=T', false, 'admitted', 1],
+      [429, '"default";r=0;t=T', true, 'limited', 1],
+      [429, '"default";r=0;t=T', true, 'limited', 2],
+      [429, '"default";r=0;t=T', true, 'limited', 2],
+    ]);
+  });
+
+  it('is none for a contract that counts no requests', async () => {
+    const body = {
+      name: 'valve',
+      version: '1.0',
+      states: { open: { initial: true }, shut: {} },
+      transitions: [{ from: 'open', to: 'shut', operator: 'KO42' }],
+    };
+    const { body: told } = await node.ask('POST', '/api/chain/gate/contracts', { key, body });
+    const { status, body: problem } = await node.ask('GET', `/api/chain/gate/contracts/${told.contract.id}/gate`, {
+      key,
+    });
+    expect([status, problem.code]).toEqual([422, 'unknown_event_type']);
+  });
+});
+
+describe('waiting as long as Retry-After says', () => {
+  it('is enough for a client that is alone', async () => {
+    const quick = await startRunning({ cycleMs: 400 });
+    const owner = quick.keyOf('owner');
+    await quick.ask('POST', '/api/chain/state-machines', { key: owner, body: { slug: 'gate' } });
+    const body = { slug: 'gate', threshold: 1, within: 2 };
+    const { body: told } = await quick.ask('POST', '/api/contracts/templates/rate-limiter/deploy', {
+      key: owner,
+      body,
+    });
+    const gate = `/api/chain/gate/contracts/${told.contract.id}/gate`;
+    await quick.ask('GET', gate, { key: owner });
+    const limited = await quick.ask('GET', gate, { key: owner });
+    await quick.clock.sleep(1_000 * Number(limited.headers.get('retry-after')));
+    const again = await quick.ask('GET', gate, { key: owner });
+    await quick.close();
+    expect([limited.status, limited.headers.get('retry-after'), again.status]).toEqual([429, '1', 200]);
+  });
+});
+
+describe('a manual transition', () => {
+  it('moves the contract, is on the record, and holds as long as it is told to', async () => {
+    const gate = await newGate({ threshold: 5 });
+    const path = gate.replace(/gate$/, 'transition');
+    const moved = await node.ask('POST', path, { key, body: { to: 'limiting', hold_cycles: 3 } });
+    const looked = await node.ask('GET', gate.replace(/\/gate$/, ''), { key });
+    const asked = await node.ask('GET', gate, { key });
+    expect([moved.status, moved.body]).toEqual([
+      200,
+      {
+        ok: true,
+        previous_state: 'allowing',
+        new_state: 'limiting',
+        cycle: moved.body.cycle,
+        seq: node.host.machines.get('gate')?.head.seq,
+        hash: node.host.machines.get('gate')?.head.hash,
+        master_equation_block: 'R(t) = S(t) * (1 + a * sin(2*pi*f*t))',
+        proof_digest: null,
+        emitted: ['rate_limited'],
+      },
+    ]);
+    expect(looked.body.contract).toMatchObject({
+      currentState: 'limiting',
+      count: 0,
+      remaining: 5,
+      retry_after_cycles: 3,
+      restores_in_cycles: 3,
+      held_until_cycle: moved.body.cycle + 3,
+      last_transitions: [{ to: 'limiting', cause: 'manual', hash: moved.body.hash }],
+    });
+    expect(asked.status).toBe(429);
+  });
+
+  it('that there is none is a conflict, and one whose condition is false is refused', async () => {
+    const operators = (await node.ask('GET', '/api/operators')).body.operators as {
+      id: string;
+      kind: string;
+      cases: { inputs: object }[];
+    }[];
+    const physics = operators.find(({ kind }) => kind === 'physics');
+    const body = {
+      name: 'valve',
+      version: '1.0',
+      states: { open: { initial: true }, shut: {} },
+      transitions: [
+        { from: 'open', to: 'shut', operator: 'KO42', fires_when: 'input.level >= 3' },
+        { from: 'shut', to: 'open', operator: physics?.id },
+      ],
+    };
+    const { body: told } = await node.ask('POST', '/api/chain/gate/contracts', { key, body });
+    const path = `/api/chain/gate/contracts/${told.contract.id}/transition`;
+    const asks = [
+      { to: 'open' },
+      { to: 'shut', input: { level: 2 } },
+      { to: 'shut', input: { level: 3 } },
+      { to: 'open' },
+      { to: 'open', input: physics?.cases[0]?.inputs },
+    ];
+    const answers: Told[] = [];
+    for (const move of asks) answers.push(await node.ask('POST', path, { key, body: move }));
+    expect(answers.map(({ status, body: { code, new_state } }) => [status, code ?? new_state])).toEqual([
+      [409, 'no_transition'],
+      [422, 'condition_failed'],
+      [200, 'shut'],
+      [422, 'compute_failed'],
+      [200, 'open'],
+    ]);
+    expect(answers[4]?.body.proof_digest).toMatch(/^[0-9a-f]{64}$/);
+    const { body: page } = await node.ask('GET', `/api/chain/gate/state?contract_id=${told.contract.id}`, { key });
+    expect(page.rows.map(({ kind }: { kind: string }) => kind)).toEqual([
+      'contract_created',
+      'transition',
+      'transition_failed',
+      'transition',
+    ]);
+  });
+});

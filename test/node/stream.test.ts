@@ -1,0 +1,189 @@
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Listening } from './listening.js';
+import { type Running, startRunning } from './running.js';
+
+const CYCLE_MS = 25;
+let node: Running;
+let key: string;
+beforeAll(async () => {
+  node = await startRunning({ cycleMs: CYCLE_MS, limits: { readers: 20, readerBytes: 32 << 10, heartbeatMs: 200 } });
+  key = node.keyOf('owner');
+});
+afterAll(() => node.close());
+
+/** A machine whose contract moves when it is told to, and by itself only after a thousand cycles. */
+async function newMachine(slug: string, is_public = true): Promise<(to: string) => Promise<number>> {
+  await node.ask('POST', '/api/chain/state-machines', { key, body: { slug, is_public } });
+  const { body } = await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key, body: { slug } });
+  const path = `/api/chain/${slug}/contracts/${body.contract.id}/transition`;
+  return async (to) => (await node.ask('POST', path, { key, body: { to, hold_cycles: 1_000 } })).body.seq;
+}
+
+const row = ({ id, event, data }: { id: string; event: string; data: { id: string } }) => `${id} ${event} ${data.id}`;
+const rows = (listening: Listening) => listening.heard.filter(({ event }) => event !== 'cycle').map(row);
+
+describe('a stream', () => {
+  it('tells transitions and what they emit, in envelopes, with the seq of the row as id', async () => {
+    const move = await newMachine('envelopes');
+    const listening = await Listening.to(node, '/api/chain/envelopes/stream');
+    await move('limiting');
+    const emitted = await listening.next('rate_limited');
+    const [moved] = listening.of('transition');
+    const [last] = node.store.rows('envelopes', { afterSeq: 2 });
+    const source = `/api/chain/envelopes/contracts/${last?.contract_id}`;
+    const envelope = { specversion: '1.0', source, time: last?.at, datacontenttype: 'application/json' };
+    expect([moved, emitted]).toEqual([
+      { id: '3', event: 'transition', data: { ...envelope, id: '3', type: 'weir.transition', data: last } },
+      {
+        id: '3',
+        event: 'rate_limited',
+        data: {
+          ...envelope,
+          id: '3/0',
+          type: 'weir.rate_limited',
+          data: {
+            event: 'rate_limited',
+            machine: 'envelopes',
+            contract_id: last?.contract_id,
+            state: 'limiting',
+            count: 0,
+            cycle: last?.cycle,
+            seq: 3,
+          },
+        },
+      },
+    ]);
+    listening.close();
+  });
+
+  it('tells every cycle as it begins', async () => {
+    await newMachine('cycles');
+    const listening = await Listening.to(node, '/api/chain/cycles/stream');
+    const { id, data } = await listening.next('cycle', 3);
+    listening.close();
+    const told = listening.of('cycle').map((heard) => heard.data.data);
+    for (const [index, { cycle, missed }] of told.entries()) {
+      if (index > 0) expect(cycle).toBe(told[index - 1].cycle + 1 + missed);
+    }
+    expect([id, data.type, data.time]).toEqual(['2', 'weir.cycle', new Date(data.data.cycle * CYCLE_MS).toISOString()]);
+  });
+
+  it.each([
+    ['by the header', { headers: { 'last-event-id': '3' } }, ''],
+    ['by the query', {}, '?last_event_id=3'],
+  ])('goes on behind Last-Event-ID, given %s, and then live', async (name, ask, query) => {
+    const slug = `resumed-${name.replaceAll(' ', '-')}`;
+    const move = await newMachine(slug);
+    for (const to of ['limiting', 'allowing', 'limiting']) await move(to);
+    const listening = await Listening.to(node, `/api/chain/${slug}/stream${query}`, ask);
+    await listening.next('transition', 1);
+    await move('allowing');
+    await listening.next('transition', 2);
+    await listening.next('rate_restored', 1);
+    listening.close();
+    expect(rows(listening)).toEqual([
+      '4 transition 4',
+      '4 rate_restored 4/0',
+      '5 transition 5',
+      '5 rate_limited 5/0',
+      '6 transition 6',
+      '6 rate_restored 6/0',
+    ]);
+  });
+
+  it('loses and doubles nothing for readers that come and go while rows are written', async () => {
+    const move = await newMachine('comings');
+    const heard: string[] = [];
+    let last = '0';
+    let isMoving = true;
+    const moving = (async () => {
+      for (let round = 0; round < 150; round += 1) await move(round % 2 === 0 ? 'limiting' : 'allowing');
+      isMoving = false;
+    })();
+    while (isMoving || Number(last) < 152) {
+      const listening = await Listening.to(node, '/api/chain/comings/stream', { headers: { 'last-event-id': last } });
+      await Promise.race([listening.next('transition', 20), listening.next('cycle', 4)]);
+      listening.close();
+      await listening.ended();
+      const whole = listening.heard.filter(({ event }) => event !== 'cycle');
+      // Only what came with all its messages counts as seen.
+      const emitted = whole.filter(({ event }) => event !== 'transition');
+      heard.push(...emitted.map(row));
+      last = emitted.at(-1)?.id ?? last;
+    }
+    await moving;
+    expect(heard).toEqual(
+      Array.from(
+        { length: 150 },
+        (_, index) => `${index + 3} ${index % 2 === 0 ? 'rate_limited' : 'rate_restored'} ${index + 3}/0`,
+      ),
+    );
+  });
+
+  it('of a private machine is for its owner, and ends with the credential', async () => {
+    const move = await newMachine('hidden', false);
+    const session = await node.sessionOf(key);
+    const nobody = await Listening.to(node, '/api/chain/hidden/stream');
+    const owner = await Listening.to(node, '/api/chain/hidden/stream', { session });
+    await move('limiting');
+    await owner.next('rate_limited');
+    await node.ask('DELETE', '/api/session', { session });
+    await owner.ended();
+    expect([nobody.status, nobody.heard, owner.status]).toEqual([404, [], 200]);
+  });
+
+  it('is not opened for more readers than the node takes', async () => {
+    await newMachine('crowded');
+    const open = await Promise.all(Array.from({ length: 25 }, () => Listening.to(node, '/api/chain/crowded/stream')));
+    const statuses = open.map(({ status }) => status).sort();
+    for (const listening of open) listening.close();
+    expect(statuses).toEqual([...Array(20).fill(200), ...Array(5).fill(503)]);
+  });
+
+  it('shows that it lives where cycles are long', async () => {
+    const slow = await startRunning({ cycleMs: 3_600_000, limits: { heartbeatMs: 20 } });
+    const owner = slow.keyOf('owner');
+    await slow.ask('POST', '/api/chain/state-machines', { key: owner, body: { slug: 'quiet', is_public: true } });
+    const listening = await Listening.to(slow, '/api/chain/quiet/stream');
+    await listening.comment(3);
+    await slow.close();
+    expect([listening.heard, slow.errors]).toEqual([[], []]);
+  });
+
+  it('falls behind with a reader that is slow, and cuts one that does not read at all, and no other', async () => {
+    const busy = await startRunning({ limits: { readerBytes: 32 << 10, idleTimeoutMs: 400 } });
+    const owner = busy.keyOf('owner');
+    await busy.ask('POST', '/api/chain/state-machines', { key: owner, body: { slug: 'busy', is_public: true } });
+    await busy.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key: owner, body: { slug: 'busy' } });
+    const [contract] = busy.host.machines.get('busy')?.contracts ?? [];
+    const good = await Listening.to(busy, '/api/chain/busy/stream');
+    const stalled = connect(Number(new URL(busy.url).port), '127.0.0.1');
+    const cut = new Promise<void>((resolve) => stalled.on('close', () => resolve()).on('error', () => {}));
+    stalled.write('GET /api/chain/busy/stream HTTP/1.1\r\nHost: x\r\n\r\n');
+    stalled.pause();
+    const figure = async (name: string) => {
+      const text = (await busy.ask('GET', '/metrics')).body as string;
+      return Number(new RegExp(`^${name} (\\d+)`, 'm').exec(text)?.[1]);
+    };
+    let seq = 2;
+    while ((await figure('weir_stream_readers')) < 2);
+    // Until the stalled reader has filled every buffer on its way, its connection moves.
+    while ((await figure('weir_stream_readers')) === 2) {
+      for (let moved = 0; moved < 200 && contract !== undefined; moved += 1) {
+        const to = contract.state === 'limiting' ? 'allowing' : 'limiting';
+        seq = busy.host.transition(contract, { to, holdCycles: 1_000 }).seq;
+      }
+      await good.next('transition', seq - 3);
+    }
+    stalled.resume();
+    await cut;
+    expect(good.of('transition').map(({ id }) => Number(id))).toEqual(
+      Array.from({ length: seq - 2 }, (_, index) => index + 3),
+    );
+    expect(await figure('weir_stream_lags_total')).toBeGreaterThan(1);
+    good.close();
+    await busy.close();
+    expect(busy.errors).toEqual([]);
+  });
+});
