@@ -1,0 +1,10 @@
+// Owns the last step of the build: the shapes of scenarios and outcomes as JSON Schema, beside the code in the package.
+import { mkdir, writeFile } from 'node:fs/promises';
+import { Outcome } from './outcome/schema.js';
+import { Scenario } from './scenario/schema.js';
+
+const folder = new URL('./schema/', import.meta.url);
+await mkdir(folder, { recursive: true });
+for (const [name, schema] of Object.entries({ scenario: Scenario, outcome: Outcome })) {
+  await writeFile(new URL(`${name}.schema.json`, folder), `${JSON.stringify(schema, undefined, 2)}\n`);
+}
