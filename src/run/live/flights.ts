@@ -4,7 +4,7 @@ import type { Ticket } from '../../clock/agenda.js';
 import type { Clock } from '../../clock/clock.js';
 import { Rank } from '../../clock/rank.js';
 import { cycleOf, startOf } from '../../core/cycle.js';
-import type { Stretch } from '../../scenario/load.js';
+import type { Stretch } from '../../scenario/stretch.js';
 import type { Latency } from './latency.js';
 import { type Fault, type Ledger, phasesAt } from './ledger.js';
 import type { Reading, Target } from './target.js';
@@ -23,6 +23,8 @@ export interface FlightsOptions {
   readonly phases: Readonly<Record<string, Stretch>>;
   /** The cycle from which phases count. */
   readonly firstCycle: number;
+  /** A stamp that is off by no more than this may be the uncertainty of two clocks, in ms. */
+  readonly slackMs: number;
   /** How long an answer is waited for, from the intended instant, in ms. */
   readonly timeoutMs: number;
   /** Told when nobody listens at the target any more. */
@@ -105,13 +107,7 @@ class Flight {
     const answeredMs = clock.now();
     const sentMs = this.#sentMs ?? answeredMs;
     const planned = cycleOf(intendedMs, clock.cycleMs);
-    const arrived = reading.cycle ?? cycleOf(sentMs, clock.cycleMs);
-    if (reading.cycle === undefined) {
-      const latest = cycleOf(answeredMs, clock.cycleMs);
-      if (latest > arrived) ledger.unsure.push({ contract, cycle: arrived, latest });
-    } else {
-      this.#checkCycle(reading.cycle, sentMs, answeredMs);
-    }
+    const arrived = this.#arrivedIn(reading.cycle, sentMs, answeredMs);
     if (arrived !== planned && cycleOf(sentMs, clock.cycleMs) === planned) ledger.astray += 1;
     const { admitted, count, state } = reading;
     ledger.decide(arrived, contract, { admitted, count, state }, sentMs, answeredMs);
@@ -120,12 +116,24 @@ class Flight {
     this.#end(reading);
   }
 
-  /** The target cannot have counted the request before it was sent, nor after it answered. */
-  #checkCycle(stamped: number, sentMs: number, answeredMs: number): void {
-    const { ledger, clock } = this.options;
+  /**
+   * The cycle in which the target counted the request. What it says is believed if it can be: not before the request was sent, nor
+   * after it was answered.
+   */
+  #arrivedIn(stamped: number | undefined, sentMs: number, answeredMs: number): number {
+    const { contract } = this;
+    const { ledger, clock, slackMs } = this.options;
     const { cycleMs } = clock;
+    const cycle = cycleOf(sentMs, cycleMs);
+    if (stamped === undefined) {
+      const latest = cycleOf(answeredMs, cycleMs);
+      if (latest > cycle) ledger.unsure.push({ contract, cycle, latest });
+      return cycle;
+    }
     const byMs = Math.max(startOf(stamped, cycleMs) - answeredMs, sentMs - startOf(stamped + 1, cycleMs));
-    if (byMs > 0) ledger.impossible.push({ cycle: cycleOf(sentMs, cycleMs), contract: this.contract, stamped, byMs });
+    if (byMs <= slackMs) return stamped;
+    ledger.impossible.push({ contract, cycle, stamped, byMs });
+    return cycle;
   }
 
   giveUp(): void {

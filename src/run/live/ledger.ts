@@ -5,7 +5,7 @@
 //                      ├─► failed
 //                      └─► timed out             sent = answered + failed + timed out, at any moment once nothing is under way
 
-import type { Stretch } from '../../scenario/load.js';
+import type { Stretch } from '../../scenario/stretch.js';
 
 /** One answer of the target. `count` and `state` where it tells them. */
 export interface SeenAnswer {

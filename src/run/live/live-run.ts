@@ -6,8 +6,9 @@ import { cyclesOf } from '../../clock/cycles.js';
 import type { WallClock } from '../../clock/wall.js';
 import type { Plan } from '../../core/contract/plan.js';
 import { startOf } from '../../core/cycle.js';
+import { Durations } from '../../core/durations.js';
 import type { ClientFigures, TransitionSeen } from '../../outcome/schema.js';
-import type { Stretch } from '../../scenario/load.js';
+import type { Stretch } from '../../scenario/stretch.js';
 import type { Target as TargetSpec } from '../../scenario/schema.js';
 import type { Connection } from './connection.js';
 import { EventListener, type Heard } from './event-listener.js';
@@ -15,7 +16,7 @@ import { Flights } from './flights.js';
 import { ForeignTarget } from './foreign-target.js';
 import { Latency } from './latency.js';
 import { Ledger } from './ledger.js';
-import { alignedClock, clockRequest, movedMs, type NodeTime, readNodeTime } from './node-clock.js';
+import { alignedClock, movedMs, type NodeTime, readNodeTime } from './node-clock.js';
 import type { Target } from './target.js';
 import { WeirTarget } from './weir-target.js';
 
@@ -82,6 +83,8 @@ export interface LiveSeen {
   readonly connections: number;
   readonly time: NodeTime;
   readonly movedMs: number;
+  /** How late the tasks of the generator began. */
+  readonly lag: Durations;
   readonly gone: string | undefined;
   readonly isPartial: boolean;
   readonly clients: ClientFigures[] | undefined;
@@ -89,10 +92,13 @@ export interface LiveSeen {
   readonly mistake: unknown;
 }
 
+/** Two clocks that are read in fractions of a millisecond may still differ by so much, in ms. */
+const ROUNDING_MS = 2;
 /** Before the first cycle begins there is at least so much time, in ms. */
 const RUN_UP_MS = 40;
 /** Connections that are opened before the run. */
 const WARM = 32;
+const WARM_ROUNDS = 4;
 /** How long a run that is stopped waits for what is under way, in ms. */
 const LAST_WAIT_MS = 1_000;
 /** How long the stream may lag behind at the end, in ms. */
@@ -100,7 +106,7 @@ const GRACE_MS = 1_500;
 
 /** @throws Failure `node_unreachable`, `answer_unreadable`, and what a node refuses */
 export async function runLive(connection: Connection, options: LiveRunOptions): Promise<LiveSeen> {
-  const { endpoint, wire, clock: base, time, timeoutMs } = connection;
+  const { endpoint, clock: base, time } = connection;
   const { plan, names, foreign, signal } = options;
   const weir =
     foreign === undefined
@@ -114,11 +120,13 @@ export async function runLive(connection: Connection, options: LiveRunOptions): 
         })
       : undefined;
   const target = weir ?? new ForeignTarget(endpoint, foreign ?? {});
-  if (weir !== undefined) {
-    await wire.warm(Math.min(WARM, connection.connections), clockRequest(endpoint), base, timeoutMs, signal);
-  }
+  if (weir !== undefined) await warmUp(connection, weir, signal);
   let mistake: unknown;
-  const clock = alignedClock(base, time, { onError: (error) => (mistake ??= error) });
+  const lag = new Durations();
+  const clock = alignedClock(base, time, {
+    onError: (error) => (mistake ??= error),
+    onLag: (lagMs) => lag.record(lagMs),
+  });
   clock.start();
   const course = new Course(clock, options, connection, target);
   try {
@@ -126,10 +134,18 @@ export async function runLive(connection: Connection, options: LiveRunOptions): 
     await course.run();
     await course.settle();
     const after = weir === undefined || course.gone !== undefined ? time : await timeAfter(connection, course);
-    return { ...course.seen(), time, movedMs: movedMs(time, after), mistake };
+    return { ...course.seen(), time, movedMs: movedMs(time, after), lag, mistake };
   } finally {
     course.end();
     clock.stop();
+  }
+}
+
+/** Opens connections, and lets both sides take the way of a request often enough that their code is compiled. */
+async function warmUp(connection: Connection, weir: WeirTarget, signal: AbortSignal | undefined): Promise<void> {
+  const { wire, clock, timeoutMs, connections } = connection;
+  for (let round = 0; round < WARM_ROUNDS && signal?.aborted !== true; round += 1) {
+    await wire.warm(Math.min(WARM, connections), weir.peek, clock, timeoutMs);
   }
 }
 
@@ -177,6 +193,7 @@ class Course {
       latency: this.#latency,
       phases,
       firstCycle: this.#firstCycle,
+      slackMs: connection.time.uncertaintyMs + ROUNDING_MS,
       timeoutMs: connection.timeoutMs,
       onGone: (words) => this.left(words),
     });
@@ -244,7 +261,7 @@ class Course {
     await listener.heardUpTo(this.#lastCycle + 2 + Math.ceil(DISK_MS / clock.cycleMs), untilMs);
   }
 
-  seen(): Omit<LiveSeen, 'time' | 'movedMs' | 'mistake'> {
+  seen(): Omit<LiveSeen, 'time' | 'movedMs' | 'lag' | 'mistake'> {
     const last = this.#lastCycle;
     return {
       target: this.target,

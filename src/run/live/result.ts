@@ -54,12 +54,12 @@ export async function resultOf(seen: LiveSeen, facts: LoadFacts): Promise<LoadRe
     plan,
     findOperator,
     cycleMs: time.cycleMs,
-    firstCycle: firstOf(cells, firstCycle),
+    firstCycle,
     lastCycle,
   };
   const model = await modelOf(arrivedIn(cells), modelOptions);
   const heard = seen.heard?.map(transitionsIn);
-  const observation = { names, plan, firstCycle: modelOptions.firstCycle, lastCycle, cells, transitions: heard, top };
+  const observation = { names, plan, firstCycle, lastCycle, cells, transitions: heard, top };
   const { figures, past, cellsOf } = observe(observation);
   const comparison = await compared(seen, facts, cells, model, modelOptions);
   const admits = past.admits;
@@ -97,7 +97,7 @@ export async function resultOf(seen: LiveSeen, facts: LoadFacts): Promise<LoadRe
       comparison,
     },
     { ...figures, reactions },
-    { ...past, firstCycle },
+    past,
     expectations,
   );
   const { world } = model;
@@ -123,11 +123,6 @@ function checkAnswered({ ledger, target }: LiveSeen): void {
   const where = target.description;
   if (first.kind === 'not_http') throw unreadable(where, first.words);
   if (first.kind === 'refused' || first.kind === 'other') throw unreachable(where, first.words);
-}
-
-/** A target that stamps a cycle before the run is to be caught, not to bring the model down. */
-function firstOf(cells: readonly Cell[], firstCycle: number): number {
-  return cells.reduce((first, { cycle }) => Math.min(first, cycle), firstCycle);
 }
 
 function arrivedIn(cells: readonly Cell[]): Arrived[] {
@@ -173,9 +168,8 @@ async function compared(
     tolerance: toleranceOf(isForeign, unknown.size),
     health: {
       movedMs: seen.movedMs,
-      uncertaintyMs: seen.time.uncertaintyMs,
       streamLost: seen.streamLost,
-      sendLagMsP99: seen.latency.sendLag.quantileMs(0.99),
+      lagMsP90: seen.lag.quantileMs(0.9),
       cycleMs: seen.time.cycleMs,
       isPartial: seen.isPartial,
       gone: seen.gone,

@@ -90,7 +90,10 @@ export class Wire {
         letGo();
         settle(() => reject(unreachable(this.origin, why)));
       };
-      const stop = () => giveUp('The run was stopped.');
+      const stop = () => {
+        letGo();
+        settle(() => reject(stopped(this.origin)));
+      };
       const settle = (end: () => void) => {
         clock.agenda.cancel(ticket);
         signal?.removeEventListener('abort', stop);
@@ -110,8 +113,8 @@ export class Wire {
   }
 
   /** Opens `n` connections, by asking that often at once. */
-  async warm(n: number, request: WireRequest, clock: Clock, timeoutMs: number, signal?: AbortSignal): Promise<void> {
-    await Promise.all(Array.from({ length: n }, () => this.ask(request, clock, timeoutMs, signal)));
+  async warm(n: number, request: WireRequest, clock: Clock, timeoutMs: number): Promise<void> {
+    await Promise.all(Array.from({ length: n }, () => this.ask(request, clock, timeoutMs)));
   }
 
   /** Reads an answer that does not end, piece by piece. @returns ends it */
@@ -139,6 +142,13 @@ export function unreachable(origin: string, why: string): Failure {
     what: `${origin} could not be reached.`,
     why,
     fix: 'Start the node, or check the address and the port.',
+  });
+}
+
+function stopped(origin: string): Failure {
+  return new Failure('node_unreachable', {
+    what: `Nothing was measured at ${origin}.`,
+    why: 'The run was stopped before it began.',
   });
 }
 
@@ -241,7 +251,7 @@ class Listening implements Dispatcher.DispatchHandler {
 function breakageOf(error: Error): Breakage {
   const { code = '' } = error as NodeJS.ErrnoException;
   if (code === 'ECONNREFUSED') return { kind: 'refused', words: 'Nobody listens there: the connection was refused.' };
-  if (code.startsWith('HPE_')) return { kind: 'not_http', words: `What it sent is no HTTP: ${error.message}.` };
+  if (error.name === 'HTTPParserError') return { kind: 'not_http', words: `It speaks no HTTP: ${error.message}.` };
   if (['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE', 'ECONNABORTED'].includes(code)) {
     return { kind: 'closed', words: `It closed the connection without an answer: ${error.message}.` };
   }

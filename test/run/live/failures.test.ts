@@ -1,0 +1,149 @@
+// What goes wrong on the way is said in words, with the right code, in bounded time, and accuses nobody.
+
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { burst, run, scenario, steady, told } from './asking.js';
+import { type SmallNode, startSmallNode } from './wrong-node.js';
+
+const CYCLE_MS = 50;
+let ends: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const end of ends) await end();
+  ends = [];
+});
+
+async function node(wrong = {}): Promise<SmallNode> {
+  const started = await startSmallNode(CYCLE_MS, wrong);
+  ends.push(() => started.kill());
+  return started;
+}
+
+/** A TCP service that does with each connection as told. */
+async function tcp(serve: (write: (text: string) => void, end: () => void) => void): Promise<string> {
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    serve(
+      (text) => socket.write(text),
+      () => socket.destroy(),
+    );
+    ends.push(() => socket.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  ends.push(() => server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function freePort(): Promise<number> {
+  const url = await tcp(() => {});
+  for (const end of ends.splice(0)) await end();
+  return Number(new URL(url).port);
+}
+
+describe('a target that is not there', () => {
+  it('is told of when nobody listens', async () => {
+    const url = `http://127.0.0.1:${await freePort()}`;
+    await expect(run(burst, { url })).rejects.toMatchObject({ code: 'node_unreachable', exit: 5 });
+  });
+
+  it('is told of when a service without a clock of its own is not there either', async () => {
+    const url = `http://127.0.0.1:${await freePort()}`;
+    const foreign = scenario('duration: 2\ncycle_ms: 50\ntarget: {}\narrivals: [{ model: constant, rate: 1 }]');
+    await expect(run(foreign, { url })).rejects.toMatchObject({ code: 'node_unreachable', exit: 5 });
+  });
+
+  it('is told of when it says nothing', async () => {
+    const url = await tcp(() => {});
+    await expect(run(burst, { url, timeoutMs: 200 })).rejects.toMatchObject({ code: 'node_unreachable' });
+  });
+
+  it('is told of when it hangs up', async () => {
+    const url = await tcp((_, end) => end());
+    await expect(run(burst, { url })).rejects.toMatchObject({ code: 'node_unreachable' });
+  });
+
+  it('is told of when it speaks no HTTP', async () => {
+    const url = await tcp((write) => write('220 mail.example ESMTP\r\n'));
+    await expect(run(burst, { url })).rejects.toMatchObject({ code: 'answer_unreadable', exit: 5 });
+  });
+
+  it('is told of when it is another service', async () => {
+    const { url } = await node();
+    await expect(run(burst, { url: `${url}/elsewhere` })).rejects.toMatchObject({ code: 'answer_unreadable' });
+  });
+
+  it.each([
+    ['http://192.0.2.1:8777', 'remote_not_allowed'],
+    ['http://127.0.0.1.example:8777', 'remote_not_allowed'],
+    ['ftp://127.0.0.1', 'wrong_usage'],
+    ['127.0.0.1:8777', 'wrong_usage'],
+    ['', 'wrong_usage'],
+  ])('%s is refused with %s', async (url, code) => {
+    await expect(run(burst, { url })).rejects.toMatchObject({ code, exit: 2 });
+  });
+
+  it.each([
+    ['a service', 'service: { time: 10ms }', '/service'],
+    ['faults', 'faults: [{ kind: pause, from: 1, to: 2 }]', '/faults'],
+  ])('%s behind the gate cannot run live', async (_, text, path) => {
+    const modelled = scenario(`duration: 5\narrivals: [{ model: constant, rate: 1 }]\n${text}`);
+    await expect(run(modelled, {})).rejects.toMatchObject({ code: 'invalid_input', faults: [{ path }] });
+  });
+});
+
+describe('a run that does not come to its end', () => {
+  it('is invalid when the node is killed in the middle, and every request is accounted for', async () => {
+    const small = await node({ slowMs: 30 });
+    const result = await run(burst, {
+      url: small.url,
+      timeoutMs: 500,
+      onCycle: ({ elapsed }) => {
+        if (elapsed === 7) void small.kill();
+      },
+    });
+    const { comparison, live } = told(result);
+    const { observed } = result;
+    expect({ verdict: comparison.verdict, reason: comparison.reason, partial: observed.outcome.partial }).toEqual({
+      verdict: 'run invalid',
+      reason: expect.stringContaining('went away'),
+      partial: true,
+    });
+    expect(live.sent).toBe(live.answered + live.failed + live.timed_out);
+  });
+
+  it('reports what was measured until it was stopped', async () => {
+    const { url } = await node();
+    const result = await steady(() => {
+      const stopping = new AbortController();
+      const onCycle = ({ elapsed }: { elapsed: number }) => {
+        if (elapsed === 7) stopping.abort();
+      };
+      return run(burst, { url, signal: stopping.signal, onCycle });
+    });
+    const { comparison, live } = told(result);
+    const { observed } = result;
+    expect({ partial: observed.outcome.partial, verdict: comparison.verdict }).toEqual({
+      partial: true,
+      verdict: 'agrees',
+    });
+    expect(live.sent).toBe(live.answered);
+    expect(live.sent).toBeLessThan(18);
+  });
+
+  it('stops before it began when it is told so', async () => {
+    const { url } = await node();
+    await expect(run(burst, { url, signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'node_unreachable' });
+  });
+
+  it('is invalid when the generator stands still', async () => {
+    const { url } = await node();
+    const onCycle = ({ elapsed }: { elapsed: number }) => {
+      const untilMs = performance.now() + (elapsed === 4 ? 10 * CYCLE_MS : 0);
+      while (performance.now() < untilMs);
+    };
+    const { comparison, live } = told(await run(burst, { url, onCycle }));
+    expect(comparison.verdict).toBe('run invalid');
+    expect(live.late).toBeGreaterThan(2);
+  });
+});

@@ -1,0 +1,82 @@
+// Limiters of others behind real servers: the report shows where they admit more or less than a rolling window.
+import type { AddressInfo } from 'node:net';
+import fastifyRateLimit from '@fastify/rate-limit';
+import express from 'express';
+import { rateLimit } from 'express-rate-limit';
+import fastify from 'fastify';
+import { afterEach, describe, expect, it } from 'vitest';
+import { run, scenario, steady, told } from './asking.js';
+
+const CYCLE_MS = 120;
+const LIMIT = 5;
+const WITHIN = 8;
+const closes: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const close of closes.splice(0)) await close();
+});
+
+/** Windows are fixed: each begins with the first request after the one before. */
+async function expressLimiter(): Promise<string> {
+  const app = express();
+  app.use(rateLimit({ windowMs: WITHIN * CYCLE_MS, limit: LIMIT, standardHeaders: 'draft-8', legacyHeaders: true }));
+  app.get('/work', (_request, response) => void response.send('done'));
+  const server = await new Promise<ReturnType<typeof app.listen>>((resolve) => {
+    const listening = app.listen(0, '127.0.0.1', () => resolve(listening));
+  });
+  closes.push(
+    () => server.close(() => {}),
+    () => server.closeAllConnections(),
+  );
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/work`;
+}
+
+async function fastifyLimiter(): Promise<string> {
+  const app = fastify();
+  await app.register(fastifyRateLimit, { max: LIMIT, timeWindow: WITHIN * CYCLE_MS });
+  app.get('/work', async () => 'done');
+  const origin = await app.listen({ host: '127.0.0.1', port: 0 });
+  closes.push(() => app.close());
+  return `${origin}/work`;
+}
+
+/** Five at the end of one window and five at the beginning of the next: the worst case of a fixed window. */
+const edge = scenario(`
+duration: 11
+cycle_ms: ${CYCLE_MS}
+limiter: { threshold: ${LIMIT}, within: ${WITHIN} }
+target: { method: GET }
+arrivals:
+  - { model: counts, counts: [1, 0, 0, 0, 0, 0, 4, 0, 0, 5, 0] }
+`);
+
+const apart = scenario(`
+duration: 11
+cycle_ms: ${CYCLE_MS}
+limiter: { threshold: ${LIMIT}, within: ${WITHIN} }
+target: { method: GET }
+arrivals:
+  - { model: counts, counts: [7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2] }
+`);
+
+describe.each([
+  ['express-rate-limit', expressLimiter],
+  ['@fastify/rate-limit', fastifyLimiter],
+])('%s', (_, start) => {
+  it('admits more than a rolling window across the edge of its own, and the difference says how many', async () => {
+    const { comparison, first } = told(await steady(async () => run(edge, { url: await start() })));
+    expect(comparison).toMatchObject({
+      verdict: 'node differs',
+      tolerance: expect.stringContaining('edges of cycles'),
+      differences: [{ cycle: first + 9, contract: 'all', figure: 'admitted', predicted: 1, observed: 5 }],
+    });
+  });
+
+  it('agrees where nothing comes near the edge of its window', async () => {
+    const result = await steady(async () => run(apart, { url: await start() }));
+    const { comparison } = told(result);
+    const { observed } = result;
+    expect(comparison).toMatchObject({ verdict: 'agrees', differences: [] });
+    expect(observed.outcome).toMatchObject({ requests: 9, admitted: 7, limited: 2, entries: 1 });
+  });
+});

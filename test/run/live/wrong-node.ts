@@ -1,0 +1,215 @@
+// Owns a small node for the tests, right or wrong in one way: the routes that a live run needs, and a naive rolling window behind
+// them. Written apart from the real one, so that both cannot be wrong alike.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** The one way in which the node is wrong; nothing for a right one. */
+export interface Wrong {
+  /** Cycles added to the window. */
+  readonly windowBy?: number;
+  /** Trips when the count reaches the threshold, not when it passes it. */
+  readonly tripsAtThreshold?: boolean;
+  readonly limitedDoNotCount?: boolean;
+  readonly neverRestores?: boolean;
+  /** Every so many requests. */
+  readonly answers500Every?: number;
+  readonly dropsEvery?: number;
+  readonly hangsEvery?: number;
+  /** Cycles added to the stamp, of every so many requests. */
+  readonly stampsBy?: number;
+  readonly stampsEvery?: number;
+  /** Emitted events are not told. */
+  readonly keepsEvents?: boolean;
+  /** Answers come this late, in ms. */
+  readonly slowMs?: number;
+}
+
+export interface SmallNode {
+  readonly url: string;
+  /** Requests that came to the gate. */
+  readonly gated: () => number;
+  /** Sets the node's clock forward. */
+  jump(ms: number): void;
+  /** Cuts every connection and listens no more, as a process that is killed. */
+  kill(): Promise<void>;
+}
+
+interface Contract {
+  readonly id: string;
+  readonly threshold: number;
+  readonly within: number;
+  readonly counts: Map<number, number>;
+  state: 'allowing' | 'limiting';
+}
+
+export async function startSmallNode(cycleMs: number, wrong: Wrong = {}): Promise<SmallNode> {
+  const node = new Small(cycleMs, wrong);
+  await node.listen();
+  return {
+    url: `http://127.0.0.1:${node.port}`,
+    gated: () => node.gated,
+    jump: (ms) => {
+      node.aheadMs += ms;
+    },
+    kill: () => node.kill(),
+  };
+}
+
+class Small {
+  aheadMs = 0;
+  gated = 0;
+  private readonly contracts: Contract[] = [];
+  private readonly readers = new Set<ServerResponse>();
+  private seq = 0;
+  private lastCycle: number;
+  private readonly ticking: NodeJS.Timeout;
+  private readonly server: Server;
+
+  constructor(
+    private readonly cycleMs: number,
+    private readonly wrong: Wrong,
+  ) {
+    this.lastCycle = this.cycle();
+    this.server = createServer((request, response) => this.answer(request, response));
+    this.ticking = setInterval(() => this.catchUp(), 1);
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  listen(): Promise<void> {
+    return new Promise((resolve) => this.server.listen(0, '127.0.0.1', resolve));
+  }
+
+  kill(): Promise<void> {
+    clearInterval(this.ticking);
+    return new Promise((resolve) => {
+      this.server.close(() => resolve());
+      this.server.closeAllConnections();
+    });
+  }
+
+  private now(): number {
+    return performance.timeOrigin + performance.now() + this.aheadMs;
+  }
+
+  private cycle(): number {
+    return Math.floor(this.now() / this.cycleMs);
+  }
+
+  /** Lets cycles begin: contracts advance, readers are told. */
+  private catchUp(): void {
+    const cycle = this.cycle();
+    while (this.lastCycle < cycle) {
+      this.lastCycle += 1;
+      for (const contract of this.contracts) this.evaluate(contract, this.lastCycle);
+      this.tell('cycle', { cycle: this.lastCycle });
+    }
+  }
+
+  private count({ counts, within }: Contract, cycle: number): number {
+    let sum = 0;
+    const length = within + (this.wrong.windowBy ?? 0);
+    for (let c = cycle - length + 1; c <= cycle; c += 1) sum += counts.get(c) ?? 0;
+    return sum;
+  }
+
+  private evaluate(contract: Contract, cycle: number): void {
+    const count = this.count(contract, cycle);
+    const most = contract.threshold - (this.wrong.tripsAtThreshold ? 1 : 0);
+    const next = count > most ? 'limiting' : 'allowing';
+    if (next === contract.state || (next === 'allowing' && this.wrong.neverRestores)) return;
+    contract.state = next;
+    this.seq += 1;
+    const row = { cycle, contract_id: contract.id, to: next, inputs: { S: count } };
+    this.tell('transition', row);
+    const event = next === 'limiting' ? 'rate_limited' : 'rate_restored';
+    if (!this.wrong.keepsEvents) this.tell(event, { cycle, contract_id: contract.id, state: next, count });
+  }
+
+  private tell(event: string, data: object): void {
+    for (const reader of this.readers) {
+      reader.write(`id: ${this.seq}\nevent: ${event}\ndata: ${JSON.stringify({ specversion: '1.0', data })}\n\n`);
+    }
+  }
+
+  private answer(request: IncomingMessage, response: ServerResponse): void {
+    const { method, url = '' } = request;
+    this.catchUp();
+    let body = '';
+    request.on('data', (chunk) => (body += chunk));
+    request.on('end', () => {
+      if (url === '/api/clock') this.tellClock(response);
+      else if (url.endsWith('/stream')) this.stream(response);
+      else if (url.endsWith('/gate')) this.gate(url, response);
+      else if (method === 'POST' && url === '/api/demo-key/mint') send(response, 201, { ok: true, key: 'weir_test' });
+      else if (method === 'POST' && url === '/api/chain/state-machines') send(response, 201, { ok: true, machine: {} });
+      else if (method === 'POST' && url.endsWith('/contracts')) this.create(body, response);
+      else send(response, 404, { ok: false, detail: 'There is no such route.' });
+    });
+  }
+
+  private tellClock(response: ServerResponse): void {
+    const cycle = this.cycle();
+    const next = (cycle + 1) * this.cycleMs - this.now();
+    send(response, 200, { ok: true, cycle, cycle_ms: this.cycleMs, next_cycle_in_ms: Math.max(0, next) });
+  }
+
+  private stream(response: ServerResponse): void {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write('retry: 2000\n\n');
+    this.readers.add(response);
+    response.on('close', () => this.readers.delete(response));
+  }
+
+  private create(body: string, response: ServerResponse): void {
+    const { transitions } = JSON.parse(body);
+    const { within, condition } = transitions[0].trigger;
+    const id = `c${this.contracts.length}`;
+    this.contracts.push({
+      id,
+      within,
+      threshold: Number(/\d+/.exec(condition)?.[0]),
+      counts: new Map(),
+      state: 'allowing',
+    });
+    send(response, 201, { ok: true, contract: { id } });
+  }
+
+  private gate(url: string, response: ServerResponse): void {
+    const {
+      answers500Every,
+      dropsEvery,
+      hangsEvery,
+      limitedDoNotCount,
+      stampsBy = 0,
+      stampsEvery = 1,
+      slowMs,
+    } = this.wrong;
+    this.gated += 1;
+    const nth = (every: number | undefined) => every !== undefined && this.gated % every === 0;
+    if (nth(answers500Every) || nth(dropsEvery)) {
+      if (nth(dropsEvery)) response.socket?.destroy();
+      else send(response, 500, { ok: false });
+      return;
+    }
+    const contract = this.contracts.find(({ id }) => url.includes(`/contracts/${id}/`))!;
+    const cycle = this.cycle();
+    if (!(limitedDoNotCount && contract.state === 'limiting')) {
+      contract.counts.set(cycle, (contract.counts.get(cycle) ?? 0) + 1);
+    }
+    this.evaluate(contract, cycle);
+    if (nth(hangsEvery)) return;
+    const decision = contract.state === 'allowing' ? 'admitted' : 'limited';
+    const stamped = nth(stampsEvery) ? cycle + stampsBy : cycle;
+    const told = { ok: true, cycle: stamped, decision, state: contract.state, count: this.count(contract, cycle) };
+    const reply = () => send(response, decision === 'admitted' ? 200 : 429, told);
+    if (slowMs === undefined) reply();
+    else setTimeout(reply, slowMs);
+  }
+}
+
+function send(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
