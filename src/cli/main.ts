@@ -25,7 +25,8 @@ const cli = yargs(hideBin(process.argv))
     'Exit codes: 0 all held; 1 an expectation did not hold; 2 wrong use or unreadable input; 3 observed differs from predicted;\n4 the run is invalid; 5 the node could not be reached; 70 a bug of ours.',
   )
   .fail((message, error) => {
-    throw error ?? usageFailure(message);
+    // What yargs itself cannot read it throws as a YError.
+    throw error === undefined || error === null || error.name === 'YError' ? usageFailure(message) : error;
   })
   .exitProcess(false);
 

@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import type { Static, TSchema } from 'typebox';
 import { Failure } from '../../core/failure.js';
 import { reader } from '../../core/record/shape.js';
+import { usageFailure } from '../ending.js';
 import * as shapes from './answers.js';
 import type { Answer, Ask, Connection, Query } from './http.js';
 import { refusalFrom } from './refusal.js';
@@ -133,7 +134,11 @@ function contractPath(slug: string, id: string): string {
   return `/api/chain/${part(slug)}/contracts/${part(id)}`;
 }
 
-/** One part of a path. Dots alone would walk up in it. */
+/**
+ * One part of a path. Dots alone would walk up in it, however they are written.
+ * @throws Failure `wrong_usage`
+ */
 function part(name: string): string {
-  return /^\.{1,2}$/.test(name) ? name.replaceAll('.', '%2E') : encodeURIComponent(name);
+  if (/^\.{0,2}$/.test(name)) throw usageFailure(`"${name}" names nothing.`);
+  return encodeURIComponent(name);
 }

@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { serve, temporaryFolder, weir } from './command-line.js';
+
+describe('the key of a node', () => {
+  it('that has changed is refused before anything is sent, with words that tell what to do', async () => {
+    const env = { WEIR_CONFIG: temporaryFolder() };
+    const first = await serve(['--memory']);
+    const { port } = new URL(first.url);
+    const pinned = await weir(['clock', '--url', first.url], env);
+    await first.stop();
+    const other = await serve(['--memory', '--port', port]);
+    const refused = await weir(['mint', '--url', other.url, '--json'], env);
+    await other.stop();
+    const { code, why, fix } = JSON.parse(refused.out);
+    expect([pinned.code, pinned.err.includes(first.fingerprint), refused.code, code]).toEqual([
+      0,
+      true,
+      1,
+      'key_changed',
+    ]);
+    expect(why).toContain(other.fingerprint);
+    expect(why).toContain(first.fingerprint);
+    expect(fix).toMatch(/remove \S+pin\.json/);
+  });
+
+  it('is followed where the pinned one has named it; older records stay good, and what the old key signs later does not', async () => {
+    const config = temporaryFolder();
+    const data = join(temporaryFolder(), 'data');
+    const first = await serve(['--data', data]);
+    const env = { WEIR_CONFIG: config, WEIR_URL: first.url };
+    const { port } = new URL(first.url);
+    await weir(['mint'], env);
+    await weir(['machine', 'create', 'edge'], env);
+    const [older, later] = ['older.ndjson', 'later.ndjson'].map((name) => join(config, name));
+    await weir(['record', 'edge', '--out', older!], env);
+    await first.stop();
+    const second = await serve(['--data', data, '--rotate-key', '--port', port]);
+    const followed = await weir(['record', 'edge', '--out', later!, '--verify'], env);
+    await second.stop();
+    const checks = await Promise.all([
+      weir(['verify', older!, '--json'], env),
+      weir(['verify', later!, '--json'], env),
+      weir(['verify', later!, '--key', first.fingerprint, '--json'], env),
+      weir(['verify', later!, '--key', second.fingerprint, '--json'], env),
+      weir(['verify', older!, '--key', second.fingerprint, '--json'], env),
+    ]);
+    expect([
+      followed.code,
+      followed.err.includes('has a new key'),
+      checks.map(({ out }) => JSON.parse(out).valid),
+    ]).toEqual([0, true, [true, true, true, true, false]]);
+  });
+});
+
+describe('weir verify', () => {
+  it('names the first row that does not hold, for any byte that was changed, and for a tail that was cut off', async () => {
+    const config = temporaryFolder();
+    const node = await serve(['--memory']);
+    const env = { WEIR_CONFIG: config, WEIR_URL: node.url };
+    await weir(['mint'], env);
+    await weir(['machine', 'create', 'edge'], env);
+    await weir(['deploy', 'edge'], env);
+    const { out: record, code } = await weir(['record', 'edge'], env);
+    await node.stop();
+    const lines = record.split('\n');
+    const verify = async (text: string) => {
+      const told = await weir(['verify', '-', '--json'], env, text);
+      const { valid, first_broken } = JSON.parse(told.out);
+      return [told.code, valid, first_broken?.line ?? null, first_broken?.check ?? null];
+    };
+    const changed = lines.map((line, index) => (index === 1 ? line.replace('allowing', 'limiting') : line)).join('\n');
+    expect([
+      code,
+      await verify(record),
+      await verify(changed),
+      await verify(lines.slice(0, 2).join('\n')),
+      await verify(''),
+    ]).toEqual([0, [0, true, null, null], [1, false, 2, 'hash'], [1, false, 3, 'tail'], [1, false, 1, 'tail']]);
+  });
+
+  it('takes a key as PEM, in base64, or from a file, and says when it trusts nobody', async () => {
+    const config = temporaryFolder();
+    const node = await serve(['--memory']);
+    const env = { WEIR_CONFIG: config, WEIR_URL: node.url };
+    await weir(['mint'], env);
+    await weir(['machine', 'create', 'edge'], env);
+    const file = join(config, 'edge.ndjson');
+    await weir(['record', 'edge', '--out', file], env);
+    const { public_key, public_key_pem } = (await (await fetch(`${node.url}/api/updates/pubkey`)).json()) as Record<
+      string,
+      string
+    >;
+    await node.stop();
+    const unpinned = { WEIR_CONFIG: temporaryFolder(), WEIR_URL: node.url };
+    const keys = [public_key!, public_key_pem!, node.fingerprint, `SHA256:${'A'.repeat(43)}`, 'nonsense'];
+    const told = await Promise.all(keys.map((key) => weir(['verify', file, `--key=${key}`, '--json'], unpinned)));
+    const alone = await weir(['verify', file], unpinned);
+    expect(told.map(({ code }) => code)).toEqual([0, 0, 0, 1, 2]);
+    expect([alone.code, alone.out.includes('no forgery'), readFileSync(file, 'utf8').split('\n').length]).toEqual([
+      0,
+      true,
+      3,
+    ]);
+  });
+});

@@ -1,0 +1,177 @@
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { begin, type Serving, serve, temporaryFolder, weir } from './command-line.js';
+
+describe('weir serve', () => {
+  it('keeps its data for its user alone, and goes on from it', async () => {
+    const data = join(temporaryFolder(), 'data');
+    const first = await serve(['--data', data]);
+    const key = await keyOf(first);
+    await ask(first, 'POST', '/api/chain/state-machines', key, { slug: 'edge' });
+    const files = readdirSync(data).sort();
+    const modes = [data, ...files.map((file) => join(data, file))].map((path) => statSync(path).mode & 0o777);
+    const ended = await first.stop();
+    const again = await serve(['--data', data]);
+    const found = await ask(again, 'GET', '/api/chain/state-machines/edge', key);
+    await again.stop();
+    expect({
+      files,
+      modes,
+      ended,
+      sameKey: again.fingerprint === first.fingerprint,
+      own: found.machine.is_own,
+    }).toEqual({
+      files: ['node.json', 'weir.db', 'weir.db-wal', 'weir.pid'],
+      modes: [0o700, 0o600, 0o600, 0o600, 0o600],
+      ended: 0,
+      sameKey: true,
+      own: true,
+    });
+  });
+
+  it('refuses a folder, a port, and a length of cycles that are not free to be taken', async () => {
+    const data = join(temporaryFolder(), 'data');
+    const node = await serve(['--data', data]);
+    const { port } = new URL(node.url);
+    const locked = await weir(['serve', '--data', data, '--port', '0', '--json']);
+    const taken = await weir(['serve', '--memory', '--port', port, '--json']);
+    await node.stop();
+    const otherCycles = await weir(['serve', '--data', data, '--port', '0', '--cycle-ms', '60', '--json']);
+    const told = [locked, taken, otherCycles].map(({ code, out }) => [code, JSON.parse(out).code]);
+    expect(told).toEqual([
+      [2, 'store_locked'],
+      [2, 'port_in_use'],
+      [2, 'wrong_usage'],
+    ]);
+    expect(JSON.parse(locked.out).why).toContain(String(node.pid));
+  });
+
+  it('finishes the request under way on SIGTERM, takes no new one, and ends with 0', async () => {
+    const node = await serve(['--memory']);
+    const { port } = new URL(node.url);
+    const socket = connect(Number(port), '127.0.0.1');
+    let answer = '';
+    socket.on('data', (chunk) => {
+      answer += String(chunk);
+    });
+    const closed = new Promise((resolve) => socket.on('close', resolve));
+    const body = JSON.stringify({});
+    socket.write(
+      `POST /api/demo-key/mint HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`,
+    );
+    await answersAt(node.url);
+    const ended = node.stop();
+    await refusesAt(node.url);
+    socket.write(body);
+    expect([await ended, await closed, answer.split('\r\n')[0]]).toEqual([0, false, 'HTTP/1.1 201 Created']);
+  });
+
+  it('ends at once on the second signal', async () => {
+    const node = await serve(['--memory']);
+    const socket = connect(Number(new URL(node.url).port), '127.0.0.1');
+    socket.on('error', () => {});
+    // A request that never ends would keep the node for as long as it waits for one.
+    socket.write('POST /api/demo-key/mint HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n');
+    await answersAt(node.url);
+    const ended = node.stop();
+    await refusesAt(node.url);
+    node.child.kill('SIGTERM');
+    expect(await ended).toBe(143);
+    socket.destroy();
+  });
+
+  it('gives its key up to another one that the old one names, while it is stopped', async () => {
+    const data = join(temporaryFolder(), 'data');
+    const first = await serve(['--data', data]);
+    const running = await weir(['rotate-key', '--data', data, '--json']);
+    await first.stop();
+    const rotated = JSON.parse((await weir(['rotate-key', '--data', data, '--json'])).out);
+    const second = await serve(['--data', data, '--rotate-key']);
+    const shown = await (await fetch(`${second.url}/api/updates/pubkey`)).json();
+    await second.stop();
+    expect({
+      running: JSON.parse(running.out).code,
+      from: rotated.from,
+      left: second.fingerprint === rotated.to,
+      successions: shown.successions.length,
+    }).toEqual({ running: 'store_locked', from: first.fingerprint, left: false, successions: 2 });
+  });
+
+  it('says what is wrong with its key file, and makes no other one', async () => {
+    const data = join(temporaryFolder(), 'data');
+    await (await serve(['--data', data])).stop();
+    writeFileSync(join(data, 'node.json'), '{"cycle_ms":50}');
+    const { code, out } = await weir(['serve', '--data', data, '--port', '0', '--json']);
+    expect([code, JSON.parse(out).code]).toEqual([2, 'unreadable_file']);
+  });
+
+  it.each([
+    ['--port', '70000'],
+    ['--port', 'x'],
+    ['--cycle-ms', '0'],
+    ['--cycle-ms', '1.5'],
+    ['--trust-proxy', 'proxy.example'],
+    ['--trust-proxy', '10.0.0.0/33'],
+    ['--durability', 'never'],
+    ['--memory', '--rotate-key'],
+    ['--hosts', 'x'],
+  ])('refuses %s %s', async (...args) => {
+    const { code, out } = await weir(['serve', ...args, '--json']);
+    expect([code, JSON.parse(out).code]).toEqual([2, 'wrong_usage']);
+  });
+
+  it('says where it is, in words', async () => {
+    const node = begin(['serve', '--port', '0', '--memory']);
+    await node.line((line) => line.startsWith('ready'));
+    node.child.kill('SIGINT');
+    const words = node.lines
+      .join('\n')
+      .replace(/:\d+/, ':PORT')
+      .replace(/SHA256:\S{43}/, 'KEY');
+    expect([await node.ended, words]).toEqual([
+      0,
+      `weir 0.1.0 listens on http://127.0.0.1:PORT
+  data    in memory: all is gone when the node ends
+  key     KEY, made now
+  cycles  of 777 ms
+ready; Ctrl-C ends it`,
+    ]);
+  });
+});
+
+async function keyOf({ url }: Serving): Promise<string> {
+  const response = await fetch(`${url}/api/demo-key/mint`, { method: 'POST' });
+  return ((await response.json()) as { key: string }).key;
+}
+
+async function ask({ url }: Serving, method: string, path: string, key: string, body?: object) {
+  const headers = {
+    authorization: `Bearer ${key}`,
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+  };
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return response.json();
+}
+
+async function answersAt(url: string): Promise<void> {
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+}
+
+/** Resolves once no new connection is taken. */
+async function refusesAt(url: string): Promise<void> {
+  for (;;) {
+    const isOpen = await new Promise((resolve) => {
+      const socket = connect(Number(new URL(url).port), '127.0.0.1');
+      socket.on('connect', () => resolve(true)).on('error', () => resolve(false));
+      socket.on('connect', () => socket.destroy());
+    });
+    if (!isOpen) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
