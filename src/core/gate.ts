@@ -8,7 +8,7 @@
 // every event counts, those that are limited too; the decision for an event is the state after it was counted.
 import { type Plan, quietBand } from './contract/plan.js';
 import { Gauge } from './gauge.js';
-import { RollingWindow, type WindowImage } from './window.js';
+import type { RollingWindow, WindowImage } from './window.js';
 
 /** Decides where to go when the counts have left the quiet band of a state. */
 export interface Mover {
@@ -35,8 +35,11 @@ export class Gate {
   /** No evaluation moves the gate before this cycle; nothing holds it once the cycle has come. */
   heldUntilCycle: number;
   private readonly gauges: readonly Gauge[];
-  /** The one gauge of a plan that has a single aggregate: the common case, and the fast one. */
-  private readonly only: Gauge | undefined;
+  /**
+   * The one gauge of a plan with a single aggregate, while nothing fires when its count falls: the common case, and the fast one.
+   * Undefined for other plans, and while the gate is held or waits for its count to fall.
+   */
+  private calm: Gauge | undefined;
 
   constructor(
     readonly plan: Plan,
@@ -48,9 +51,10 @@ export class Gate {
     const saved = image?.windows ?? [];
     this.gauges = plan.aggregates.map(({ within }, index) => {
       const window = saved[index];
-      return new Gauge(window === undefined ? new RollingWindow(within, cycle) : RollingWindow.from(within, window));
+      const gauge = new Gauge(within, cycle);
+      if (window !== undefined) gauge.restore(window);
+      return gauge;
     });
-    this.only = this.gauges.length === 1 ? this.gauges[0] : undefined;
     this.state = image === undefined ? plan.initial : plan.states.findIndex(({ name }) => name === image.state);
     this.heldUntilCycle = image?.heldUntilCycle ?? cycle;
     this.admits = plan.states[this.state]!.admits;
@@ -59,23 +63,23 @@ export class Gate {
 
   /** Events of the first kind in its first window; 0 for a contract that counts nothing. */
   get count(): number {
-    return this.gauges[0]?.window.count ?? 0;
+    return this.gauges[0]?.count ?? 0;
   }
 
   get counts(): number[] {
-    return this.gauges.map(({ window }) => window.count);
+    return this.gauges.map(({ count }) => count);
   }
 
   /** How many more events would be admitted now if all came at once, by the thresholds; Infinity without a threshold. */
   get remaining(): number {
     return this.gauges.reduce(
-      (least, { window }, index) => Math.min(least, Math.max(0, this.plan.thresholds[index]! - window.count)),
+      (least, { count }, index) => Math.min(least, Math.max(0, this.plan.thresholds[index]! - count)),
       Number.POSITIVE_INFINITY,
     );
   }
 
   window(aggregate: number): RollingWindow {
-    return this.gauges[aggregate]!.window;
+    return this.gauges[aggregate]!;
   }
 
   /**
@@ -86,16 +90,17 @@ export class Gate {
    * @returns how many of the n events were admitted; the others were limited
    */
   record(n: number, cycle: number, kind = 0): number {
-    if (cycle > this.cycle) this.advance(cycle);
-    const gauge = this.only;
-    if (gauge !== undefined) {
-      const { window } = gauge;
-      const after = window.count + n;
-      if (after <= gauge.hi && window.count + 1 >= gauge.lo) {
-        window.add(n);
+    const { calm } = this;
+    if (calm !== undefined) {
+      if (cycle > this.cycle) {
+        calm.advance(cycle);
+        this.cycle = cycle;
+      }
+      if (calm.count + n <= calm.hi) {
+        calm.add(n);
         return this.admits ? n : 0;
       }
-    }
+    } else if (cycle > this.cycle) this.advance(cycle);
     return this.recordInSteps(n, this.cycle, kind);
   }
 
@@ -114,7 +119,7 @@ export class Gate {
   advance(cycle: number): void {
     while (this.cycle < cycle) {
       const next = Math.min(cycle, this.nextWake(cycle));
-      for (const { window } of this.gauges) window.advance(next);
+      for (const gauge of this.gauges) gauge.advance(next);
       this.cycle = next;
       if (next < this.heldUntilCycle) continue;
       if (next === this.heldUntilCycle) this.settle();
@@ -145,7 +150,7 @@ export class Gate {
     return {
       state: this.plan.states[this.state]!.name,
       heldUntilCycle: this.heldUntilCycle,
-      windows: this.gauges.map(({ window }) => window.image()),
+      windows: this.gauges.map((gauge) => gauge.image()),
     };
   }
 
@@ -157,7 +162,7 @@ export class Gate {
       let reach = left;
       for (const index of aggregates) reach = Math.min(reach, this.gauges[index]!.reach(left));
       const before = this.admits;
-      for (const index of aggregates) this.gauges[index]!.window.addAt(happened, reach);
+      for (const index of aggregates) this.gauges[index]!.addAt(happened, reach);
       this.evaluateUnlessQuiet();
       // All but the last were counted inside the band; the last one is decided by the state after its evaluation.
       if (before) admitted += reach - 1;
@@ -179,9 +184,11 @@ export class Gate {
   private settle(): void {
     const held = this.cycle < this.heldUntilCycle;
     this.gauges.forEach((gauge, index) => {
-      const band = held ? undefined : quietBand(this.plan, this.state, index, gauge.window.count);
+      const band = held ? undefined : quietBand(this.plan, this.state, index, gauge.count);
       gauge.lo = held ? 0 : (band?.lo ?? Number.POSITIVE_INFINITY);
       gauge.hi = held ? Number.POSITIVE_INFINITY : (band?.hi ?? Number.NEGATIVE_INFINITY);
     });
+    const [first, ...others] = this.gauges;
+    this.calm = !held && others.length === 0 && first !== undefined && first.lo <= 0 ? first : undefined;
   }
 }

@@ -2,23 +2,20 @@
 //
 //   band   lo ............ hi
 //   count        ^ room = hi - count      take(n): counts up to n events and stops behind the first that leaves the band
-import type { RollingWindow } from './window.js';
+import { RollingWindow } from './window.js';
 
-export class Gauge {
+export class Gauge extends RollingWindow {
   /** Counts within lo .. hi are quiet. An empty band (lo > hi) means that the next evaluation fires. */
   lo = 0;
   hi = Number.POSITIVE_INFINITY;
 
-  constructor(readonly window: RollingWindow) {}
-
   get isQuiet(): boolean {
-    const { count } = this.window;
-    return count >= this.lo && count <= this.hi;
+    return this.count >= this.lo && this.count <= this.hi;
   }
 
   /** How many of `n` events, taken one by one, can be counted until the first one that leaves the band; that one included. */
   reach(n: number): number {
-    const { count } = this.window;
+    const { count } = this;
     if (count + 1 < this.lo || count + 1 > this.hi) return 1;
     return Math.min(n, this.hi - count + 1);
   }
@@ -28,14 +25,14 @@ export class Gauge {
    * Events only leave, so only the lower end can be crossed on the way.
    */
   exitBy(last: number): number {
-    const { window, lo } = this;
-    let { count } = window;
-    if (count < lo || count > this.hi) return window.cycle + 1;
+    const { lo } = this;
+    let { count } = this;
+    if (count < lo || count > this.hi) return this.cycle + 1;
     if (lo <= 0 || count === 0) return Number.POSITIVE_INFINITY;
-    const steps = Math.min(last - window.cycle, window.within);
+    const steps = Math.min(last - this.cycle, this.within);
     for (let after = 1; after <= steps; after += 1) {
-      count -= window.leaving(after);
-      if (count < lo) return window.cycle + after;
+      count -= this.leaving(after);
+      if (count < lo) return this.cycle + after;
     }
     return Number.POSITIVE_INFINITY;
   }

@@ -95,10 +95,10 @@ export class RollingWindow {
     return { cycle: this.cycle, counts };
   }
 
-  static from(within: number, image: WindowImage): RollingWindow {
-    const window = new RollingWindow(within, image.cycle);
-    for (const [age, events] of image.counts) window.addAt(image.cycle - age, events);
-    return window;
+  /** Takes over what an image holds, its cycle included. The window must be empty. */
+  restore({ cycle, counts }: WindowImage): void {
+    this.cycle = cycle;
+    for (const [age, events] of counts) this.addAt(cycle - age, events);
   }
 
   private put(slot: number, n: number): void {
