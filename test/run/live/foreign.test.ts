@@ -19,6 +19,7 @@ afterEach(async () => {
 /** Windows are fixed: each begins with the first request after the one before. */
 async function expressLimiter(): Promise<string> {
   const app = express();
+  app.get('/warm', (_request, response) => void response.send('warm'));
   app.use(rateLimit({ windowMs: WITHIN * CYCLE_MS, limit: LIMIT, standardHeaders: 'draft-8', legacyHeaders: true }));
   app.get('/work', (_request, response) => void response.send('done'));
   const server = await new Promise<ReturnType<typeof app.listen>>((resolve) => {
@@ -28,7 +29,9 @@ async function expressLimiter(): Promise<string> {
     () => server.close(() => {}),
     () => server.closeAllConnections(),
   );
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/work`;
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await fetch(`${origin}/warm`);
+  return `${origin}/work`;
 }
 
 async function fastifyLimiter(): Promise<string> {
