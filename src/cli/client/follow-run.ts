@@ -75,10 +75,11 @@ async function* messagesOf(
 ): AsyncGenerator<Message> {
   const seen = new Seen(afterSeq);
   let waitMs = FIRST_WAIT_MS;
-  for (let isFirst = true; !signal.aborted; isFirst = false) {
+  for (let hasConnected = false; !signal.aborted; ) {
     const stream = new EventStreamReader();
     try {
-      const body = await api.stream(slug, isFirst ? afterSeq : seen.resumeAfter, signal);
+      const body = await api.stream(slug, seen.resumeAfter, signal);
+      hasConnected = true;
       for await (const message of messagesIn(api, body, stream)) {
         waitMs = FIRST_WAIT_MS;
         if (seen.takes(message)) yield message;
@@ -89,7 +90,7 @@ async function* messagesOf(
       // A node that starts again is away for a moment; any other answer is meant.
       const isAway =
         failure.code === 'node_unreachable' || failure.code === 'node_draining' || failure.code === 'node_overloaded';
-      if (isFirst || !isAway) throw failure;
+      if (!hasConnected || !isAway) throw failure;
     }
     if (signal.aborted) return;
     const thisTimeMs = stream.retryMs ?? waitMs;
