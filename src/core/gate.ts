@@ -35,11 +35,10 @@ export class Gate {
   /** No evaluation moves the gate before this cycle; nothing holds it once the cycle has come. */
   heldUntilCycle: number;
   private readonly gauges: readonly Gauge[];
-  /**
-   * The one gauge of a plan with a single aggregate, while nothing fires when its count falls: the common case, and the fast one.
-   * Undefined for other plans, and while the gate is held or waits for its count to fall.
-   */
-  private calm: Gauge | undefined;
+  /** The one gauge of a plan with a single aggregate: the common case, and the fast one. */
+  private readonly only: Gauge | undefined;
+  /** Whether nothing can fire when a count falls, nor because time passes: then windows are advanced without a look at the band. */
+  private isCalm = false;
 
   constructor(
     readonly plan: Plan,
@@ -55,6 +54,7 @@ export class Gate {
       if (window !== undefined) gauge.restore(window);
       return gauge;
     });
+    this.only = this.gauges.length === 1 ? this.gauges[0] : undefined;
     this.state = image === undefined ? plan.initial : plan.states.findIndex(({ name }) => name === image.state);
     this.heldUntilCycle = image?.heldUntilCycle ?? cycle;
     this.admits = plan.states[this.state]!.admits;
@@ -90,17 +90,17 @@ export class Gate {
    * @returns how many of the n events were admitted; the others were limited
    */
   record(n: number, cycle: number, kind = 0): number {
-    const { calm } = this;
-    if (calm !== undefined) {
-      if (cycle > this.cycle) {
-        calm.advance(cycle);
+    const { only } = this;
+    if (cycle > this.cycle) {
+      if (only !== undefined && this.isCalm) {
+        only.advance(cycle);
         this.cycle = cycle;
-      }
-      if (calm.count + n <= calm.hi) {
-        calm.add(n);
-        return this.admits ? n : 0;
-      }
-    } else if (cycle > this.cycle) this.advance(cycle);
+      } else this.advance(cycle);
+    }
+    if (only !== undefined && only.count + n <= only.hi && only.count + 1 >= only.lo) {
+      only.add(n);
+      return this.admits ? n : 0;
+    }
     return this.recordInSteps(n, this.cycle, kind);
   }
 
@@ -188,7 +188,6 @@ export class Gate {
       gauge.lo = held ? 0 : (band?.lo ?? Number.POSITIVE_INFINITY);
       gauge.hi = held ? Number.POSITIVE_INFINITY : (band?.hi ?? Number.NEGATIVE_INFINITY);
     });
-    const [first, ...others] = this.gauges;
-    this.calm = !held && others.length === 0 && first !== undefined && first.lo <= 0 ? first : undefined;
+    this.isCalm = !held && this.gauges.every(({ lo }) => lo <= 0);
   }
 }
