@@ -1,7 +1,11 @@
 // Owns letting a world run to its end: the feed, the drain after it, progress on the way, and a stop that leaves what was done.
+
+// A run must let signals in, however much there is to do in each of its cycles. `setImmediate` waits for no time.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Subscription } from 'rxjs';
 import { startOf } from '../core/cycle.js';
 import { cyclesOfFeed, type Feed } from './feed.js';
+import { lastInstantOf } from './last-instant.js';
 import type { World } from './world.js';
 
 export interface Watch {
@@ -11,11 +15,11 @@ export interface Watch {
   readonly onProgress?: (cycle: number, lastCycle: number) => void;
 }
 
-/** A hundredth of a millisecond: what comes within a cycle comes before that. */
-const EDGE_MS = 0.01;
+/** A run is cut into so many slices; after each, progress is told and signals are heard. */
+const SLICES = 1024;
 
-/** How often progress is told: every so many turns of the event loop. */
-const TURNS = 16;
+/** Within a slice signals are heard as often as this, by steps of the agenda. */
+const STEPS_PER_TURN = 20_000;
 
 /** Lets what a feed brings reach the contracts of a world. */
 export function connect(world: World, feed: Feed, firstCycle: number): Subscription {
@@ -29,14 +33,12 @@ export function connect(world: World, feed: Feed, firstCycle: number): Subscript
  */
 export async function drive(world: World, lastCycle: number, { signal, onProgress }: Watch): Promise<boolean> {
   const { clock } = world;
-  // Just before the next cycle begins: nothing of that one belongs to the run.
-  const end = startOf(lastCycle + 1, clock.cycleMs) - EDGE_MS;
-  const slice = Math.max(1, Math.ceil((lastCycle + 1 - clock.cycle()) / (TURNS * 64)));
+  const end = lastInstantOf(lastCycle, clock.cycleMs);
+  const slice = Math.max(1, Math.ceil((lastCycle + 1 - clock.cycle()) / SLICES));
   while (clock.now() < end) {
-    const until = onProgress === undefined ? end : Math.min(end, startOf(clock.cycle() + slice, clock.cycleMs));
     const ending = await clock.runAsync({
-      untilMs: until,
-      stepsPerTurn: 20_000,
+      untilMs: Math.min(end, startOf(clock.cycle() + slice, clock.cycleMs)),
+      stepsPerTurn: STEPS_PER_TURN,
       ...(signal === undefined ? {} : { signal }),
     });
     world.check();
@@ -45,6 +47,7 @@ export async function drive(world: World, lastCycle: number, { signal, onProgres
       return false;
     }
     onProgress?.(clock.cycle(), lastCycle);
+    await nextTurn();
   }
   world.finish(lastCycle);
   world.check();

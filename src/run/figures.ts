@@ -3,7 +3,7 @@ import type { Contract } from '../host/contract.js';
 import type { ContractOutcome, Outcome, Reaction } from '../outcome/schema.js';
 import type { World } from './world.js';
 
-/** The totals of an outcome and its contracts. */
+/** The totals of an outcome and its contracts; of the reactions all, however many an outcome lists. */
 export type Figures = Pick<
   Outcome,
   | 'contracts'
@@ -19,8 +19,6 @@ export type Figures = Pick<
   | 'by_contract'
   | 'reactions'
 >;
-
-const MOST_REACTIONS = 1_000;
 
 /**
  * @param lastCycle where the run ended: limiting stretches that are still open count up to it
@@ -116,9 +114,7 @@ function reactionsOf({ contracts, names, transitions, lastRequests }: World): Re
       }
     }
   });
-  return reactions
-    .sort((a, b) => a.entry_cycle - b.entry_cycle || compareText(a.contract, b.contract))
-    .slice(0, MOST_REACTIONS);
+  return reactions.sort((a, b) => a.entry_cycle - b.entry_cycle || compareText(a.contract, b.contract));
 }
 
 /** By code unit: the same order on every machine, whatever its language. */

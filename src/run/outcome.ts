@@ -3,7 +3,7 @@
 import { VERSION } from '../core/version.js';
 import { digestOf } from '../outcome/digest.js';
 import type { ExpectationOutcome, Outcome, Verdict } from '../outcome/schema.js';
-import { type Expectation, type FigureSource, judge, type StretchFigure } from '../scenario/expectation.js';
+import { type Expectation, type FigureSource, judge } from '../scenario/expectation.js';
 import type { Figures } from './figures.js';
 import { type Past, Stretches } from './stretches.js';
 
@@ -13,6 +13,9 @@ export type RunFacts = Pick<
   'kind' | 'arm' | 'scenario' | 'seed' | 'cycle_ms' | 'first_cycle' | 'last_cycle' | 'skipped_lines'
 > &
   Partial<Pick<Outcome, 'question' | 'partial' | 'clients' | 'service' | 'live' | 'comparison' | 'replications'>>;
+
+/** How many reactions an outcome lists; expectations are held against all of them. */
+const MOST_REACTIONS = 1_000;
 
 /** Judges the expectations, says what a reader should know, and seals the outcome with its digest. */
 export function assemble(facts: RunFacts, figures: Figures, past: Past, expectations: readonly Expectation[]): Outcome {
@@ -34,10 +37,12 @@ export function assemble(facts: RunFacts, figures: Figures, past: Past, expectat
     ...parts,
   };
   const source = sourceOf(bare, past);
+  const reactions = figures.reactions?.slice(0, MOST_REACTIONS);
   const judged = expectations.map((expectation) => judge(expectation, source));
   const notes = notesOn(figures, past);
   const outcome = {
     ...bare,
+    ...(reactions === undefined ? {} : { reactions }),
     ...(notes.length > 0 ? { notes } : {}),
     expectations: judged,
     verdict: verdictOf(judged, parts.comparison),
@@ -61,8 +66,8 @@ function sourceOf(outcome: Partial<Outcome> & Figures, past: Past): FigureSource
       undefined,
     );
   return {
-    over: (figure: StretchFigure, at, contract) => stretches.over(figure, at, contract),
-    extremes: (figure, length, at, contract) => stretches.extremes(figure, length, at, contract),
+    over: (figure, at, contract) => stretches.over(figure, at, contract),
+    values: (figure, length, at, contract) => stretches.values(figure, length, at, contract),
     whole: (name) => {
       switch (name) {
         case 'reaction_cycles':
@@ -88,7 +93,8 @@ function numberAt(outcome: Partial<Outcome>, path: string): number | undefined {
   let place: unknown = (outcome as Record<string, unknown>)[head];
   if (head === 'clients') {
     const kinds = outcome.clients ?? [];
-    const kind = kinds.find((one) => one.kind === rest[0]);
+    // With one step left it is a figure, even where a kind of client has its name. Conditions have no hyphen in names.
+    const kind = rest.length > 1 ? kinds.find((one) => one.kind.replaceAll('-', '_') === rest[0]) : undefined;
     place = kind ?? kinds[0];
     if (kind !== undefined) rest.shift();
   }

@@ -63,16 +63,17 @@ export async function replay(paths: readonly string[], options: ReplayOptions): 
     cycles: Math.ceil((2 * active) / names.length),
   });
   connect(world, new RecordedFeed(recorded), firstCycle);
-  const ended = await drive(world, lastCycle, options);
+  // Who stops the reading of a log wants to know what it held so far: a second stop ends that, too.
+  const isCut = readings.some((reading) => reading.interrupted);
+  const ended = await drive(world, lastCycle, isCut ? {} : options);
   const reached = ended ? lastCycle : world.clock.cycle();
-  const interrupted = !ended || readings.some((reading) => reading.interrupted);
   const outcome = assemble(
     {
       kind: 'replay',
       arm: 'predicted',
       scenario: options.name,
       seed: 0,
-      partial: interrupted,
+      partial: !ended || isCut || readings.length < paths.length,
       cycle_ms: cycleMs,
       first_cycle: firstCycle,
       last_cycle: reached,

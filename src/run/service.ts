@@ -15,18 +15,7 @@ import { assert } from '../core/failure.js';
 import { Level } from '../core/level.js';
 import type { RandomStream } from '../core/random.js';
 import type { ServiceFigures } from '../outcome/schema.js';
-import type { TimeLaw } from '../scenario/time-law.js';
-
-export interface ServicePlan {
-  /** How many requests are served at a time, at least 1. */
-  readonly servers: number;
-  /** How long one takes. */
-  readonly time: TimeLaw;
-  /** How many can wait; Infinity for no limit, 0 for none: what finds all servers busy is refused. */
-  readonly queue: number;
-  /** Whether a request that nobody waits for any more leaves the queue unserved. */
-  readonly dropsAbandoned: boolean;
-}
+import type { ServicePlan } from '../scenario/service.js';
 
 export interface ServiceOptions<Work> {
   readonly clock: Clock;

@@ -51,7 +51,8 @@ export async function simulate(scenario: LoadedScenario, options: SimulateOption
   const seed = options.seed ?? scenario.seed;
   const traffic = await trafficOf(scenario, seed);
   const { startCycle, drain } = scenario;
-  const lastCycle = startCycle + Math.min(traffic.cycles - 1 + drain, options.untilCycle ?? Number.POSITIVE_INFINITY);
+  const wholeCycle = startCycle + traffic.cycles - 1 + drain;
+  const lastCycle = Math.min(wholeCycle, startCycle + (options.untilCycle ?? Number.POSITIVE_INFINITY));
   const world = new World({
     cycleMs: scenario.cycleMs,
     firstCycle: startCycle,
@@ -65,7 +66,7 @@ export async function simulate(scenario: LoadedScenario, options: SimulateOption
   if (clients === undefined) connect(world, feedOf(scenario, traffic, seed), startCycle);
   options.onWorld?.(world, clients);
   const ended = await drive(world, lastCycle, options);
-  const reached = world.clock.cycle() < lastCycle && !ended ? world.clock.cycle() : lastCycle;
+  const reached = ended ? lastCycle : world.clock.cycle();
   const past = pastOf(world, startCycle, reached);
   const outcome = assemble(
     {
@@ -74,7 +75,7 @@ export async function simulate(scenario: LoadedScenario, options: SimulateOption
       scenario: scenario.name,
       question: scenario.question,
       seed,
-      partial: !ended || options.untilCycle !== undefined,
+      partial: !ended || reached < wholeCycle,
       cycle_ms: scenario.cycleMs,
       first_cycle: startCycle,
       last_cycle: reached,

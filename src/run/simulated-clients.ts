@@ -10,12 +10,14 @@ import { secondsUntil, startOf } from '../core/cycle.js';
 import { retryAfterCycles } from '../core/forecast.js';
 import { RandomStream, type Seed } from '../core/random.js';
 import type { ClientFigures, ServiceFigures } from '../outcome/schema.js';
-import type { LoadedScenario, Stretch } from '../scenario/load.js';
+import type { LoadedScenario } from '../scenario/load.js';
+import { planService } from '../scenario/service.js';
+import type { Stretch } from '../scenario/stretch.js';
 import type { Popularity } from '../traffic/popularity.js';
 import { FaultyRoad } from './faulty-road.js';
+import { lastInstantOf } from './last-instant.js';
 import { ModelledRoad } from './modelled-road.js';
 import { Service } from './service.js';
-import { planService } from './service-schema.js';
 import type { Traffic } from './traffic.js';
 import type { World } from './world.js';
 
@@ -89,12 +91,17 @@ export class SimulatedClients {
   private arm(index: number, cycle: number): void {
     if (cycle >= this.traffic.cycles) return;
     const { clock } = this.world;
-    clock.agenda.at(startOf(this.startCycle + cycle, clock.cycleMs), Rank.cycle, (due) => {
+    const due = startOf(this.startCycle + cycle, clock.cycleMs);
+    clock.agenda.at(due, Rank.cycle, () => {
       const arrival = this.traffic.arrivals[index]!;
       const n = arrival.count(cycle);
       const places = this.placesFor(index, n);
       arrival.instants(places, n);
-      for (let k = 0; k < n; k += 1) clock.agenda.at(due + places[k]! * clock.cycleMs, Rank.arrival, this.arrive);
+      // The end of a cycle, rounded to a double, may be the beginning of the next.
+      const last = lastInstantOf(this.startCycle + cycle, clock.cycleMs);
+      for (let k = 0; k < n; k += 1) {
+        clock.agenda.at(Math.min(due + places[k]! * clock.cycleMs, last), Rank.arrival, this.arrive);
+      }
       this.arm(index, cycle + 1);
     });
   }

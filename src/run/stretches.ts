@@ -1,9 +1,12 @@
-// Owns figures over part of a run: what happened between two cycles, and the most and least that happened in any stretch.
+// Owns figures over part of a run: what happened between two cycles, and in any stretch of so many. Leaves windows that slide to
+// sliding.ts, and what is demanded of the figures to scenario/expectation.ts.
 
 import type { TransitionSeen } from '../outcome/schema.js';
-import type { Timeline, TimelineRow } from '../outcome/timeline.js';
-import type { FigureSource, StretchFigure } from '../scenario/expectation.js';
-import type { Stretch } from '../scenario/load.js';
+import type { Timeline } from '../outcome/timeline.js';
+import type { FigureSource } from '../scenario/expectation.js';
+import type { StretchFigure } from '../scenario/figure-names.js';
+import type { Stretch } from '../scenario/stretch.js';
+import { Levels, type Points, Sums } from './sliding.js';
 
 /** What is needed to look back at a run. */
 export interface Past {
@@ -20,86 +23,71 @@ export interface Past {
   readonly admits: (state: string) => boolean;
 }
 
-/** A run cut into stretches. Cycles of a stretch count from the start of the run. */
-export class Stretches implements Pick<FigureSource, 'over' | 'extremes'> {
+/** A run cut into stretches. Cycles of a stretch count from the start of the run; what lies behind its end is cut off. */
+export class Stretches implements Pick<FigureSource, 'over' | 'values'> {
   private readonly sums = new Map<string, Sums>();
+  private readonly peaks = new Map<string, Levels>();
 
   constructor(private readonly past: Past) {}
 
+  /** Undefined for a contract that is not there or was not told of apart from the others, and where the run did not come to. */
   over(figure: StretchFigure, at: Stretch, contract: string | undefined): number | undefined {
-    const { firstCycle, lastCycle, names } = this.past;
-    if (contract !== undefined && !names.includes(contract)) return undefined;
-    const from = firstCycle + at.from;
-    const to = Math.min(firstCycle + at.to, lastCycle + 1);
-    switch (figure) {
-      case 'requests':
-      case 'admitted':
-      case 'limited':
-      case 'entries':
-      case 'restores':
-        return this.sumsOf(figure, contract).between(from, to);
-      case 'limiting_cycles':
-        return this.limitingCycles(from, to, contract);
-      case 'peak_count':
-        return this.peak(from, to, contract);
-    }
+    const [value] = this.values(figure, Number.POSITIVE_INFINITY, at, contract) ?? [];
+    return value;
   }
 
-  extremes(
+  values(
     figure: StretchFigure,
     length: number,
     at: Stretch,
     contract: string | undefined,
-  ): { min: number; max: number } {
-    const { firstCycle, lastCycle } = this.past;
-    return this.sumsOf(figure, contract).extremes(
-      firstCycle + at.from,
-      Math.min(firstCycle + at.to, lastCycle + 1),
-      length,
-    );
+  ): ReadonlySet<number> | undefined {
+    const { firstCycle, lastCycle, names } = this.past;
+    if (contract !== undefined && !names.includes(contract)) return undefined;
+    const from = firstCycle + at.from;
+    const to = Math.min(firstCycle + at.to, lastCycle + 1);
+    if (to <= from) return undefined;
+    if (figure === 'peak_count') return this.peaksOf(contract)?.largest(length, from, to);
+    return this.sumsOf(figure, contract)?.over(length, from, to);
   }
 
-  private sumsOf(figure: StretchFigure, contract: string | undefined): Sums {
+  private sumsOf(figure: Exclude<StretchFigure, 'peak_count'>, contract: string | undefined): Sums | undefined {
     const key = `${figure}/${contract ?? ''}`;
     const known = this.sums.get(key);
     if (known !== undefined) return known;
-    const sums = new Sums(
-      figure === 'entries' || figure === 'restores' ? this.moves(figure, contract) : this.counts(figure, contract),
-    );
+    const points = this.pointsOf(figure, contract);
+    if (points === undefined) return undefined;
+    const sums = new Sums(points);
     this.sums.set(key, sums);
     return sums;
   }
 
-  private *counts(
-    figure: StretchFigure,
-    contract: string | undefined,
-  ): Generator<readonly [cycle: number, value: number]> {
-    for (const row of this.rows(contract)) yield [row.cycle, row[figure as 'requests' | 'admitted' | 'limited']];
+  private pointsOf(figure: Exclude<StretchFigure, 'peak_count'>, contract: string | undefined): Points | undefined {
+    switch (figure) {
+      case 'requests':
+      case 'admitted':
+      case 'limited':
+        return this.counts(figure, contract);
+      case 'entries':
+        return onePerCycle(this.limitingStretches(contract).map(([entry]) => entry));
+      case 'restores':
+        return onePerCycle(this.limitingStretches(contract).flatMap(([, restore]) => restore ?? []));
+      case 'limiting_cycles':
+        return limitingPerCycle(
+          this.limitingStretches(contract).map(([entry, restore]) => [entry, restore ?? this.past.lastCycle]),
+        );
+    }
   }
 
-  private *rows(contract: string | undefined): Generator<TimelineRow> {
-    const { timeline, totals } = this.past;
-    if (contract === undefined) yield* totals.rows();
-    else for (const row of timeline?.rows() ?? []) if (row.contract === contract) yield row;
-  }
-
-  private *moves(
-    figure: StretchFigure,
-    contract: string | undefined,
-  ): Generator<readonly [cycle: number, value: number]> {
-    const cycles = this.limitingStretches(contract).map(([from, to]) => (figure === 'entries' ? from : to));
-    for (const cycle of cycles.filter((one) => one !== undefined).sort((a, b) => a - b)) yield [cycle, 1];
-  }
-
-  private limitingCycles(from: number, to: number, contract: string | undefined): number {
-    return this.limitingStretches(contract).reduce(
-      (sum, [start, end = this.past.lastCycle]) => sum + Math.max(0, Math.min(end, to) - Math.max(start, from)),
-      0,
-    );
+  private counts(figure: 'requests' | 'admitted' | 'limited', contract: string | undefined): Points | undefined {
+    const { names, timeline, totals } = this.past;
+    // Of a single contract the totals tell all.
+    if (contract === undefined || names.length === 1) return pointsIn(totals, figure, undefined);
+    return timeline === undefined ? undefined : pointsIn(timeline, figure, contract);
   }
 
   /** [entry, restore) of every stretch in which a contract did not admit; without a restore where the run ended before. */
-  private limitingStretches(contract: string | undefined): [from: number, to: number | undefined][] {
+  private limitingStretches(contract: string | undefined): [entry: number, restore: number | undefined][] {
     const { names, transitions, admits } = this.past;
     return transitions.flatMap((moves, index) => {
       if (contract !== undefined && names[index] !== contract) return [];
@@ -114,69 +102,64 @@ export class Stretches implements Pick<FigureSource, 'over' | 'extremes'> {
     });
   }
 
-  /** The largest count of a window; that with which the stretch began counts too. Undefined where no window was taken down. */
-  private peak(from: number, to: number, contract: string | undefined): number | undefined {
+  /** The largest count of a window, cycle by cycle; undefined where no window was taken down. */
+  private peaksOf(contract: string | undefined): Levels | undefined {
     const { timeline } = this.past;
     if (timeline === undefined) return undefined;
-    const before = new Map<string, number>();
-    let peak = 0;
-    for (const row of timeline.rows()) {
-      if (contract !== undefined && row.contract !== contract) continue;
-      if (row.cycle < from) before.set(row.contract, row.count);
-      else if (row.cycle < to) peak = Math.max(peak, row.count);
-    }
-    return Math.max(peak, ...before.values());
+    const key = contract ?? '';
+    const known = this.peaks.get(key);
+    if (known !== undefined) return known;
+    const levels = new Levels(largestCounts(timeline, contract));
+    this.peaks.set(key, levels);
+    return levels;
   }
 }
 
-/** Values at ascending cycles, summed up over any stretch by two look-ups. */
-class Sums {
-  private readonly cycles: number[] = [];
-  /** `upTo[i]` is the sum of the first i values. */
-  private readonly upTo: number[] = [0];
-
-  constructor(values: Iterable<readonly [cycle: number, value: number]>) {
-    let sum = 0;
-    for (const [cycle, value] of values) {
-      sum += value;
-      this.cycles.push(cycle);
-      this.upTo.push(sum);
-    }
+function* pointsIn(
+  timeline: Timeline,
+  figure: 'requests' | 'admitted' | 'limited',
+  contract: string | undefined,
+): Generator<readonly [number, number]> {
+  for (const row of timeline.rows()) {
+    if ((contract === undefined || row.contract === contract) && row[figure] > 0) yield [row.cycle, row[figure]];
   }
+}
 
-  /** The sum over from .. to - 1. */
-  between(from: number, to: number): number {
-    return this.upTo[this.place(to)]! - this.upTo[this.place(from)]!;
-  }
+function onePerCycle(cycles: readonly number[]): Points {
+  return cycles.toSorted((a, b) => a - b).map((cycle) => [cycle, 1] as const);
+}
 
-  /** The sum over a stretch changes only where its first or its last cycle passes a value: those places stand for all. */
-  extremes(from: number, to: number, length: number): { min: number; max: number } {
-    const last = Math.max(from, to - length);
-    const starts = new Set([from, last]);
-    for (const cycle of this.cycles) {
-      for (const start of [cycle, cycle + 1, cycle - length, cycle - length + 1]) {
-        if (start >= from && start <= last) starts.add(start);
-      }
-    }
-    let min = Number.POSITIVE_INFINITY;
-    let max = Number.NEGATIVE_INFINITY;
-    for (const start of starts) {
-      const sum = this.between(start, Math.min(to, start + length));
-      min = Math.min(min, sum);
-      max = Math.max(max, sum);
-    }
-    return { min, max };
+/** How many contracts were limiting, for each cycle in which one was. */
+function* limitingPerCycle(
+  stretches: readonly (readonly [entry: number, restore: number])[],
+): Generator<readonly [number, number]> {
+  const moves = stretches
+    .flatMap(([entry, restore]) => [[entry, 1] as const, [restore, -1] as const])
+    .sort(([a], [b]) => a - b);
+  let limiting = 0;
+  let cycle = 0;
+  for (const [at, move] of moves) {
+    if (limiting > 0) for (; cycle < at; cycle += 1) yield [cycle, limiting];
+    limiting += move;
+    cycle = at;
   }
+}
 
-  /** How many values lie before `cycle`. */
-  private place(cycle: number): number {
-    let low = 0;
-    let high = this.cycles.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.cycles[middle]! < cycle) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+/** The largest count over the contracts, whenever one has changed. A timeline is in order of cycle. */
+function* largestCounts(timeline: Timeline, contract: string | undefined): Generator<readonly [number, number]> {
+  const counts = new Map<string, number>();
+  let cycle: number | undefined;
+  for (const row of timeline.sorted().rows()) {
+    if (contract !== undefined && row.contract !== contract) continue;
+    if (cycle !== undefined && row.cycle !== cycle) yield [cycle, largestIn(counts)];
+    cycle = row.cycle;
+    counts.set(row.contract, row.count);
   }
+  if (cycle !== undefined) yield [cycle, largestIn(counts)];
+}
+
+function largestIn(counts: ReadonlyMap<string, number>): number {
+  let largest = 0;
+  for (const count of counts.values()) if (count > largest) largest = count;
+  return largest;
 }

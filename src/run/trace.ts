@@ -53,13 +53,20 @@ export class Trace {
   /** For `SimulateOptions.inspect`. */
   readonly inspect = (inspected: InspectionEvent): void => {
     const { actorRef } = inspected;
-    if (inspected.type === '@xstate.event' && !this.states.has(actorRef)) this.states.set(actorRef, stateOf(actorRef.getSnapshot()));
+    if (inspected.type === '@xstate.event' && !this.states.has(actorRef))
+      this.states.set(actorRef, stateOf(actorRef.getSnapshot()));
     if (inspected.type !== '@xstate.snapshot' || inspected.event.type.startsWith('xstate.')) return;
     const before = this.states.get(actorRef) ?? '';
     const after = stateOf(inspected.snapshot);
     this.states.set(actorRef, after);
     const event = inspected.event.type;
-    this.tell({ from: senders[event] ?? 'contract', to: this.nameOf((actorRef as Actor<AnyActorLogic>).id), event, before, after });
+    this.tell({
+      from: senders[event] ?? 'contract',
+      to: this.nameOf((actorRef as Actor<AnyActorLogic>).id),
+      event,
+      before,
+      after,
+    });
   };
 
   private tell(message: Omit<TracedMessage, 'cycle' | 'ms'>): void {

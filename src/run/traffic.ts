@@ -1,13 +1,14 @@
 // Owns the traffic of a scenario: its models made, its logs read, and how long requests come.
 import { resolve } from 'node:path';
-import { Failure } from '../core/failure.js';
 import type { Seed } from '../core/random.js';
-import type { LoadedScenario } from '../scenario/load.js';
+import { contractNames, type LoadedScenario } from '../scenario/load.js';
 import { parseTime, parseTimeMs } from '../scenario/quantity.js';
+import { parseStretch } from '../scenario/stretch.js';
 import type { Arrival } from '../traffic/arrival/arrival.js';
 import { makeArrival } from '../traffic/arrival/make.js';
 import type { Recording } from '../traffic/arrival/recorded.js';
 import type { ArrivalSpec } from '../traffic/arrival/schema.js';
+import { sum } from '../traffic/arrival/sum.js';
 import { readLog } from '../traffic/log/read.js';
 import { CycleTally } from '../traffic/tally.js';
 import { type Feed, RecordedFeed } from './feed.js';
@@ -41,8 +42,9 @@ export async function trafficOf(scenario: LoadedScenario, seed: Seed): Promise<T
   }
   const cycles = scenario.duration ?? lastOf(scenario, logs);
   const skippedLines = [...logs.values()].reduce((sum, log) => sum + log.skippedLines, 0);
-  const keyed = [...logs.values()].find(({ byKey }) => byKey !== undefined);
-  if (keyed?.byKey !== undefined) return { ...keyedTraffic(scenario, keyed.byKey, cycles), skippedLines };
+  const names = contractNames(scenario);
+  // `checkParts` has seen to it that such a log stands alone.
+  if (names === undefined) return { ...keyedTraffic(scenario, [...logs][0]!, cycles), skippedLines };
   const make = (purpose: string) =>
     scenario.arrivals.map((spec, index) =>
       makeArrival(spec, {
@@ -55,9 +57,7 @@ export async function trafficOf(scenario: LoadedScenario, seed: Seed): Promise<T
         place: `/arrivals/${index}`,
       }),
     );
-  const names =
-    scenario.contracts === 1 ? ['all'] : Array.from({ length: scenario.contracts }, (_, index) => String(index + 1));
-  const arrivals = scenario.independent ? names.flatMap((name) => make(`contract/${name}/`)) : make('');
+  const arrivals = scenario.independent ? names.map((name) => sum(make(`contract/${name}/`))) : make('');
   return { arrivals, cycles, names, feed: undefined, skippedLines };
 }
 
@@ -87,30 +87,18 @@ async function readRecording(spec: LogSpec, { folder, cycleMs }: LoadedScenario)
   };
 }
 
-/** One contract for each key of the log. */
+/** One contract for each key of the log, heard from `from` up to `to` and not after the last cycle in which requests come. */
 function keyedTraffic(
-  scenario: LoadedScenario,
-  byKey: NonNullable<ReadLog['byKey']>,
+  { arrivals, cycleMs, startCycle }: LoadedScenario,
+  [index, { byKey = [] }]: [index: number, log: ReadLog],
   cycles: number,
 ): Omit<Traffic, 'skippedLines'> {
-  if (
-    scenario.arrivals.length > 1 ||
-    scenario.contracts > 1 ||
-    scenario.clients.length > 0 ||
-    scenario.service !== undefined
-  ) {
-    const message =
-      'gives each key a contract of its own, and cannot be combined with other arrivals, contracts, clients or a service';
-    throw new Failure('invalid_input', {
-      what: 'The scenario cannot run.',
-      faults: [{ path: '/arrivals/0/key_column', message }],
-    });
-  }
-  const { startCycle } = scenario;
-  const shifted = byKey.map(({ recording: { cycles: at, counts, origin } }) => {
-    const from = at.map((cycle) => cycle - origin + startCycle);
-    const inside = from.filter((cycle) => cycle < startCycle + cycles).length;
-    return { cycles: from.subarray(0, inside), counts };
+  const { from, to } = parseStretch(arrivals[index]!, `/arrivals/${index}`, (value) => parseTime(value, cycleMs));
+  const end = startCycle + Math.min(cycles, to);
+  const shifted = byKey.map(({ recording }) => {
+    const at = recording.cycles.map((cycle) => cycle - recording.origin + startCycle + from);
+    const inside = at.findLastIndex((cycle) => cycle < end) + 1;
+    return { cycles: at.subarray(0, inside), counts: recording.counts };
   });
   return { arrivals: [], cycles, names: byKey.map(({ key }) => key), feed: new RecordedFeed(shifted) };
 }

@@ -127,11 +127,13 @@ class Recorder {
   private readonly lastCounts: Float64Array;
   private readonly lastStates: Int32Array;
   private readonly lastCycles: Float64Array;
+  /** By contract: whether its state admits. */
+  private readonly admitting: boolean[];
   /** Contracts whose count may change by itself, or that were touched in this cycle. */
   private live = new Set<number>();
   private cycleRequests = 0;
   private cycleAdmitted = 0;
-  private limiting = 0;
+  private limiting: number;
   private changed = false;
   private isClosing = false;
 
@@ -147,6 +149,8 @@ class Recorder {
     this.lastCounts = new Float64Array(n);
     this.lastStates = Int32Array.from(contracts, ({ gate }) => gate.state);
     this.lastCycles = new Float64Array(n).fill(Number.NaN);
+    this.admitting = contracts.map(({ gate }) => gate.admits);
+    this.limiting = this.admitting.filter((admits) => !admits).length;
   }
 
   requested(index: number, n: number, admitted: number, cycle: number): void {
@@ -167,7 +171,8 @@ class Recorder {
   }
 
   transitioned(index: number, admits: boolean): void {
-    this.limiting += admits ? -1 : 1;
+    if (admits !== this.admitting[index]) this.limiting += admits ? -1 : 1;
+    this.admitting[index] = admits;
     this.changed = true;
     if (this.timeline !== undefined) this.live.add(index);
     if (!this.isClosing) this.closeLater();

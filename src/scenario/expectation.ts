@@ -2,40 +2,16 @@
 //
 //   limited == 0            the figure over the whole run
 //   ... from 0 to 120       over the cycles 0 .. 119
-//   ... in_any 60           |---60---|          the largest and the smallest value over every stretch of 60 cycles
-//                             |---60---|        have to hold
+//   ... in_any 60           |---60---|          its value over every stretch of 60 cycles has to hold
+//                             |---60---|
 import { holds, namesIn } from '../core/expression/evaluate.js';
 import { ExpressionError, type Node, parseCondition } from '../core/expression/parse.js';
 import { Failure } from '../core/failure.js';
 import { nearest } from '../core/nearest.js';
 import type { ExpectationOutcome } from '../outcome/schema.js';
-import type { Stretch } from './load.js';
+import { type StretchFigure, stretchFigures, wholeFigures } from './figure-names.js';
 import type { ExpectationSpec } from './schema.js';
-
-/** Figures that can be taken over part of a run and for one contract. */
-export const stretchFigures = [
-  'requests',
-  'admitted',
-  'limited',
-  'entries',
-  'restores',
-  'limiting_cycles',
-  'peak_count',
-] as const;
-export type StretchFigure = (typeof stretchFigures)[number];
-
-/** Figures of the whole run beside those; and, under `clients.`, `service.`, `live.`, the figures of those parts. */
-const runFigures = [
-  'contracts',
-  'contracts_limited',
-  'peak_cycle',
-  'reaction_cycles',
-  'recovery_cycles',
-  'first_entry',
-  'last_restore',
-  'skipped_lines',
-];
-const partPrefixes = ['clients.', 'service.', 'live.'];
+import { parseStretch, type ReadTime, type Stretch } from './stretch.js';
 
 export interface Expectation {
   readonly name: string;
@@ -54,29 +30,35 @@ export interface FigureSource {
   whole(name: string): number | undefined;
   /** A figure over part of the run, of one contract or all. */
   over(name: StretchFigure, at: Stretch, contract: string | undefined): number | undefined;
-  /** The smallest and largest value of a figure over every stretch of `length` cycles within `at`. */
-  extremes(
+  /** Every value that a figure takes over the stretches of `length` cycles within `at`; undefined where it is not known. */
+  values(
     name: StretchFigure,
     length: number,
     at: Stretch,
     contract: string | undefined,
-  ): { readonly min: number; readonly max: number };
+  ): ReadonlySet<number> | undefined;
 }
 
-interface Reading {
-  readonly time: (value: number | string, place: string, least?: number) => number;
+/** What the rest of a scenario says that expectations speak of. */
+export interface Reading {
+  readonly time: ReadTime;
   readonly phases: Readonly<Record<string, Stretch>>;
+  /** Names of the contracts; undefined where a log names them. */
+  readonly contracts: readonly string[] | undefined;
+  /** Names of the kinds of clients. */
+  readonly clients: readonly string[];
 }
 
 /** @throws Failure `invalid_input` with the place of what cannot be understood */
-export function parseExpectation(spec: ExpectationSpec, place: string, { time, phases }: Reading): Expectation {
+export function parseExpectation(spec: ExpectationSpec, place: string, reading: Reading): Expectation {
   const given = typeof spec === 'string' ? { that: spec } : spec;
-  const at = stretchOf(given, place, time, phases);
-  const inAny = given.in_any === undefined ? undefined : time(given.in_any, `${place}/in_any`, 1);
+  const at = stretchOf(given, place, reading);
+  checkContract(given.contract, place, reading);
+  const inAny = given.in_any === undefined ? undefined : reading.time(given.in_any, `${place}/in_any`, 1);
   const partial = at !== undefined || inAny !== undefined || given.contract !== undefined;
   const vocabulary = partial
-    ? { names: [...stretchFigures] }
-    : { names: [...stretchFigures, ...runFigures], prefixes: partPrefixes };
+    ? { names: stretchFigures }
+    : wholeFigures(reading.clients.map((kind) => kind.replaceAll('-', '_')));
   const path = typeof spec === 'string' ? place : `${place}/that`;
   let condition: Node;
   try {
@@ -98,9 +80,8 @@ export function judge(
   const whole: Stretch = { from: 0, to: Number.POSITIVE_INFINITY };
   const names = [...namesIn(condition)];
   if (inAny !== undefined) {
-    const { min, max } = source.extremes(names[0] as StretchFigure, inAny, at ?? whole, contract);
-    const failing = [max, min].find((value) => !holds(condition, () => value));
-    return { name, expected: text, actual: failing ?? max, held: failing === undefined };
+    const values = source.values(names[0] as StretchFigure, inAny, at ?? whole, contract);
+    return { name, expected: text, ...verdictOn(values ?? new Set(), condition) };
   }
   const value = (figure: string) =>
     at === undefined && contract === undefined
@@ -111,32 +92,53 @@ export function judge(
     names.length === 1
       ? (values[0] ?? null)
       : names.map((figure, index) => `${figure} ${values[index] ?? 'none'}`).join(', ');
-  return { name, expected: text, actual, held: holds(condition, value) };
+  // "not (recovery_cycles > 61)" must not hold because nothing recovered.
+  const isKnown = values.some((one) => one !== undefined);
+  return { name, expected: text, actual, held: isKnown && holds(condition, value) };
+}
+
+/** Of the values that fail the one that tells most: the largest, or the smallest, else any; of those that hold the largest. */
+function verdictOn(values: ReadonlySet<number>, condition: Node): Pick<ExpectationOutcome, 'actual' | 'held'> {
+  if (values.size === 0) return { actual: null, held: false };
+  let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  let failing: number | undefined;
+  for (const value of values) {
+    if (value < min) min = value;
+    if (value > max) max = value;
+    if (failing === undefined && !holds(condition, () => value)) failing = value;
+  }
+  if (failing === undefined) return { actual: max, held: true };
+  const telling = [max, min].find((value) => !holds(condition, () => value));
+  return { actual: telling ?? failing, held: false };
 }
 
 function stretchOf(
   { phase, from, to }: { phase?: string; from?: number | string; to?: number | string },
   place: string,
-  time: Reading['time'],
-  phases: Reading['phases'],
+  { time, phases }: Reading,
 ): Stretch | undefined {
-  if (phase !== undefined) {
-    if (from !== undefined || to !== undefined) throw refused(`${place}/phase`, 'cannot be combined with from or to');
-    const found = phases[phase];
-    if (found !== undefined) return found;
-    const guess = nearest(phase, Object.keys(phases));
-    throw refused(
-      `${place}/phase`,
-      `is no phase of the scenario${guess === undefined ? '' : `; did you mean "${guess}"?`}`,
-    );
+  if (phase === undefined) {
+    if (from === undefined && to === undefined) return undefined;
+    return parseStretch({ ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) }, place, time);
   }
-  if (from === undefined && to === undefined) return undefined;
-  const at = {
-    from: time(from ?? 0, `${place}/from`),
-    to: to === undefined ? Number.POSITIVE_INFINITY : time(to, `${place}/to`),
-  };
-  if (at.to <= at.from) throw refused(`${place}/to`, 'must lie after `from`');
-  return at;
+  if (from !== undefined || to !== undefined) throw refused(`${place}/phase`, 'cannot be combined with from or to');
+  if (Object.hasOwn(phases, phase)) return phases[phase];
+  const names = Object.keys(phases);
+  const guess = nearest(phase, names);
+  const advice =
+    guess !== undefined
+      ? `; did you mean "${guess}"?`
+      : names.length > 0
+        ? `: there are ${names.join(', ')}`
+        : ': there are none';
+  throw refused(`${place}/phase`, `is no phase of the scenario${advice}`);
+}
+
+/** A contract that is not there would meet any bound. */
+function checkContract(contract: string | undefined, place: string, { contracts }: Reading): void {
+  if (contract === undefined || contracts === undefined || contracts.includes(contract)) return;
+  const advice = contracts.length === 1 ? 'there is one, "all"' : `they are called "1" to "${contracts.length}"`;
+  throw refused(`${place}/contract`, `is no contract of the scenario: ${advice}`);
 }
 
 function wordsFor(given: Exclude<ExpectationSpec, string> | { that: string }): string {

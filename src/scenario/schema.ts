@@ -3,10 +3,10 @@
 import Type, { type Static } from 'typebox';
 import { ClientsSpec } from '../actor/client/schema.js';
 import { ContractDefinition } from '../core/contract/schema.js';
-import { ServiceSpec } from '../run/service-schema.js';
 import { ArrivalSpec } from '../traffic/arrival/schema.js';
 import { PopularitySpec } from '../traffic/popularity.js';
 import { timeField } from './quantity.js';
+import { ServiceSpec } from './service.js';
 
 const strict = { additionalProperties: false } as const;
 

@@ -5,8 +5,8 @@ import { Rank } from '../../src/clock/rank.js';
 import { VirtualClock } from '../../src/clock/virtual.js';
 import { Bug } from '../../src/core/failure.js';
 import { RandomStream } from '../../src/core/random.js';
-import { Service, type ServicePlan, type Visit } from '../../src/run/service.js';
-import { planService, ServiceSpec } from '../../src/run/service-schema.js';
+import { Service, type Visit } from '../../src/run/service.js';
+import { planService, type ServicePlan, ServiceSpec } from '../../src/scenario/service.js';
 import { constant, type TimeLaw } from '../../src/scenario/time-law.js';
 
 /** Service times as they are told, one after the other. */

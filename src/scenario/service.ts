@@ -1,7 +1,6 @@
-// Owns the shape of the service in a scenario, and the way from there to a plan. Leaves what a service does to service.ts.
+// Owns the shape of the service in a scenario, and the way from there to a plan. Leaves what a service does to run/service.ts.
 import Type, { type Static } from 'typebox';
-import { parseTimeLaw, TimeLawSpec } from '../scenario/time-law.js';
-import type { ServicePlan } from './service.js';
+import { parseTimeLaw, type TimeLaw, TimeLawSpec } from './time-law.js';
 
 export const ServiceSpec = Type.Object(
   {
@@ -33,6 +32,18 @@ export const ServiceSpec = Type.Object(
 );
 
 export type ServiceSpec = Static<typeof ServiceSpec>;
+
+/** A service ready to be made. */
+export interface ServicePlan {
+  /** How many requests are served at a time, at least 1. */
+  readonly servers: number;
+  /** How long one takes. */
+  readonly time: TimeLaw;
+  /** How many can wait; Infinity for no limit, 0 for none: what finds all servers busy is refused. */
+  readonly queue: number;
+  /** Whether a request that nobody waits for any more leaves the queue unserved. */
+  readonly dropsAbandoned: boolean;
+}
 
 /**
  * @param place JSON pointer to the specification, for failures

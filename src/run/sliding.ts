@@ -1,0 +1,100 @@
+// Owns values over windows that slide along a run: their sums, and their largest. Leaves what the values are to stretches.ts.
+//
+//   values at     3   7   9             a sum changes only where a value enters or leaves the window: those starts stand for all
+//   window     |------|
+//                |------|               enters at c - length + 1, leaves at c + 1
+
+/** Ascending cycles, each with a value. */
+export type Points = Iterable<readonly [cycle: number, value: number]>;
+
+/** Values of single cycles, summed up over any stretch by two look-ups. */
+export class Sums {
+  private readonly cycles: number[] = [];
+  /** `upTo[i]` is the sum of the first i values. */
+  private readonly upTo: number[] = [0];
+
+  constructor(points: Points) {
+    let sum = 0;
+    for (const [cycle, value] of points) {
+      sum += value;
+      this.cycles.push(cycle);
+      this.upTo.push(sum);
+    }
+  }
+
+  /** The sum over from .. to - 1. */
+  between(from: number, to: number): number {
+    return to <= from ? 0 : this.upTo[this.place(to)]! - this.upTo[this.place(from)]!;
+  }
+
+  /** Every sum over `length` cycles within from .. to - 1; of a shorter stretch its one sum. */
+  over(length: number, from: number, to: number): Set<number> {
+    const sums = new Set<number>();
+    for (const start of startsOf(this.cycles, length, from, to)) {
+      sums.add(this.between(start, Math.min(to, start + length)));
+    }
+    return sums;
+  }
+
+  /** How many values lie before `cycle`. */
+  private place(cycle: number): number {
+    let low = 0;
+    let high = this.cycles.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.cycles[middle]! < cycle) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+/** A level that lasts from its cycle up to the next point; 0 before the first. */
+export class Levels {
+  private readonly cycles: number[] = [Number.NEGATIVE_INFINITY];
+  private readonly levels: number[] = [0];
+
+  constructor(points: Points) {
+    for (const [cycle, level] of points) {
+      if (level === this.levels.at(-1)) continue;
+      this.cycles.push(cycle);
+      this.levels.push(level);
+    }
+  }
+
+  /** The largest level over `length` cycles, for every such stretch within from .. to - 1; of a shorter one its one. */
+  largest(length: number, from: number, to: number): Set<number> {
+    const { cycles, levels } = this;
+    const found = new Set<number>();
+    // Points that lie in the window and that no later one outdoes: their levels descend, the first is the largest.
+    const lasting: number[] = [];
+    let first = 0;
+    let next = 0;
+    for (const start of startsOf(cycles, length, from, to)) {
+      const end = Math.max(start + 1, Math.min(to, start + length));
+      for (; next < cycles.length && cycles[next]! < end; next += 1) {
+        while (lasting.length > first && levels[lasting.at(-1)!]! <= levels[next]!) lasting.pop();
+        lasting.push(next);
+      }
+      // A point has left once the one after it holds from the start of the window on.
+      while (cycles[lasting[first]! + 1]! <= start) first += 1;
+      found.add(levels[lasting[first]!]!);
+    }
+    return found;
+  }
+}
+
+/** Starts of windows within from .. to - 1, ascending: the first, and all at which a point enters, is reached, or leaves. */
+function* startsOf(cycles: readonly number[], length: number, from: number, to: number): Generator<number> {
+  const last = Math.max(from, to - length);
+  let [leaving, entering] = [0, 0];
+  for (let start = from; start <= last; ) {
+    yield start;
+    if (start >= last) return;
+    while (cycles[leaving]! < start) leaving += 1;
+    while (cycles[entering]! - length + 1 <= start) entering += 1;
+    const reached = cycles[leaving] ?? Number.POSITIVE_INFINITY;
+    const entered = (cycles[entering] ?? Number.POSITIVE_INFINITY) - length + 1;
+    start = Math.min(reached > start ? reached : start + 1, entered);
+  }
+}

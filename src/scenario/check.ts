@@ -1,0 +1,119 @@
+// Owns what a schema cannot say of a scenario: that its parts can be made, and that they fit together. All of it is found before the
+// first run, so that every fault has its line. Leaves the parts themselves to traffic/ and actor/.
+import type { ClientPlan } from '../actor/client/plan.js';
+import { Failure, type Fault } from '../core/failure.js';
+import { RandomStream } from '../core/random.js';
+import { makeArrival } from '../traffic/arrival/make.js';
+import { makePopularity } from '../traffic/popularity.js';
+import type { LoadedScenario } from './loaded.js';
+import { MAX_CYCLES } from './quantity.js';
+import { planService } from './service.js';
+
+/** What the planned clients of a scenario are checked against. */
+type Planned = Omit<LoadedScenario, 'at' | 'expectations'>;
+
+/**
+ * Virtual time counts ms in doubles: up to here, 2 x 2,200 years from 1970, they tell instants apart that lie 2^-5 ms apart.
+ */
+const MOST_MS = 2 ** 47;
+
+/** A log that holds nothing: enough to see whether the model around it can be made. */
+const silence = { cycles: new Float64Array(0), counts: new Float64Array(0), origin: 0 };
+
+/** @throws Failure `invalid_input`, every fault with its place */
+export function checkParts(planned: Planned): void {
+  const faults = [
+    ...timeFaults(planned),
+    ...senderFaults(planned),
+    ...contractFaults(planned),
+    ...keyFaults(planned),
+    ...unmadeFaults(planned),
+  ];
+  if (faults.length > 0) throw new Failure('invalid_input', { what: 'The scenario was refused.', faults });
+}
+
+function timeFaults({ startCycle, duration = 0, drain, cycleMs }: Planned): Fault[] {
+  const years = 'which is more than 4,000 years';
+  return [
+    ...(startCycle * cycleMs > MOST_MS
+      ? [{ path: '/start_cycle', message: `lies ${startCycle} cycles of ${cycleMs} ms after 1970, ${years}` }]
+      : []),
+    ...((duration + drain) * cycleMs > MOST_MS
+      ? [{ path: '/duration', message: `comes, with the drain, to ${duration + drain} cycles, ${years}` }]
+      : []),
+  ];
+}
+
+/** Something has to make requests, they have to end, and somebody has to send them. */
+function senderFaults({ arrivals, clients, contracts, duration }: Planned): Fault[] {
+  const makesOwn = clients.some((plan) => plan.count !== undefined && plan.share === 0);
+  if (arrivals.length === 0 && !makesOwn) {
+    return [{ path: '/arrivals', message: 'is required: nothing sends requests' }];
+  }
+  const endless = arrivals.some(({ model, to }) => model !== 'log' && to === undefined);
+  if (duration === undefined && (makesOwn || endless)) {
+    return [{ path: '/duration', message: 'is required: requests would come for ever' }];
+  }
+  if (arrivals.length > 0 && clients.length > 0 && clients.every(({ share }) => share === 0)) {
+    return [{ path: '/clients', message: 'take no arrivals: add a kind that does, for example open' }];
+  }
+  return clients.flatMap((plan, index) => deviceFaults(plan, contracts, `/clients/${index}/count`));
+}
+
+function deviceFaults({ count, share }: ClientPlan, contracts: number, path: string): Fault[] {
+  if (count === undefined || share === 0 || count >= contracts) return [];
+  return [{ path, message: `is ${count}, and there are ${contracts} contracts: each needs a device of its own` }];
+}
+
+function contractFaults({ independent, clients, service, faults, popularity }: Planned): Fault[] {
+  if (!independent) return [];
+  const others = [
+    ...(clients.length > 0 ? ['clients'] : []),
+    ...(service === undefined ? [] : ['a service']),
+    ...(faults.length > 0 ? ['faults'] : []),
+    ...(popularity.law === 'even' ? [] : ['a popularity']),
+  ];
+  if (others.length === 0) return [];
+  return [{ path: '/contracts/independent', message: `cannot be combined with ${others.join(' and ')}` }];
+}
+
+/** A log that gives each of its keys a contract says all there is to say of contracts and arrivals. */
+function keyFaults({ arrivals, contracts, independent, clients, service, faults }: Planned): Fault[] {
+  const keyed = arrivals.findIndex((spec) => spec.model === 'log' && spec.key_column !== undefined);
+  if (keyed < 0) return [];
+  const others = [
+    ...(arrivals.length > 1 ? ['other arrivals'] : []),
+    ...(contracts > 1 || independent ? ['contracts'] : []),
+    ...(clients.length > 0 ? ['clients'] : []),
+    ...(service === undefined ? [] : ['a service']),
+    ...(faults.length > 0 ? ['faults'] : []),
+  ];
+  if (others.length === 0) return [];
+  const message = `gives each key a contract of its own, and cannot be combined with ${others.join(' and ')}`;
+  return [{ path: `/arrivals/${keyed}/key_column`, message }];
+}
+
+/** Parts whose making refuses them: rates and times that cannot be read, fields that contradict each other. */
+function unmadeFaults(planned: Planned): Fault[] {
+  const { arrivals, contracts, cycleMs, duration = MAX_CYCLES, popularity, seed, service, within } = planned;
+  const context = { seed, cycleMs, cycles: duration, within, log: silence };
+  return [
+    ...arrivals.flatMap((spec, index) =>
+      faultsIn('', () => makeArrival(spec, { ...context, purpose: 'check', place: `/arrivals/${index}` })),
+    ),
+    ...(service === undefined ? [] : faultsIn('', () => planService(service, cycleMs, '/service'))),
+    ...(popularity.law === 'weights'
+      ? faultsIn('/contracts/popularity', () => makePopularity(popularity, contracts, new RandomStream(seed, 'check')))
+      : []),
+  ];
+}
+
+function faultsIn(place: string, make: () => unknown): Fault[] {
+  try {
+    make();
+    return [];
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return error.faults.map(({ path, message }) => ({ path: `${place}${path}`, message }));
+  }
+}

@@ -1,0 +1,45 @@
+// Owns what is known of a scenario once its file was read: every time in cycles, every default filled in. Leaves reading to load.ts.
+import type { ClientPlan } from '../actor/client/plan.js';
+import type { Plan } from '../core/contract/plan.js';
+import type { ArrivalSpec } from '../traffic/arrival/schema.js';
+import type { PopularitySpec } from '../traffic/popularity.js';
+import type { Expectation } from './expectation.js';
+import type { Target } from './schema.js';
+import type { ServiceSpec } from './service.js';
+import type { Stretch } from './stretch.js';
+
+export type PlannedFault =
+  | { readonly kind: 'pause'; readonly at: Stretch }
+  | { readonly kind: 'lost_answers'; readonly share: number; readonly at: Stretch };
+
+/** A scenario ready to run: every time in cycles, every default filled in. */
+export interface LoadedScenario {
+  readonly name: string;
+  readonly question: string;
+  /** Folder of the file: paths of logs are read from there. */
+  readonly folder: string;
+  readonly seed: number;
+  readonly cycleMs: number;
+  readonly startCycle: number;
+  /** Cycles in which requests come; undefined: as long as its logs. */
+  readonly duration: number | undefined;
+  readonly drain: number;
+  readonly warmUp: number;
+  readonly plan: Plan;
+  readonly within: number;
+  readonly contracts: number;
+  readonly popularity: PopularitySpec;
+  readonly independent: boolean;
+  readonly arrivals: readonly ArrivalSpec[];
+  readonly clients: readonly ClientPlan[];
+  readonly service: ServiceSpec | undefined;
+  readonly faults: readonly PlannedFault[];
+  readonly phases: Readonly<Record<string, Stretch>>;
+  readonly target: Target | undefined;
+  readonly expectations: readonly Expectation[];
+  /**
+   * The same scenario where a cycle lasts `cycleMs`, as on a live node: what it says in cycles stays, what it says in seconds becomes
+   * another number of cycles.
+   */
+  at(cycleMs: number): LoadedScenario;
+}
