@@ -8,6 +8,7 @@ import { type Decision, DecisionShape, decisionOf, retryAfterOf } from '../decis
 import { contractOf } from '../ownership.js';
 import type { Parts } from '../parts.js';
 import { type Problem, sendProblem } from '../problem.js';
+import type { RateLimitFields } from '../rate-limit-fields.js';
 import { type Asked, type Declaration, route } from '../route.js';
 import { Cycle, closed, OfContract, Ok } from '../shapes.js';
 
@@ -75,9 +76,12 @@ function decide(parts: Parts, request: Asked<typeof shapes>, reply: FastifyReply
   const cycle = parts.clock.cycle();
   const { peek } = request.query as Static<typeof Query>;
   const decision = peek === true ? foreseen(contract, kind, cycle) : taken(parts, contract, kind, cycle);
+  // Taken down now: while the answer waits for the disk, the contract may go on to the next cycle.
+  const decided = contract.gate.cycle;
+  const fields = parts.rateLimits.fieldsOf(contract, kind, decision, nowMs);
   const durable = parts.durability.ofCounts(machine);
-  if (durable === undefined) return answer(parts, reply, contract, kind, decision, nowMs);
-  return durable.then(() => answer(parts, reply, contract, kind, decision, nowMs));
+  if (durable === undefined) return answer(reply, decision, decided, fields);
+  return durable.then(() => answer(reply, decision, decided, fields));
 }
 
 function taken({ counts }: Parts, contract: Contract, kind: number, cycle: number): Decision {
@@ -93,17 +97,13 @@ function foreseen(contract: Contract, kind: number, cycle: number): Decision {
 }
 
 function answer(
-  { rateLimits }: Parts,
   reply: FastifyReply,
-  contract: Contract,
-  kind: number,
   decision: Decision,
-  nowMs: number,
+  cycle: number,
+  { policy, rateLimit, retryAfter }: RateLimitFields,
 ): unknown {
-  const { policy, rateLimit, retryAfter } = rateLimits.fieldsOf(contract, kind, decision, nowMs);
   if (policy !== undefined) reply.header('ratelimit-policy', policy).header('ratelimit', rateLimit);
   const { admitted, limited, ...told } = decision;
-  const { cycle } = contract.gate;
   if (admitted === 1) {
     reply.header('cache-control', 'no-store');
     return { ok: true, cycle, decision: 'admitted', ...told };
