@@ -5,18 +5,13 @@ import { type CycleTick, cyclesOf } from '../clock/cycles.js';
 import { Rank } from '../clock/rank.js';
 import { AgendaScheduler } from '../clock/rx-scheduler.js';
 import type { Happening } from '../host/happening.js';
-import type { Checkpoints } from './checkpoints.js';
 import type { Parts } from './parts.js';
 
 /** How often expired keys and sessions are forgotten, in ms. */
 const PURGE_MS = 60_000;
 
 /** Begins; ends when unsubscribed. */
-export function startHeartbeat(
-  parts: Parts,
-  checkpoints: Checkpoints,
-  onError: (error: unknown) => void,
-): Subscription {
+export function startHeartbeat(parts: Parts, onError: (error: unknown) => void): Subscription {
   const { clock, host, streams, credentials, limits } = parts;
   const scheduler = new AgendaScheduler(clock, Rank.report);
   // What an observer throws would end the process; here it is told, and the others go on.
@@ -30,14 +25,14 @@ export function startHeartbeat(
       }
     };
   const all = new Subscription();
-  all.add(host.happenings.subscribe(guarded((happening) => take(happening, parts, checkpoints))));
-  all.add(cyclesOf(clock).subscribe(guarded((tick) => begin(tick, parts, checkpoints))));
+  all.add(host.happenings.subscribe(guarded((happening) => take(happening, parts))));
+  all.add(cyclesOf(clock).subscribe(guarded((tick) => begin(tick, parts))));
   all.add(interval(limits.heartbeatMs, scheduler).subscribe(guarded(() => streams.beat())));
   all.add(interval(PURGE_MS, scheduler).subscribe(guarded(() => credentials.purgeExpired(clock.now()))));
   return all;
 }
 
-function take(happening: Happening, { counts, active, streams }: Parts, checkpoints: Checkpoints): void {
+function take(happening: Happening, { counts, active, streams, checkpoints }: Parts): void {
   switch (happening.kind) {
     case 'row': {
       const { row } = happening;
@@ -57,7 +52,7 @@ function take(happening: Happening, { counts, active, streams }: Parts, checkpoi
   }
 }
 
-function begin(tick: CycleTick, { host, durability, counts, streams }: Parts, checkpoints: Checkpoints): void {
+function begin(tick: CycleTick, { host, durability, counts, streams, checkpoints }: Parts): void {
   counts.missedCycles += tick.missed;
   streams.tick(tick);
   if (host.failure !== undefined) return;

@@ -30,6 +30,8 @@ export interface Limits {
   readonly mint: { readonly threshold: number; readonly within: number; readonly addresses: number };
   readonly keyLifetimeMs: number;
   readonly sessionLifetimeMs: number;
+  /** How long a closing node still takes requests while /readyz says no, so that balancers turn away first; in ms. */
+  readonly noticeMs: number;
   /** How long a closing node waits for requests that are under way, in ms. */
   readonly drainMs: number;
 }
@@ -57,5 +59,6 @@ export const defaultLimits: Limits = {
   mint: { threshold: 10, within: 60, addresses: 1_000 },
   keyLifetimeMs: 30 * 24 * HOUR,
   sessionLifetimeMs: 12 * HOUR,
+  noticeMs: 0,
   drainMs: 10 * SECOND,
 };

@@ -1,39 +1,34 @@
-// Owns a node from start to end: puts its parts together, opens its port, and lets go of everything in order. Leaves what it answers
-// to routes/, what it does by itself to heartbeat.ts, making the store, the clock and the key to whoever starts it.
+// Owns a node from start to end: opens its port, and lets go of everything in order. Leaves making its parts to assemble.ts, what it
+// answers to routes/, what it does by itself to heartbeat.ts, and the store, the clock and the key to whoever starts it.
 //
-//   close:   not ready ─► streams end ─► no new connections ─► requests finish ─► counts, signed heads ─► store closed
+//   close:   not ready ─► (notice) ─► streams end ─► no new connections ─► requests finish ─► counts, signed heads ─► store closed
+import { isIP } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
+import { interval } from 'rxjs';
+import { Rank } from '../clock/rank.js';
+import { AgendaScheduler } from '../clock/rx-scheduler.js';
 import type { WallClock } from '../clock/wall.js';
-import { Bug, Failure } from '../core/failure.js';
-import { type OperatorRegistry, standardOperators } from '../core/operator/registry.js';
-import { KeyRing } from '../core/record/key-ring.js';
+import { Failure } from '../core/failure.js';
+import type { OperatorRegistry } from '../core/operator/registry.js';
 import type { Signer, Succession } from '../core/record/signing.js';
-import { Host } from '../host/host.js';
+import type { Host } from '../host/host.js';
 import type { Credentials } from '../store/credentials.js';
 import type { Store } from '../store/store.js';
-import { Access } from './access.js';
-import { ActiveMachines } from './active-machines.js';
-import { Checkpoints } from './checkpoints.js';
-import { Counts } from './counts.js';
-import { Durability, type DurabilityMode } from './durability.js';
+import { assemble } from './assemble.js';
+import type { DurabilityMode } from './durability.js';
 import { startHeartbeat } from './heartbeat.js';
-import { defaultLimits, type Limits } from './limits.js';
+import type { Limits } from './limits.js';
 import { createLog, type LogOptions } from './log.js';
-import { Metrics } from './metrics.js';
-import { MintLimit } from './mint-limit.js';
+import { openMetricsPort } from './metrics-port.js';
 import { mount } from './mount.js';
 import { registerOpenApi } from './openapi.js';
-import { Ownership } from './ownership.js';
 import type { Parts } from './parts.js';
-import { RateLimitWriter } from './rate-limit-fields.js';
 import { routes } from './registry.js';
+import { showMetrics } from './routes/self.js';
 import { createServer } from './server.js';
-import { Streams } from './stream.js';
-import { Verifications } from './verifications.js';
-import { VERSION } from './version.js';
 
-/** The store, the credentials and the clock belong to the node from here on: it starts the clock, and closes all three. */
+/** The store, the credentials and the clock belong to the node from here on: it starts the clock, and lets go of all three. */
 export interface NodeOptions {
   readonly store: Store;
   readonly credentials: Credentials;
@@ -45,61 +40,77 @@ export interface NodeOptions {
   readonly host?: string;
   /** 0 for any that is free. */
   readonly port?: number;
+  /** A port of their own for the figures, on the same address; GET /metrics is not served beside the API then. */
+  readonly metricsPort?: number;
   readonly durability?: DurabilityMode;
   readonly operators?: OperatorRegistry;
   /** Addresses or networks of proxies whose `X-Forwarded-*` is believed; none when absent. */
   readonly trustProxy?: readonly string[];
   readonly limits?: Partial<Limits>;
+  /** Nothing is logged when absent. */
   readonly log?: LogOptions;
 }
 
 export interface RunningNode {
   /** For example `http://127.0.0.1:8777`. */
   readonly url: string;
+  /** Where the figures are. */
+  readonly metricsUrl: string;
   readonly host: Host;
   /** Takes no new requests, finishes those under way, and lets go of everything. A second call waits for the first. */
   close(): Promise<void>;
 }
 
+const quiet: LogOptions = { level: 'silent', requests: false };
+
+/** How often a closing node looks for connections that have become idle, in ms. */
+const SWEEP_MS = 50;
+
 /**
  * Starts a node; it answers once this resolves.
- * @throws Failure `port_in_use`, `wrong_usage` (keys that do not follow from each other), and what the store throws
+ * @throws Failure `port_in_use`, `wrong_usage` (keys that do not follow from each other, a proxy that is no address), and what
+ * the store throws
  */
 export async function startNode(options: NodeOptions): Promise<RunningNode> {
-  const { clock, store, host: address = '127.0.0.1', port = 0, log: logOptions = quiet } = options;
+  const { clock, store, host: address = '127.0.0.1', port = 0, metricsPort, log: logOptions = quiet } = options;
+  refuseUnknownProxies(options.trustProxy ?? []);
   const log = createLog(logOptions);
+  const served = metricsPort === undefined ? routes : routes.filter((route) => route !== showMetrics);
   let isDraining = false;
-  const { parts, checkpoints } = assemble(options, () => isDraining);
-  const { host, streams, durability, metrics, limits } = parts;
-  const onError = (error: unknown) => log.error({ err: error }, 'a mistake of ours');
-  const heartbeat = startHeartbeat(parts, checkpoints, onError);
+  const parts = assemble(options, served, () => isDraining);
+  const heartbeat = startHeartbeat(parts, (error) => log.error({ err: error }, 'a mistake of ours'));
   clock.start();
   const app = await serve(parts, options, log, logOptions.requests);
   const letGo = () => {
     heartbeat.unsubscribe();
     clock.stop();
-    metrics.close();
+    parts.metrics.close();
     store.close();
   };
-  let url: string;
-  try {
-    await durability.commit();
-    url = await app.listen({ host: address, port });
-  } catch (error) {
+
+  const listen = async () => {
+    // What came to life, or was made now, is durable before anyone can ask for it.
+    await parts.durability.commit();
+    const url = await app.listen({ host: address, port });
+    if (metricsPort === undefined) return { url, metricsUrl: `${url}/metrics`, closeMetrics: () => {} };
+    const figures = await openMetricsPort(parts.metrics, address, metricsPort);
+    return { url, metricsUrl: figures.url, closeMetrics: figures.close };
+  };
+  const { url, metricsUrl, closeMetrics } = await listen().catch(async (error) => {
     await app.close();
     letGo();
-    throw listenFailure(error, address, port);
-  }
-  log.info({ url, version: parts.version, contracts: host.contracts.size }, 'listening');
+    throw listenFailure(error, address);
+  });
+  log.info({ url, version: parts.version, contracts: parts.host.contracts.size }, 'listening');
 
   const close = async () => {
+    const { host, limits, streams, checkpoints, durability } = parts;
     isDraining = true;
     log.info('closing');
+    await clock.sleep(limits.noticeMs);
     streams.close();
-    const drained = new AbortController();
-    void clock.sleep(limits.drainMs, drained.signal).then(() => app.server.closeAllConnections());
-    await app.close();
-    drained.abort();
+    await drain(app, clock, limits.drainMs);
+    closeMetrics();
     try {
       if (host.failure === undefined) {
         checkpoints.signAll(clock.cycle());
@@ -114,7 +125,8 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   let closing: Promise<void> | undefined;
   return {
     url,
-    host,
+    metricsUrl,
+    host: parts.host,
     close() {
       closing ??= close();
       return closing;
@@ -122,80 +134,49 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   };
 }
 
-const quiet: LogOptions = { level: 'silent', requests: false };
-
-function assemble(options: NodeOptions, isDraining: () => boolean): { parts: Parts; checkpoints: Checkpoints } {
-  const { clock, store, credentials, signer, successions = [], operators = standardOperators() } = options;
-  const limits = { ...defaultLimits, ...options.limits };
-  const keys = keysOf(signer, successions);
-  const host = new Host({ clock, store, findOperator: (id) => operators.get(id) });
-  const counts = new Counts();
-  const monotonicMs = () => clock.monotonicMs();
-  const onCommit = (tookMs: number) => counts.commitSeconds.observe(tookMs / 1000);
-  const durability = new Durability(host, clock, options.durability ?? 'cycle', monotonicMs, onCommit);
-  const access = new Access(credentials);
-  const holds = access.holdsAt.bind(access);
-  const streams = new Streams({ store, clock, counts, limits, holds: (caller) => holds(caller, clock.now()) });
-  const checkpoints = new Checkpoints(host, store, signer);
-  const mintLimit = new MintLimit(host, limits.mint);
-  const active = new ActiveMachines(host);
-  active.load(store, clock.cycle());
-  const parts: Parts = {
-    version: VERSION,
-    limits,
-    clock,
-    host,
-    store,
-    credentials,
-    operators,
-    signer,
-    successions,
-    access,
-    ownership: new Ownership(host),
-    durability,
-    rateLimits: new RateLimitWriter(clock.cycleMs),
-    mintLimit,
-    active,
-    verifications: new Verifications(store, keys, clock, limits.verifications),
-    streams,
-    counts,
-    metrics: new Metrics({ counts, host, clock, readers: () => streams.size, version: VERSION }),
-    routes,
-    isDraining,
-  };
-  return { parts, checkpoints };
-}
-
 async function serve(parts: Parts, options: NodeOptions, log: Logger, logRequests: boolean): Promise<FastifyInstance> {
-  const { limits, counts, version } = parts;
-  const app = createServer({ limits, counts, log, logRequests, trustProxy: options.trustProxy ?? [], routes });
+  const { limits, counts, version, routes: served } = parts;
+  const app = createServer({ limits, counts, log, logRequests, trustProxy: options.trustProxy ?? [], routes: served });
   await registerOpenApi(app, version);
-  for (const route of routes.filter(({ takesStream }) => !takesStream)) mount(app, parts, route);
+  for (const route of served.filter(({ takesStream }) => !takesStream)) mount(app, parts, route);
   await app.register(async (streaming) => {
     streaming.removeAllContentTypeParsers();
     const types = ['application/json', 'application/x-ndjson', 'application/ndjson', 'application/jsonl'];
     streaming.addContentTypeParser(types, (_request, payload, done) => done(null, payload));
-    for (const route of routes.filter(({ takesStream }) => takesStream)) mount(streaming, parts, route);
+    for (const route of served.filter(({ takesStream }) => takesStream)) mount(streaming, parts, route);
   });
   await app.ready();
   return app;
 }
 
-function keysOf(signer: Signer, successions: readonly Succession[]): KeyRing {
-  const read = KeyRing.read({ named: signer.publicKey, successions });
-  if ('ring' in read) return read.ring;
+/** Closes the port; connections end with the request they are at, and after `drainMs` whatever they are at. */
+async function drain(app: FastifyInstance, clock: WallClock, drainMs: number): Promise<void> {
+  const drained = new AbortController();
+  void clock.sleep(drainMs, drained.signal).then(() => app.server.closeAllConnections());
+  // Closing the port ends those that are idle at that moment; others become so later.
+  const sweep = interval(SWEEP_MS, new AgendaScheduler(clock, Rank.report));
+  const sweeping = sweep.subscribe(() => app.server.closeIdleConnections());
+  await app.close();
+  sweeping.unsubscribe();
+  drained.abort();
+}
+
+function refuseUnknownProxies(addresses: readonly string[]): void {
+  const unknown = addresses.find((address) => isIP(address.split('/', 1)[0]!) === 0);
+  if (unknown === undefined) return;
   throw new Failure('wrong_usage', {
     what: 'The node was not started.',
-    why: read.fault,
-    fix: 'Start it with the key that the last succession names.',
+    why: `"${unknown}" is not the address of a proxy.`,
+    fix: 'Give an IP address, or a network such as 10.0.0.0/8.',
   });
 }
 
-function listenFailure(error: unknown, address: string, port: number): unknown {
-  const { code } = error as NodeJS.ErrnoException;
-  if (error instanceof Failure || error instanceof Bug || code === undefined) return error;
+/** What the operating system said to listening, as a failure; anything else as it is. */
+function listenFailure(error: unknown, address: string): unknown {
+  const { code, syscall, port } = error as NodeJS.ErrnoException & { port?: number };
+  if (syscall !== 'listen' && syscall !== 'getaddrinfo') return error;
   return new Failure('port_in_use', {
-    what: `The node cannot listen on ${address}, port ${port}.`,
+    what: `The node cannot listen on ${address}${port === undefined ? '' : `, port ${port}`}.`,
     why: code === 'EADDRINUSE' ? 'Another process does already.' : `${(error as Error).message}.`,
     fix: 'Choose another address or port; 0 takes any port that is free.',
     cause: error,

@@ -7,6 +7,7 @@ import type { Credentials } from '../store/credentials.js';
 import type { Store } from '../store/store.js';
 import type { Access } from './access.js';
 import type { ActiveMachines } from './active-machines.js';
+import type { Checkpoints } from './checkpoints.js';
 import type { Counts } from './counts.js';
 import type { Durability } from './durability.js';
 import type { Limits } from './limits.js';
@@ -35,6 +36,7 @@ export interface Parts {
   readonly rateLimits: RateLimitWriter;
   readonly mintLimit: MintLimit;
   readonly active: ActiveMachines;
+  readonly checkpoints: Checkpoints;
   readonly verifications: Verifications;
   readonly streams: Streams;
   readonly counts: Counts;

@@ -1,0 +1,75 @@
+// Owns making the parts of a node and handing each what it needs. Leaves the port, starting and closing to node.ts.
+import { Failure } from '../core/failure.js';
+import { standardOperators } from '../core/operator/registry.js';
+import { KeyRing } from '../core/record/key-ring.js';
+import type { Signer, Succession } from '../core/record/signing.js';
+import { Host } from '../host/host.js';
+import { Access } from './access.js';
+import { ActiveMachines } from './active-machines.js';
+import { Checkpoints } from './checkpoints.js';
+import { Counts } from './counts.js';
+import { Durability } from './durability.js';
+import { defaultLimits } from './limits.js';
+import { Metrics } from './metrics.js';
+import { MintLimit } from './mint-limit.js';
+import type { NodeOptions } from './node.js';
+import { Ownership } from './ownership.js';
+import type { Parts } from './parts.js';
+import { RateLimitWriter } from './rate-limit-fields.js';
+import type { Route } from './route.js';
+import { Streams } from './stream.js';
+import { Verifications } from './verifications.js';
+import { VERSION } from './version.js';
+
+/**
+ * @param isDraining whether the node is closing
+ * @throws Failure `wrong_usage` when the successions do not lead to the key of the signer, and what the store throws
+ */
+export function assemble(options: NodeOptions, routes: readonly Route[], isDraining: () => boolean): Parts {
+  const { clock, store, credentials, signer, successions = [], operators = standardOperators() } = options;
+  const keys = keysOf(signer, successions);
+  const limits = { ...defaultLimits, ...options.limits };
+  const host = new Host({ clock, store, findOperator: (id) => operators.get(id) });
+  const counts = new Counts();
+  const onCommit = (tookMs: number) => counts.commitSeconds.observe(tookMs / 1000);
+  const durability = new Durability(host, clock, options.durability ?? 'cycle', () => clock.monotonicMs(), onCommit);
+  const access = new Access(credentials);
+  const streams = new Streams({ store, clock, counts, limits, holds: (caller) => access.holdsAt(caller, clock.now()) });
+  const mintLimit = new MintLimit(host, limits.mint);
+  const active = new ActiveMachines(host);
+  active.load(store, clock.cycle());
+  return {
+    version: VERSION,
+    limits,
+    clock,
+    host,
+    store,
+    credentials,
+    operators,
+    signer,
+    successions,
+    access,
+    ownership: new Ownership(host),
+    durability,
+    rateLimits: new RateLimitWriter(clock.cycleMs),
+    mintLimit,
+    active,
+    checkpoints: new Checkpoints(host, store, signer),
+    verifications: new Verifications(store, keys, clock, limits.verifications),
+    streams,
+    counts,
+    metrics: new Metrics({ counts, host, clock, readers: () => streams.size, version: VERSION }),
+    routes,
+    isDraining,
+  };
+}
+
+function keysOf(signer: Signer, successions: readonly Succession[]): KeyRing {
+  const read = KeyRing.read({ named: signer.publicKey, successions });
+  if ('ring' in read) return read.ring;
+  throw new Failure('wrong_usage', {
+    what: 'The node was not started.',
+    why: read.fault,
+    fix: 'Start it with the key that the last succession names.',
+  });
+}

@@ -1,0 +1,40 @@
+// Owns a port for figures alone, where they are not to be seen by whoever reaches the API. Leaves the figures to metrics.ts.
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { isIPv6 } from 'node:net';
+import type { Metrics } from './metrics.js';
+
+export interface MetricsPort {
+  readonly url: string;
+  close(): void;
+}
+
+/** Listens; fails with the error of `listen`. */
+export async function openMetricsPort(metrics: Metrics, host: string, port: number): Promise<MetricsPort> {
+  const server = createServer((request, response) => {
+    if (request.url !== '/metrics') {
+      response.writeHead(404).end();
+      return;
+    }
+    void metrics.text().then((text) => response.writeHead(200, { 'content-type': metrics.contentType }).end(text));
+  });
+  await listening(server, host, port);
+  const { address, port: bound } = server.address() as AddressInfo;
+  return {
+    url: `http://${isIPv6(address) ? `[${address}]` : address}:${bound}/metrics`,
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+function listening(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port }, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}

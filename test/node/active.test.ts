@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { VirtualClock } from '../../src/clock/virtual.js';
+import { rateLimiter } from '../../src/core/contract/rate-limiter.js';
+import { standardOperators } from '../../src/core/operator/registry.js';
+import { Host } from '../../src/host/host.js';
+import { ActiveMachines, LONGEST_WINDOW } from '../../src/node/active-machines.js';
+import { MemoryStore } from '../../src/store/memory.js';
+import { type Running, startRunning } from './running.js';
+
+const CYCLE_MS = 100;
+const FIRST = 1_000;
+
+/** A host in virtual time, and the index that listens to it. */
+function watched() {
+  const clock = new VirtualClock(FIRST * CYCLE_MS, CYCLE_MS);
+  const store = new MemoryStore();
+  const host = new Host({ clock, store, findOperator: (id) => standardOperators().get(id) });
+  const active = new ActiveMachines(host);
+  host.happenings.subscribe((happening) => happening.kind === 'row' && active.take(happening.row));
+  const machine = (slug: string, isPublic = true) => {
+    host.createMachine({ slug, isPublic });
+    return host.createContract(slug, rateLimiter());
+  };
+  const move = (contract: ReturnType<typeof machine>, times: number) => {
+    for (let moved = 0; moved < times; moved += 1) {
+      host.transition(contract, { to: contract.state === 'allowing' ? 'limiting' : 'allowing', holdCycles: 100_000 });
+    }
+  };
+  const to = (cycle: number) => clock.run({ untilMs: cycle * CYCLE_MS });
+  const top = (cycles: number, limit = 10, of = active) =>
+    of.top(clock.cycle(), cycles, limit).map(({ slug, transitions }) => `${slug} ${transitions}`);
+  return { clock, store, host, active, machine, move, to, top };
+}
+
+describe('the most active machines', () => {
+  it('are ranked by transitions, then by slug; private ones and idle ones are not there', () => {
+    const { machine, move, top } = watched();
+    const [a, b, c, hidden] = [machine('a'), machine('b'), machine('c'), machine('hidden', false)];
+    machine('idle');
+    move(b, 2);
+    move(c, 2);
+    move(a, 1);
+    move(hidden, 9);
+    expect([top(60), top(60, 2)]).toEqual([
+      ['b 2', 'c 2', 'a 1'],
+      ['b 2', 'c 2'],
+    ]);
+  });
+
+  it('are those of the last N cycles, the running one included', () => {
+    const { machine, move, to, top } = watched();
+    const a = machine('a');
+    move(a, 1);
+    to(FIRST + 1);
+    move(a, 2);
+    to(FIRST + 10);
+    move(a, 4);
+    expect([1, 9, 10, 11, 60].map((cycles) => top(cycles))).toEqual([['a 4'], ['a 4'], ['a 6'], ['a 7'], ['a 7']]);
+    to(FIRST + 11);
+    expect([top(1), top(2)]).toEqual([[], ['a 4']]);
+  });
+
+  it('are the same after a restart, and forgotten when they are too old', () => {
+    const { host, store, clock, machine, move, to, top } = watched();
+    const [a, b] = [machine('a'), machine('b')];
+    move(b, 5);
+    for (let cycle = 1; cycle <= 3 * LONGEST_WINDOW; cycle += 7) {
+      to(FIRST + cycle);
+      move(a, 1);
+    }
+    const again = new ActiveMachines(host);
+    again.load(store, clock.cycle());
+    const windows = [1, 7, 8, 60, LONGEST_WINDOW];
+    expect(windows.map((cycles) => top(cycles, 10, again))).toEqual(windows.map((cycles) => top(cycles)));
+    expect(top(LONGEST_WINDOW)).toEqual([`a ${Math.ceil(LONGEST_WINDOW / 7)}`]);
+  });
+});
+
+describe('GET /api/chain/active', () => {
+  let node: Running;
+  beforeAll(async () => {
+    node = await startRunning({ cycleMs: 3_600_000 });
+  });
+  afterAll(() => node.close());
+
+  it('tells slug, transitions, when the last one was, and how many contracts there are', async () => {
+    const key = node.keyOf('owner');
+    await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'busy', is_public: true } });
+    await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'hidden' } });
+    for (const slug of ['busy', 'busy', 'hidden']) {
+      await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key, body: { slug, threshold: 1 } });
+    }
+    for (const slug of ['busy', 'hidden']) {
+      await node.ask('POST', `/api/chain/${slug}/event`, { key, body: { type: 'request', count: 2 } });
+    }
+    const cycle = node.clock.cycle();
+    const { body } = await node.ask('GET', '/api/chain/active');
+    expect(body).toEqual({
+      ok: true,
+      window_cycles: 60,
+      cycle,
+      machines: [{ slug: 'busy', transitions: 2, last_transition_cycle: cycle, contracts: 2 }],
+    });
+  });
+});

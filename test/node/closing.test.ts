@@ -1,0 +1,154 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { WallClock } from '../../src/clock/wall.js';
+import type { Failure } from '../../src/core/failure.js';
+import { checkpointHolds, generateSigner, signSuccession } from '../../src/core/record/signing.js';
+import { startNode } from '../../src/node/node.js';
+import { VERSION } from '../../src/node/version.js';
+import { MemoryStore } from '../../src/store/memory.js';
+import { MemoryCredentials } from '../../src/store/memory-credentials.js';
+import { Listening } from './listening.js';
+import { startRunning } from './running.js';
+
+/** A disk on which nothing becomes durable before it is told to. */
+class SlowStore extends MemoryStore {
+  #held: (() => void)[] | undefined;
+
+  override commit(settled: (failure?: Failure) => void): void {
+    if (this.#held === undefined) super.commit(settled);
+    else this.#held.push(() => super.commit(settled));
+  }
+
+  get isWaitedFor(): boolean {
+    return (this.#held?.length ?? 0) > 0;
+  }
+
+  hold(): void {
+    this.#held = [];
+  }
+
+  release(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const commit of held) commit();
+  }
+}
+
+describe('a node that closes', () => {
+  it('ends its streams, takes no new connection, signs every head, and closes twice as once', async () => {
+    const signer = generateSigner();
+    const store = new MemoryStore();
+    const signed = () => store.checkpoint('mine');
+    let last: ReturnType<typeof signed>;
+    store.close = () => {
+      last = signed();
+    };
+    const node = await startRunning({ memory: store, signer, cycleMs: 3_600_000 });
+    const key = node.keyOf('owner');
+    await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'mine' } });
+    await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key, body: { slug: 'mine' } });
+    const listening = await Listening.to(node, '/api/chain/mine/stream', { key });
+    await Promise.all([node.close(), node.close(), listening.ended()]);
+    await expect(fetch(`${node.url}/healthz`)).rejects.toThrow();
+    expect(last?.seq).toBe(2);
+    expect(last !== undefined && checkpointHolds(last, signer.publicKey)).toBe(true);
+    expect(node.errors).toEqual([]);
+  });
+
+  it('finishes what is under way', async () => {
+    const store = new SlowStore();
+    const node = await startRunning({ memory: store, durability: 'strict', cycleMs: 3_600_000 });
+    const key = node.keyOf('owner');
+    await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'mine' } });
+    await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key, body: { slug: 'mine' } });
+    const [contract] = node.host.machines.get('mine')?.contracts ?? [];
+    store.hold();
+    const asked = node.ask('POST', '/api/chain/mine/event', { key, body: { type: 'request' } });
+    while (contract?.gate.count !== 1) await node.clock.sleep(1);
+    const closed = node.close();
+    await node.clock.sleep(50);
+    store.release();
+    const { status } = await asked;
+    await closed;
+    expect(status).toBe(200);
+  });
+
+  it('cuts what does not finish in time', async () => {
+    const store = new SlowStore();
+    const node = await startRunning({ memory: store, limits: { drainMs: 50 } });
+    store.hold();
+    const asked = node.ask('POST', '/api/demo-key/mint').then(
+      () => 'answered',
+      () => 'cut',
+    );
+    while (!store.isWaitedFor) await node.clock.sleep(1);
+    const closed = node.close();
+    expect(await asked).toBe('cut');
+    store.release();
+    await closed;
+  });
+
+  it('says that it is not ready before it takes no more', async () => {
+    const node = await startRunning({ limits: { noticeMs: 300 } });
+    const closed = node.close();
+    const answers = [await node.ask('GET', '/readyz'), await node.ask('GET', '/healthz')];
+    await closed;
+    expect(answers.map(({ status, body: { code } }) => [status, code])).toEqual([
+      [503, 'node_draining'],
+      [200, undefined],
+    ]);
+  });
+});
+
+describe('a node that starts', () => {
+  const parts = () => ({
+    store: new MemoryStore(),
+    credentials: new MemoryCredentials(),
+    clock: new WallClock(777, { onError: () => {} }),
+    signer: generateSigner(),
+  });
+
+  it('listens on loopback unless it is told otherwise', async () => {
+    const node = await startNode(parts());
+    await node.close();
+    expect(node.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  });
+
+  it('says that its port is taken', async () => {
+    const node = await startNode(parts());
+    const port = Number(new URL(node.url).port);
+    await expect(startNode({ ...parts(), port })).rejects.toMatchObject({ code: 'port_in_use' });
+    await node.close();
+  });
+
+  it('says that its keys do not follow from each other, and that a proxy is no address', async () => {
+    const [old, next] = [generateSigner(), generateSigner()];
+    const successions = [signSuccession(old, next.publicKey, 1)];
+    await expect(startNode({ ...parts(), successions })).rejects.toMatchObject({ code: 'wrong_usage' });
+    await expect(startNode({ ...parts(), trustProxy: ['proxy'] })).rejects.toMatchObject({ code: 'wrong_usage' });
+    const node = await startRunning({ signer: next, successions });
+    const { body } = await node.ask('GET', '/api/updates/pubkey');
+    await node.close();
+    expect(body.successions).toEqual(successions);
+  });
+
+  it('shows its figures on a port of their own if told to, and nowhere else then', async () => {
+    const node = await startRunning({ metricsPort: 0 });
+    const figures = await fetch(node.metricsUrl);
+    const text = await figures.text();
+    const statuses = [
+      (await node.ask('GET', '/metrics')).status,
+      (await fetch(new URL('/healthz', node.metricsUrl))).status,
+    ];
+    const { body } = await node.ask('GET', '/api/endpoints');
+    await node.close();
+    expect([figures.status, text.includes('weir_contracts 0'), statuses]).toEqual([200, true, [404, 404]]);
+    expect(body.endpoints.map(({ path }: { path: string }) => path)).not.toContain('/metrics');
+    await expect(fetch(node.metricsUrl)).rejects.toThrow();
+  });
+
+  it('has the version of the package', () => {
+    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+    expect(VERSION).toBe(version);
+  });
+});

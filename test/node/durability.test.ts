@@ -1,0 +1,182 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Failure } from '../../src/core/failure.js';
+import { MemoryStore } from '../../src/store/memory.js';
+import type { ContractState } from '../../src/store/store.js';
+import { Listening } from './listening.js';
+import { type Running, type Start, startRunning, type Told } from './running.js';
+
+/** A disk that is slow, full or gone, as the test wants it. */
+class TestStore extends MemoryStore {
+  isFull = false;
+  readonly saved = new Map<string, ContractState>();
+  #held: (() => void)[] | undefined;
+
+  constructor() {
+    super({ failCommits: () => this.isFull });
+  }
+
+  override putState(state: ContractState): void {
+    super.putState(state);
+    this.saved.set(state.id, state);
+  }
+
+  override commit(settled: (failure?: Failure) => void): void {
+    if (this.#held === undefined) super.commit(settled);
+    else this.#held.push(() => super.commit(settled));
+  }
+
+  hold(): void {
+    this.#held = [];
+  }
+
+  release(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const commit of held) commit();
+  }
+}
+
+let node: Running;
+let key: string;
+let store: TestStore;
+let contracts: string[];
+
+async function start(options: Start = {}): Promise<void> {
+  store = new TestStore();
+  node = await startRunning({ cycleMs: 3_600_000, memory: store, ...options });
+  key = node.keyOf('owner');
+  contracts = [];
+  for (const slug of ['first', 'second']) {
+    await node.ask('POST', '/api/chain/state-machines', { key, body: { slug, is_public: true } });
+    const body = { slug, threshold: 1 };
+    const { body: told } = await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key, body });
+    contracts.push(told.contract.id);
+  }
+}
+afterEach(() => {
+  store.release();
+  return node.close();
+});
+
+const event = (slug: string) => node.ask('POST', `/api/chain/${slug}/event`, { key, body: { type: 'request' } });
+const stateOf = ({ body }: Told) => body.contracts[0].state;
+
+/** Whether an answer has come by now: every answer that may come does within this time. */
+async function hasCome(answer: Promise<unknown>): Promise<boolean> {
+  const late = node.clock.sleep(100).then(() => false);
+  return Promise.race([answer.then(() => true), late]);
+}
+
+describe('nobody is told of a transition that is not on disk', () => {
+  it('neither who made it, nor who asks the same machine, nor the stream; other machines are not held up', async () => {
+    await start();
+    const listening = await Listening.to(node, '/api/chain/first/stream');
+    await event('first');
+    store.hold();
+    const trips = event('first');
+    while (node.host.contracts.get(contracts[0] ?? '')?.state !== 'limiting') await node.clock.sleep(1);
+    const answers = [
+      trips,
+      event('first'),
+      node.ask('GET', `/api/chain/first/contracts/${contracts[0]}/gate?peek=1`, { key }),
+      node.ask('GET', '/api/chain/first/state'),
+      node.ask('GET', `/api/chain/first/contracts/${contracts[0]}`),
+      node.ask('GET', '/api/chain/state-machines/first'),
+      node.ask('GET', '/api/chain/first/state?format=ndjson'),
+    ];
+    const active = await node.ask('GET', '/api/chain/active');
+    expect([await Promise.all(answers.map(hasCome)), listening.of('transition'), active.body.machines]).toEqual([
+      answers.map(() => false),
+      [],
+      [],
+    ]);
+    expect(await hasCome(event('second'))).toBe(true);
+    store.release();
+    expect(stateOf(await trips)).toBe('limiting');
+    await Promise.all(answers);
+    await listening.next('rate_limited');
+    listening.close();
+  });
+
+  it('nor of a refusal, a machine, a contract, a key', async () => {
+    await start();
+    store.hold();
+    const path = `/api/chain/first/contracts/${contracts[0]}/transition`;
+    const answers = [
+      node.ask('POST', path, { key, body: { to: 'limiting' } }),
+      node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'third' } }),
+      node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key, body: { slug: 'second' } }),
+      node.ask('POST', '/api/demo-key/mint'),
+      node.ask('POST', '/api/session', { key }),
+    ];
+    expect(await Promise.all(answers.map(hasCome))).toEqual(answers.map(() => false));
+    store.release();
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 201, 201, 201, 201]);
+  });
+});
+
+describe('counts', () => {
+  it('are answered before they are on disk with durability cycle', async () => {
+    await start({ durability: 'cycle' });
+    store.hold();
+    const { status } = await event('first');
+    expect([status, store.saved.size]).toEqual([200, 0]);
+    store.release();
+  });
+
+  it('are on disk before they are answered with durability strict, many in one write', async () => {
+    await start({ durability: 'strict' });
+    store.hold();
+    const path = `/api/chain/first/contracts/${contracts[0]}/gate`;
+    const answers = [event('second'), node.ask('GET', path, { key }), event('first')];
+    expect(await Promise.all(answers.map(hasCome))).toEqual([false, false, false]);
+    store.release();
+    await Promise.all(answers);
+    expect(contracts.map((id) => store.saved.get(id)?.windows[0]?.counts)).toEqual([[[0, 2]], [[0, 1]]]);
+  });
+
+  it('are on disk after their cycle, and when the node closes', async () => {
+    await start({ cycleMs: 200 });
+    await event('first');
+    const cycle = node.clock.cycle();
+    while (node.clock.cycle() <= cycle + 1) await node.clock.sleep(50);
+    expect(store.saved.get(contracts[0] ?? '')?.windows[0]?.counts.length).toBe(1);
+    await event('second');
+    await node.close();
+    expect(store.saved.get(contracts[1] ?? '')?.windows[0]?.counts).toEqual([[0, 1]]);
+  });
+});
+
+describe('a store that fails', () => {
+  it('fails the request that was to be stored, and everything about machines from then on', async () => {
+    await start();
+    await event('first');
+    store.isFull = true;
+    const gate = `/api/chain/second/contracts/${contracts[1]}/gate`;
+    const answers = [
+      await event('first'),
+      await event('second'),
+      await node.ask('GET', gate, { key }),
+      await node.ask('GET', '/api/chain/second/state'),
+      await node.ask('POST', '/api/chain/second/events', { key, body: '[{"type":"request"}]' }),
+      await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'third' } }),
+      await node.ask('POST', '/api/demo-key/mint'),
+      await node.ask('GET', '/readyz'),
+      await node.ask('GET', '/healthz'),
+      await node.ask('GET', '/api/clock'),
+    ];
+    expect(answers.map(({ status, body: { code } }) => [status, code])).toEqual([
+      ...Array.from({ length: 8 }, () => [503, 'store_failed']),
+      [200, undefined],
+      [200, undefined],
+    ]);
+    expect((await node.ask('GET', '/metrics')).body).toContain('weir_store_ok 0');
+  });
+
+  it('fails the answers that wait for it with durability strict', async () => {
+    await start({ durability: 'strict' });
+    store.isFull = true;
+    const answers = await Promise.all([event('first'), event('second'), event('first')]);
+    expect(answers.map(({ status }) => status)).toEqual([503, 503, 503]);
+  });
+});
