@@ -1,0 +1,211 @@
+// A node is killed under load, again and again, and each time the next one must know all that was acknowledged.
+// WEIR_KILLS=100 kills each of the two so often; the suite does it a few times.
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { publicKeyFrom } from '../../src/core/record/signing.js';
+import { verifyExport } from '../../src/core/record/verify-export.js';
+import { type Serving, serve, temporaryFolder } from '../cli/client/command-line.js';
+
+const KILLS = Number(process.env['WEIR_KILLS'] ?? 5);
+const TIMEOUT_MS = 60_000 + KILLS * 15_000;
+
+describe('a node that is killed under load', () => {
+  it.each(['cycle', 'strict'] as const)(
+    `${KILLS} times loses no acknowledged row, breaks no chain, and forgets counts as promised: %s`,
+    async (durability) => {
+      const data = join(temporaryFolder(), 'data');
+      const restartMs: number[] = [];
+      let kept: Kept | undefined;
+      const found: Findings[] = [];
+      let rows = 0;
+      for (let kill = 0; kill < KILLS; kill += 1) {
+        const startMs = performance.now();
+        const node = await serve(['--data', data, '--durability', durability]);
+        restartMs.push(performance.now() - startMs);
+        kept ??= await prepare(node);
+        const known = kept;
+        found.push(await compare(node, known));
+        const load = startLoad(node, known);
+        await firstAnswer(known);
+        // At another place of the cycle each time, some cycles later.
+        await after((kill * 137) % 450);
+        await node.stop('SIGKILL');
+        await load;
+        rows = Math.max(rows, ...known.hashes.keys());
+      }
+      const last = await serve(['--data', data, '--durability', durability]);
+      if (kept !== undefined) found.push(await compare(last, kept));
+      await last.stop();
+
+      const lostCounts = found.map(({ forgottenCycles }) => forgottenCycles);
+      process.stdout.write(
+        `kill loop, ${durability}: ${KILLS} kills, ${rows} rows acknowledged; ` +
+          `restarts ${Math.round(Math.max(...restartMs))} ms at most, ${Math.round(medianOf(restartMs))} ms in the middle; ` +
+          `cycles of counts forgotten: ${Math.max(...lostCounts)} at most\n`,
+      );
+      expect({
+        broken: found.filter(({ valid }) => !valid).length,
+        lostRows: found.reduce((sum, { lostRows }) => sum + lostRows, 0),
+        inventedCounts: found.filter(({ invented }) => invented).length,
+        // The running cycle, and in the worst moment the one before, whose write was under way when the process died.
+        forgotsAsPromised: Math.max(...lostCounts) <= (durability === 'strict' ? 0 : 2),
+        hasRows: rows > KILLS,
+      }).toEqual({ broken: 0, lostRows: 0, inventedCounts: 0, forgotsAsPromised: true, hasRows: true });
+    },
+    TIMEOUT_MS,
+  );
+});
+
+/** What the clients were told, and so must be there. */
+interface Kept {
+  readonly key: string;
+  /** Counts everything, and never closes. */
+  readonly counting: string;
+  /** Opens and closes all the time. */
+  readonly flapping: string;
+  /** Of rows that were acknowledged: by an answer, or by the stream. */
+  readonly hashes: Map<number, string>;
+  /** What the counting contract held when the load began. */
+  base: number;
+  /** Events acknowledged since, by the cycle of the answer. */
+  acknowledged: Map<number, number>;
+  /** Events sent since. */
+  sent: number;
+}
+
+interface Findings {
+  readonly valid: boolean;
+  readonly lostRows: number;
+  /** Whether more was counted than was ever sent. */
+  readonly invented: boolean;
+  /** Cycles, from the last acknowledged one back, of which acknowledged counts are missing. */
+  readonly forgottenCycles: number;
+}
+
+async function prepare(node: Serving): Promise<Kept> {
+  const { key } = await ask(node, 'POST', '/api/demo-key/mint');
+  await ask(node, 'POST', '/api/chain/state-machines', key, { slug: 'edge' });
+  const deploy = async (threshold: number, within: number) => {
+    const body = { slug: 'edge', threshold, within };
+    return (await ask(node, 'POST', '/api/contracts/templates/rate-limiter/deploy', key, body)).contract.id as string;
+  };
+  const kept = { key, counting: await deploy(1_000_000_000, 100_000), flapping: await deploy(1, 1) };
+  return { ...kept, hashes: new Map(), base: 0, acknowledged: new Map(), sent: 0 };
+}
+
+/** Holds what the node knows against what was acknowledged, and takes that as the new beginning. */
+async function compare(node: Serving, kept: Kept): Promise<Findings> {
+  const { key, counting, hashes } = kept;
+  const pinned = publicKeyFrom((await ask(node, 'GET', '/api/updates/pubkey')).public_key);
+  const exported = await fetch(`${node.url}/api/chain/edge/state?format=ndjson`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  const text = await exported.text();
+  const { valid } = verifyExport(text, { pinned });
+  const present = new Map(text.split('\n').flatMap((line) => seqAndHash(line)));
+  const lostRows = [...hashes].filter(([seq, hash]) => present.get(seq) !== hash).length;
+  const { contract } = await ask(node, 'GET', `/api/chain/edge/contracts/${counting}`, key);
+  const count: number = contract.count;
+  const forgottenCycles = cyclesForgotten(kept, count);
+  const invented = count > kept.base + kept.sent;
+  kept.base = count;
+  kept.acknowledged = new Map();
+  kept.sent = 0;
+  return { valid, lostRows, invented, forgottenCycles };
+}
+
+/** The fewest cycles that have to be left out, newest first, for the rest to be covered by what was found. */
+function cyclesForgotten({ base, acknowledged }: Kept, found: number): number {
+  if (found < base) return Number.POSITIVE_INFINITY;
+  const cycles = [...acknowledged.keys()].sort((a, b) => b - a);
+  const [newest = 0] = cycles;
+  let expected = base + [...acknowledged.values()].reduce((sum, n) => sum + n, 0);
+  for (const cycle of cycles) {
+    if (expected <= found) return newest - cycle;
+    expected -= acknowledged.get(cycle) ?? 0;
+  }
+  return cycles.length === 0 ? 0 : newest - (cycles.at(-1) ?? 0) + 1;
+}
+
+/** Clients that go on until the node is gone. */
+async function startLoad(node: Serving, kept: Kept): Promise<void> {
+  const { key, counting, flapping, hashes } = kept;
+  const event = async (contract_id: string, count: number) =>
+    ask(node, 'POST', '/api/chain/edge/event', key, { type: 'request', count, contract_id });
+  const count = async () => {
+    kept.sent += 3;
+    const { cycle } = await event(counting, 3);
+    kept.acknowledged.set(cycle, (kept.acknowledged.get(cycle) ?? 0) + 3);
+  };
+  const flap = async () => {
+    await event(flapping, 2);
+  };
+  const move = async () => {
+    const moved = await ask(node, 'POST', `/api/chain/edge/contracts/${counting}/transition`, key, { to: 'limiting' });
+    // From where it is already it cannot be moved, and that is an answer, too.
+    if (moved.ok) hashes.set(moved.seq, moved.hash);
+  };
+  await Promise.all([count, count, flap, move].map((work) => untilGone(work)).concat(listen(node, kept)));
+}
+
+async function firstAnswer({ acknowledged }: Kept): Promise<void> {
+  while (acknowledged.size === 0) await after(5);
+}
+
+function after(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+async function untilGone(work: () => Promise<void>): Promise<void> {
+  for (;;) {
+    try {
+      await work();
+    } catch (error) {
+      if (error instanceof TypeError) return;
+      throw error;
+    }
+  }
+}
+
+/** Whoever hears of a row on the stream was told of it, too. */
+async function listen(node: Serving, { key, hashes }: Kept): Promise<void> {
+  try {
+    const response = await fetch(`${node.url}/api/chain/edge/stream`, { headers: { authorization: `Bearer ${key}` } });
+    let text = '';
+    for await (const chunk of response.body ?? []) {
+      text += Buffer.from(chunk).toString('utf8');
+      const messages = text.split('\n\n');
+      text = messages.pop() ?? '';
+      for (const message of messages) {
+        const data = /^event: transition\ndata: (.*)$/m.exec(message)?.[1];
+        if (data === undefined) continue;
+        const { seq, hash } = JSON.parse(data).data;
+        hashes.set(seq, hash);
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+  }
+}
+
+function seqAndHash(line: string): [number, string][] {
+  if (line === '') return [];
+  const { seq, hash } = JSON.parse(line);
+  return seq === undefined ? [] : [[seq, hash]];
+}
+
+async function ask({ url }: Serving, method: string, path: string, key?: string, body?: object): Promise<any> {
+  const headers = {
+    ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+  };
+  const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+  const response = await fetch(`${url}${path}`, { method, headers, ...sent });
+  const answer = JSON.parse(await response.text());
+  if (response.status >= 500) throw new Error(`${method} ${path}: ${answer.detail}`);
+  return answer;
+}
+
+function medianOf(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}
