@@ -1,0 +1,153 @@
+// The package as somebody meets it who has nothing else: packed, unpacked into an empty folder, run, imported, type-checked. Its
+// dependencies are those of this folder, so that nothing is fetched or compiled. Leaves what the parts do to their own tests.
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { Outcome } from '../src/outcome/schema.js';
+import { Scenario } from '../src/scenario/schema.js';
+
+const root = resolve(import.meta.dirname, '..');
+const home = mkdtempSync(join(tmpdir(), 'weir package '));
+const installed = join(home, 'node_modules/weir');
+const bin = join(home, 'node_modules/.bin/weir');
+const env = { ...process.env, NO_COLOR: '1' };
+let packed: string[] = [];
+
+beforeAll(() => {
+  if (!existsSync(join(root, 'dist/weir.js')))
+    throw new Error('There is no build to pack: `npm run build` comes first.');
+  const told = execFileSync('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', home], { cwd: root });
+  const [{ filename, files }] = JSON.parse(String(told));
+  packed = files.map(({ path }: { path: string }) => path);
+  mkdirSync(installed, { recursive: true });
+  mkdirSync(join(home, 'node_modules/.bin'));
+  execFileSync('tar', ['-xzf', join(home, filename), '-C', installed, '--strip-components=1']);
+  symlinkSync(join(root, 'node_modules'), join(installed, 'node_modules'));
+  symlinkSync(join(root, 'node_modules/@types'), join(home, 'node_modules/@types'));
+  symlinkSync('../weir/dist/cli/main.js', bin);
+});
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+describe('the package', () => {
+  it('holds the program, its types, schemas and scenarios, and no more', () => {
+    const places = [/^dist\/.+\.(js|d\.ts)$/, /^dist\/schema\/\w+\.schema\.json$/, /^scenarios\/[\w-]+\.(yaml|md)$/];
+    const pages = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'];
+    const others = packed.filter((path) => !places.some((place) => place.test(path)));
+    expect(others.sort()).toEqual(pages);
+  });
+
+  it('runs in an empty folder: init writes a first scenario, simulate runs it', () => {
+    const weir = (...args: string[]) =>
+      spawnSync(process.execPath, [bin, ...args], { cwd: home, env, encoding: 'utf8' });
+    const ran = [weir('init'), weir('simulate', 'burst.yaml')];
+    expect(ran.map(({ status, stderr }) => [status, stderr])).toEqual([
+      [0, ''],
+      [0, ''],
+    ]);
+    expect(ran[1]?.stdout).toMatch(/^✔ held {2}burst, seed 7\n/);
+    expect(readdirSync(join(home, 'reports/burst/7')).sort()).toContain('index.html');
+  });
+
+  it('is a library: what the README shows is typed, and every part of it does what it says', () => {
+    writeFileSync(join(home, 'package.json'), '{ "type": "module" }');
+    writeFileSync(join(home, 'consumer.ts'), consumer);
+    const compilerOptions = {
+      module: 'nodenext',
+      target: 'es2022',
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      types: ['node'],
+      skipLibCheck: true,
+    };
+    writeFileSync(join(home, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['consumer.ts'] }));
+    const tsc = spawnSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', home], {
+      encoding: 'utf8',
+    });
+    expect(tsc.stdout).toBe('');
+    const told = execFileSync(process.execPath, [join(home, 'consumer.js')], { cwd: home, env, encoding: 'utf8' });
+    expect(JSON.parse(told)).toEqual({
+      simulated: ['held', 160, 110],
+      seeded: [7, 8],
+      parsed: 120,
+      replayed: [2, 1],
+      gate: [100, 0, 60],
+      refused: 'unreadable_file',
+    });
+  }, 120_000);
+});
+
+/** A program of somebody else. */
+const consumer = `
+import { cycleOf, Failure, loadScenario, makeGate, type Outcome, parseScenario, planContract, rateLimiter, replay, retryAfterCycles, simulate } from 'weir';
+import { writeFileSync } from 'node:fs';
+
+const scenario = await loadScenario('node_modules/weir/scenarios/burst.yaml');
+const { outcome }: { outcome: Outcome } = await simulate(scenario);
+const other = await simulate(scenario, { seed: 8 });
+const parsed = await simulate(parseScenario('{ question: How many?, duration: 120, arrivals: [{ model: constant, rate: 1 }] }'));
+writeFileSync('log.csv', 'time,client\\n1000000000,a\\n1000000001,b\\n1000000002,c\\n');
+const plan = planContract(rateLimiter({ threshold: 2, within: 10 }));
+const replayed = await replay(['log.csv'], { plan });
+const gate = makeGate(planContract(rateLimiter()), cycleOf(777_000, 777));
+const admitted = [gate.record(100, 1000), gate.record(1, 1000)];
+const refused = await loadScenario('nowhere.yaml').catch((error: unknown) => (error instanceof Failure ? error.code : error));
+console.log(JSON.stringify({
+  simulated: [outcome.verdict, outcome.admitted, outcome.limited],
+  seeded: [outcome.seed, other.outcome.seed],
+  parsed: parsed.outcome.requests,
+  replayed: [replayed.outcome.admitted, replayed.outcome.limited],
+  gate: [...admitted, retryAfterCycles(gate)],
+  refused,
+}));
+`;
+
+describe('the published schemas', () => {
+  const published = (name: string) => JSON.parse(readFileSync(join(root, `dist/schema/${name}.schema.json`), 'utf8'));
+
+  it.each([
+    ['scenario', Scenario],
+    ['outcome', Outcome],
+  ])('%s is that of the code', (name, schema) => expect(published(name)).toEqual(JSON.parse(JSON.stringify(schema))));
+
+  it('take every shipped scenario, and refuse a misspelt field', () => {
+    const validate = new Ajv2020({ strict: false }).compile(published('scenario'));
+    const folder = join(root, 'scenarios');
+    const shipped = readdirSync(folder).filter((name) => name.endsWith('.yaml'));
+    const texts = shipped.map((name) => readFileSync(join(folder, name), 'utf8'));
+    expect(texts.map((text) => validate(parse(text)))).toEqual(shipped.map(() => true));
+    expect(validate({ ...parse(texts[0] ?? ''), threshhold: 1 })).toBe(false);
+  });
+});
+
+it('every dependency may be passed on: its licence asks for no more than to be named', () => {
+  const allowed = ['MIT', 'ISC', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', '0BSD', 'Zlib', 'OFL-1.1', 'WTFPL'];
+  const lock: Record<string, { dev?: boolean; optional?: boolean }> = JSON.parse(
+    readFileSync(join(root, 'package-lock.json'), 'utf8'),
+  ).packages;
+  const refused = Object.entries(lock)
+    .filter(([path, { dev = false }]) => path !== '' && !dev)
+    // A part built for another system is not here; it has the licence of the package that asks for it.
+    .filter(([path, { optional = false }]) => !optional || existsSync(join(root, path)))
+    .map(([path]) => [path, JSON.parse(readFileSync(join(root, path, 'package.json'), 'utf8')).license] as const)
+    .filter(([, licence]) => !holds(String(licence), allowed));
+  expect(refused).toEqual([]);
+});
+
+/** An SPDX expression of names, AND and OR, in one pair of parentheses at most. */
+function holds(expression: string, allowed: readonly string[]): boolean {
+  const plain = expression.replace(/^\((.*)\)$/, '$1');
+  return plain.split(' OR ').some((all) => all.split(' AND ').every((one) => allowed.includes(one)));
+}

@@ -1,0 +1,168 @@
+// The README is executed: its blocks run in their order in one folder, as a reader would, and print what stands below them. `…` stands
+// for what differs from run to run. Leaves `npm ci && npm start` and `npm test` to .ci/run, which walks as a newcomer does.
+import { spawn } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const root = resolve(import.meta.dirname, '..');
+const readme = readFileSync(join(root, 'README.md'), 'utf8');
+const traces = process.env['WEIR_TRACES'] ?? resolve(root, '../shared/traces');
+
+interface Block {
+  readonly language: string;
+  readonly text: string;
+  /** What stands in the `text` block right below it, if there is one. */
+  readonly shown: string | undefined;
+}
+
+const fences = [...readme.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language = '', text = '']) => ({
+  language,
+  text,
+}));
+const blocks: Block[] = fences.flatMap(({ language, text }, index) => {
+  if (language !== 'sh' && language !== 'ts') return [];
+  const below = fences[index + 1];
+  return [{ language, text, shown: below?.language === 'text' ? below.text : undefined }];
+});
+const walked = blocks.filter(({ text }) => text.includes('npm ci'));
+const titleOf = ({ text }: Block) => text.split('\n').find((line) => line !== '') ?? '';
+
+const folder = mkdtempSync(join(tmpdir(), 'weir readme '));
+const printed: string[] = [];
+let port: number;
+
+beforeAll(async () => {
+  const bin = join(folder, 'bin');
+  mkdirSync(bin);
+  writeFileSync(join(bin, 'weir'), `#!/bin/sh\nexec "${process.execPath}" "${join(root, 'dist/cli/main.js')}" "$@"\n`);
+  chmodSync(join(bin, 'weir'), 0o755);
+  mkdirSync(join(folder, 'node_modules'));
+  symlinkSync(root, join(folder, 'node_modules/weir'));
+  symlinkSync(join(root, 'scenarios'), join(folder, 'scenarios'));
+  for (const [name, text] of Object.entries(logs)) writeFileSync(join(folder, name), text);
+  port = await freePort();
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('the README', () => {
+  it('has its two lines walked by CI', () => {
+    const ci = readFileSync(join(root, '.ci/run'), 'utf8');
+    const steps = [...readme.matchAll(/npm ci && (npm \w+)/g)].map(([, step]) => `walk ${step}`);
+    expect([walked.length, ...['walk npm ci', ...steps].map((step) => ci.includes(`\n${step}\n`))]).toEqual([
+      1,
+      true,
+      true,
+      true,
+    ]);
+  });
+
+  it.each(blocks.filter((block) => !walked.includes(block)).map((block) => [titleOf(block), block] as const))(
+    'runs: %s',
+    async (_, block) => {
+      const out = await runBlock(block);
+      printed.push(out);
+      if (block.shown !== undefined) expect(out).toMatch(patternOf(block.shown));
+    },
+  );
+
+  it('shows what the first line ends with: it is what the same scenario prints at faster cycles', () => {
+    expect(walked[0]?.shown).toBeDefined();
+    expect(printed.join('\n')).toMatch(patternOf(walked[0]?.shown ?? ''));
+  });
+
+  it('links to what is there, and is a page', () => {
+    const links = [...readme.matchAll(/\]\(([^)#]+)\)/g)].map(([, link = '']) => link);
+    expect(links.filter((link) => !existsSync(join(root, link)))).toEqual([]);
+    expect(readme.split('\n').length).toBeLessThan(250);
+  });
+});
+
+const atHand = existsSync(traces);
+const recorded: [name: string, trace: string, limited: string, entries: string][] = [
+  ['access.log', 'elastic_apache_logs.log', '388', '75'],
+  ['calls.csv', 'azure_llm_code.csv', '6,690', '16'],
+  ['visits.tsv', 'nasa_19950801.tsv', '167', '15'],
+  ['counts.csv', 'nginxplus_counts.csv', '28,284', '1'],
+  ['minutes.csv', 'worldcup98_permin_19980430_0501.csv', '1,256,399', '1'],
+];
+
+describe.skipIf(!atHand)(`its commands on real logs${atHand ? '' : ` (SKIPPED: none at ${traces})`}`, () => {
+  it.each(recorded)('%s: %s', async (name, trace, limited, entries) => {
+    const command = readme.split('\n').find((line) => line.startsWith(`weir replay ${name}`)) ?? '';
+    const out = await bash(command.replace(name, `"${join(traces, trace)}" --no-report`));
+    expect(out).toMatch(new RegExp(`limited +${limited} `));
+    expect(out).toMatch(new RegExp(`entries into limiting +${entries}\\n`));
+  });
+});
+
+/** What a reader has at hand in the place of these names. */
+const minute = (n: number) => `2026-03-01T10:${String(n).padStart(2, '0')}:00Z`;
+const logs: Record<string, string> = {
+  'access.log': Array.from(
+    { length: 150 },
+    (_, n) => `10.0.0.${n % 3} - - [01/Mar/2026:10:00:0${n % 10} +0000] "GET /${n} HTTP/1.1" 200 12 "-" "-"\n`,
+  ).join(''),
+  'calls.csv': `TIMESTAMP,tokens\n${Array.from({ length: 20 }, (_, n) => `${minute(n)},${n}\n`).join('')}`,
+  'visits.tsv': `host\ttime\n${Array.from({ length: 20 }, (_, n) => `h${n % 2}\t${807256800 + n}\n`).join('')}`,
+  'counts.csv': `t_ms,n\n${Array.from({ length: 20 }, (_, n) => `${1_772_000_000_000 + 777 * n},${n}\n`).join('')}`,
+  'minutes.csv': `period,count\n${Array.from({ length: 20 }, (_, n) => `${minute(n)},${100 * n}\n`).join('')}`,
+};
+
+const INVALID = 4;
+
+async function runBlock({ language, text }: Block): Promise<string> {
+  if (language === 'sh')
+    return bash(text.replaceAll('7770', String(port)).replace('weir serve ', `weir serve --port ${port} `));
+  writeFileSync(join(folder, 'example.mjs'), text);
+  return bash(`"${process.execPath}" example.mjs`);
+}
+
+/** Runs a script to its end. A busy machine makes a live run invalid, which is honest, and no fault of the README: it runs again. */
+async function bash(script: string, attempts = 3): Promise<string> {
+  const env = { ...process.env, HOME: folder, NO_COLOR: '1', PATH: `${join(folder, 'bin')}:${process.env['PATH']}` };
+  const child = spawn('bash', ['-euo', 'pipefail', '-c', script], { cwd: folder, env });
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (chunk) => (out += chunk));
+  child.stderr.on('data', (chunk) => (err += chunk));
+  const code = await new Promise<number | null>((done) => child.on('close', done));
+  if (code === INVALID && attempts > 1) return bash(script, attempts - 1);
+  if (code !== 0) throw new Error(`exit ${code} of:\n${script}\n${out}\n${err}`);
+  return out;
+}
+
+function patternOf(shown: string): RegExp {
+  const words = shown
+    .trim()
+    .split('\n')
+    .map((line) =>
+      line === '…'
+        ? '[^]*'
+        : line
+            .split('…')
+            .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+            .join('.*'),
+    );
+  return new RegExp(words.join('\n'));
+}
+
+function freePort(): Promise<number> {
+  return new Promise((done) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => done(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
