@@ -25,6 +25,7 @@ export function readDocument(text: string, name: string): ScenarioDocument {
   };
   const document = parse(text, lines, name);
   const errors = [...document.errors, ...document.warnings];
+  if (errors.some(({ message }) => TOO_DEEP.test(message))) throw tooDeep(name);
   if (errors.length > 0) {
     throw refused(
       name,
@@ -39,7 +40,8 @@ export function readDocument(text: string, name: string): ScenarioDocument {
     located: (faults) =>
       faults.map(({ path, message }) => {
         const offset = offsetOf(document, path);
-        return { path: offset === undefined ? path : `${placeAt(offset)} (${path})`, message };
+        const place = offset === undefined ? placeAt(0) : placeAt(offset);
+        return { path: path === '' ? place : `${place} (${path})`, message };
       }),
   };
 }
@@ -51,21 +53,26 @@ const words: Readonly<Record<string, string>> = {
   TAG_RESOLVE_FAILED: 'tags have no meaning in a scenario',
 };
 
+/** What the parser says, or throws, when it has called itself too often. */
+const TOO_DEEP = /call stack/;
+
+function tooDeep(name: string): Failure {
+  return refused(name, [{ path: 'line 1, column 1', message: 'it is nested too deeply' }]);
+}
+
 function parse(text: string, lineCounter: LineCounter, name: string): Document.Parsed {
   try {
-    return parseDocument(text, { lineCounter, prettyErrors: false });
+    return parseDocument(text, { lineCounter, prettyErrors: false, logLevel: 'error' });
   } catch (error) {
     // The parser calls itself for each level: a text of nothing but brackets exhausts the stack.
-    if (!(error instanceof RangeError)) throw error;
-    throw refused(name, [{ path: 'line 1, column 1', message: 'it is nested too deeply' }]);
+    if (error instanceof RangeError) throw tooDeep(name);
+    throw error;
   }
 }
 
 function readValue(document: Document.Parsed, name: string, placeAt: (offset: number) => string): unknown {
-  const around = selfReference(document.contents);
-  if (around !== undefined) {
-    throw refused(name, [{ path: placeAt(around), message: 'a value refers to itself' }]);
-  }
+  const broken = brokenAlias(document.contents);
+  if (broken !== undefined) throw refused(name, [{ path: placeAt(broken.offset), message: broken.message }]);
   try {
     return document.toJS({ maxAliasCount: MOST_ALIASES });
   } catch (error) {
@@ -76,21 +83,30 @@ function readValue(document: Document.Parsed, name: string, placeAt: (offset: nu
   }
 }
 
-/** Where an alias stands inside the very value to which it refers. */
-function selfReference(root: unknown): number | undefined {
+/** The first alias that refers to nothing, or to the very value in which it stands. */
+function brokenAlias(root: unknown): { readonly offset: number; readonly message: string } | undefined {
   const open = new Set<string>();
-  const visit = (node: unknown): number | undefined => {
-    if (isAlias(node)) return open.has(node.source) ? (node.range?.[0] ?? 0) : undefined;
-    if (!isMap(node) && !isSeq(node)) return undefined;
-    const { anchor } = node;
-    const isNew = anchor !== undefined && !open.has(anchor);
-    if (isNew) open.add(anchor);
-    const parts = isMap(node) ? node.items.flatMap(({ key, value }) => [key, value]) : node.items;
-    for (const part of parts) {
-      const found = visit(part);
-      if (found !== undefined) return found;
+  const known = new Set<string>();
+  const visit = (node: unknown): ReturnType<typeof brokenAlias> => {
+    if (isAlias(node)) {
+      const message = open.has(node.source)
+        ? 'a value refers to itself'
+        : known.has(node.source)
+          ? undefined
+          : `nothing before it is called &${node.source}`;
+      return message === undefined ? undefined : { offset: node.range?.[0] ?? 0, message };
     }
-    if (isNew) open.delete(anchor);
+    const { anchor } = (node ?? {}) as { anchor?: string };
+    if (isMap(node) || isSeq(node)) {
+      if (anchor !== undefined) open.add(anchor);
+      const parts = isMap(node) ? node.items.flatMap(({ key, value }) => [key, value]) : node.items;
+      for (const part of parts) {
+        const found = visit(part);
+        if (found !== undefined) return found;
+      }
+      if (anchor !== undefined) open.delete(anchor);
+    }
+    if (anchor !== undefined) known.add(anchor);
     return undefined;
   };
   return visit(root);

@@ -9,7 +9,7 @@ import { planContract } from '../core/contract/validate.js';
 import { CYCLE_MS } from '../core/cycle.js';
 import { Failure, type Fault } from '../core/failure.js';
 import type { FindOperator } from '../core/operator/operator.js';
-import { faultsOf } from '../core/schema-faults.js';
+import { valueFaults } from '../core/value-faults.js';
 import { arrivalFaults } from '../traffic/arrival/check.js';
 import { checkParts } from './check.js';
 import { readDocument, type ScenarioDocument } from './document.js';
@@ -55,12 +55,16 @@ function planScenario(document: ScenarioDocument, path: string, findOperator: Fi
   }
 }
 
-/** Unions say little of what is wrong in them: arrivals and clients are checked by the rules of the kind they name. */
+/** Arrivals and clients have words of their own for what they are not. */
 function scenarioFaults(value: unknown): Fault[] {
   if (scenarioSchema.Check(value)) return [];
-  const all = faultsOf(Scenario, scenarioSchema.Errors(value));
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    const found = value === null ? 'it is empty' : Array.isArray(value) ? 'it is a list' : 'it is a single value';
+    return [{ path: '', message: `a scenario has fields, as question and arrivals, but ${found}` }];
+  }
+  const all = valueFaults(Scenario, value);
   const faults = all.filter(({ path }) => !/^\/(arrivals|clients)\/\d/.test(path));
-  const { arrivals, clients } = (value ?? {}) as { arrivals?: unknown; clients?: unknown };
+  const { arrivals, clients } = value as { arrivals?: unknown; clients?: unknown };
   if (Array.isArray(arrivals))
     faults.push(...arrivals.flatMap((one, index) => arrivalFaults(one, `/arrivals/${index}`)));
   if (Array.isArray(clients)) faults.push(...clients.flatMap((one, index) => clientFaults(one, `/clients/${index}`)));

@@ -127,6 +127,7 @@ export const Target = Type.Object(
     headers: Type.Optional(
       Type.Record(Type.String({ pattern: '^[A-Za-z0-9-]{1,64}$' }), Type.String({ maxLength: 4096 }), {
         maxProperties: 32,
+        additionalProperties: false,
         description: 'Headers of a request.',
       }),
     ),
@@ -191,6 +192,7 @@ export const Scenario = Type.Object(
     phases: Type.Optional(
       Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9_ -]{0,63}$' }), Phase, {
         maxProperties: 32,
+        additionalProperties: false,
         description: 'Stretches of the run by name.',
       }),
     ),

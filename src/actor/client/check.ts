@@ -1,8 +1,7 @@
 // Owns the words for a client that does not fit its schema: only its own kind's rules are spoken of. Leaves those to schema.ts.
-import Value from 'typebox/value';
 import type { Fault } from '../../core/failure.js';
 import { nearest } from '../../core/nearest.js';
-import { faultsOf } from '../../core/schema-faults.js';
+import { valueFaults } from '../../core/value-faults.js';
 import { type ClientKind, clientKinds } from './schema.js';
 
 /** Every fault of one kind of client, its path a JSON pointer from `place`; none when it fits. */
@@ -12,9 +11,7 @@ export function clientFaults(input: unknown, place = ''): Fault[] {
   }
   const kind = (input as { kind?: unknown }).kind;
   if (!isKind(kind)) return [{ path: `${place}/kind`, message: unknownKind(kind) }];
-  const schema = clientKinds[kind];
-  const faults = faultsOf(schema, Value.Errors(schema, input));
-  return faults.map(({ path, message }) => ({ path: `${place}${path === '/' ? '' : path}`, message }));
+  return valueFaults(clientKinds[kind], input, place);
 }
 
 function isKind(kind: unknown): kind is ClientKind {

@@ -1,8 +1,7 @@
 // Owns the words for an arrival that does not fit its schema: only its own model's rules are spoken of. Leaves those to schema.ts.
-import Value from 'typebox/value';
 import type { Fault } from '../../core/failure.js';
 import { nearest } from '../../core/nearest.js';
-import { faultsOf } from '../../core/schema-faults.js';
+import { valueFaults } from '../../core/value-faults.js';
 import { type ArrivalModel, arrivalModels } from './schema.js';
 
 /** Every fault of an arrival, its path a JSON pointer from `place`; none when it fits. */
@@ -12,9 +11,7 @@ export function arrivalFaults(input: unknown, place = ''): Fault[] {
   }
   const model = (input as { model?: unknown }).model;
   if (!isModel(model)) return [{ path: `${place}/model`, message: unknownModel(model) }];
-  const schema = arrivalModels[model];
-  const faults = faultsOf(schema, Value.Errors(schema, input));
-  return faults.map(({ path, message }) => ({ path: `${place}${path === '/' ? '' : path}`, message }));
+  return valueFaults(arrivalModels[model], input, place);
 }
 
 function isModel(model: unknown): model is ArrivalModel {
