@@ -8,7 +8,7 @@ import type { FindOperator } from '../core/operator/operator.js';
 import type { Seed } from '../core/random.js';
 import type { LoadedScenario } from '../scenario/load.js';
 import { type Connection, connectTo } from './live/connection.js';
-import { startEmbeddedNode } from './live/embedded-node.js';
+import { type EmbeddedNode, startEmbeddedNode } from './live/embedded-node.js';
 import { LiveClients } from './live/live-clients.js';
 import { type CycleLine, runLive, type Sending, type Stage } from './live/live-run.js';
 import type { Pacing } from './live/pace.js';
@@ -90,7 +90,7 @@ export const TOP = 100;
 export async function connected<T>(
   { cycleMs: ownCycleMs, target }: Pick<LoadedScenario, 'cycleMs' | 'target'>,
   options: LiveOptions,
-  body: (connection: Connection) => Promise<T>,
+  body: (connection: Connection, node: EmbeddedNode | undefined) => Promise<T>,
 ): Promise<T> {
   const { url, cycleMs = ownCycleMs } = options;
   if (url === undefined && target !== undefined) {
@@ -111,7 +111,7 @@ export async function connected<T>(
       cycleMs: target === undefined ? undefined : cycleMs,
     });
     try {
-      return await body(connection);
+      return await body(connection, node);
     } finally {
       await connection.close();
     }

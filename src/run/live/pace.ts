@@ -4,12 +4,13 @@
 //   spaced    |    |  x    x    x    x    x   |                     |     (k + 1/2) / n of the window
 //   at once   |    |xxxxx                     |                     |
 //   arrival   |    | x xx      x     x        |                     |     as the model of arrivals has them, drawn together
+//   steady    |  x        x        x        x        x        x     |     (k + 1/2) / n of the cycle: for rates, not for counts
 //
 // The head covers what is not known of the target's clock, the tail what may hold a request up: a timer that wakes late, a
 // collection of garbage, a busy machine. Decisions depend on cycles alone, so where in the cycle a request comes changes none.
 import { unreachable } from '../../core/failure.js';
 
-export const pacings = ['arrival', 'spaced', 'at once'] as const;
+export const pacings = ['arrival', 'spaced', 'at once', 'steady'] as const;
 
 export type Pacing = (typeof pacings)[number];
 
@@ -29,10 +30,12 @@ const HEAD_MS = 1;
 const LEAST_TAIL_MS = 20;
 
 /**
+ * Where in a cycle requests are sent.
  * @param n requests of the cycle
  * @param uncertaintyMs what is not known of the target's clock, either way
  */
-export function sendWindow(n: number, cycleMs: number, uncertaintyMs: number): SendWindow {
+export function sendWindow(pacing: Pacing, n: number, cycleMs: number, uncertaintyMs: number): SendWindow {
+  if (pacing === 'steady') return { fromMs: 0, lengthMs: cycleMs };
   const fromMs = Math.min(HEAD_MS + uncertaintyMs, cycleMs / 4);
   const tailMs = Math.min(LEAST_TAIL_MS + uncertaintyMs, cycleMs / 4);
   const mostMs = cycleMs - fromMs - tailMs;
@@ -48,6 +51,7 @@ export function sendAt(pacing: Pacing, k: number, n: number, fraction: number, w
     case 'arrival':
       return window.fromMs + fraction * window.lengthMs;
     case 'spaced':
+    case 'steady':
       return window.fromMs + ((k + 0.5) / n) * window.lengthMs;
     case 'at once':
       return window.fromMs;

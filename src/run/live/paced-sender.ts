@@ -62,7 +62,7 @@ export class PacedSender {
     const { schedule, clock, firstCycle, pacing, uncertaintyMs, ledger } = this.#options;
     const { n, fractions, contracts } = schedule.at(cycle);
     const startMs = startOf(firstCycle + cycle, clock.cycleMs);
-    const window = sendWindow(n, clock.cycleMs, uncertaintyMs);
+    const window = sendWindow(pacing, n, clock.cycleMs, uncertaintyMs);
     if (this.#dues.length < n) {
       this.#dues = new Float64Array(2 * n);
       this.#contracts = new Uint32Array(2 * n);

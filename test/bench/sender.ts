@@ -1,0 +1,83 @@
+// Owns how well the paced sender keeps its schedule: every cycle's count, and how late requests go out. The target is the smallest
+// HTTP server there is, in a thread of its own, so that it is the sender that is measured. Leaves measuring to measure.ts.
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { rateLimiter } from '../../src/core/contract/rate-limiter.js';
+import { planContract } from '../../src/core/contract/validate.js';
+import { standardOperators } from '../../src/core/operator/registry.js';
+import { connectTo } from '../../src/run/live/connection.js';
+import { runLive } from '../../src/run/live/live-run.js';
+import { pacedSending } from '../../src/run/load.js';
+import type { BenchRow } from './measure.js';
+
+const CYCLE_MS = 777;
+const PER_CYCLE = 10_000;
+const CYCLES = 8;
+
+/** What is asked for: at 10,000 requests a cycle, p99 of the send lag. */
+const TARGET_LAG_MS = 20;
+
+export async function benchSender(): Promise<BenchRow[]> {
+  const server = new Worker(SERVER, { eval: true });
+  const [port] = (await once(server, 'message')) as [number];
+  const connection = await connectTo(`http://127.0.0.1:${port}/`, { cycleMs: CYCLE_MS });
+  try {
+    const operators = standardOperators();
+    const seen = await runLive(connection, {
+      plan: planContract(rateLimiter({ threshold: 1_000_000_000 }), (id) => operators.get(id)),
+      names: ['all'],
+      phases: {},
+      cycles: CYCLES,
+      drain: 1,
+      foreign: { method: 'GET', path: '/' },
+      sending: (stage) => pacedSending({ cycles: CYCLES, at: () => constant }, stage, 'spaced'),
+    });
+    const { ledger, latency, firstCycle } = seen;
+    const exact = Array.from({ length: CYCLES }, (_, cycle) => ledger.of(firstCycle + cycle)).filter(
+      ({ planned, sent, arrived }) => planned === PER_CYCLE && sent === PER_CYCLE && arrived === PER_CYCLE,
+    ).length;
+    const lagMs = latency.sendLag.quantileMs(0.99);
+    const what = `paced sender: ${PER_CYCLE} requests a cycle`;
+    return [
+      {
+        what: `${what}, cycles with the exact count`,
+        value: exact,
+        unit: `of ${CYCLES} cycles`,
+        against: { name: 'the schedule', value: CYCLES, ratio: exact / CYCLES, target: 1 },
+      },
+      {
+        what: `${what}, p99 of the send lag`,
+        value: lagMs,
+        unit: 'ms',
+        against: { name: 'ms allowed, over ms found', value: TARGET_LAG_MS, ratio: TARGET_LAG_MS / lagMs, target: 1 },
+      },
+      { what: `${what}, answered in all`, value: ledger.answered, unit: `of ${CYCLES * PER_CYCLE}` },
+    ];
+  } finally {
+    await connection.close();
+    await server.terminate();
+  }
+}
+
+const constant = {
+  n: PER_CYCLE,
+  fractions: Float64Array.from({ length: PER_CYCLE }, (_, k) => (k + 0.5) / PER_CYCLE),
+  contracts: new Uint32Array(PER_CYCLE),
+};
+
+/** Answers every request with the same few bytes, as fast as a socket can. */
+const SERVER = `
+  const { createServer } = require('node:net');
+  const { parentPort } = require('node:worker_threads');
+  const answer = 'HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\nok';
+  const server = createServer((socket) => {
+    socket.setNoDelay(true);
+    socket.on('error', () => {});
+    socket.on('data', (chunk) => {
+      let n = 0;
+      for (let at = chunk.indexOf('\\r\\n\\r\\n'); at >= 0; at = chunk.indexOf('\\r\\n\\r\\n', at + 4)) n += 1;
+      if (n > 0) socket.write(answer.repeat(n));
+    });
+  });
+  server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
+`;
