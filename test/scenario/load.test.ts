@@ -1,0 +1,246 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { Failure } from '../../src/core/failure.js';
+import { loadScenario } from '../../src/scenario/load.js';
+import { findOperator, read, refusalOf } from './reading.js';
+
+const head = 'question: Q?\nduration: 100\n';
+const steady = 'arrivals:\n  - { model: constant, rate: 1 }\n';
+
+describe('what does not fit is refused with its place, what is allowed, and the nearest name', () => {
+  it.each<[given: string, place: string, message: RegExp | string]>([
+    // unknown names, at each level
+    ['limitter: {}', '(/limitter)', 'is not known; did you mean "limiter"?'],
+    ['xyzzy: 3', '(/xyzzy)', /^is not known; allowed here: question, name, seed, cycle_ms,/],
+    ['limiter: { treshold: 3 }', '(/limiter/treshold)', 'is not known; did you mean "threshold"?'],
+    [
+      'contracts: { count: 2, populariti: even }',
+      '(/contracts/populariti)',
+      'is not known; did you mean "popularity"?',
+    ],
+    ['service: { time: 1, sevrers: 2 }', '(/service/sevrers)', 'is not known; did you mean "servers"?'],
+    ['clients: [{ kind: retrying, backof: 1 }]', '(/clients/0/backof)', 'is not known; did you mean "backoff"?'],
+    ['faults: [{ kind: pause, from: 1, too: 2, to: 3 }]', '(/faults/0/too)', 'is not known; did you mean "to"?'],
+    ['phases: { a: { from: 1, to: 2, at: 3 } }', '(/phases/a/at)', 'is not known; allowed here: from, to'],
+    ['phases: { "A b": { from: 1, to: 2 } }', '(/phases/A b)', 'is not a name that is allowed here'],
+    ['expect: [{ that: limited == 0, form: 3 }]', '(/expect/0/form)', 'is not known; did you mean "from"?'],
+    ['target: { methud: GET }', '(/target/methud)', 'is not known; did you mean "method"?'],
+    ['__proto__: { a: 1 }', '(/__proto__)', /^is not known/],
+    // types and ranges
+    ['seed: abc', '(/seed)', 'must be an integer'],
+    ['seed: -1', '(/seed)', 'must be >= 0'],
+    ['cycle_ms: 0.5', '(/cycle_ms)', 'must be an integer'],
+    ['limiter: { threshold: 0 }', '(/limiter/threshold)', 'must be >= 1'],
+    ['limiter: { threshold: "100" }', '(/limiter/threshold)', 'must be an integer'],
+    ['limiter: { within: [60] }', '(/limiter/within)', 'must be a number or a string'],
+    ['limiter: { within: 0 }', '(/limiter/within)', /at least 1 is needed$/],
+    ['limiter: { within: 100001 }', '(/limiter/within)', 'must be an integer from 1 to 100000 (cycles)'],
+    ['limiter: { within: 47 parsec }', '(/limiter/within)', /"parsec" is no unit of time/],
+    ['limiter: { template: bucket }', '(/limiter/template)', 'must be "rate-limiter"'],
+    [
+      'limiter: { threshold: 3, definition: { name: x, version: "1", states: { a: { initial: true } }, transitions: [] } }',
+      '(/limiter/definition)',
+      'cannot be combined with threshold or within',
+    ],
+    [
+      'limiter: { definition: { name: x, version: "1", states: { a: { initial: true } } } }',
+      '(/limiter/definition/transitions)',
+      'is required',
+    ],
+    ['name: A B', '(/name)', /^must match/],
+    ['contracts: 0', '(/contracts)', 'must be >= 1'],
+    ['contracts: many', '(/contracts)', 'must be a number or an object'],
+    ['start_cycle: 1000000000000\ncycle_ms: 86400000', '(/start_cycle)', /more than 4,000 years$/],
+    // members of unions
+    [
+      'contracts: { count: 3, popularity: { law: zpif } }',
+      '(/contracts/popularity/law)',
+      'must be one of even, uniform, zipf, weights; did you mean "zipf"?',
+    ],
+    ['contracts: { count: 3, popularity: { law: zipf } }', '(/contracts/popularity/exponent)', 'is required'],
+    [
+      'contracts: { count: 3, popularity: { law: weights, weights: [1, 2] } }',
+      '(/contracts/popularity/weights)',
+      'must be one a contract: there are 2 weights and 3 contracts',
+    ],
+    ['clients: [{ kind: obediant }]', '(/clients/0/kind)', /did you mean "obedient"\?$/],
+    ['clients: [{ kind: retrying, timeout: soon }]', '(/clients/0/timeout)', /^"soon" is no time/],
+    [
+      'clients: [{ kind: closed, count: 1, think: { law: exponental, mean: 1s } }]',
+      '(/clients/0/think/law)',
+      /did you mean "exponential"\?$/,
+    ],
+    ['service: { time: soon }', '(/service/time)', /^"soon" is no time/],
+    ['service: { servers: 2 }', '(/service/time)', 'is required'],
+    [
+      'faults: [{ kind: pauze, from: 1, to: 2 }]',
+      '(/faults/0/kind)',
+      'must be one of pause, lost_answers; did you mean "pause"?',
+    ],
+    ['faults: [{ kind: pause, from: 3 }]', '(/faults/0/to)', 'is required'],
+    ['faults: [{ kind: pause, from: 3, to: 3 }]', '(/faults/0/to)', 'must lie after from, which is cycle 3'],
+    ['faults: [{ kind: lost_answers, share: 2 }]', '(/faults/0/share)', 'must be <= 1'],
+    ['phases: { a: { from: 5, to: 5 } }', '(/phases/a/to)', 'must lie after from, which is cycle 5'],
+    // parts that do not fit together
+    [
+      'clients: [{ kind: closed, count: 3, think: 1s }]',
+      '(/clients)',
+      'take no arrivals: add a kind that does, for example open',
+    ],
+    [
+      'contracts: 5\nclients: [{ kind: holding, count: 3 }]',
+      '(/clients/0/count)',
+      'is 3, and there are 5 contracts: each needs a device of its own',
+    ],
+    [
+      'clients: [{ kind: open, name: a }, { kind: obedient, name: a }]',
+      '(/clients/1/name)',
+      '"a" is taken by another kind of client',
+    ],
+    [
+      'contracts: { count: 2, independent: true }\nservice: { time: 1 }',
+      '(/contracts/independent)',
+      'cannot be combined with a service',
+    ],
+    [
+      'contracts: { count: 2, independent: true }\nfaults: [{ kind: pause, from: 1, to: 2 }]',
+      '(/contracts/independent)',
+      'cannot be combined with faults',
+    ],
+  ])('%s', (given, place, message) => {
+    const found = refusalOf(`${head}${steady}${given}\n`);
+    expect(found).toHaveLength(1);
+    expect(found[0]).toMatch(/^line \d+, column \d+ /);
+    const [where, words] = [found[0]!.slice(0, found[0]!.indexOf(': ')), found[0]!.slice(found[0]!.indexOf(': ') + 2)];
+    expect(where.endsWith(place), where).toBe(true);
+    expect(words).toEqual(typeof message === 'string' ? message : expect.stringMatching(message));
+  });
+
+  it.each<[given: string, fault: string]>([
+    ['', 'line 1, column 1 (/question): is required'],
+    [`question: Q?\n${steady}`, 'line 1, column 1 (/duration): is required: requests would come for ever'],
+    [head, 'line 1, column 1 (/arrivals): is required: nothing sends requests'],
+    [`${head}arrivals: []\n`, 'line 3, column 1 (/arrivals): must not have fewer than 1 items'],
+    [`${head}arrivals: 3\n`, 'line 3, column 1 (/arrivals): must be an array'],
+    [`${head}arrivals:\n  - 3\n`, 'line 4, column 5 (/arrivals/0): must be an object with a field model'],
+    [
+      `${head}arrivals:\n  - model: constant\n    rate: 5/parsec\n`,
+      'line 5, column 5 (/arrivals/0/rate): "5/parsec" is no rate: "parsec" is no unit of time (there are ms, s, m, h, d and cycles)',
+    ],
+    [
+      `${head}arrivals:\n  - { model: constant, rate: 1, from: 50, to: 20 }\n`,
+      'line 4, column 43 (/arrivals/0/to): must lie after from, which is cycle 50',
+    ],
+    [
+      `${head}arrivals:\n  - { model: sine, rate: 1, amplitude: 2, period: 5 }\n`,
+      'line 4, column 29 (/arrivals/0/amplitude): must not be above the mean rate, 1 per cycle: no rate is negative',
+    ],
+    [`question: 3\nduration: true\n${steady}`, 'line 1, column 1 (/question): must be a string'],
+    [
+      'question: Q?\nduration: .inf\narrivals: [{ model: constant, rate: 1 }]',
+      'line 2, column 1 (/duration): must be a number',
+    ],
+    [
+      `${head}arrivals:\n  - { model: log, file: a.log, key_column: client }\n  - { model: constant, rate: 1 }\n`,
+      'line 4, column 32 (/arrivals/0/key_column): gives each key a contract of its own, and cannot be combined with other arrivals',
+    ],
+    [
+      `${head}arrivals:\n  - { model: log, file: a.log, key_column: client }\nfaults:\n  - { kind: pause, from: 1, to: 2 }\n`,
+      'line 4, column 32 (/arrivals/0/key_column): gives each key a contract of its own, and cannot be combined with faults',
+    ],
+  ])('%j', (text, fault) => {
+    expect(refusalOf(text === '' ? 'duration: 3\narrivals: [{ model: constant, rate: 1 }]\n' : text)[0]).toEqual(fault);
+  });
+
+  it('all faults are told at once', () => {
+    expect(
+      refusalOf('question: 3\nseed: x\narrivals:\n  - { model: constnat }\n  - { model: poisson, rate: no }\n'),
+    ).toHaveLength(3);
+  });
+});
+
+describe('defaults', () => {
+  it('are those of the schema', () => {
+    const { plan, at: _, ...rest } = read(head + steady, 'some/Where/Burst.YAML');
+    expect({ ...rest, thresholds: plan.thresholds }).toEqual({
+      name: 'burst',
+      question: 'Q?',
+      folder: 'some/Where',
+      seed: 1,
+      cycleMs: 777,
+      startCycle: 0,
+      duration: 100,
+      drain: 60,
+      warmUp: 0,
+      within: 60,
+      contracts: 1,
+      popularity: { law: 'even' },
+      independent: false,
+      arrivals: [{ model: 'constant', rate: 1 }],
+      clients: [],
+      service: undefined,
+      faults: [],
+      phases: {},
+      target: undefined,
+      expectations: [],
+      thresholds: [100],
+    });
+  });
+
+  it('a scenario takes times in seconds to the cycles of another node', () => {
+    const scenario = read(`question: Q?\nduration: 777s\nlimiter: { within: 10 }\ndrain: 7770ms\n${steady}`);
+    const times = ({ duration, within, drain, cycleMs }: typeof scenario) => ({ duration, within, drain, cycleMs });
+    expect([times(scenario), times(scenario.at(100))]).toEqual([
+      { duration: 1000, within: 10, drain: 10, cycleMs: 777 },
+      { duration: 7770, within: 10, drain: 78, cycleMs: 100 },
+    ]);
+  });
+
+  it('a duration is not asked for where arrivals end by themselves', () => {
+    expect(
+      refusalOf('question: Q?\narrivals: [{ model: constant, rate: 1, to: 10 }, { model: log, file: a.log }]'),
+    ).toEqual([]);
+  });
+});
+
+describe('a file that is no text is refused in words', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const at = (name: string, content?: string | Buffer) => {
+    const path = join(folder, name);
+    if (content === undefined) mkdirSync(path);
+    else writeFileSync(path, content);
+    return path;
+  };
+
+  it.each<[what: string, path: string, why: string]>([
+    ['a missing file', join(folder, 'nowhere.yaml'), 'There is no such file.'],
+    ['a folder', at('folder'), 'It is a folder.'],
+    ['a path through a file', join(at('file', 'x'), 'y.yaml'), 'A part of its path is a file, not a folder.'],
+    [
+      'a binary file',
+      at('binary.yaml', Buffer.from([0x1f, 0x8b, 0, 1, 2])),
+      'It is no text: there are zero bytes in it.',
+    ],
+    ['a text in Latin-1', at('latin.yaml', Buffer.from('question: F\xfcr?\n', 'latin1')), 'It is no text in UTF-8.'],
+    ['a huge file', at('huge.yaml', Buffer.alloc(16 * 1024 * 1024 + 1, '#')), 'It is larger than 16 MiB.'],
+    ['a device without end', '/dev/zero', 'It is larger than 16 MiB.'],
+  ])('%s', async (_, path, why) => {
+    const failure = await loadScenario(path, findOperator).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(Failure);
+    const { code, what, why: said } = failure as Failure;
+    expect({ code, what, why: said }).toEqual({
+      code: 'unreadable_file',
+      what: `The scenario ${path} cannot be read.`,
+      why,
+    });
+  });
+
+  it('a file that can be read is the scenario of its text', async () => {
+    const { plan: _, at: __, ...loaded } = await loadScenario(at('good.yaml', head + steady), findOperator);
+    const { plan: ___, at: ____, ...parsed } = read(head + steady, join(folder, 'good.yaml'));
+    expect(loaded).toEqual(parsed);
+  });
+});
