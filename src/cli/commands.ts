@@ -25,12 +25,14 @@ import { rotateKeyCommand } from './rotate-key.js';
 import { selfTestCommand } from './self-test.js';
 import { serveCommand } from './serve.js';
 import { simulateCommand } from './simulate.js';
+import { stressCommand } from './stress.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: each command has options of its own; yargs takes them all in one list
 export const commands: CommandModule<object, any>[] = [
   simulateCommand,
   replayCommand,
   loadCommand,
+  stressCommand,
   reportCommand,
   initCommand,
   selfTestCommand,

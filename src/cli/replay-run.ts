@@ -5,13 +5,17 @@ import { planContract } from '../core/contract/validate.js';
 import { Failure } from '../core/failure.js';
 import { nearest } from '../core/nearest.js';
 import { standardOperators } from '../core/operator/registry.js';
-import { replay } from '../run/replay.js';
+import type { Reported } from '../report/reported.js';
+import { liveReplay } from '../run/live-replay.js';
+import { type ReplayOptions, replay } from '../run/replay.js';
 import { parseTimeMs } from '../scenario/quantity.js';
 import { type LogFormat, type LogOptions, logFormats } from '../traffic/log/options.js';
 import type { LogReading } from '../traffic/log/read.js';
 import { type TimeUnit, timeUnits } from '../traffic/log/unix.js';
+import { CycleLines } from './cycle-lines.js';
 import { commandGiven, folderFor, printFindings } from './findings.js';
 import { interruptible } from './interrupt.js';
+import { liveOptionsOf } from './load-run.js';
 import { Progress } from './progress.js';
 import type { ReplayArguments } from './replay.js';
 
@@ -29,10 +33,10 @@ export async function runReplay(given: ReplayArguments): Promise<void> {
   const log = logOptions(given);
   const name = nameOf(given.log);
   const { signal, release } = interruptible();
-  const folder = await folderFor(given, { scenario: name, id: `${given.threshold}-within-${given.within}` });
+  const id = `${given.threshold}-within-${given.within}`;
+  const folder = await folderFor(given, { scenario: given.live ? `${name}-live` : name, id });
   const reading = new Progress(`reading ${name}`);
-  const running = new Progress('replaying');
-  const run = await replay(given.log, {
+  const common = {
     name,
     cycleMs: given.cycleMs,
     plan,
@@ -40,8 +44,31 @@ export async function runReplay(given: ReplayArguments): Promise<void> {
     findOperator,
     signal,
     top: given.top,
-    onRead: (done, total) =>
+    onRead: (done: number, total: number | undefined) =>
       reading.tell(total === undefined ? undefined : done / total, `${Math.round(done / 1e6)} MB`),
+  };
+  const { readings, ...run } = given.live
+    ? await runLive(given, common, reading)
+    : await runVirtual(given, common, reading);
+  release();
+  const told = { ...run, command: commandGiven() };
+  const report = await folder?.write(told);
+  if (!given.json) process.stdout.write(`${readings.map(readingText).join('\n')}\n\n`);
+  printFindings([told], [report], given);
+}
+
+type Common = Pick<ReplayOptions, 'name' | 'cycleMs' | 'plan' | 'log' | 'findOperator'> & {
+  readonly signal: AbortSignal;
+  readonly top: number;
+  readonly onRead: (done: number, total: number | undefined) => void;
+};
+
+type ReadAndRun = Reported & { readonly readings: readonly LogReading[] };
+
+async function runVirtual({ log }: ReplayArguments, common: Common, reading: Progress): Promise<ReadAndRun> {
+  const running = new Progress('replaying');
+  const run = await replay(log, {
+    ...common,
     onProgress: (cycle, last) => {
       reading.clear();
       running.tell(undefined, `to cycle ${cycle} of ${last}`);
@@ -49,11 +76,30 @@ export async function runReplay(given: ReplayArguments): Promise<void> {
   });
   reading.clear();
   running.clear();
-  release();
-  const told = { ...run, command: commandGiven() };
-  const report = await folder?.write(told);
-  if (!given.json) process.stdout.write(`${run.readings.map(readingText).join('\n')}\n\n`);
-  printFindings([told], [report], given);
+  return run;
+}
+
+async function runLive(given: ReplayArguments, common: Common, reading: Progress): Promise<ReadAndRun> {
+  if (!(given.speed > 0 && given.speed <= 1_000_000)) {
+    throw new Failure('wrong_usage', {
+      what: '--speed takes a number above 0, up to 1000000.',
+      fix: 'For example --speed 10.',
+    });
+  }
+  const lines = new CycleLines(common.name);
+  const { observed, predicted, series, readings } = await liveReplay(given.log, {
+    ...common,
+    ...liveOptionsOf({ ...given, key: undefined, timeout: undefined, connections: undefined }),
+    cycleMs: given.cycleMs,
+    speed: given.speed,
+    onCycle: (line) => {
+      reading.clear();
+      lines.tell(line);
+    },
+  });
+  lines.clear();
+  const { timeline } = predicted;
+  return { ...observed, ...(timeline === undefined ? {} : { predicted: timeline }), series, readings };
 }
 
 /** What the command line says of a log; `--key` and `--key-column` mean the same. */

@@ -65,6 +65,7 @@ const options = (yargs: Argv) =>
     .conflicts('key', 'key-column')
     .example('$0 replay access.log', 'an Apache or nginx log through 100 requests in 60 cycles')
     .example('$0 replay access.log.gz --key client --threshold 20', 'one limiter for each client')
+    .example('$0 replay access.log --live --speed 60', 'send it to a live node, sixty times as fast, and compare')
     .example('$0 replay counts.csv --time-column minute --count-column n --spread 60s', 'counts per minute')
     .strict();
 
