@@ -6,10 +6,21 @@ import type { FastifyRequest } from 'fastify';
 import { Failure, unreachable } from '../core/failure.js';
 import type { Credentials, Key } from '../store/credentials.js';
 import { Recent } from './recent.js';
-import type { Auth } from './route.js';
 import { hashOfSecret } from './secret.js';
 
 export const SESSION_COOKIE = 'weir_session';
+
+/** Whom a route is for. */
+export type Auth =
+  /** Anyone; credentials are not looked at. */
+  | 'public'
+  /** Anyone where the machine is public, its owner alone where it is private. */
+  | 'public_or_owner'
+  | 'key'
+  | 'session'
+  | 'key_or_session'
+  /** A key; a session that comes along has to be good, too, and of the same owner. */
+  | 'key_and_session';
 
 /** Who is asking, by a credential that holds until `expiresAtMs`. */
 export interface Caller {

@@ -1,31 +1,46 @@
 // Owns making the parts of a node and handing each what it needs. Leaves the port, starting and closing to node.ts.
+import type { WallClock } from '../clock/wall.js';
 import { Failure } from '../core/failure.js';
-import { standardOperators } from '../core/operator/registry.js';
+import { type OperatorRegistry, standardOperators } from '../core/operator/registry.js';
 import { KeyRing } from '../core/record/key-ring.js';
 import type { Signer, Succession } from '../core/record/signing.js';
+import { VERSION } from '../core/version.js';
 import { Host } from '../host/host.js';
+import type { Credentials } from '../store/credentials.js';
+import type { Store } from '../store/store.js';
 import { Access } from './access.js';
 import { ActiveMachines } from './active-machines.js';
 import { Checkpoints } from './checkpoints.js';
 import { Counts } from './counts.js';
-import { Durability } from './durability.js';
-import { defaultLimits } from './limits.js';
+import { Durability, type DurabilityMode } from './durability.js';
+import { defaultLimits, type Limits } from './limits.js';
 import { Metrics } from './metrics.js';
 import { MintLimit } from './mint-limit.js';
-import type { NodeOptions } from './node.js';
 import { Ownership } from './ownership.js';
-import type { Parts } from './parts.js';
+import type { ListedRoute, Parts } from './parts.js';
 import { RateLimitWriter } from './rate-limit-fields.js';
-import type { Route } from './route.js';
 import { Streams } from './stream.js';
 import { Verifications } from './verifications.js';
-import { VERSION } from './version.js';
+
+export interface PartsOptions {
+  readonly store: Store;
+  readonly credentials: Credentials;
+  readonly clock: WallClock;
+  readonly signer: Signer;
+  /** How the present key followed from earlier ones, oldest first. */
+  readonly successions?: readonly Succession[];
+  /** Default `cycle`. */
+  readonly durability?: DurabilityMode;
+  /** Those of this build when absent. */
+  readonly operators?: OperatorRegistry;
+  readonly limits?: Partial<Limits>;
+}
 
 /**
  * @param isDraining whether the node is closing
  * @throws Failure `wrong_usage` when the successions do not lead to the key of the signer, and what the store throws
  */
-export function assemble(options: NodeOptions, routes: readonly Route[], isDraining: () => boolean): Parts {
+export function assemble(options: PartsOptions, routes: readonly ListedRoute[], isDraining: () => boolean): Parts {
   const { clock, store, credentials, signer, successions = [], operators = standardOperators() } = options;
   const keys = keysOf(signer, successions);
   const limits = { ...defaultLimits, ...options.limits };

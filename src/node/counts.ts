@@ -1,7 +1,12 @@
 // Owns what the node counts about itself while it works: plain numbers, so that counting costs next to nothing. Leaves showing
 // them to metrics.ts.
 import { Histogram } from 'prom-client';
-import type { Route } from './route.js';
+
+/** What tells routes apart. */
+export interface RouteName {
+  readonly method: string;
+  readonly path: string;
+}
 
 /** Statuses have three digits: one number each. */
 const STATUSES = 600;
@@ -29,10 +34,10 @@ export class Counts {
     buckets: COMMIT_BUCKETS,
     registers: [],
   });
-  readonly #requests = new Map<Route | undefined, Float64Array>();
+  readonly #requests = new Map<RouteName | undefined, Float64Array>();
 
   /** The number of answers of a route, by status; those of no route where it is undefined. */
-  answersOf(route: Route | undefined): Float64Array {
+  answersOf(route: RouteName | undefined): Float64Array {
     let answers = this.#requests.get(route);
     if (answers === undefined) {
       answers = new Float64Array(STATUSES);
@@ -42,7 +47,7 @@ export class Counts {
   }
 
   /** Every route and status that was answered, with how often. */
-  *answers(): Generator<{ route: Route | undefined; status: number; count: number }> {
+  *answers(): Generator<{ route: RouteName | undefined; status: number; count: number }> {
     for (const [route, answers] of this.#requests) {
       for (const [status, count] of answers.entries()) if (count > 0) yield { route, status, count };
     }

@@ -10,43 +10,29 @@ import { Rank } from '../clock/rank.js';
 import { AgendaScheduler } from '../clock/rx-scheduler.js';
 import type { WallClock } from '../clock/wall.js';
 import { Failure } from '../core/failure.js';
-import type { OperatorRegistry } from '../core/operator/registry.js';
-import type { Signer, Succession } from '../core/record/signing.js';
 import type { Host } from '../host/host.js';
-import type { Credentials } from '../store/credentials.js';
-import type { Store } from '../store/store.js';
-import { assemble } from './assemble.js';
-import type { DurabilityMode } from './durability.js';
+import { assemble, type PartsOptions } from './assemble.js';
 import { startHeartbeat } from './heartbeat.js';
-import type { Limits } from './limits.js';
 import { createLog, type LogOptions } from './log.js';
 import { openMetricsPort } from './metrics-port.js';
 import { mount } from './mount.js';
 import { registerOpenApi } from './openapi.js';
 import type { Parts } from './parts.js';
 import { routes } from './registry.js';
+import type { Route } from './route.js';
 import { showMetrics } from './routes/self.js';
 import { createServer } from './server.js';
 
 /** The store, the credentials and the clock belong to the node from here on: it starts the clock, and lets go of all three. */
-export interface NodeOptions {
-  readonly store: Store;
-  readonly credentials: Credentials;
-  readonly clock: WallClock;
-  readonly signer: Signer;
-  /** How the present key followed from earlier ones, oldest first. */
-  readonly successions?: readonly Succession[];
+export interface NodeOptions extends PartsOptions {
   /** Address to listen on; loopback when absent. */
   readonly host?: string;
-  /** 0 for any that is free. */
+  /** 0, or absent: any that is free. */
   readonly port?: number;
   /** A port of their own for the figures, on the same address; GET /metrics is not served beside the API then. */
   readonly metricsPort?: number;
-  readonly durability?: DurabilityMode;
-  readonly operators?: OperatorRegistry;
   /** Addresses or networks of proxies whose `X-Forwarded-*` is believed; none when absent. */
   readonly trustProxy?: readonly string[];
-  readonly limits?: Partial<Limits>;
   /** Nothing is logged when absent. */
   readonly log?: LogOptions;
 }
@@ -80,7 +66,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   const parts = assemble(options, served, () => isDraining);
   const heartbeat = startHeartbeat(parts, (error) => log.error({ err: error }, 'a mistake of ours'));
   clock.start();
-  const app = await serve(parts, options, log, logOptions.requests);
+  const app = await serve(parts, served, options, log, logOptions.requests);
   const letGo = () => {
     heartbeat.unsubscribe();
     clock.stop();
@@ -134,9 +120,15 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   };
 }
 
-async function serve(parts: Parts, options: NodeOptions, log: Logger, logRequests: boolean): Promise<FastifyInstance> {
-  const { limits, counts, version, routes: served } = parts;
-  const app = createServer({ limits, counts, log, logRequests, trustProxy: options.trustProxy ?? [], routes: served });
+async function serve(
+  parts: Parts,
+  served: readonly Route[],
+  { trustProxy = [] }: NodeOptions,
+  log: Logger,
+  logRequests: boolean,
+): Promise<FastifyInstance> {
+  const { limits, counts, version } = parts;
+  const app = createServer({ limits, counts, log, logRequests, trustProxy, routes: served });
   await registerOpenApi(app, version);
   for (const route of served.filter(({ takesStream }) => !takesStream)) mount(app, parts, route);
   await app.register(async (streaming) => {

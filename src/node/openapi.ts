@@ -3,9 +3,9 @@
 import swagger from '@fastify/swagger';
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import { catalogue, type FailureCode } from '../core/failure.js';
-import { SESSION_COOKIE } from './access.js';
+import { type Auth, SESSION_COOKIE } from './access.js';
 import { Problem } from './problem.js';
-import type { Answer, Auth, Route } from './route.js';
+import type { Answer, Route } from './route.js';
 
 /** Tells swagger of every route that is mounted after it. */
 export async function registerOpenApi(app: FastifyInstance, version: string): Promise<void> {

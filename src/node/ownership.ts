@@ -34,7 +34,8 @@ export class Ownership {
    */
   owned(slug: string, caller: Caller | undefined): Machine {
     assert(caller !== undefined, 'a route for owners wants a credential');
-    const machine = this.#machine(slug);
+    if (this.#host.failure !== undefined) throw this.#host.failure;
+    const machine = this.#host.machines.get(slug);
     if (machine !== undefined && machine.image.owner === caller.owner) return machine;
     if (machine === undefined || !machine.image.isPublic) throw notFound(slug);
     throw new Failure('not_owner', {
@@ -45,11 +46,11 @@ export class Ownership {
   }
 
   /**
-   * The machine, for whoever may look at it.
-   * @throws Failure `store_failed`, `machine_not_found` (as for a private one of another owner)
+   * The machine, for whoever may look at it; a node that cannot store any more still shows what it has stored.
+   * @throws Failure `machine_not_found` (as for a private one of another owner)
    */
   visible(slug: string, caller: Caller | undefined): Machine {
-    const machine = this.#machine(slug);
+    const machine = this.#host.machines.get(slug);
     if (machine !== undefined && isVisible(machine, caller)) return machine;
     throw notFound(slug);
   }
@@ -65,11 +66,6 @@ export class Ownership {
       if (machine !== undefined && isVisible(machine, caller)) found.push(machine);
     }
     return found;
-  }
-
-  #machine(slug: string): Machine | undefined {
-    if (this.#host.failure !== undefined) throw this.#host.failure;
-    return this.#host.machines.get(slug);
   }
 }
 

@@ -15,9 +15,19 @@ import type { Metrics } from './metrics.js';
 import type { MintLimit } from './mint-limit.js';
 import type { Ownership } from './ownership.js';
 import type { RateLimitWriter } from './rate-limit-fields.js';
-import type { Route } from './route.js';
 import type { Streams } from './stream.js';
 import type { Verifications } from './verifications.js';
+
+/** A route as it is listed. */
+export interface ListedRoute {
+  readonly method: string;
+  readonly path: string;
+  readonly auth: string;
+  readonly tier: string;
+  readonly domain: string;
+  /** One sentence. */
+  readonly summary: string;
+}
 
 export interface Parts {
   readonly version: string;
@@ -41,6 +51,6 @@ export interface Parts {
   readonly streams: Streams;
   readonly counts: Counts;
   readonly metrics: Metrics;
-  readonly routes: readonly Route[];
+  readonly routes: readonly ListedRoute[];
   readonly isDraining: () => boolean;
 }

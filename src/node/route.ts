@@ -10,18 +10,8 @@ import type {
 } from 'fastify';
 import type { TObject, TSchema } from 'typebox';
 import type { FailureCode } from '../core/failure.js';
+import type { Auth } from './access.js';
 import type { Parts } from './parts.js';
-
-export type Auth =
-  /** Anyone; credentials are not looked at. */
-  | 'public'
-  /** Anyone where the machine is public, its owner alone where it is private. */
-  | 'public_or_owner'
-  | 'key'
-  | 'session'
-  | 'key_or_session'
-  /** A key; a session that comes along has to be good, too, and of the same owner. */
-  | 'key_and_session';
 
 export type Tier = 'computation (public)' | 'public' | 'account' | 'machine' | 'operations (public)';
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Auth } from '../../src/node/access.js';
 import { routes } from '../../src/node/registry.js';
-import type { Auth, Route } from '../../src/node/route.js';
+import type { Route } from '../../src/node/route.js';
 import { type About, bodyOf, pathOf, typeOf } from './route-request.js';
 import { type Ask, type Running, startRunning } from './running.js';
 

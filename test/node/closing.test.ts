@@ -1,10 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { WallClock } from '../../src/clock/wall.js';
 import type { Failure } from '../../src/core/failure.js';
 import { checkpointHolds, generateSigner, signSuccession } from '../../src/core/record/signing.js';
 import { startNode } from '../../src/node/node.js';
-import { VERSION } from '../../src/node/version.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { MemoryCredentials } from '../../src/store/memory-credentials.js';
 import { Listening } from './listening.js';
@@ -145,10 +143,5 @@ describe('a node that starts', () => {
     expect([figures.status, text.includes('weir_contracts 0'), statuses]).toEqual([200, true, [404, 404]]);
     expect(body.endpoints.map(({ path }: { path: string }) => path)).not.toContain('/metrics');
     await expect(fetch(node.metricsUrl)).rejects.toThrow();
-  });
-
-  it('has the version of the package', () => {
-    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-    expect(VERSION).toBe(version);
   });
 });

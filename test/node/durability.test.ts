@@ -148,7 +148,7 @@ describe('counts', () => {
 });
 
 describe('a store that fails', () => {
-  it('fails the request that was to be stored, and everything about machines from then on', async () => {
+  it('fails the request that was to be stored, and from then on everything that would change a machine', async () => {
     await start();
     await event('first');
     store.isFull = true;
@@ -157,18 +157,19 @@ describe('a store that fails', () => {
       await event('first'),
       await event('second'),
       await node.ask('GET', gate, { key }),
-      await node.ask('GET', '/api/chain/second/state'),
       await node.ask('POST', '/api/chain/second/events', { key, body: '[{"type":"request"}]' }),
       await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'third' } }),
       await node.ask('POST', '/api/demo-key/mint'),
+      await node.ask('GET', `/api/chain/first/contracts/${contracts[0]}`),
       await node.ask('GET', '/readyz'),
+      await node.ask('GET', `/api/chain/second/contracts/${contracts[1]}`),
+      await node.ask('GET', '/api/chain/second/state'),
       await node.ask('GET', '/healthz'),
       await node.ask('GET', '/api/clock'),
     ];
     expect(answers.map(({ status, body: { code } }) => [status, code])).toEqual([
       ...Array.from({ length: 8 }, () => [503, 'store_failed']),
-      [200, undefined],
-      [200, undefined],
+      ...Array.from({ length: 4 }, () => [200, undefined]),
     ]);
     expect((await node.ask('GET', '/metrics')).body).toContain('weir_store_ok 0');
   });

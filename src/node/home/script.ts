@@ -12,19 +12,21 @@ async function ask(path) {
   return answer;
 }
 
+/** Milliseconds on the clock of the page. */
+const now = () => document.timeline.currentTime;
 let clock;
 
 async function askClock() {
   const { cycle, cycle_ms, next_cycle_in_ms } = await ask('/api/clock');
-  clock = { cycle, lengthMs: cycle_ms, endMs: performance.now() + next_cycle_in_ms };
+  clock = { cycle, lengthMs: cycle_ms, endMs: now() + next_cycle_in_ms };
   tell('cycle-ms', number.format(cycle_ms));
 }
 
 function showClock() {
   if (clock === undefined) return;
-  const passed = Math.floor((performance.now() - clock.endMs) / clock.lengthMs) + 1;
+  const passed = Math.floor((now() - clock.endMs) / clock.lengthMs) + 1;
   tell('cycle', number.format(clock.cycle + passed));
-  byId('progress').value = 1 - (clock.endMs + passed * clock.lengthMs - performance.now()) / clock.lengthMs;
+  byId('progress').value = 1 - (clock.endMs + passed * clock.lengthMs - now()) / clock.lengthMs;
 }
 
 function row({ slug, transitions, last_transition_cycle, contracts }, cycle) {
