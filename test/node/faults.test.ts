@@ -1,0 +1,185 @@
+// What a node does when the ground gives way: the disk, the process, the file. The real program on a real disk.
+import { execFileSync } from 'node:child_process';
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { publicKeyFrom } from '../../src/core/record/signing.js';
+import { verifyExport } from '../../src/core/record/verify-export.js';
+import { type Serving, serve, temporaryFolder, weir } from '../cli/client/command-line.js';
+
+const CYCLE_MS = 50;
+
+describe.skipIf(!canMount())(
+  `a node on a disk of four megabytes${canMount() ? '' : ' (SKIPPED: only root may mount one)'}`,
+  () => {
+    it('that fills up says so, decides nothing any more, and goes on from what was acknowledged when there is room again', async () => {
+      const disk = temporaryFolder();
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', disk]);
+      try {
+        const data = join(disk, 'data');
+        const first = await serve(['--data', data]);
+        const { key, contract } = await gateOn(first, 1_000_000);
+        const path = `/api/chain/edge/contracts/${contract}/transition`;
+        fillUp(join(disk, 'ballast'));
+        const acknowledged: number[] = [];
+        let refused: Told | undefined;
+        for (let n = 0; n < 20_000 && refused === undefined; n += 1) {
+          const told = await ask(first, 'POST', path, key, {
+            to: n % 2 === 0 ? 'limiting' : 'allowing',
+            hold_cycles: 1000,
+          });
+          if (told.status === 200) acknowledged.push(told.body.seq);
+          else refused = told;
+        }
+        const live = await ask(first, 'GET', '/healthz');
+        const ready = await ask(first, 'GET', '/readyz');
+        const counted = await ask(first, 'POST', '/api/chain/edge/event', key, { type: 'request' });
+        const ended = await first.stop();
+        fs.rmSync(join(disk, 'ballast'));
+        const again = await serve(['--data', data]);
+        const record = await recordOf(again, key);
+        const moved = await ask(again, 'POST', '/api/chain/edge/event', key, { type: 'request' });
+        await again.stop();
+        expect({
+          refused: [refused?.status, refused?.body.code],
+          live: live.status,
+          ready: [ready.status, ready.body.code],
+          counted: counted.body.code,
+          ended,
+          record: [record.valid, record.rows >= (acknowledged.at(-1) ?? 0)],
+          moved: moved.status,
+        }).toEqual({
+          refused: [503, 'store_failed'],
+          live: 200,
+          ready: [503, 'store_failed'],
+          counted: 'store_failed',
+          ended: 70,
+          record: [true, true],
+          moved: 200,
+        });
+      } finally {
+        execFileSync('umount', ['--lazy', disk]);
+      }
+    });
+  },
+);
+
+describe('a node that is halted for more than ten cycles', () => {
+  it('passes through every one of them when it goes on: a gate opens in the very cycle in which it had to', async () => {
+    const within = 5;
+    const node = await serve(['--memory']);
+    const { key, contract } = await gateOn(node, 1, within);
+    const burst = await ask(node, 'POST', '/api/chain/edge/event', key, { type: 'request', count: 2 });
+    node.child.kill('SIGSTOP');
+    await new Promise((resolve) => setTimeout(resolve, (within + 10) * CYCLE_MS));
+    node.child.kill('SIGCONT');
+    const { body } = await ask(node, 'GET', `/api/chain/edge/contracts/${contract}`, key);
+    const clock = await ask(node, 'GET', '/api/clock');
+    await node.stop();
+    const moves = body.contract.last_transitions.map(({ cycle, to }: { cycle: number; to: string }) => [
+      to,
+      cycle - burst.body.cycle,
+    ]);
+    expect([moves, clock.body.cycle - burst.body.cycle >= within + 10]).toEqual([
+      [
+        ['limiting', 0],
+        ['allowing', within],
+      ],
+      true,
+    ]);
+  });
+});
+
+describe('a database that is damaged', () => {
+  it.each<[string, (path: string) => void]>([
+    ['in its head', (path) => overwrite(path, 0, 'not a database')],
+    ['in its middle', (path) => overwrite(path, 3 * 4096, '\u00ff'.repeat(8000))],
+    ['by being cut off', (path) => fs.truncateSync(path, 5000)],
+    ['by being emptied', (path) => fs.truncateSync(path, 0)],
+  ])('%s is refused with what to do about it, and left as it is', async (_name, damage) => {
+    const data = join(temporaryFolder(), 'data');
+    const node = await serve(['--data', data]);
+    await gateOn(node, 5);
+    await node.stop();
+    const path = join(data, 'weir.db');
+    damage(path);
+    const before = fs.readFileSync(path);
+    const { code, out, err } = await weir(['serve', '--data', data, '--port', '0', '--json']);
+    const told = JSON.parse(out);
+    expect([code, told.code, told.fix.includes('backup'), err, fs.readFileSync(path).equals(before)]).toEqual([
+      2,
+      'store_damaged',
+      true,
+      '',
+      true,
+    ]);
+  });
+});
+
+interface Told {
+  readonly status: number;
+  readonly body: any;
+}
+
+/** A machine `edge` with a contract of its own. */
+async function gateOn(node: Serving, threshold: number, within = 1000): Promise<{ key: string; contract: string }> {
+  const { key } = (await ask(node, 'POST', '/api/demo-key/mint')).body;
+  await ask(node, 'POST', '/api/chain/state-machines', key, { slug: 'edge' });
+  const body = { slug: 'edge', threshold, within };
+  const deployed = await ask(node, 'POST', '/api/contracts/templates/rate-limiter/deploy', key, body);
+  return { key, contract: deployed.body.contract.id };
+}
+
+async function recordOf(node: Serving, key: string): Promise<{ valid: boolean; rows: number }> {
+  const { body } = await ask(node, 'GET', '/api/updates/pubkey');
+  const exported = await fetch(`${node.url}/api/chain/edge/state?format=ndjson`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  return verifyExport(await exported.text(), { pinned: publicKeyFrom(body.public_key) });
+}
+
+async function ask({ url }: Serving, method: string, path: string, key?: string, body?: object): Promise<Told> {
+  const headers = {
+    ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+  };
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, body: JSON.parse(await response.text()) };
+}
+
+function overwrite(path: string, at: number, text: string): void {
+  const file = fs.openSync(path, 'r+');
+  fs.writeSync(file, Buffer.from(text, 'latin1'), 0, undefined, at);
+  fs.closeSync(file);
+}
+
+/** Leaves a few pages, so that the node finds the disk full while it works. */
+function fillUp(path: string): void {
+  const file = fs.openSync(path, 'w');
+  try {
+    for (;;) fs.writeSync(file, Buffer.alloc(4096));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+    const { size } = fs.fstatSync(file);
+    fs.ftruncateSync(file, Math.max(0, size - 64 * 4096));
+  } finally {
+    fs.closeSync(file);
+  }
+}
+
+function canMount(): boolean {
+  const trial = fs.mkdtempSync('/tmp/weir-mount-');
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', trial], { stdio: 'ignore' });
+    execFileSync('umount', [trial]);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    fs.rmdirSync(trial);
+  }
+}
