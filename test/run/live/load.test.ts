@@ -1,35 +1,150 @@
+// The very requests of a scenario, sent to the node of this project over HTTP: it agrees with the model, decision for decision.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { standardOperators } from '../../../src/core/operator/registry.js';
-import { load } from '../../../src/run/load.js';
-import { parseScenario } from '../../../src/scenario/load.js';
+import { rateLimiter } from '../../../src/core/contract/rate-limiter.js';
+import { planContract } from '../../../src/core/contract/validate.js';
+import type { CycleLine } from '../../../src/run/live/live-run.js';
+import { liveReplay } from '../../../src/run/live-replay.js';
+import { simulate } from '../../../src/run/simulate.js';
 import { type Running, startRunning } from '../../node/running.js';
+import { burst, findOperator, run, scenario, steady, told } from './asking.js';
 
-const operators = standardOperators();
-const findOperator = (id: string) => operators.get(id);
-const scenario = (text: string) => parseScenario(`question: Does it agree?\n${text}`, 'test.yaml', findOperator);
-
+const CYCLE_MS = 50;
 let node: Running;
+let url: string;
+let key: string;
+
 beforeAll(async () => {
-  node = await startRunning({ cycleMs: 50 });
+  node = await startRunning({ cycleMs: CYCLE_MS });
+  url = node.url;
+  key = node.keyOf('load');
 });
-afterAll(async () => {
-  await node.close();
+afterAll(() => node.close());
+
+const limiter = 'limiter: { threshold: 6, within: 8 }';
+const busy = 'arrivals: [{ model: poisson, rate: 0.6 }, { model: burst, burst_rate: 4, at: 6, for: 2 }]';
+
+const scenarios: [name: string, text: string][] = [
+  ['a burst', `duration: 20\n${limiter}\n${busy}`],
+  ['sustained overload', `duration: 20\n${limiter}\narrivals: [{ model: constant, rate: 2 }]`],
+  ['many contracts', `duration: 20\ncontracts: 5\n${limiter}\narrivals: [{ model: poisson, rate: 6 }]`],
+  ['obedient clients', `duration: 20\ndrain: 60\n${limiter}\n${busy}\nclients: [{ kind: obedient, jitter: 100ms }]`],
+  [
+    'devices that hold and flush',
+    `duration: 20\ndrain: 30\n${limiter}\n${busy}\nclients: [{ kind: holding, count: 4 }]`,
+  ],
+  [
+    'clients that try again',
+    `duration: 20\ndrain: 10\n${limiter}\n${busy}\nclients: [{ kind: retrying, backoff: { policy: full_jitter, base: 50ms } }]`,
+  ],
+  ['a closed loop', `duration: 20\n${limiter}\nclients: [{ kind: closed, count: 3, think: 80ms }]`],
+];
+
+describe('a scenario sent to a live node', () => {
+  it.each(scenarios)('agrees with the model: %s', async (_, text) => {
+    const result = await steady(() => run(scenario(`seed: 5\n${text}`), { url, key }));
+    const { comparison, live } = told(result);
+    expect({ ...comparison, reason: '' }).toEqual({
+      verdict: 'agrees',
+      reason: '',
+      compared_cycles: comparison.compared_cycles,
+      compared_decisions: live.sent,
+      tolerance: 'none',
+      differences_total: 0,
+      differences: [],
+    });
+    expect(live).toMatchObject({ answered: live.planned, sent: live.planned, failed: 0, timed_out: 0 });
+    expect(result.observed.outcome.requests).toBeGreaterThan(0);
+    expect(result.observed.outcome.by_contract).toEqual(result.predicted.outcome.by_contract);
+  });
+
+  it('has the figures of the simulation, in the cycles of the node', async () => {
+    const { observed } = await steady(() => run(burst, { url, key }));
+    const { outcome } = await simulate(burst, { findOperator });
+    const figuresOf = ({
+      requests,
+      admitted,
+      limited,
+      entries,
+      restores,
+      limiting_cycles,
+      peak_count,
+    }: typeof outcome) => ({
+      requests,
+      admitted,
+      limited,
+      entries,
+      restores,
+      limiting_cycles,
+      peak_count,
+    });
+    expect(figuresOf(observed.outcome)).toEqual(figuresOf(outcome));
+  });
+
+  it('measures how fast the node reacts', async () => {
+    const { observed } = await steady(() => run(burst, { url, key }));
+    const measured = expect.any(Number);
+    expect(observed.outcome.reactions).toEqual([
+      {
+        contract: 'all',
+        entry_cycle: (observed.outcome.first_cycle ?? 0) + 6,
+        reaction_cycles: 0,
+        reaction_ms: measured,
+        event_ms: measured,
+        restore_cycle: (observed.outcome.first_cycle ?? 0) + 15,
+        recovery_cycles: 2,
+        restore_ms: measured,
+        restore_event_ms: measured,
+      },
+    ]);
+  });
+
+  it('tells a line for every cycle', async () => {
+    const lines: CycleLine[] = [];
+    const { observed } = await run(burst, { url, key, onCycle: (line) => lines.push(line) });
+    const { first_cycle: first, last_cycle: last } = observed.outcome;
+    const elapsed = lines.map((line) => line.elapsed);
+    expect(elapsed).toEqual(Array.from({ length: elapsed.length }, (_, k) => k + 1));
+    expect(elapsed.length).toBeGreaterThanOrEqual((last ?? 0) - (first ?? 0));
+  });
+
+  it('counts the cycles of the node, whatever length they have in the scenario', async () => {
+    const { observed } = await run(burst, { url, key });
+    expect({ scenario: burst.cycleMs, run: observed.outcome.cycle_ms }).toEqual({ scenario: 777, run: CYCLE_MS });
+  });
 });
 
-describe('a scenario sent to a node of ours', () => {
-  it('agrees', async () => {
-    const { observed, predicted } = await load(
-      scenario(`
-seed: 7
-duration: 30
-limiter: { threshold: 5, within: 8 }
-arrivals:
-  - { model: constant, rate: 1 per 3 cycles }
-  - { model: burst, burst_rate: 4, at: 10, for: 3 }
-`),
-      { url: node.url, findOperator, key: node.keyOf('test') },
-    );
-    console.log(JSON.stringify(observed.outcome, null, 1), JSON.stringify(predicted.outcome.by_contract));
-    expect(observed.outcome.comparison?.verdict).toBe('agrees');
+describe('a log sent to a live node', () => {
+  it('comes at its recorded times, so many times as fast', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'weir-live-replay-'));
+    const log = join(folder, 'requests.csv');
+    // At speed 20 a cycle of 50 ms stands for a second of the log: 3, 0, 1, 8, 0, 1.
+    const seconds = [0, 0, 0, 2, ...Array<number>(8).fill(3), 5];
+    await writeFile(log, `time\n${seconds.map((second) => 1_700_000_000 + second).join('\n')}\n`);
+    const options = {
+      url,
+      key,
+      findOperator,
+      name: 'requests',
+      cycleMs: CYCLE_MS,
+      speed: 20,
+      plan: planContract(rateLimiter({ threshold: 6, within: 4 }), findOperator),
+      log: { timeColumn: 'time' },
+    };
+    try {
+      const result = await steady(() => liveReplay([log], options));
+      const { comparison, live, first } = told(result);
+      expect(comparison.verdict).toBe('agrees');
+      expect(live.by_cycle.map(({ cycle, arrived }) => [cycle - first, arrived])).toEqual([
+        [0, 3],
+        [2, 1],
+        [3, 8],
+        [5, 1],
+      ]);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
   });
 });
