@@ -1,5 +1,7 @@
 // Owns text for terminals: what may be printed of foreign names, colour when asked for, tables in columns. Leaves what is said to others.
 
+import { plain } from './words.js';
+
 /** What a terminal can show. */
 export interface Terminal {
   /** Width in columns; at least 40 are used. */
@@ -26,13 +28,13 @@ export function hued(text: string, hue: Hue, { color }: Terminal): string {
 
 /** A foreign name on one line, without anything that a terminal would obey, cut to a length. */
 export function shownName(name: string, longest = 200): string {
-  const plain = [...name.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '·')];
-  return plain.length > longest ? `${plain.slice(0, longest - 1).join('')}…` : plain.join('');
+  const characters = [...plain(name)];
+  return characters.length > longest ? `${characters.slice(0, longest - 1).join('')}…` : characters.join('');
 }
 
 /** Leaves ASCII only: dashes, signs and dots by what comes nearest. */
 export function asciiOnly(text: string): string {
-  const plain: Readonly<Record<string, string>> = {
+  const nearest: Readonly<Record<string, string>> = {
     '–': '-',
     '…': '~',
     '·': '.',
@@ -43,7 +45,7 @@ export function asciiOnly(text: string): string {
     '±': '+-',
   };
   // Control characters are left alone: those of foreign names were taken out before, the others are colours and line feeds.
-  return text.replace(/[^\p{Cc}\p{ASCII}]/gu, (character) => plain[character] ?? '?');
+  return text.replace(/[^\p{Cc}\p{ASCII}]/gu, (character) => nearest[character] ?? '?');
 }
 
 export interface TableColumn {

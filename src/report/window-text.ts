@@ -22,7 +22,7 @@ export function windowText({ outcome, timeline }: Reported, terminal: Terminal):
   const top = Math.max(contract.peak_count, threshold, 1);
   const margin = number(top).length + 2;
   const cycles = lastCycle - firstCycle + 1;
-  const width = Math.max(8, Math.min(cycles, terminal.columns - margin - 12, 160));
+  const width = Math.max(8, Math.min(Math.max(cycles, 24), terminal.columns - margin - 12, 160));
   const columnOf = (cycle: number) => Math.min(width - 1, Math.floor(((cycle - firstCycle) / cycles) * width));
 
   const peaks = new Array<number>(width).fill(0);
@@ -35,8 +35,8 @@ export function windowText({ outcome, timeline }: Reported, terminal: Terminal):
   for (const row of timeline.rows()) {
     if (row.contract !== contract.id) continue;
     const at = columnOf(row.cycle);
-    // What held before this row held up to the cycle before it, not into a column that begins with the row.
-    if (row.cycle > firstCycle) holdUntil(columnOf(row.cycle - 1));
+    // What held before this row held up to the cycle before it, and no further than the column in which the row begins.
+    if (row.cycle > firstCycle) holdUntil(Math.max(columnOf(row.cycle - 1), at - 1));
     column = at;
     count = row.count;
     peaks[at] = Math.max(peaks[at]!, count);
@@ -45,7 +45,12 @@ export function windowText({ outcome, timeline }: Reported, terminal: Terminal):
 
   const limiting = new Array<boolean>(width).fill(false);
   for (const [from, to] of limitingStretches(contract.transitions, limitingStates(outcome), lastCycle + 1))
-    for (let at = columnOf(from); at <= columnOf(Math.max(from, to - 1)); at += 1) limiting[at] = true;
+    for (
+      let at = columnOf(from);
+      at < Math.max(columnOf(from) + 1, Math.ceil(((to - firstCycle) / cycles) * width));
+      at += 1
+    )
+      limiting[at] = true;
 
   const blocks = terminal.unicode ? BLOCKS : ASCII_BLOCKS;
   const levels = peaks.map((peak) => (peak === 0 ? 0 : Math.max(1, Math.round((peak / top) * HEIGHT * 8))));

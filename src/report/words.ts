@@ -2,6 +2,14 @@
 import { unreachable } from '../core/failure.js';
 import type { Outcome, Verdict } from '../outcome/schema.js';
 
+/**
+ * A foreign name as it may be shown: on one line, without control characters, and without those that turn the direction of what follows.
+ * Each of them becomes a dot, so that one sees that there was something.
+ */
+export function plain(text: string): string {
+  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '·');
+}
+
 /** 1234567.891 -> 1,234,567.9; whole numbers stay whole. At most four digits after the point, fewer for large numbers. */
 export function number(value: number): string {
   if (!Number.isFinite(value)) return String(value);

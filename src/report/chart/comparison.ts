@@ -1,8 +1,9 @@
 // Owns the chart of the two arms: predicted and observed over each other, and every difference marked.
+import type { TimelineRow } from '../../outcome/timeline.js';
 import { reduceMarks } from '../reduce.js';
 import type { Reported } from '../reported.js';
 import { shownContract } from '../reported.js';
-import { counted, number } from '../words.js';
+import { counted, number, plain } from '../words.js';
 import { COLUMNS, countSteps, cycleAxis, level, steppedLine } from './cycle-axis.js';
 import type { ChartSpec } from './spec.js';
 
@@ -17,7 +18,8 @@ export function comparisonChart({ outcome, timeline, predicted }: Reported): Cha
   const places = [...new Set(own.map(({ cycle }) => cycle - axis.firstCycle))].sort((a, b) => a - b);
   const xs = reduceMarks(places, axis.from, axis.to, COLUMNS);
   const first = own[0];
-  const whose = outcome.contracts > 1 ? ` of contract ${id}` : '';
+  const isOwn = (row: TimelineRow) => row.contract === id;
+  const whose = outcome.contracts > 1 ? ` of contract ${plain(id)}` : '';
   return {
     id: 'comparison',
     title: `Predicted and observed${whose}`,
@@ -29,18 +31,9 @@ export function comparisonChart({ outcome, timeline, predicted }: Reported): Cha
     yTitle: 'requests in the window',
     yWhole: true,
     lines: [
-      steppedLine(
-        'predicted',
-        'predicted',
-        countSteps(predicted, axis, (row) => row.contract === id),
-        { width: 4 },
-      ),
-      steppedLine(
-        'observed',
-        'observed',
-        countSteps(timeline, axis, (row) => row.contract === id),
-        { width: 1.8 },
-      ),
+      // The first line lies on top: the thin one over the thick one.
+      steppedLine('observed', 'observed', countSteps(timeline, axis, isOwn), { width: 1.8 }),
+      steppedLine('predicted', 'predicted', countSteps(predicted, axis, isOwn), { width: 4 }),
       ...(threshold === null ? [] : [level('threshold', 'threshold', threshold, axis)]),
     ],
     shades: [],

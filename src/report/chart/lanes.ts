@@ -1,7 +1,7 @@
 // Owns the charts of many contracts: a lane for each, thick where it limited; and how many of them limited at once.
 import { reduceStretches } from '../reduce.js';
 import { limitingStates, limitingStretches, type Reported } from '../reported.js';
-import { counted, number } from '../words.js';
+import { counted, number, plain } from '../words.js';
 import { COLUMNS, countSteps, cycleAxis, steppedLine } from './cycle-axis.js';
 import type { ChartSpec } from './spec.js';
 
@@ -40,7 +40,7 @@ export function lanesChart({ outcome }: Reported): ChartSpec | undefined {
     lines: [],
     shades: [],
     marks: [],
-    lanes: { names: shown.map(({ id }) => id), stretches },
+    lanes: { names: shown.map(({ id }) => plain(id)), stretches },
     height: 130 + 22 * shown.length,
   };
 }

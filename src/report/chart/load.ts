@@ -70,15 +70,14 @@ function measured(
     // A gap is no value to reduce; where there are gaps, the parts between them are reduced one by one.
     return [{ label, tone, ...withGaps(xs, values, axis), stepped: false, ...more }];
   }
-  return [
-    {
-      label,
-      tone,
-      ...reduceSteps({ xs, ys: values as number[] }, axis.from, axis.to, COLUMNS),
-      stepped: false,
-      ...more,
-    },
-  ];
+  const steps = reduceSteps({ xs, ys: values as number[] }, axis.from, axis.to, COLUMNS);
+  const last = steps.ys.at(-1);
+  // A level holds to the end of its cycle.
+  const held =
+    more.stepped === true && last !== undefined
+      ? { xs: [...steps.xs, (xs.at(-1) ?? 0) + 1], ys: [...steps.ys, last] }
+      : steps;
+  return [{ label, tone, ...held, stepped: false, ...more }];
 }
 
 function withGaps(xs: readonly number[], ys: readonly (number | null)[], { from, to }: CycleAxis) {
@@ -104,46 +103,49 @@ const QUANTILES = [
 /** The largest value stands beyond the last percentile, a little apart. */
 const MAX_PLACE = 3.6;
 
-/** Latency by percentile, of everything that was timed; undefined where nothing was. */
+const looks: readonly (readonly [Tone, NonNullable<Line['dots']>])[] = [
+  ['count', 'circle'],
+  ['limited', 'triangle'],
+  ['median', 'rect'],
+  ['tail', 'rectRot'],
+  ['observed', 'star'],
+];
+
+/** Latency by percentile, of what was timed, the most telling first; undefined where nothing was. */
 export function percentilesChart({ outcome }: Reported): ChartSpec | undefined {
-  const curves = timedIn(outcome);
+  const curves = timedIn(outcome).slice(0, looks.length);
   if (curves.length === 0) return undefined;
-  const tones: readonly Tone[] = ['count', 'limited', 'median', 'tail', 'observed'];
   return {
     id: 'percentiles',
     title: 'Latency by percentile',
-    about: curves
-      .map(
-        ([label, { n, p50, p99, max }]) =>
-          `${label}: p50 ${number(p50)} ms, p99 ${number(p99)} ms, max ${number(max)} ms of ${number(n)}`,
-      )
-      .join('. '),
+    about: `${curves.map(([label, { n, p50, p99, max }]) => `${label}: p50 ${number(p50)} ms, p99 ${number(p99)} ms, max ${number(max)} ms of ${number(n)}`).join('. ')}.`,
     x: { kind: 'percentiles', max: MAX_PLACE },
     yTitle: 'ms',
-    lines: curves.slice(0, tones.length).map(([label, quantiles], index) => ({
+    yLog: curves.every(([, { p50 }]) => p50 > 0),
+    lines: curves.map(([label, quantiles], index) => ({
       label,
-      tone: tones[index]!,
+      tone: looks[index]![0],
       xs: [...QUANTILES.map(([, place]) => place), MAX_PLACE],
       ys: [...QUANTILES.map(([name]) => quantiles[name]), quantiles.max],
       stepped: false,
-      dots: true,
+      dots: looks[index]![1],
     })),
     shades: [],
     marks: [],
-    height: 320,
+    height: 340,
   };
 }
 
 function timedIn({ clients, service, live }: Outcome): [label: string, quantiles: Quantiles][] {
   const found: [string, Quantiles | null | undefined][] = [
+    ['from the intended instant', live?.latency_ms],
+    ['from sending', live?.raw_latency_ms],
+    ...Object.entries(live?.by_decision ?? {}),
+    ['send lag', live?.send_lag_ms],
     ['job, from the first attempt', clients?.[0]?.job_latency_ms],
     ['attempt', clients?.[0]?.attempt_latency_ms],
     ['waiting for the service', service?.wait_ms],
     ['response of the service', service?.response_ms],
-    ['from the intended instant', live?.latency_ms],
-    ['from sending', live?.raw_latency_ms],
-    ['send lag', live?.send_lag_ms],
-    ...Object.entries(live?.by_decision ?? {}),
   ];
   return found.flatMap(([label, quantiles]) =>
     quantiles === null || quantiles === undefined ? [] : [[label, quantiles]],

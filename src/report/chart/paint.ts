@@ -1,17 +1,8 @@
-// Owns the way from a chart's data to a configuration of Chart.js: one for the PNG and the page. Every function here also runs in the
-// page, which carries its source: they name nothing but one another, axis.ts and overlay.ts.
+// Owns the way from a chart's data to a configuration of Chart.js: one for the PNG and the page. The function that makes it also
+// runs in the page, which carries its source: it names nothing but what it is given.
 import type { Chart, ChartConfiguration, ChartDataset, LegendItem, TooltipItem } from 'chart.js';
-import {
-  cycleTime,
-  percentileName,
-  percentilePlaces,
-  placeName,
-  plainNumber,
-  stopwatch,
-  xTick,
-  xTitle,
-} from './axis.js';
-import { drawHatch, drawLanes, drawMarks, drawRanges, drawShades, strokeAt } from './overlay.js';
+import { type AxisWords, axisWords } from './axis.js';
+import { type Overlay, overlayDrawing } from './overlay.js';
 import type { Palette } from './palette.js';
 import type { ChartSpec, Line } from './spec.js';
 
@@ -26,278 +17,271 @@ export interface Looks {
 
 type LineDataset = ChartDataset<'line', { x: number; y: number | null }[]>;
 
-/** The configuration to give to `new Chart`. */
-export function paint(spec: ChartSpec, looks: Looks): ChartConfiguration<'line', { x: number; y: number | null }[]> {
-  const { palette, font, width } = looks;
-  const narrow = width < 520;
-  const text = { family: font, size: narrow ? 11 : 13 };
-  const datasets = [...spec.lines.map((line) => lineDataset(line, palette)), ...signDatasets(spec, palette)];
-  const names = spec.lanes?.names ?? spec.ranges?.names;
-  const longest = narrow ? 12 : 28;
-  const grid = { color: palette.grid, tickColor: palette.grid };
-  const title = (words: string) => ({
-    display: words !== '',
-    text: words,
-    color: palette.muted,
-    font: { ...text, size: text.size - 1 },
-  });
-  return {
-    type: 'line',
-    data: { datasets },
-    options: {
-      animation: false,
-      parsing: false,
-      normalized: true,
-      maintainAspectRatio: false,
-      layout: { padding: { top: 4, right: 18, left: 4, bottom: 2 } },
-      interaction: { mode: 'nearest', axis: 'x', intersect: false },
-      scales: {
-        x: {
-          type: 'linear',
-          min: spec.x.kind === 'percentiles' ? 0 : spec.x.from,
-          max: spec.x.kind === 'percentiles' ? spec.x.max : spec.x.to,
-          title: title(xTitle(spec)),
-          grid,
-          border: { color: palette.muted },
-          ...(spec.x.kind === 'percentiles' ? { afterBuildTicks: percentileTicks(spec.x.max) } : {}),
-          ticks: {
-            color: palette.muted,
-            font: text,
-            maxRotation: 0,
-            autoSkipPadding: 18,
-            includeBounds: false,
-            maxTicksLimit: narrow ? 5 : 10,
-            callback: (value) => xTick(spec, Number(value)),
-            ...(spec.x.kind === 'cycles' ? { precision: 0 } : {}),
+/** Everything that is needed to paint, from the two sets of functions that it leans on. */
+export function painter(axis: AxisWords, overlay: Overlay) {
+  const { percentilePlaces, placeName, plainNumber, xTick, xTitle } = axis;
+  const { drawHatch, drawLanes, drawMarks, drawRanges, drawShades, drawStrip } = overlay;
+
+  /** The configuration to give to `new Chart`. */
+  function paint(spec: ChartSpec, looks: Looks): ChartConfiguration<'line', { x: number; y: number | null }[]> {
+    const { palette, font, width } = looks;
+    const narrow = width < 520;
+    const text = { family: font, size: narrow ? 11 : 13 };
+    const datasets = [...spec.lines.map((line) => lineDataset(line, palette)), ...signDatasets(spec, palette)];
+    const names = spec.lanes?.names ?? spec.ranges?.names;
+    const longest = narrow ? 12 : 28;
+    const grid = { color: palette.grid, tickColor: palette.grid };
+    const title = (words: string) => ({
+      display: words !== '',
+      text: words,
+      color: palette.muted,
+      font: { ...text, size: text.size - 1 },
+    });
+    return {
+      type: 'line',
+      data: { datasets },
+      options: {
+        animation: false,
+        parsing: false,
+        normalized: true,
+        maintainAspectRatio: false,
+        layout: { padding: { top: 4, right: 18, left: 4, bottom: 2 } },
+        interaction: { mode: 'nearest', axis: 'x', intersect: false },
+        scales: {
+          x: {
+            type: 'linear',
+            min: spec.x.kind === 'percentiles' ? 0.15 : spec.x.from,
+            max: spec.x.kind === 'percentiles' ? spec.x.max : spec.x.to,
+            title: title(xTitle(spec)),
+            grid,
+            border: { color: palette.muted },
+            ...(spec.x.kind === 'percentiles' ? { afterBuildTicks: percentileTicks(spec.x.max) } : {}),
+            ticks: {
+              color: palette.muted,
+              font: text,
+              maxRotation: 0,
+              autoSkipPadding: 18,
+              includeBounds: false,
+              maxTicksLimit: narrow ? 5 : 10,
+              callback: (value) => xTick(spec, Number(value)),
+              ...(spec.x.kind === 'cycles' ? { precision: 0 } : {}),
+            },
           },
-        },
-        y:
-          names === undefined
-            ? {
-                type: 'linear',
-                beginAtZero: true,
-                suggestedMax: 1,
-                title: title(spec.yTitle),
-                grid,
-                border: { color: palette.muted },
-                ticks: {
-                  color: palette.muted,
-                  font: text,
-                  maxTicksLimit: 7,
-                  ...(spec.yWhole === true ? { precision: 0 } : {}),
-                  callback: (value) => plainNumber(Number(value)),
-                },
-              }
-            : {
-                type: 'linear',
-                reverse: true,
-                min: -0.6,
-                max: names.length - 0.4,
-                title: title(''),
-                grid: { display: false },
-                border: { color: palette.muted },
-                afterBuildTicks: (axis) => {
-                  axis.ticks = names.map((_, value) => ({ value }));
-                },
-                ticks: {
-                  color: palette.ink,
-                  font: { ...text, size: text.size - 1 },
-                  autoSkip: false,
-                  callback: (value) => {
-                    const name = names[Number(value)] ?? '';
-                    return name.length > longest ? `${name.slice(0, longest - 1)}…` : name;
+          y:
+            names === undefined
+              ? {
+                  type: spec.yLog === true ? 'logarithmic' : 'linear',
+                  beginAtZero: true,
+                  suggestedMax: 1,
+                  title: title(spec.yTitle),
+                  grid,
+                  border: { color: palette.muted },
+                  ticks: {
+                    color: palette.muted,
+                    font: text,
+                    maxTicksLimit: 7,
+                    ...(spec.yWhole === true ? { precision: 0 } : {}),
+                    callback: (value) => plainNumber(Number(value)),
+                  },
+                }
+              : {
+                  type: 'linear',
+                  reverse: true,
+                  min: -0.6,
+                  max: names.length - 0.4,
+                  title: title(''),
+                  grid: { display: false },
+                  border: { color: palette.muted },
+                  afterBuildTicks: (axis) => {
+                    axis.ticks = names.map((_, value) => ({ value }));
+                  },
+                  ticks: {
+                    color: palette.ink,
+                    font: { ...text, size: text.size - 1 },
+                    autoSkip: false,
+                    callback: (value) => {
+                      const name = names[Number(value)] ?? '';
+                      return name.length > longest ? `${name.slice(0, longest - 1)}…` : name;
+                    },
                   },
                 },
-              },
-        ...(spec.rightTitle === undefined
-          ? {}
-          : {
-              right: {
-                type: 'linear' as const,
-                position: 'right' as const,
-                beginAtZero: true,
-                suggestedMax: 1,
-                title: title(spec.rightTitle),
-                grid: { display: false },
-                ticks: { color: palette.muted, font: text, maxTicksLimit: 7 },
-              },
-            }),
-      },
-      plugins: {
-        legend: {
-          display: datasets.length > 0,
-          align: 'start',
-          labels: {
-            color: palette.ink,
-            font: text,
-            usePointStyle: true,
-            pointStyleWidth: 20,
-            boxHeight: 8,
-            padding: narrow ? 8 : 14,
-            generateLabels: (chart: Chart) => legendItems(chart, palette),
-          },
+          ...(spec.rightTitle === undefined
+            ? {}
+            : {
+                right: {
+                  type: 'linear' as const,
+                  position: 'right' as const,
+                  beginAtZero: true,
+                  suggestedMax: 1,
+                  title: title(spec.rightTitle),
+                  grid: { display: false },
+                  ticks: { color: palette.muted, font: text, maxTicksLimit: 7 },
+                },
+              }),
         },
-        tooltip: {
-          enabled: names === undefined,
-          filter: (item: TooltipItem<'line'>, index: number, all: TooltipItem<'line'>[]) =>
-            all.findIndex(({ datasetIndex }) => datasetIndex === item.datasetIndex) === index,
-          callbacks: {
-            title: (items: TooltipItem<'line'>[]) => placeName(spec, items[0]?.parsed.x ?? 0),
-            label: (item: TooltipItem<'line'>) => {
-              const line = spec.lines[item.datasetIndex];
-              const told = line?.told?.[item.dataIndex] ?? item.parsed.y ?? 0;
-              return `${item.dataset.label}: ${plainNumber(told)}`;
+        plugins: {
+          legend: {
+            display: datasets.length > 0,
+            align: 'start',
+            labels: {
+              color: palette.ink,
+              font: text,
+              usePointStyle: true,
+              pointStyleWidth: 20,
+              boxHeight: 8,
+              padding: narrow ? 8 : 14,
+              generateLabels: (chart: Chart) => legendItems(chart, palette),
+            },
+          },
+          tooltip: {
+            enabled: names === undefined,
+            filter: (item: TooltipItem<'line'>, index: number, all: TooltipItem<'line'>[]) =>
+              all.findIndex(({ datasetIndex }) => datasetIndex === item.datasetIndex) === index,
+            callbacks: {
+              title: (items: TooltipItem<'line'>[]) => placeName(spec, items[0]?.parsed.x ?? 0),
+              label: (item: TooltipItem<'line'>) => {
+                const line = spec.lines[item.datasetIndex];
+                const told = line?.told?.[item.dataIndex] ?? item.parsed.y ?? 0;
+                return `${item.dataset.label}: ${plainNumber(told)}`;
+              },
             },
           },
         },
       },
-    },
-    plugins: [overlay(spec, palette)],
-  };
-}
+      plugins: [overlayPlugin(spec, palette)],
+    };
+  }
 
-export function lineDataset(line: Line, palette: Palette): LineDataset {
-  const { color, dash } = palette.tones[line.tone];
-  return {
-    label: line.label,
-    data: line.xs.map((x, index) => ({ x, y: line.ys[index] ?? null })),
-    yAxisID: line.axis === 'right' ? 'right' : 'y',
-    stepped: line.stepped ? 'before' : false,
-    borderColor: color,
-    borderWidth: line.width ?? 2,
-    borderDash: [...dash],
-    borderJoinStyle: 'round',
-    backgroundColor: `${color}${line.hatched === true ? '40' : '66'}`,
-    fill: line.area === undefined ? false : line.area === 'zero' ? 'origin' : '-1',
-    pointRadius: line.dots === true ? 4 : 0,
-    pointBackgroundColor: color,
-    pointHitRadius: 8,
-    pointHoverRadius: 4,
-    pointStyle: line.dots === true ? 'circle' : line.area === undefined ? 'line' : 'rect',
-  };
-}
-
-/** As Chart.js makes them, but with dashed lines dashed. */
-export function legendItems(chart: Chart, palette: Palette): LegendItem[] {
-  return chart.data.datasets.map((dataset, datasetIndex) => {
-    const {
-      label = '',
-      borderColor,
-      backgroundColor,
-      borderDash,
-      borderWidth,
-      pointStyle,
-      pointRotation,
-    } = dataset as LineDataset;
+  function lineDataset(line: Line, palette: Palette): LineDataset {
+    const { color, dash } = palette.tones[line.tone];
     return {
-      text: label,
-      fontColor: palette.ink,
-      datasetIndex,
-      hidden: !chart.isDatasetVisible(datasetIndex),
-      strokeStyle: borderColor as string,
-      fillStyle: backgroundColor as string,
-      lineWidth: borderWidth as number,
-      lineDash: (borderDash as number[] | undefined) ?? [],
-      pointStyle: pointStyle as string,
-      rotation: (pointRotation as number | undefined) ?? 0,
-    } as LegendItem;
-  });
+      label: line.label,
+      data: line.xs.map((x, index) => ({ x, y: line.ys[index] ?? null })),
+      yAxisID: line.axis === 'right' ? 'right' : 'y',
+      stepped: line.stepped ? 'before' : false,
+      borderColor: color,
+      borderWidth: line.width ?? 2,
+      borderDash: [...dash],
+      borderJoinStyle: 'round',
+      backgroundColor: `${color}${line.hatched === true ? '40' : '66'}`,
+      fill: line.area === undefined ? false : line.area === 'zero' ? 'origin' : '-1',
+      pointRadius: line.dots === undefined ? 0 : 5,
+      pointBorderColor: color,
+      ...(line.dots === undefined ? {} : { clip: 10 }),
+      pointBackgroundColor: color,
+      pointHitRadius: 8,
+      pointHoverRadius: 4,
+      pointStyle: line.dots ?? (line.area === undefined ? 'line' : 'rect'),
+    };
+  }
+
+  /** As Chart.js makes them, but with dashed lines dashed. */
+  function legendItems(chart: Chart, palette: Palette): LegendItem[] {
+    return chart.data.datasets.map((dataset, datasetIndex) => {
+      const {
+        label = '',
+        borderColor,
+        backgroundColor,
+        borderDash,
+        borderWidth,
+        pointStyle,
+        pointRotation,
+      } = dataset as LineDataset;
+      return {
+        text: label,
+        fontColor: palette.ink,
+        datasetIndex,
+        hidden: !chart.isDatasetVisible(datasetIndex),
+        strokeStyle: borderColor as string,
+        fillStyle: backgroundColor as string,
+        lineWidth: borderWidth as number,
+        lineDash: (borderDash as number[] | undefined) ?? [],
+        pointStyle: pointStyle as string,
+        rotation: (pointRotation as number | undefined) ?? 0,
+      } as LegendItem;
+    });
+  }
+
+  /** Data sets without data: they give shades and marks their entry in the legend, where they can be switched off. */
+  function signDatasets({ shades, marks, lanes }: ChartSpec, palette: Palette): LineDataset[] {
+    const sign = (
+      label: string,
+      style: 'rect' | 'triangle' | 'crossRot',
+      color: string,
+      fill: string,
+      rotation = 0,
+    ): LineDataset => ({
+      label,
+      data: [],
+      pointStyle: style,
+      pointRotation: rotation,
+      borderColor: color,
+      backgroundColor: fill,
+      borderWidth: 1.5,
+    });
+    const limited = palette.tones.limited.color;
+    const count = palette.tones.count.color;
+    return [
+      ...(shades.length > 0 ? [sign('limiting', 'rect', palette.shadeLine, palette.shade)] : []),
+      ...(lanes !== undefined ? [sign('limiting', 'rect', limited, limited)] : []),
+      ...marks.map(({ kind }) =>
+        kind === 'entry'
+          ? sign('entry', 'triangle', limited, limited)
+          : kind === 'restore'
+            ? sign('restore', 'triangle', count, 'transparent', 180)
+            : sign('difference', 'crossRot', palette.tones.difference.color, 'transparent'),
+      ),
+    ];
+  }
+
+  function percentileTicks(max: number): (axis: { ticks: { value: number }[] }) => void {
+    return (axis) => {
+      const places = percentilePlaces.filter((place) => place < max - 0.15);
+      axis.ticks = [...places, max].map((value) => ({ value }));
+    };
+  }
+
+  function overlayPlugin(spec: ChartSpec, palette: Palette) {
+    const shown = (chart: Chart, label: string) =>
+      chart.data.datasets.every((dataset, index) => dataset.label !== label || chart.isDatasetVisible(index));
+    return {
+      id: 'weir',
+      // The marks stand between the legend and the plot: the legend is made taller by their rows.
+      beforeInit: (chart: Chart) => {
+        const legend = chart.legend as unknown as { height: number; fit(): void };
+        const fit = legend.fit;
+        legend.fit = () => {
+          fit.call(legend);
+          legend.height += 6 + 11 * spec.marks.length;
+        };
+      },
+      beforeDatasetsDraw: (chart: Chart) => {
+        if (shown(chart, 'limiting')) {
+          drawShades(chart, spec, palette);
+          drawLanes(chart, spec, palette);
+        }
+        drawRanges(chart, spec, palette);
+      },
+      afterDatasetsDraw: (chart: Chart) => {
+        spec.lines.forEach((line, index) => {
+          if (line.hatched === true && chart.isDatasetVisible(index))
+            drawHatch(chart, line, spec.lines[index - 1], palette.tones[line.tone].color);
+        });
+        if (shown(chart, 'limiting')) drawStrip(chart, spec, palette);
+        spec.marks.forEach((mark, row) => {
+          if (shown(chart, mark.kind)) drawMarks(chart, mark, palette, row);
+        });
+      },
+    };
+  }
+
+  return paint;
 }
 
-/** Data sets without data: they give shades and marks their entry in the legend, where they can be switched off. */
-export function signDatasets({ shades, marks, lanes }: ChartSpec, palette: Palette): LineDataset[] {
-  const sign = (
-    label: string,
-    style: 'rect' | 'triangle' | 'crossRot',
-    color: string,
-    fill: string,
-    rotation = 0,
-  ): LineDataset => ({
-    label,
-    data: [],
-    pointStyle: style,
-    pointRotation: rotation,
-    borderColor: color,
-    backgroundColor: fill,
-    borderWidth: 1.5,
-  });
-  const limited = palette.tones.limited.color;
-  const count = palette.tones.count.color;
-  return [
-    ...(shades.length > 0 ? [sign('limiting', 'rect', palette.shadeLine, palette.shade)] : []),
-    ...(lanes !== undefined ? [sign('limiting', 'rect', limited, limited)] : []),
-    ...marks.map(({ kind }) =>
-      kind === 'entry'
-        ? sign('entry', 'triangle', limited, limited)
-        : kind === 'restore'
-          ? sign('restore', 'triangle', count, 'transparent', 180)
-          : sign('difference', 'crossRot', palette.tones.difference.color, 'transparent'),
-    ),
-  ];
-}
+/** Draws outside a browser. */
+export const paint = painter(axisWords(), overlayDrawing());
 
-export function percentileTicks(max: number): (axis: { ticks: { value: number }[] }) => void {
-  return (axis) => {
-    const places = percentilePlaces.filter((place) => place < max - 0.15);
-    axis.ticks = [...places, max].map((value) => ({ value }));
-  };
-}
-
-export function overlay(spec: ChartSpec, palette: Palette) {
-  const shown = (chart: Chart, label: string) =>
-    chart.data.datasets.every((dataset, index) => dataset.label !== label || chart.isDatasetVisible(index));
-  return {
-    id: 'weir',
-    // The marks stand between the legend and the plot: the legend is made taller by their rows.
-    beforeInit: (chart: Chart) => {
-      const legend = chart.legend as unknown as { height: number; fit(): void };
-      const fit = legend.fit;
-      legend.fit = () => {
-        fit.call(legend);
-        legend.height += 6 + 11 * spec.marks.length;
-      };
-    },
-    beforeDatasetsDraw: (chart: Chart) => {
-      if (shown(chart, 'limiting')) {
-        drawShades(chart, spec, palette);
-        drawLanes(chart, spec, palette);
-      }
-      drawRanges(chart, spec, palette);
-    },
-    afterDatasetsDraw: (chart: Chart) => {
-      spec.lines.forEach((line, index) => {
-        if (line.hatched === true && chart.isDatasetVisible(index))
-          drawHatch(chart, line, spec.lines[index - 1], palette.tones[line.tone].color);
-      });
-      spec.marks.forEach((mark, row) => {
-        if (shown(chart, mark.kind)) drawMarks(chart, mark, palette, row);
-      });
-    },
-  };
-}
-
-/** The source of everything the page needs to paint; `percentilePlaces` is the only name that is no function. */
+/** The same for a page, as source: it defines `axis` with the words, and `paint`. */
 export function paintSource(): string {
-  const parts = [
-    plainNumber,
-    cycleTime,
-    stopwatch,
-    xTick,
-    percentileName,
-    xTitle,
-    placeName,
-    strokeAt,
-    drawShades,
-    drawMarks,
-    drawHatch,
-    drawLanes,
-    drawRanges,
-    lineDataset,
-    legendItems,
-    signDatasets,
-    percentileTicks,
-    overlay,
-    paint,
-  ];
-  return [`const percentilePlaces = ${JSON.stringify(percentilePlaces)};`, ...parts.map(String)].join('\n');
+  return `const axis = (${axisWords})();\nconst paint = (${painter})(axis, (${overlayDrawing})());`;
 }

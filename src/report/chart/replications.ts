@@ -35,9 +35,9 @@ function bandChart({ outcome, series }: Reported): ChartSpec | undefined {
     x: axis,
     yTitle: 'requests in the window',
     lines: [
+      line('median', middle, { tone: 'count', width: 2 }),
       line('5 % of the runs', low, {}),
       line('95 % of the runs', high, { area: 'previous' }),
-      line('median', middle, { tone: 'count', width: 2 }),
       ...(threshold === null ? [] : [level('threshold', 'threshold', threshold, axis)]),
     ],
     shades: [],

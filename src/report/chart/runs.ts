@@ -1,6 +1,6 @@
 // Owns the chart of several runs: the windows over one another, each from its own first cycle.
 import { type Reported, shownContract } from '../reported.js';
-import { counted } from '../words.js';
+import { counted, plain } from '../words.js';
 import { countSteps, cycleAxis, level, steppedLine } from './cycle-axis.js';
 import type { ChartSpec, CycleAxis, Tone } from './spec.js';
 
@@ -32,7 +32,7 @@ export function runsChart(names: readonly string[], runs: readonly Reported[]): 
     lines: [
       ...shown.map(({ name, timeline, outcome, contract }, index) =>
         steppedLine(
-          name,
+          plain(name),
           tones[index]!,
           countSteps(timeline, cycleAxis(outcome), (row) => row.contract === contract.id),
         ),

@@ -44,7 +44,8 @@ export interface Line {
   /** What the tooltip says instead of the height; of stacked areas the own part. */
   readonly told?: readonly number[];
   readonly axis?: 'left' | 'right';
-  readonly dots?: boolean;
+  /** The shape of the dots at each place; none without it. */
+  readonly dots?: 'circle' | 'rect' | 'triangle' | 'rectRot' | 'star';
 }
 
 /** Cycles from the start of the run; `firstCycle` is their absolute beginning. */
@@ -101,6 +102,8 @@ export interface ChartSpec {
   readonly x: CycleAxis | PercentileAxis | PercentAxis;
   readonly yTitle: string;
   readonly rightTitle?: string;
+  /** Powers of ten at equal distances; every value has to be above 0. */
+  readonly yLog?: boolean;
   /** Only whole numbers stand at the axis. */
   readonly yWhole?: boolean;
   readonly lines: readonly Line[];

@@ -1,8 +1,8 @@
 // Owns the chart of one window: its count against the threshold, where it limited, and every transition.
 import type { Reported } from '../reported.js';
 import { shownContract } from '../reported.js';
-import { counted, duration, number, times } from '../words.js';
-import { countSteps, cycleAxis, level, shadesOf, steppedLine, transitionMarks } from './cycle-axis.js';
+import { counted, duration, number, plain, times } from '../words.js';
+import { COLUMNS, countSteps, cycleAxis, level, shadesOf, steppedLine, transitionMarks } from './cycle-axis.js';
 import type { ChartSpec } from './spec.js';
 
 /** Undefined where the run kept no timeline of its contracts. */
@@ -12,7 +12,7 @@ export function windowChart({ outcome, timeline }: Reported): ChartSpec | undefi
   const axis = cycleAxis(outcome);
   const { id, threshold, within, entries, limiting_cycles, peak_count } = contract;
   const steps = countSteps(timeline, axis, (row) => row.contract === id);
-  const whose = outcome.contracts > 1 ? ` of contract ${id}` : '';
+  const whose = outcome.contracts > 1 ? ` of contract ${plain(id)}` : '';
   const bound = threshold === null ? '' : ` against the threshold of ${number(threshold)}`;
   const limiting =
     entries === 0
@@ -26,7 +26,7 @@ export function windowChart({ outcome, timeline }: Reported): ChartSpec | undefi
     yTitle: `requests in ${counted(within, 'cycle')}`,
     yWhole: true,
     lines: [
-      steppedLine('count', 'count', steps),
+      steppedLine('count', 'count', steps, { width: steps.xs.length > COLUMNS ? 1 : 2 }),
       ...(threshold === null ? [] : [level('threshold', 'threshold', threshold, axis)]),
     ],
     shades: shadesOf(outcome, contract, axis),

@@ -1,5 +1,7 @@
 // Owns how text becomes HTML: everything that is put into a template is escaped, unless it is HTML already.
 
+import { plain } from '../words.js';
+
 /** Text that is HTML. */
 export class Html {
   constructor(readonly text: string) {}
@@ -26,9 +28,9 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** For content and for attributes in quotes. Control characters, which no page shows, become a dot. */
+/** For content and for attributes in quotes. What no page shows becomes a dot. */
 export function escaped(text: string): string {
-  return text.replace(/[^\P{Cc}\t\n]/gu, '·').replace(/[&<>"']/g, (character) => entities[character] ?? character);
+  return plain(text).replace(/[&<>"']/g, (character) => entities[character] ?? character);
 }
 
 /** JSON that can stand inside a script element: it holds no `<`, and no line separators that older scripts stumble over. */

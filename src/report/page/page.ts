@@ -24,8 +24,8 @@ export function pageHtml(reported: Reported, files: readonly string[] = []): str
   const transitions = transitionRows(outcome);
   const body = html`${headSection(outcome)}
 <main>${expectationsSection(outcome)}
-${figuresSection(outcome)}
 ${differencesSection(outcome)}
+${figuresSection(outcome)}
 <h2>Charts</h2>${charts.map(chartFigure)}
 ${transitionsSection(outcome, transitions)}
 ${againSection(reported, files)}</main>`;

@@ -2,6 +2,7 @@
 // browser after Chart.js and the painters; it writes text only as text.
 
 export const script = `
+const { plainNumber, stopwatch } = axis;
 const data = JSON.parse(document.getElementById('data').textContent);
 const byId = (id) => document.getElementById(id);
 const root = document.documentElement;

@@ -17,6 +17,7 @@ export const style = `
 *{box-sizing:border-box}
 body{margin:0;background:var(--ground);color:var(--ink);font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;overflow-wrap:anywhere}
 .page{max-width:1080px;margin:0 auto;padding:1.25rem 1rem 3rem}
+#theme{flex:none;white-space:nowrap}
 header{display:flex;gap:1rem;align-items:flex-start;justify-content:space-between}
 .verdict{margin:0;font-size:1.1rem;font-weight:650}
 .verdict b{display:inline-block;padding:.1rem .7rem;margin-right:.4rem;border:2px solid currentColor;border-radius:99px;white-space:nowrap}

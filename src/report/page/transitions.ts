@@ -1,6 +1,6 @@
 // Owns the transitions of a run as the page carries them, and the table into which its script writes them.
 import type { Outcome } from '../../outcome/schema.js';
-import { counted, number } from '../words.js';
+import { counted, number, plain } from '../words.js';
 import { type Html, html } from './html.js';
 
 /** More would make the page heavy; all are in outcome.json. */
@@ -30,7 +30,7 @@ export function transitionRows({ by_contract, first_cycle }: Outcome): Transitio
     }),
   );
   rows.sort((a, b) => a[1] - b[1] || a[0] - b[0]);
-  return { contracts: by_contract.map(({ id }) => id), states, rows: rows.slice(0, MOST_ROWS) };
+  return { contracts: by_contract.map(({ id }) => plain(id)), states, rows: rows.slice(0, MOST_ROWS) };
 }
 
 export function transitionsSection(outcome: Outcome, { states, rows }: TransitionRows): Html {
