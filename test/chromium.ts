@@ -1,0 +1,43 @@
+// Owns finding and starting a headless Chromium for tests that look at pages. Where there is none, such tests say so and are skipped.
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { type Browser, chromium } from 'playwright-core';
+
+const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'];
+
+/** The browser named by CHROMIUM, the usual one of Linux distributions, or the first one on the PATH; undefined where there is none. */
+export function findChromium(env: NodeJS.ProcessEnv = process.env): string | undefined {
+  const onPath = (env['PATH'] ?? '').split(delimiter).flatMap((folder) => names.map((name) => join(folder, name)));
+  return [env['CHROMIUM'], '/usr/bin/chromium', ...onPath].find(
+    (path) => path !== undefined && path !== '' && isExecutable(path),
+  );
+}
+
+/** Why tests are skipped, to stand in their title. */
+export const noChromium = 'no Chromium: set CHROMIUM to its path, or install it, to run these tests';
+
+/** A browser that talks to nobody by itself. */
+export async function launchChromium(executablePath: string): Promise<Browser> {
+  return chromium.launch({
+    executablePath,
+    args: [
+      '--headless',
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

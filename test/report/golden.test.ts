@@ -1,0 +1,112 @@
+// Every output of a report against a file that was looked at: `npx vitest run -u test/report/golden.test.ts` writes them anew.
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { csvLines, ndjsonLines } from '../../src/outcome/timeline-file.js';
+import { chartsOf } from '../../src/report/chart/charts.js';
+import { formatNames, render } from '../../src/report/formats.js';
+import { markdownText } from '../../src/report/markdown.js';
+import type { Reported } from '../../src/report/reported.js';
+import { summaryText } from '../../src/report/summary.js';
+import { plainTerminal, reportText } from '../../src/report/text.js';
+import { emptyRun, fleetRun, hostile, liveRun, replicatedRun, sampleRun, shortRun } from './sample.js';
+
+const runs: Readonly<Record<string, Reported>> = {
+  sample: sampleRun(),
+  live: liveRun(),
+  fleet: fleetRun(),
+  replicated: replicatedRun(),
+  short: shortRun(),
+  empty: emptyRun(),
+  broken: sampleRun({
+    more: {
+      partial: true,
+      verdict: 'not held',
+      notes: ['Something a reader should know.'],
+      expectations: [{ name: 'nobody is limited', expected: 'limited == 0', actual: 36, held: false }],
+    },
+  }),
+  hostile: sampleRun({ contracts: { [hostile]: [[0, 30]] }, more: { scenario: hostile, question: hostile } }),
+};
+
+describe.each(Object.entries(runs))('%s', (name, run) => {
+  it('as text', () => expect(reportText(run)).toMatchFileSnapshot(`golden/${name}.txt`));
+  it('as Markdown', () => expect(markdownText(run, chartsOf(run))).toMatchFileSnapshot(`golden/${name}.md`));
+  it('as JUnit', async () =>
+    expect(await render('junit', [{ name, reported: run }], { terminal: plainTerminal })).toMatchFileSnapshot(
+      `golden/${name}.xml`,
+    ));
+  it('as charts', () =>
+    expect(`${JSON.stringify(chartsOf(run), undefined, 1)}\n`).toMatchFileSnapshot(`golden/${name}.charts.json`));
+  it('as a page, but for the scripts', async () => {
+    const page = (await render('html', [{ name, reported: run }], { terminal: plainTerminal })) as string;
+    const bare = page
+      .replace(/<style>[\s\S]*?<\/style>/, '<style></style>')
+      .replace(/<script>[\s\S]*?<\/script>/g, '<script></script>')
+      .replace(/'sha256-[^']+'/g, "'sha256-'");
+    await expect(bare).toMatchFileSnapshot(`golden/${name}.html`);
+  });
+});
+
+describe('sample', () => {
+  const run = runs['sample']!;
+  it('as text in ASCII and 60 columns', () =>
+    expect(reportText(run, { columns: 60, color: false, unicode: false })).toMatchFileSnapshot(
+      'golden/sample.ascii.txt',
+    ));
+  it('as text in colour', () =>
+    expect(reportText(run, { columns: 80, color: true, unicode: true })).toMatchFileSnapshot(
+      'golden/sample.color.txt',
+    ));
+  it('as JSON', async () =>
+    expect(await render('json', [{ name: 'sample', reported: run }], { terminal: plainTerminal })).toMatchFileSnapshot(
+      'golden/sample.json',
+    ));
+  it('as CSV', () => expect([...csvLines(run.timeline!)].join('')).toMatchFileSnapshot('golden/sample.csv'));
+  it('as NDJSON', () => expect([...ndjsonLines(run.timeline!)].join('')).toMatchFileSnapshot('golden/sample.ndjson'));
+});
+
+describe('several runs', () => {
+  const named = ['sample', 'live', 'short'].map((name) => ({ name, reported: runs[name]! }));
+  const extensions = {
+    text: 'txt',
+    json: 'json',
+    csv: 'csv',
+    junit: 'xml',
+    markdown: 'md',
+    html: 'html',
+    png: 'png',
+  } as const;
+
+  it('in one table, a line for each', () =>
+    expect(summaryText(Object.values(runs).map(({ outcome }) => outcome))).toMatchFileSnapshot('golden/summary.txt'));
+
+  it.each(formatNames.filter((format) => format !== 'png' && format !== 'html'))(
+    'against a baseline as %s',
+    async (format) => {
+      const rendered = await render(format, named, {
+        terminal: { ...plainTerminal, columns: 140 },
+        baseline: 0,
+        tolerance: { share: 0.05, floor: 1 },
+      });
+      await expect(rendered as string).toMatchFileSnapshot(`golden/compared.${extensions[format]}`);
+    },
+  );
+
+  it('side by side as text', async () => {
+    await expect((await render('text', named, { terminal: plainTerminal })) as string).toMatchFileSnapshot(
+      'golden/side-by-side.txt',
+    );
+  });
+});
+
+it('renders the same bytes twice', async () => {
+  const digests = await Promise.all(
+    [1, 2].map(async () => {
+      const page = await render('html', [{ name: 'live', reported: liveRun() }], { terminal: plainTerminal });
+      return createHash('sha256')
+        .update(page as string)
+        .digest('hex');
+    }),
+  );
+  expect(digests[0]).toBe(digests[1]);
+});

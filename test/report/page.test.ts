@@ -1,0 +1,201 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { chartsOf } from '../../src/report/chart/charts.js';
+import { compareRuns } from '../../src/report/compare-runs.js';
+import { comparisonHtml, pageHtml } from '../../src/report/page/page.js';
+import type { Reported } from '../../src/report/reported.js';
+import { findChromium, launchChromium, noChromium } from '../chromium.js';
+import { burst, emptyRun, fleetRun, hostile, liveRun, longRun, replicatedRun, sampleRun, shortRun } from './sample.js';
+
+const hostileRun = () =>
+  sampleRun({
+    contracts: { [hostile]: burst, plain: burst },
+    more: {
+      scenario: hostile,
+      question: hostile,
+      seed: hostile,
+      notes: [hostile],
+      expectations: [{ name: hostile, expected: hostile, actual: hostile, held: false }],
+      verdict: 'not held',
+    },
+  });
+
+const runs: Readonly<Record<string, () => Reported>> = {
+  sample: sampleRun,
+  live: liveRun,
+  fleet: fleetRun,
+  replicated: replicatedRun,
+  short: shortRun,
+  empty: emptyRun,
+  hostile: hostileRun,
+};
+
+describe('the page as text', () => {
+  it('holds foreign text only escaped', () => {
+    const page = pageHtml({ ...hostileRun(), command: hostile });
+    expect(page.match(/<img|alert\([12]\)<\/script>|<script>alert/g)).toBeNull();
+    expect(page.match(/<script[ >]/g)).toHaveLength(3);
+  });
+
+  it('asks for nothing from anywhere', () => {
+    const page = pageHtml(sampleRun());
+    expect(page.match(/(?:src|href)=|@import|url\(/g)).toBeNull();
+    expect(page).toContain("default-src 'none'");
+  });
+
+  it('stays below 5 MB for a million cycles and ten thousand transitions', () => {
+    const run = longRun(1_000_000, 5_000);
+    expect(run.outcome.by_contract[0]?.transitions).toHaveLength(10_000);
+    expect(pageHtml(run).length).toBeLessThan(5_000_000);
+  });
+});
+
+const executable = findChromium();
+const title = executable === undefined ? `the page in a browser (${noChromium})` : 'the page in a browser';
+
+describe.skipIf(executable === undefined)(title, () => {
+  let browser: Browser;
+  let folder: string;
+  beforeAll(async () => {
+    browser = await launchChromium(executable ?? '');
+    folder = await mkdtemp(join(tmpdir(), 'weir-page-'));
+  });
+  afterAll(async () => {
+    await browser?.close();
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+  });
+
+  /** Opens a page from its file, with all that it complained about. */
+  async function open(html: string, width = 1280, colorScheme: 'light' | 'dark' = 'light') {
+    const path = join(folder, 'index.html');
+    await writeFile(path, html);
+    const complaints: string[] = [];
+    const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme });
+    page.on('console', (message) => complaints.push(message.text()));
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('dialog', (dialog) => {
+      complaints.push(`dialog: ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+    page.on('request', (request) => {
+      if (!request.url().startsWith('file:')) complaints.push(`request: ${request.url()}`);
+    });
+    await page.goto(pathToFileURL(path).href);
+    await page.waitForSelector('html[data-drawn]', { state: 'attached' });
+    return { page, complaints };
+  }
+
+  /** By chart: how many different colours it has; one means that nothing was drawn. */
+  const colorsOf = (page: Page): Promise<number[]> =>
+    page.evaluate(`[...document.querySelectorAll('canvas')].map((canvas) => {
+      const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true });
+      copy.drawImage(canvas, 0, 0);
+      const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
+      return new Set(new Uint32Array(data.buffer)).size;
+    })`);
+
+  const firstColumns = (page: Page): Promise<string[]> =>
+    page.evaluate(
+      `[...document.querySelectorAll('#rows tr')].map((tr) => [...tr.children].slice(0, 4).map((td) => td.firstChild.textContent).join(' '))`,
+    );
+
+  it.each(Object.entries(runs))(
+    'draws every chart, complains of nothing, is never wider than the screen: %s',
+    async (_, make) => {
+      const run = make();
+      const { page, complaints } = await open(pageHtml(run));
+      const seen = [];
+      for (const width of [1280, 360]) {
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.setViewportSize({ width, height: 800 });
+          await page.emulateMedia({ colorScheme });
+          await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
+          const colors = await colorsOf(page);
+          const scrolled = await page.evaluate('document.documentElement.scrollWidth');
+          seen.push([colors.length, colors.filter((n) => n < 4).length, scrolled]);
+        }
+      }
+      const charts = chartsOf(run).length;
+      expect({ complaints, seen }).toEqual({
+        complaints: [],
+        seen: [1280, 1280, 360, 360].map((width) => [charts, 0, width]),
+      });
+      await page.close();
+    },
+  );
+
+  it('switches the theme, and draws the charts anew in it', async () => {
+    const { page, complaints } = await open(pageHtml(sampleRun()));
+    const ground = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
+    const before = await ground();
+    await page.focus('#theme');
+    await page.keyboard.press('Enter');
+    expect([before, await ground(), (await colorsOf(page)).every((n) => n >= 4), complaints]).toEqual([
+      'rgb(255, 255, 255)',
+      'rgb(20, 24, 29)',
+      true,
+      [],
+    ]);
+    await page.close();
+  });
+
+  it('sorts the transitions by keyboard', async () => {
+    const { page } = await open(pageHtml(fleetRun()));
+    const heads = page.locator('#transitions th button');
+    await heads.nth(0).focus();
+    await page.keyboard.press('Enter');
+    const ascending = await firstColumns(page);
+    await page.keyboard.press('Enter');
+    const descending = await firstColumns(page);
+    expect([ascending[0], descending[0], await page.getAttribute('#transitions th', 'aria-sort')]).toEqual([
+      'tenant-01 6 limiting 7',
+      'tenant-27 200 allowing 4',
+      'descending',
+    ]);
+    await page.close();
+  });
+
+  it('filters the transitions by contract, by cycle and by state', async () => {
+    const { page } = await open(pageHtml(sampleRun({ contracts: { first: burst, second: burst } })));
+    const shown = () => page.textContent('#shown');
+    const seen = [await shown()];
+    await page.fill('#filter', 'SECOND');
+    seen.push(await shown());
+    await page.fill('#filter', '21');
+    seen.push(await shown());
+    await page.selectOption('#state', 'allowing');
+    seen.push(await shown());
+    expect(seen).toEqual(['1 to 4 of 4', '1 to 2 of 2', '1 to 2 of 2', 'No transition.']);
+    await page.close();
+  });
+
+  it('shows ten thousand transitions page by page', async () => {
+    const { page, complaints } = await open(pageHtml(longRun(1_000_000, 5_000)));
+    await page.click('#later');
+    expect([await page.textContent('#shown'), await page.locator('#rows tr').count(), complaints]).toEqual([
+      '51 to 100 of 10,000',
+      50,
+      [],
+    ]);
+    await page.close();
+  });
+
+  it.each([1280, 360])('shows several runs side by side at %i px', async (width) => {
+    const all = [sampleRun(), liveRun(), shortRun()];
+    const comparison = compareRuns(
+      [hostile, 'live', 'short'].map((name, index) => ({ name, outcome: all[index]!.outcome })),
+      { baseline: 0 },
+    );
+    const { page, complaints } = await open(comparisonHtml(comparison, all), width);
+    expect([
+      complaints,
+      await page.evaluate('document.documentElement.scrollWidth'),
+      (await colorsOf(page)).map((n) => n > 4),
+    ]).toEqual([[], width, [true]]);
+    await page.close();
+  });
+});

@@ -1,0 +1,298 @@
+// Runs made by hand, for reports to be made of: small enough to be followed, with everything that a report can show.
+import { digestOf } from '../../src/outcome/digest.js';
+import type { ContractOutcome, Outcome, Quantiles, TransitionSeen } from '../../src/outcome/schema.js';
+import type { Series } from '../../src/outcome/series.js';
+import { Timeline } from '../../src/outcome/timeline.js';
+import { totalsOf } from '../../src/report/read.js';
+import { limitingStates, limitingStretches, type Reported } from '../../src/report/reported.js';
+
+/** Requests of one contract: [cycle from the start, requests]. */
+export type Arrivals = readonly (readonly [cycle: number, requests: number])[];
+
+export interface SampleOptions {
+  readonly contracts?: Readonly<Record<string, Arrivals>>;
+  readonly threshold?: number;
+  readonly within?: number;
+  readonly firstCycle?: number;
+  readonly cycles?: number;
+  readonly more?: Partial<Outcome>;
+}
+
+/** Decides by the law of the limiter, cycle by cycle, and takes down everything. */
+export function sampleRun({
+  contracts = { all: burst },
+  threshold = 20,
+  within = 10,
+  firstCycle = 0,
+  cycles = 60,
+  more = {},
+}: SampleOptions = {}): Reported {
+  const names = Object.keys(contracts);
+  const timeline = new Timeline(names);
+  const told = names.map((id, index): ContractOutcome => {
+    const transitions: TransitionSeen[] = [];
+    const requests = new Map(contracts[id]);
+    let isLimiting = false;
+    let count = 0;
+    const sums = { requests: 0, admitted: 0, limited: 0, peak_count: 0 };
+    let peakCycle: number | null = null;
+    const move = (cycle: number, to: string) => {
+      isLimiting = to === 'limiting';
+      transitions.push({ cycle: firstCycle + cycle, to, count });
+    };
+    for (let cycle = 0; cycle < cycles; cycle += 1) {
+      const before = `${count} ${isLimiting}`;
+      count -= requests.get(cycle - within) ?? 0;
+      if (isLimiting && count <= threshold) move(cycle, 'allowing');
+      const n = requests.get(cycle) ?? 0;
+      let admitted = 0;
+      for (let request = 0; request < n; request += 1) {
+        count += 1;
+        if (!isLimiting && count > threshold) move(cycle, 'limiting');
+        if (!isLimiting) admitted += 1;
+      }
+      sums.requests += n;
+      sums.admitted += admitted;
+      sums.limited += n - admitted;
+      if (count > sums.peak_count) {
+        sums.peak_count = count;
+        peakCycle = firstCycle + cycle;
+      }
+      if (n > 0 || before !== `${count} ${isLimiting}`)
+        timeline.add(firstCycle + cycle, index, n, admitted, count, isLimiting ? 'limiting' : 'allowing');
+    }
+    const stretches = limitingStretches(transitions, new Set(['limiting']), firstCycle + cycles - 1);
+    const entries = transitions.filter(({ to }) => to === 'limiting').length;
+    return {
+      id,
+      threshold,
+      within,
+      ...sums,
+      entries,
+      restores: transitions.length - entries,
+      limiting_cycles: stretches.reduce((sum, [from, to]) => sum + to - from, 0),
+      peak_cycle: peakCycle,
+      transitions,
+    };
+  });
+  const by_contract = told.sort((a, b) => b.limited - a.limited || (a.id < b.id ? -1 : 1));
+  const sum = (pick: (one: ContractOutcome) => number) => by_contract.reduce((total, one) => total + pick(one), 0);
+  const peak = by_contract.reduce((most, one) => (one.peak_count > most.peak_count ? one : most), by_contract[0]!);
+  const outcome = {
+    weir: '0.0.0-test',
+    kind: 'simulate',
+    arm: 'predicted',
+    scenario: 'sample',
+    question: 'Does the gate trip, and does it recover?',
+    seed: 7,
+    cycle_ms: 777,
+    first_cycle: firstCycle,
+    last_cycle: firstCycle + cycles - 1,
+    skipped_lines: 0,
+    contracts: names.length,
+    contracts_limited: by_contract.filter(({ limited }) => limited > 0).length,
+    requests: sum((one) => one.requests),
+    admitted: sum((one) => one.admitted),
+    limited: sum((one) => one.limited),
+    entries: sum((one) => one.entries),
+    restores: sum((one) => one.restores),
+    limiting_cycles: sum((one) => one.limiting_cycles),
+    peak_count: peak.peak_count,
+    peak_cycle: peak.peak_cycle,
+    by_contract,
+    expectations: [
+      { name: 'the gate trips once', expected: 'entries == 1', actual: sum((one) => one.entries), held: true },
+      { name: 'few are limited', expected: 'limited <= 40', actual: sum((one) => one.limited), held: true },
+    ],
+    verdict: 'held',
+    ...more,
+  } satisfies Omit<Outcome, 'digest'>;
+  const sorted = timeline.sorted();
+  const sealed: Outcome = { ...outcome, digest: digestOf(outcome) };
+  return { outcome: sealed, timeline: sorted, totals: totalsOf(sorted, limitingStates(sealed)) };
+}
+
+/** A quiet stream, one burst, quiet again. */
+export const burst: Arrivals = Array.from(
+  { length: 50 },
+  (_, cycle) => [cycle, cycle >= 20 && cycle < 24 ? 12 : cycle % 2] as const,
+);
+
+export function quantiles(scale: number, n = 2_000): Quantiles {
+  return {
+    n,
+    mean: 1.2 * scale,
+    p50: scale,
+    p90: 2 * scale,
+    p99: 5 * scale,
+    p999: 9 * scale,
+    max: 12 * scale,
+    taken: 'by hand',
+  };
+}
+
+/** Names that would do harm where they are not escaped. */
+export const hostile = '</script><script>alert(1)</script><img src=x onerror=alert(2)>"\'&|`\u001b[31m\u202e\u0000';
+
+/** A live run with differences, clients, a service, and everything measured over cycles. */
+export function liveRun(): Reported {
+  const model = sampleRun();
+  const first = model.outcome.by_contract[0]!;
+  const observed = sampleRun({ within: 9 });
+  const predicted = new Map([...model.timeline!.rows()].map((row) => [row.cycle, row.limited]));
+  const differences = [...observed.timeline!.rows()].flatMap(({ cycle, contract, limited }) =>
+    (predicted.get(cycle) ?? 0) === limited
+      ? []
+      : [{ cycle, contract, figure: 'limited', predicted: predicted.get(cycle) ?? 0, observed: limited }],
+  );
+  const cycle = Array.from({ length: 60 }, (_, index) => index);
+  const series: Series = {
+    cycle,
+    planned: cycle.map((at) => first.requests / 60 + (at % 3)),
+    queue: cycle.map((at) => Math.max(0, 14 - Math.abs(at - 26))),
+    retries: cycle.map((at) => (at >= 22 && at < 34 ? (at * 7) % 5 : 0)),
+    latency_ms_p50: cycle.map((at) => (at > 50 ? null : 3 + Math.max(0, 14 - Math.abs(at - 26)))),
+    latency_ms_p99: cycle.map((at) => (at > 50 ? null : 9 + 3 * Math.max(0, 14 - Math.abs(at - 26)))),
+  };
+  const outcome: Outcome = {
+    ...observed.outcome,
+    kind: 'load',
+    arm: 'observed',
+    verdict: 'differs',
+    clients: [
+      {
+        kind: 'all',
+        clients: 4,
+        jobs: 60,
+        attempts: 90,
+        retries: 30,
+        succeeded: 52,
+        given_up: 8,
+        dropped: 0,
+        abandoned: 1,
+        retry_amplification: 1.5,
+        goodput_per_second: 1.25,
+        job_latency_ms: quantiles(40),
+        attempt_latency_ms: quantiles(8),
+      },
+    ],
+    service: {
+      arrived: 60,
+      served: 58,
+      refused: 2,
+      dropped: 0,
+      wasted: 1,
+      queue_mean: 2.4,
+      queue_max: 14,
+      busy_share: 0.4,
+      wait_ms: quantiles(3),
+      response_ms: quantiles(6),
+    },
+    live: {
+      target: 'http://127.0.0.1:8080/',
+      planned: 73,
+      sent: 73,
+      answered: 73,
+      failed: 0,
+      timed_out: 0,
+      arrived: 73,
+      late: 0,
+      connections: 8,
+      send_lag_ms: quantiles(0.4),
+      latency_ms: quantiles(4),
+      raw_latency_ms: quantiles(3.5),
+      by_decision: { admitted: quantiles(4), limited: quantiles(2) },
+      by_phase: {},
+      by_cycle: burst.map(([at, planned]) => ({ cycle: at, planned, sent: planned, arrived: planned })),
+    },
+    comparison: {
+      verdict: 'node differs',
+      reason: 'The window of the node is shorter than the model says.',
+      compared_cycles: 60,
+      compared_decisions: 73,
+      tolerance: 'none',
+      differences_total: differences.length,
+      differences,
+    },
+  };
+  return { ...observed, outcome, predicted: model.timeline!, series };
+}
+
+/** Fifty tenants, a few of them too busy. */
+export function fleetRun(): Reported {
+  const contracts = Object.fromEntries(
+    Array.from({ length: 50 }, (_, tenant) => [
+      `tenant-${String(tenant + 1).padStart(2, '0')}`,
+      Array.from(
+        { length: 200 },
+        (_, cycle) => [cycle, (cycle * 7 + tenant * 13) % (tenant < 30 ? 6 : 40) === 0 ? 6 - (tenant % 6) : 0] as const,
+      ),
+    ]),
+  );
+  return sampleRun({ contracts, threshold: 6, within: 10, cycles: 210, more: { scenario: 'fleet', expectations: [] } });
+}
+
+export function replicatedRun(): Reported {
+  const run = sampleRun();
+  const spread = (mean: number, by: number) => ({
+    mean,
+    low: mean - by / 3,
+    high: mean + by / 3,
+    min: mean - by,
+    max: mean + by,
+  });
+  return {
+    ...run,
+    outcome: {
+      ...run.outcome,
+      replications: {
+        n: 20,
+        figures: {
+          requests: spread(73, 6),
+          admitted: spread(55, 4),
+          limited: spread(18, 9),
+          entries: spread(1.2, 1),
+          peak_count: spread(50, 5),
+        },
+      },
+    },
+  };
+}
+
+/** Three cycles, four requests. */
+export function shortRun(): Reported {
+  return sampleRun({
+    contracts: {
+      all: [
+        [0, 1],
+        [1, 3],
+      ],
+    },
+    threshold: 2,
+    within: 2,
+    cycles: 3,
+    more: { expectations: [] },
+  });
+}
+
+/** Nothing was counted. */
+export function emptyRun(): Reported {
+  return sampleRun({
+    contracts: { all: [] },
+    more: { first_cycle: null, last_cycle: null, expectations: [], kind: 'replay', scenario: 'empty.log' },
+  });
+}
+
+/** A long run: `cycles` cycles and about `entries` entries, in the time of the world. */
+export function longRun(cycles: number, entries: number): Reported {
+  const every = Math.floor(cycles / entries);
+  const arrivals: Arrivals = Array.from({ length: entries }, (_, index) => [index * every, 3 + (index % 5)] as const);
+  return sampleRun({
+    contracts: { all: arrivals },
+    threshold: 2,
+    within: 5,
+    cycles,
+    firstCycle: 2_300_000_000,
+    more: { scenario: 'long', expectations: [] },
+  });
+}
