@@ -15,6 +15,8 @@ export interface Health {
   /** How late the tasks of the generator began: what nine in ten do not exceed, in ms. */
   readonly lagMsP90: number;
   readonly cycleMs: number;
+  /** Whether a schedule says in which cycle each request is to come; clients of their own mind send when they like. */
+  readonly isScheduled: boolean;
   /** Whether the run was stopped before its end by whoever started it. */
   readonly isPartial: boolean;
   /** Why the target is gone, if it is. */
@@ -77,7 +79,7 @@ function verdictOn(
     );
   }
   if (health.streamLost) return invalid('The stream of events was lost: the transitions are not known.');
-  const strays = ledger.late + ledger.astray;
+  const strays = health.isScheduled ? ledger.late + ledger.astray : 0;
   if (strays > Math.max(TOLERATED_LATE_LEAST, TOLERATED_LATE * ledger.planned)) {
     return invalid(
       `${ledger.late} of ${ledger.planned} requests were sent in a later cycle than planned, and ${ledger.astray} arrived in ` +

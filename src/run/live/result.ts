@@ -171,6 +171,7 @@ async function compared(
       streamLost: seen.streamLost,
       lagMsP90: seen.lag.quantileMs(0.9),
       cycleMs: seen.time.cycleMs,
+      isScheduled: seen.clients === undefined,
       isPartial: seen.isPartial,
       gone: seen.gone,
     },

@@ -33,6 +33,8 @@ export async function steady(attempt: () => Promise<LoadResult>): Promise<LoadRe
   for (let n = 1; ; n += 1) {
     const result = await attempt();
     const { planned, failed, timed_out, by_cycle } = told(result).live;
+    // Clients send when they like: in another cycle than their requests arrive in, every now and then.
+    if (result.observed.outcome.clients !== undefined) return result;
     const isWhole = by_cycle.every((cycle) => cycle.planned === cycle.sent && cycle.sent >= cycle.arrived);
     const isKnown = failed + timed_out > 0 || by_cycle.every((cycle) => cycle.planned === cycle.arrived);
     if (n === ATTEMPTS || planned === 0 || (isWhole && isKnown)) return result;
