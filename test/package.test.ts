@@ -132,6 +132,16 @@ describe('the published schemas', () => {
   });
 });
 
+it('the lock file knows the optional parts for every system, or `npm ci` refuses it on all', () => {
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+  const wanted = Object.entries<{ optionalDependencies?: object }>(packages).flatMap(
+    ([path, { optionalDependencies = {} }]) => Object.keys(optionalDependencies).map((name) => [path, name] as const),
+  );
+  const known = ([path, name]: readonly [string, string]) =>
+    [`${path}/node_modules/${name}`, `node_modules/${name}`].some((place) => place in packages);
+  expect(wanted.filter((part) => !known(part))).toEqual([]);
+});
+
 it('every dependency may be passed on: its licence asks for no more than to be named', () => {
   const allowed = ['MIT', 'ISC', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', '0BSD', 'Zlib', 'OFL-1.1', 'WTFPL'];
   const lock: Record<string, { dev?: boolean; optional?: boolean }> = JSON.parse(
