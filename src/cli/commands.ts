@@ -17,6 +17,7 @@ import { sessionCommand } from './client/session.js';
 import { shiftCommand } from './client/shift.js';
 import { transitionCommand } from './client/transition.js';
 import { verifyCommand } from './client/verify.js';
+import { generateCommand } from './generate.js';
 import { initCommand } from './init.js';
 import { loadCommand } from './load.js';
 import { replayCommand } from './replay.js';
@@ -35,6 +36,7 @@ export const commands: CommandModule<object, any>[] = [
   stressCommand,
   reportCommand,
   initCommand,
+  generateCommand,
   selfTestCommand,
   serveCommand,
   rotateKeyCommand,

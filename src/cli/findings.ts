@@ -5,6 +5,7 @@ import type { Reported } from '../report/reported.js';
 import { summaryText } from '../report/summary.js';
 import { reportText } from '../report/text.js';
 import { exitCodes, worstExit } from './ending.js';
+import { exitOfStop } from './interrupt.js';
 import { terminalAtHand } from './terminal.js';
 
 export interface FindingsOptions {
@@ -33,14 +34,14 @@ export async function folderFor(
   return openReportFolder({ ...place, scenario: run.scenario, run: run.id });
 }
 
-/** Prints one run, or a table of several; sets the exit code by their verdicts. */
+/** Prints one run, or a table of several; sets the exit code by their verdicts, or by the signal that stopped them. */
 export function printFindings(
   runs: readonly Reported[],
   reports: readonly (WrittenReport | undefined)[],
   { json }: FindingsOptions,
 ): void {
   const outcomes = runs.map(({ outcome }) => outcome);
-  process.exitCode = worstExit(outcomes.map(({ verdict }) => exitCodes[verdict]));
+  process.exitCode = exitOfStop() ?? worstExit(outcomes.map(({ verdict }) => exitCodes[verdict]));
   if (json) {
     process.stdout.write(`${JSON.stringify(outcomes.length === 1 ? outcomes[0] : outcomes)}\n`);
     return;

@@ -1,5 +1,7 @@
 // Owns the doing of `weir init`: the scenarios that come with the package, listed or written out.
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { copyFile, readdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { Failure } from '../core/failure.js';
 import { nearest } from '../core/nearest.js';
 import { alignedTable } from '../report/terminal-text.js';
@@ -32,7 +34,9 @@ export async function runInit({ file, from, list, schema }: InitArguments): Prom
     });
   }
   try {
-    await writeFile(file, await textOf(from), { flag: 'wx' });
+    const text = await textOf(from);
+    await writeFile(file, text, { flag: 'wx' });
+    for (const [, log = ''] of text.matchAll(/\bfile: ([\w-]+\.log)\b/g)) await copyLog(log, dirname(file));
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw new Failure('unwritable_folder', {
@@ -42,6 +46,15 @@ export async function runInit({ file, from, list, schema }: InitArguments): Prom
     });
   }
   process.stdout.write(`${file} is written. Run it: weir simulate ${file}\n`);
+}
+
+/** A log that a scenario plays lies beside it. One that is there already is left as it is. */
+async function copyLog(name: string, folder: string): Promise<void> {
+  try {
+    await copyFile(new URL(name, shipped), join(folder, name), constants.COPYFILE_EXCL);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
 }
 
 const textOf = (name: string) => readFile(new URL(`${name}.yaml`, shipped), 'utf8');

@@ -1,10 +1,21 @@
 // Owns Ctrl-C: the first one lets a command end well, with what it has done so far; the second one ends it at once.
 
+/** Exit codes of shells for who was ended by a signal: 128 + its number. */
+const exits: Partial<Record<NodeJS.Signals, number>> = { SIGINT: 130, SIGTERM: 143 };
+
+let stoppedBy: NodeJS.Signals | undefined;
+
+/** The exit code of a command that was stopped, whatever the part that it did shows; undefined when nobody stopped it. */
+export function exitOfStop(): number | undefined {
+  return stoppedBy === undefined ? undefined : exits[stoppedBy];
+}
+
 /** Aborted by the first SIGINT or SIGTERM. */
 export function interruptible(): { readonly signal: AbortSignal; release(): void } {
   const controller = new AbortController();
   const stop = (name: NodeJS.Signals) => {
-    if (controller.signal.aborted) process.exit(name === 'SIGINT' ? 130 : 143);
+    if (controller.signal.aborted) process.exit(exits[name]);
+    stoppedBy = name;
     controller.abort();
   };
   process.on('SIGINT', stop);

@@ -1,7 +1,4 @@
 // Owns the doing of `weir simulate`: reads the scenarios, runs them, writes their reports, prints what came out.
-import { createWriteStream, type WriteStream } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
-import { finished } from 'node:stream/promises';
 import { Failure } from '../core/failure.js';
 import { standardOperators } from '../core/operator/registry.js';
 import { digestOf } from '../outcome/digest.js';
@@ -11,13 +8,14 @@ import type { Reported } from '../report/reported.js';
 import { alignedTable } from '../report/terminal-text.js';
 import { replicate } from '../run/replicate.js';
 import { type Run, simulate } from '../run/simulate.js';
-import { type ActorState, actorStates, MOST_DRAWN, sequenceDiagram, Trace, type TracedMessage } from '../run/trace.js';
+import { type ActorState, actorStates } from '../run/trace.js';
 import { type LoadedScenario, loadScenario } from '../scenario/load.js';
 import { commandGiven, folderFor, printFindings } from './findings.js';
 import { interruptible } from './interrupt.js';
 import { Progress } from './progress.js';
 import type { SimulateArguments } from './simulate.js';
 import { terminalAtHand } from './terminal.js';
+import { TraceFile } from './trace-file.js';
 
 const operators = standardOperators();
 const findOperator = (id: string) => operators.get(id);
@@ -32,17 +30,29 @@ export async function runSimulations(given: SimulateArguments): Promise<void> {
   const reports: (WrittenReport | undefined)[] = [];
   for (const [path, scenario] of scenarios) {
     if (signal.aborted) break;
-    const id = String(given.seed ?? scenario.seed);
-    const folder = await folderFor(given, { scenario: scenario.name, id, ofSeveral: scenarios.length > 1 });
+    const place = { scenario: placeOf(scenario, scenarios), id: String(given.seed ?? scenario.seed) };
+    const folder = await folderFor(given, { ...place, ofSeveral: scenarios.length > 1 });
     const run = { ...(await runOne(path, scenario, given, signal)), command: commandGiven() };
     runs.push(run);
     reports.push(await folder?.write(run));
   }
   release();
   printFindings(runs, reports, given);
+  const left = scenarios.length - runs.length;
+  if (left > 0) process.stderr.write(`weir: stopped; ${left} of ${scenarios.length} scenarios were not run.\n`);
 }
 
-function checkArguments({ scenario, trace, replications, until, seed, top }: SimulateArguments): void {
+/** Its name; numbered where several files have one name, so that no report is written over another. */
+function placeOf(
+  scenario: LoadedScenario,
+  all: readonly (readonly [path: string, scenario: LoadedScenario])[],
+): string {
+  const namesakes = all.filter(([, { name }]) => name === scenario.name);
+  const number = namesakes.findIndex(([, one]) => one === scenario) + 1;
+  return number > 1 ? `${scenario.name}-${number}` : scenario.name;
+}
+
+function checkArguments({ scenario, trace, replications, threads, until, seed, top }: SimulateArguments): void {
   const refuse = (what: string, fix: string) => {
     throw new Failure('wrong_usage', { what, fix });
   };
@@ -50,6 +60,10 @@ function checkArguments({ scenario, trace, replications, until, seed, top }: Sim
   if (replications !== undefined && !(Number.isInteger(replications) && replications >= 2 && replications <= 100_000)) {
     refuse('--replications takes a whole number from 2 to 100000.', 'For example --replications 20.');
   }
+  if (threads !== undefined && !(Number.isInteger(threads) && threads >= 1 && threads <= 1024))
+    refuse('--threads takes a whole number from 1 to 1024.', 'Leave it out for one a core.');
+  if (replications !== undefined && until !== undefined)
+    refuse('--until cannot be combined with --replications.', 'Shorten the duration of the scenario instead.');
   if (until !== undefined && !(Number.isInteger(until) && until >= 0))
     refuse('--until takes a cycle, counted from 0.', 'For example --until 120.');
   if (seed !== undefined && !(Number.isSafeInteger(seed) && seed >= 0))
@@ -84,7 +98,7 @@ async function runOne(
     },
   });
   progress.clear();
-  await tracer?.close();
+  tracer?.close();
   if (given.until !== undefined && !given.json) process.stdout.write(`${actorTable(states?.() ?? [])}\n`);
   if (given.replications === undefined || signal.aborted) return run;
   return { ...run, outcome: await withReplications(path, run.outcome, given, signal) };
@@ -106,7 +120,8 @@ async function withReplications(
   });
   progress.clear();
   if (replications === undefined) return outcome;
-  const { digest: _, ...rest } = { ...outcome, replications };
+  const isCut = replications.n < (given.replications ?? 0);
+  const { digest: _, ...rest } = { ...outcome, ...(isCut ? { partial: true } : {}), replications };
   return { ...rest, digest: digestOf(rest) };
 }
 
@@ -118,37 +133,4 @@ function actorTable(states: readonly ActorState[]): string {
   const rows = states.slice(0, MOST_ACTORS).map(({ actor, state, waiting }) => [actor, state, waiting]);
   const more = states.length > MOST_ACTORS ? [`and ${states.length - MOST_ACTORS} more actors`] : [];
   return [...alignedTable(columns, rows, terminalAtHand().columns), ...more, ''].join('\n');
-}
-
-/** Every message as a line of NDJSON; beside it, of a short run, a diagram. */
-class TraceFile {
-  readonly trace: Trace;
-  private readonly file: WriteStream;
-  private readonly first: TracedMessage[] = [];
-  private messages = 0;
-
-  constructor(private readonly path: string) {
-    this.file = createWriteStream(path);
-    // An error of the file is told when it is closed.
-    this.file.on('error', () => undefined);
-    this.trace = new Trace((message) => {
-      this.messages += 1;
-      if (this.first.length <= MOST_DRAWN) this.first.push(message);
-      this.file.write(`${JSON.stringify(message)}\n`);
-    });
-  }
-
-  async close(): Promise<void> {
-    try {
-      this.file.end();
-      await finished(this.file);
-      if (this.messages <= MOST_DRAWN)
-        await writeFile(`${this.path.replace(/\.(ndjson|jsonl|json)$/, '')}.mmd`, sequenceDiagram(this.first));
-    } catch (error) {
-      throw new Failure('unwritable_folder', {
-        what: `The trace ${this.path} could not be written.`,
-        why: `${(error as Error).message}.`,
-      });
-    }
-  }
 }

@@ -1,0 +1,46 @@
+// Owns the doing of `weir generate`: the requests of a scenario as lines of a log on standard output, no faster than they are read.
+import { once } from 'node:events';
+import { Failure } from '../core/failure.js';
+import { standardOperators } from '../core/operator/registry.js';
+import { requestsOf } from '../run/generate.js';
+import { loadScenario } from '../scenario/load.js';
+import { readInstant } from '../traffic/log/instant.js';
+import { combinedLine } from '../traffic/log/write.js';
+import type { GenerateArguments } from './generate.js';
+
+const operators = standardOperators();
+
+/** Characters that are gathered before they are written. */
+const CHUNK = 64 * 1024;
+
+export async function runGenerate({ scenario: path, seed, start }: GenerateArguments): Promise<void> {
+  if (seed !== undefined && !(Number.isSafeInteger(seed) && seed >= 0)) {
+    throw new Failure('wrong_usage', { what: '--seed takes a whole number from 0 on.', fix: 'For example --seed 7.' });
+  }
+  const startMs = startOf(start);
+  const scenario = await loadScenario(path, (id) => operators.get(id));
+  let chunk = '';
+  let number = 0;
+  for await (const { ms, contract } of requestsOf(scenario, seed)) {
+    chunk += `${combinedLine(startMs + ms, contract, number)}\n`;
+    number += 1;
+    if (chunk.length < CHUNK) continue;
+    if (!process.stdout.write(chunk)) await once(process.stdout, 'drain');
+    chunk = '';
+  }
+  process.stdout.write(chunk);
+}
+
+/** The last day that a log can tell. */
+const LAST_MS = Date.UTC(9999, 11, 31);
+
+function startOf(text: string): number {
+  const bytes = new TextEncoder().encode(text);
+  const ms = readInstant(bytes, 0, bytes.length, 's');
+  if (ms >= 0 && ms <= LAST_MS) return ms;
+  throw new Failure('wrong_usage', {
+    what: `--start cannot be read: "${text}".`,
+    why: 'It takes a time from 1970 to 9999.',
+    fix: 'For example --start 2026-01-01T00:00:00Z.',
+  });
+}
