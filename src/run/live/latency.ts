@@ -1,4 +1,4 @@
-// Owns how long answers took, and how late requests were sent. Leaves distributions to core/durations.ts.
+// Owns how long answers took, and how late requests were sent. Leaves distributions to outcome/durations.ts.
 //
 //   intended        sent                 answered
 //      |── send lag ──|────── raw ──────────|
@@ -6,7 +6,7 @@
 //
 // A generator that falls behind sends late and finds short raw times: only the latency from the intended instant is honest
 // ("coordinated omission", G. Tene).
-import { Durations } from '../../core/durations.js';
+import { Durations } from '../../outcome/durations.js';
 import type { LiveFigures } from '../../outcome/schema.js';
 import type { Series } from '../../outcome/series.js';
 

@@ -6,7 +6,7 @@ import { cyclesOf } from '../../clock/cycles.js';
 import type { WallClock } from '../../clock/wall.js';
 import type { Plan } from '../../core/contract/plan.js';
 import { startOf } from '../../core/cycle.js';
-import { Durations } from '../../core/durations.js';
+import { Durations } from '../../outcome/durations.js';
 import type { ClientFigures, TransitionSeen } from '../../outcome/schema.js';
 import type { Target as TargetSpec } from '../../scenario/schema.js';
 import type { Stretch } from '../../scenario/stretch.js';
@@ -79,6 +79,8 @@ export interface LiveSeen {
   readonly latency: Latency;
   /** By contract; undefined where the target tells none. */
   readonly heard: readonly (readonly Heard[])[] | undefined;
+  /** All that happened in cycles before this one has been told; Infinity where nobody listened. */
+  readonly toldBefore: number;
   readonly streamLost: boolean;
   readonly connections: number;
   readonly time: NodeTime;
@@ -258,7 +260,16 @@ class Course {
     if (listener === undefined || this.gone !== undefined) return;
     // A transition is told once it is on disk, which may take longer than a short cycle.
     const untilMs = startOf(this.#lastCycle + 2, clock.cycleMs) + GRACE_MS;
-    await listener.heardUpTo(this.#lastCycle + 2 + Math.ceil(DISK_MS / clock.cycleMs), untilMs);
+    await listener.heardUpTo(this.#lastCycle + 1 + this.#diskCycles, untilMs);
+  }
+
+  /** The stream tells that a cycle has begun while transitions of the one before may still be on their way to the disk. */
+  get #toldBefore(): number {
+    return this.#listener === undefined ? Number.POSITIVE_INFINITY : this.#listener.cycle - this.#diskCycles;
+  }
+
+  get #diskCycles(): number {
+    return 1 + Math.ceil(DISK_MS / this.clock.cycleMs);
   }
 
   seen(): Omit<LiveSeen, 'time' | 'movedMs' | 'lag' | 'mistake'> {
@@ -271,6 +282,7 @@ class Course {
       latency: this.#latency,
       heard:
         this.#listener === undefined ? undefined : this.#heard.map((all) => all.filter(({ cycle }) => cycle <= last)),
+      toldBefore: this.#toldBefore,
       streamLost: this.#listener?.isLost ?? false,
       connections: this.connection.wire.mostConnected,
       gone: this.gone,

@@ -149,7 +149,7 @@ async function compared(
     ...bounds,
     initial: plan.states[plan.initial]!.name,
     emits: (from, to) => emittedBy(plan, from, to),
-    unknownFrom: (contract) => unknown.get(contract) ?? Number.POSITIVE_INFINITY,
+    unknownFrom: (contract) => Math.min(seen.toldBefore, unknown.get(contract) ?? Number.POSITIVE_INFINITY),
   };
   const differences = compare(
     names,
