@@ -14,8 +14,8 @@ export function* ndjsonLines(timeline: Timeline): Generator<string> {
   for (const row of timeline.rows()) yield `${JSON.stringify(row)}\n`;
 }
 
-// A key of a log may hold anything; a cell that begins like a formula would be run by a spreadsheet.
-function csvField(value: TimelineRow[keyof TimelineRow]): string {
+/** A cell. A key of a log may hold anything; what begins like a formula would be run by a spreadsheet. */
+export function csvField(value: TimelineRow[keyof TimelineRow]): string {
   if (typeof value === 'number') return String(value);
   const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
   return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;

@@ -10,7 +10,7 @@
 
 import type { Clock } from '../clock/clock.js';
 import { Rank } from '../clock/rank.js';
-import { Durations } from '../core/durations.js';
+import { Durations } from '../outcome/durations.js';
 import { assert } from '../core/failure.js';
 import { Level } from '../core/level.js';
 import type { RandomStream } from '../core/random.js';

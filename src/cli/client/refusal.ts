@@ -3,7 +3,6 @@
 import Type from 'typebox';
 import { catalogue, Failure, type FailureCode } from '../../core/failure.js';
 import { reader } from '../../core/record/shape.js';
-import type { Answer } from './http.js';
 
 /** The exit code for a node that could not do its part, whatever kept it. */
 const NODE_FAILED = 5;
@@ -33,7 +32,10 @@ export class Refusal extends Failure {
 }
 
 /** What an answer other than the wanted one says. */
-export function refusalFrom({ status, body }: Answer, url: string): Failure {
+export function refusalFrom(
+  { status, body }: { readonly status: number; readonly body: unknown },
+  url: string,
+): Failure {
   const read = readProblem(body);
   if ('fault' in read) {
     return new Failure('answer_unreadable', {

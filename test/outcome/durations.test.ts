@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Durations } from '../../src/core/durations.js';
+import { Durations } from '../../src/outcome/durations.js';
 
 function of(...ms: readonly number[]): Durations {
   const durations = new Durations();

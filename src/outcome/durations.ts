@@ -5,7 +5,7 @@
 //   p50 ...   the middle of the bucket that holds it, so that rounding favours neither side; mean and max are exact
 
 import { build } from 'hdr-histogram-js';
-import type { Quantiles } from '../outcome/schema.js';
+import type { Quantiles } from './schema.js';
 
 const US_PER_MS = 1_000;
 
