@@ -67,7 +67,7 @@ export class Connection {
     const { statusCode: status, headers, body } = await this.#send(ask, signal);
     if (status !== 200) {
       const text = await this.#textOf(body);
-      throw refusalFrom({ status, headers, body: this.#parse(text, status, headers) }, this.url);
+      throw refusalFrom({ status, body: this.#parse(text, status, headers) }, this.url);
     }
     if (!String(headers['content-type']).startsWith(type)) {
       body.destroy();
