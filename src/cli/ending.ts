@@ -27,11 +27,11 @@ export function endWith(error: unknown, asJson: boolean): void {
   process.stderr.write(`weir: this is a bug of ours, not of yours. Please report it with what follows.\n${told}\n`);
 }
 
-export function usageFailure(message: string): Failure {
-  const what = message.replaceAll('\n', ' ').trim();
+export function usageFailure(message: string, fix = 'See `weir --help`, or `weir <command> --help`.'): Failure {
+  const what = message.replace(/\s+/g, ' ').trim();
   return new Failure('wrong_usage', {
     what: /[.?!]$/.test(what) ? what : `${what}.`,
-    fix: 'See `weir --help`, or `weir <command> --help`.',
+    fix,
   });
 }
 

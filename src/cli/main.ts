@@ -7,7 +7,14 @@ import { VERSION } from '../core/version.js';
 import { commands } from './commands.js';
 import { endWith, usageFailure } from './ending.js';
 
-const cli = yargs(hideBin(process.argv))
+const given = hideBin(process.argv);
+
+/** Where the words of yargs are not those that a newcomer needs. Its types do not know that a text can have a plural. */
+const tooFew = 'Something is missing: %s given after the command, and it takes at least %s';
+const words = { 'Not enough non-option arguments: got %s, need at least %s': { one: tooFew, other: tooFew } };
+
+// Whoever says nothing is asking what there is to say.
+const cli = yargs(given.length === 0 ? ['--help'] : given)
   .scriptName('weir')
   .usage('$0 <command>\n\nSimulates windowed rate limiters, load-tests them live, and compares the two cycle by cycle.')
   .command(commands)
@@ -17,6 +24,9 @@ const cli = yargs(hideBin(process.argv))
   .example('$0 load scenarios/burst.yaml', 'the same requests against a live node, compared')
   .strict()
   .recommendCommands()
+  // One language for all: that of our own words, whatever the locale of the terminal is.
+  .locale('en')
+  .updateStrings(words as unknown as Record<string, string>)
   .completion('completion', 'prints a script for the completion of commands by the shell')
   .version(VERSION)
   .alias('help', 'h')
@@ -26,7 +36,9 @@ const cli = yargs(hideBin(process.argv))
   )
   .fail((message, error) => {
     // What yargs itself cannot read it throws as a YError.
-    throw error === undefined || error === null || error.name === 'YError' ? usageFailure(message) : error;
+    throw error === undefined || error === null || error.name === 'YError'
+      ? usageFailure(message, helpOf(given[0]))
+      : error;
   })
   .exitProcess(false);
 
@@ -40,4 +52,9 @@ try {
   await cli.parseAsync();
 } catch (error) {
   endWith(error, process.argv.includes('--json'));
+}
+
+function helpOf(word: string | undefined): string {
+  const isCommand = commands.some(({ command }) => String(command).split(' ')[0] === word);
+  return `See \`weir ${isCommand ? `${word} ` : ''}--help\`.`;
 }
