@@ -23,7 +23,7 @@ arrivals:
   - { model: burst, burst_rate: 4, at: 6, for: 2 }
 `);
 
-const ATTEMPTS = 8;
+const ATTEMPTS = 12;
 
 /**
  * A run in which every request arrived in its cycle: again and again while the machine is too busy for that, which says nothing of
@@ -35,6 +35,8 @@ export async function steady(attempt: () => Promise<LoadResult>): Promise<LoadRe
     const { planned, failed, timed_out, by_cycle } = told(result).live;
     // Clients send when they like: in another cycle than their requests arrive in, every now and then.
     if (result.observed.outcome.clients !== undefined) return result;
+    // A run that was stopped has planned more than it sent.
+    if (result.observed.outcome.partial === true && told(result).comparison.verdict !== 'run invalid') return result;
     const isWhole = by_cycle.every((cycle) => cycle.planned === cycle.sent && cycle.sent >= cycle.arrived);
     const isKnown = failed + timed_out > 0 || by_cycle.every((cycle) => cycle.planned === cycle.arrived);
     if (n === ATTEMPTS || planned === 0 || (isWhole && isKnown)) return result;

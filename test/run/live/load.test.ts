@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rateLimiter } from '../../../src/core/contract/rate-limiter.js';
 import { planContract } from '../../../src/core/contract/validate.js';
-import type { CycleLine } from '../../../src/run/live/live-run.js';
+import type { CycleLine } from '../../../src/run/live/course.js';
 import { liveReplay } from '../../../src/run/live-replay.js';
 import { simulate } from '../../../src/run/simulate.js';
 import { type Running, startRunning } from '../../node/running.js';
