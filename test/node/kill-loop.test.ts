@@ -114,17 +114,19 @@ async function compare(node: Serving, kept: Kept): Promise<Findings> {
   return { valid, lostRows, invented, forgottenCycles };
 }
 
-/** The fewest cycles that have to be left out, newest first, for the rest to be covered by what was found. */
+/** From the newest acknowledged cycle back: how many have to be left out for the rest to be covered by what was found. */
 function cyclesForgotten({ base, acknowledged }: Kept, found: number): number {
   if (found < base) return Number.POSITIVE_INFINITY;
   const cycles = [...acknowledged.keys()].sort((a, b) => b - a);
   const [newest = 0] = cycles;
   let expected = base + [...acknowledged.values()].reduce((sum, n) => sum + n, 0);
+  let forgotten = 0;
   for (const cycle of cycles) {
-    if (expected <= found) return newest - cycle;
+    if (expected <= found) break;
     expected -= acknowledged.get(cycle) ?? 0;
+    forgotten = newest - cycle + 1;
   }
-  return cycles.length === 0 ? 0 : newest - (cycles.at(-1) ?? 0) + 1;
+  return forgotten;
 }
 
 /** Clients that go on until the node is gone. */

@@ -35,7 +35,7 @@ export const page = `<!doctype html>
 </select>
 </form>
 <table>
-<thead><tr><th scope="col">Machine</th><th scope="col">Transitions</th><th scope="col">Last</th><th scope="col">Contracts</th></tr></thead>
+<thead><tr><th scope="col">Machine</th><th scope="col">Transitions</th><th scope="col">Cycles ago</th><th scope="col">Contracts</th></tr></thead>
 <tbody id="machines"></tbody>
 </table>
 <p id="empty" hidden>No public machine has moved.</p>

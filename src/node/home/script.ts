@@ -32,7 +32,7 @@ function showClock() {
 function row({ slug, transitions, last_transition_cycle, contracts }, cycle) {
   const line = document.createElement('tr');
   const ago = cycle - last_transition_cycle;
-  for (const text of [slug, number.format(transitions), ago <= 0 ? 'now' : number.format(ago) + ' ago', number.format(contracts)]) {
+  for (const text of [slug, number.format(transitions), number.format(Math.max(0, ago)), number.format(contracts)]) {
     line.append(Object.assign(document.createElement('td'), { textContent: text }));
   }
   return line;

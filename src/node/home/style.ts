@@ -37,9 +37,9 @@ section { margin: 1rem 0; padding: 1rem; border: 1px solid var(--line); border-r
 .small, #status { margin: 0; font-size: .875rem; }
 progress { width: 100%; height: .375rem; accent-color: var(--water); }
 table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { padding: .375rem .25rem; border-top: 1px solid var(--line); text-align: right; }
+th, td { padding: .375rem 0 .375rem 1rem; border-top: 1px solid var(--line); text-align: right; vertical-align: baseline; white-space: nowrap; }
 th { border-top: 0; color: var(--quiet); font-weight: normal; font-size: .875rem; }
-th:first-child, td:first-child { text-align: left; overflow-wrap: anywhere; }
+th:first-child, td:first-child { padding-left: 0; text-align: left; overflow-wrap: anywhere; white-space: normal; }
 form { margin-bottom: .5rem; }
 select { font: inherit; color: inherit; background: var(--raised); border: 1px solid var(--line); border-radius: .25rem; padding: .125rem .25rem; }
 dl { display: grid; grid-template-columns: auto 1fr; gap: 0 1rem; margin: 0 0 .5rem; }

@@ -115,7 +115,7 @@ describe('the help of', () => {
       yargs([name!, '--help'])
         .command(commands)
         .exitProcess(false)
-        .parse([name!, '--help'], (_error, _given, text) => resolve(text));
+        .parse([name!, '--help'], (_error: unknown, _given: unknown, text: string) => resolve(text));
     });
     expect(help).toContain('Examples:');
   });

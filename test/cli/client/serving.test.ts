@@ -89,7 +89,7 @@ describe('weir serve', () => {
     await first.stop();
     const rotated = JSON.parse((await weir(['rotate-key', '--data', data, '--json'])).out);
     const second = await serve(['--data', data, '--rotate-key']);
-    const shown = await (await fetch(`${second.url}/api/updates/pubkey`)).json();
+    const shown = await ask(second, 'GET', '/api/updates/pubkey', '');
     await second.stop();
     expect({
       running: JSON.parse(running.out).code,
@@ -146,7 +146,7 @@ async function keyOf({ url }: Serving): Promise<string> {
   return ((await response.json()) as { key: string }).key;
 }
 
-async function ask({ url }: Serving, method: string, path: string, key: string, body?: object) {
+async function ask({ url }: Serving, method: string, path: string, key: string, body?: object): Promise<any> {
   const headers = {
     authorization: `Bearer ${key}`,
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
