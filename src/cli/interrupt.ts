@@ -1,4 +1,5 @@
 // Owns Ctrl-C: the first one lets a command end well, with what it has done so far; the second one ends it at once.
+import { setMaxListeners } from 'node:events';
 
 /** Exit codes of shells for who was ended by a signal: 128 + its number. */
 const exits: Partial<Record<NodeJS.Signals, number>> = { SIGINT: 130, SIGTERM: 143 };
@@ -13,6 +14,8 @@ export function exitOfStop(): number | undefined {
 /** Aborted by the first SIGINT or SIGTERM. */
 export function interruptible(): { readonly signal: AbortSignal; release(): void } {
   const controller = new AbortController();
+  // Every request under way listens: that is no leak to be warned of.
+  setMaxListeners(0, controller.signal);
   const stop = (name: NodeJS.Signals) => {
     if (controller.signal.aborted) process.exit(exits[name]);
     stoppedBy = name;
