@@ -1,4 +1,5 @@
 // Owns a comparison of runs in its forms: text, CSV, JSON, Markdown, JUnit.
+import { csvField } from '../outcome/timeline-file.js';
 import type { Cell, Change, ComparedRow, RunComparison } from './compare-runs.js';
 import { figureText } from './figures.js';
 import { xmlText } from './junit.js';
@@ -73,7 +74,7 @@ export function comparisonCsv({ runs, rows }: RunComparison): string {
       [
         name,
         unit,
-        csvCell(runs[index]!.name),
+        csvField(runs[index]!.name),
         value ?? '',
         change?.delta ?? '',
         change?.share ?? '',
@@ -159,9 +160,4 @@ function deltaText({ delta, share }: Change): string {
 
 function isWorse({ change }: Cell): boolean {
   return change?.verdict === 'worse';
-}
-
-function csvCell(text: string): string {
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

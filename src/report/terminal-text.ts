@@ -53,7 +53,7 @@ export interface TableColumn {
   readonly right?: boolean;
 }
 
-/** A table in aligned columns, two spaces apart. The first column is cut when the table would be wider than the terminal. */
+/** A table in aligned columns, two spaces apart. The widest column of words is cut when the table would be wider than the terminal. */
 export function alignedTable(
   columns: readonly TableColumn[],
   rows: readonly (readonly string[])[],
@@ -62,7 +62,13 @@ export function alignedTable(
   const cells = [columns.map(({ title }) => title), ...rows];
   const widths = columns.map((_, column) => cells.reduce((most, row) => Math.max(most, [...row[column]!].length), 0));
   const excess = widths.reduce((sum, one) => sum + one + 2, -2) - width;
-  if (excess > 0) widths[0] = Math.max(8, widths[0]! - excess);
+  if (excess > 0) {
+    const cut = columns.reduce(
+      (widest, { right }, column) => (right !== true && widths[column]! > widths[widest]! ? column : widest),
+      0,
+    );
+    widths[cut] = Math.max(8, widths[cut]! - excess);
+  }
   return cells.map((row) =>
     row
       .map((cell, column) => {

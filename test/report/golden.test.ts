@@ -1,4 +1,4 @@
-// Every output of a report against a file that was looked at: `npx vitest run -u test/report/golden.test.ts` writes them anew.
+// Every output of a report against a file that was looked at: `npx vitest run test/report/golden.test.ts -u` writes them anew.
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { csvLines, ndjsonLines } from '../../src/outcome/timeline-file.js';

@@ -49,7 +49,9 @@ const rgb = (hex: string) => [1, 3, 5].map((at) => Number.parseInt(hex.slice(at,
 const named = Object.entries({ sampleRun, liveRun, fleetRun, replicatedRun, shortRun, emptyRun }).flatMap(
   ([name, make]) =>
     chartsOf(make()).flatMap((spec) =>
-      (['light', 'dark'] as const).map((theme) => [name, spec.id, theme, spec] as const),
+      (name === 'liveRun' || name === 'fleetRun' ? (['light', 'dark'] as const) : (['light'] as const)).map(
+        (theme) => [name, spec.id, theme, spec] as const,
+      ),
     ),
 );
 

@@ -41,8 +41,6 @@ export function overlayDrawing() {
     const x = scales['x'];
     if (x === undefined || shades.length === 0) return;
     ctx.save();
-    ctx.fillStyle = palette.ground;
-    ctx.fillRect(area.left, area.bottom - 6, area.width, 6);
     ctx.fillStyle = palette.tones.limited.color;
     for (const [from, to] of shades) {
       const left = x.getPixelForValue(from);

@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import { alignedTable, asciiOnly, shownName } from '../../src/report/terminal-text.js';
+import { reportText } from '../../src/report/text.js';
+import { windowText } from '../../src/report/window-text.js';
+import { duration, number, share } from '../../src/report/words.js';
+import { emptyRun, fleetRun, hostile, liveRun, longRun, sampleRun, shortRun } from './sample.js';
+
+describe('a report on a terminal', () => {
+  it.each([40, 60, 80, 120, 200])('is nowhere wider than %i columns, but for conditions of expectations', (columns) => {
+    const runs = [sampleRun({ more: { expectations: [] } }), fleetRun(), longRun(2_000, 20), shortRun(), emptyRun()];
+    const longest = runs.map((run) =>
+      reportText(run, { columns, color: false, unicode: true })
+        .split('\n')
+        .reduce((most, line) => Math.max(most, [...line].length), 0),
+    );
+    expect(longest.filter((length) => length > Math.max(columns, 66))).toEqual([]);
+  });
+
+  it('holds only ASCII where nothing else would show', () => {
+    const text = reportText(liveRun(), { columns: 80, color: false, unicode: false });
+    expect(text.match(/[^\n -~]/g)).toBeNull();
+  });
+
+  it('holds colours only when asked for', () => {
+    const escapes = (color: boolean) =>
+      reportText(sampleRun(), { columns: 80, color, unicode: true }).includes('\u001b[');
+    expect([escapes(false), escapes(true)]).toEqual([false, true]);
+  });
+
+  it('lets no foreign name command the terminal', () => {
+    const run = sampleRun({
+      contracts: { [hostile]: [[0, 30]], b: [] },
+      more: { scenario: hostile, question: hostile, notes: [hostile] },
+    });
+    expect(
+      reportText(run, { columns: 80, color: false, unicode: true }).match(/[^\P{Cc}\n]|[\u202a-\u202e]/gu),
+    ).toBeNull();
+  });
+});
+
+describe('the window in text', () => {
+  const chart = (run: Parameters<typeof windowText>[0], columns: number) =>
+    windowText(run, { columns, color: false, unicode: true });
+
+  it('marks every limiting stretch, however short against the run', () => {
+    const [, strip = ''] = chart(longRun(1_000_000, 3), 90).slice(-3);
+    expect(strip.match(/▀+/g)).toHaveLength(3);
+  });
+
+  it('is left out where nothing was counted', () => {
+    expect(chart(emptyRun(), 80)).toEqual([]);
+  });
+});
+
+describe('words', () => {
+  it.each([
+    [0, '0'],
+    [1_234_567, '1,234,567'],
+    [-1_234.5, '-1,235'],
+    [12.34, '12.3'],
+    [0.5, '0.50'],
+    [0.01234, '0.0123'],
+    [Number.NaN, 'NaN'],
+  ])('%d as %s', (value, text) => {
+    expect(number(value)).toBe(text);
+  });
+
+  it.each([
+    [777, '0.78 s'],
+    [93_240, '93.2 s'],
+    [750_000, '12.5 min'],
+    [19_080_000, '5.3 h'],
+    [302_400_000, '3.5 d'],
+  ])('%i ms as %s', (ms, text) => {
+    expect(duration(ms)).toBe(text);
+  });
+
+  it.each([
+    [0, 0, '0 %'],
+    [1, 3, '33.3 %'],
+    [3, 3, '100 %'],
+  ])('%i of %i as %s', (part, whole, text) => {
+    expect(share(part, whole)).toBe(text);
+  });
+});
+
+describe('tables', () => {
+  it('cut the widest column of words, and no number', () => {
+    expect(
+      alignedTable(
+        [{ title: 'verdict' }, { title: 'name' }, { title: 'n', right: true }],
+        [['held', 'a long name of a scenario', '1,000']],
+        30,
+      ),
+    ).toEqual(['verdict  name                n', 'held     a long name o…  1,000']);
+  });
+
+  it.each([
+    ['plain', 'plain'],
+    ['a\u001b[2Jb\u0007', 'a·[2Jb·'],
+    ['x'.repeat(12), `${'x'.repeat(9)}…`],
+  ])('show %j as %j', (name, shown) => {
+    expect(shownName(name, 10)).toBe(shown);
+  });
+
+  it('have words for what ASCII lacks', () => {
+    expect(asciiOnly('✔ ≠ – … é')).toBe('ok != - ~ ?');
+  });
+});
