@@ -7,9 +7,12 @@ import { openSqliteStore } from '../store/sqlite.js';
 import { usageFailure } from './ending.js';
 import { identityIn, rotateKey } from './identity.js';
 import type { RotateKeyArguments } from './rotate-key.js';
+import { checkSpelling } from './spelling.js';
 
 /** @throws Failure `store_locked` while the node runs, and what opening its store throws */
-export function runRotateKey({ data, json }: RotateKeyArguments): void {
+export function runRotateKey(given: RotateKeyArguments): void {
+  checkSpelling(given);
+  const { data, json } = given;
   if (!existsSync(join(data, 'node.json'))) throw usageFailure(`There is no node in ${data}: it has no node.json.`);
   const store = openSqliteStore({ dir: data });
   try {

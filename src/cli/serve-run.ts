@@ -14,6 +14,7 @@ import { usageFailure } from './ending.js';
 import { type Identity, identityIn, rotateKey } from './identity.js';
 import { interruptible } from './interrupt.js';
 import type { ServeArguments } from './serve.js';
+import { checkSpelling } from './spelling.js';
 
 /** What a node is started with, and where it is kept. */
 interface Ground extends Pick<NodeOptions, 'store' | 'credentials' | 'clock'> {
@@ -26,6 +27,7 @@ type OnError = (error: unknown) => void;
 
 /** Serves until the first SIGINT or SIGTERM, then finishes what is under way; the second one ends the process at once. */
 export async function runServe(given: ServeArguments): Promise<void> {
+  checkSpelling(given, ['trust-proxy', 'trustProxy']);
   check(given);
   const { logLevel: level, logRequests: requests, host, port, durability, trustProxy = [] } = given;
   const log = { level, requests, destination: process.stderr };
@@ -36,7 +38,9 @@ export async function runServe(given: ServeArguments): Promise<void> {
     const ground = given.memory ? inMemory(given, onError) : onDisk(given, onError);
     const { store, credentials, clock, identity } = ground;
     const { signer, successions } = identity;
-    const options = { store, credentials, clock, signer, successions, host, port, durability, trustProxy, log };
+    const { metricsPort } = given;
+    const ports = { host, port, ...(metricsPort === undefined ? {} : { metricsPort }) };
+    const options = { store, credentials, clock, signer, successions, ...ports, durability, trustProxy, log };
     const node = await startNode(options).catch((error: unknown) => {
       store.close();
       throw error;
@@ -76,11 +80,12 @@ function onDisk({ data, cycleMs, rotateKey: isRotated }: ServeArguments, onError
   return { store, credentials: store.credentials, clock, identity, dir: store.dir };
 }
 
-function factsOf({ url }: RunningNode, { dir, identity: { signer, cycleMs } }: Ground): object {
+function factsOf({ url, metricsUrl }: RunningNode, { dir, identity: { signer, cycleMs } }: Ground): object {
   const { fingerprint, publicKey } = signer;
   return {
     ok: true,
     url,
+    metrics_url: metricsUrl,
     data: dir ?? null,
     fingerprint,
     public_key: publicKey,
@@ -90,7 +95,7 @@ function factsOf({ url }: RunningNode, { dir, identity: { signer, cycleMs } }: G
   };
 }
 
-function wordsOf({ url }: RunningNode, { dir, identity }: Ground, given: ServeArguments): string {
+function wordsOf({ url, metricsUrl }: RunningNode, { dir, identity }: Ground, given: ServeArguments): string {
   const { signer, cycleMs, isNew } = identity;
   const kept =
     dir === undefined ? 'in memory: all is gone when the node ends' : `${dir}, durability ${given.durability}`;
@@ -100,6 +105,7 @@ function wordsOf({ url }: RunningNode, { dir, identity }: Ground, given: ServeAr
     `  key     ${signer.fingerprint}${isNew ? ', made now' : ''}`,
     `  cycles  of ${cycleMs} ms`,
   ];
+  if (given.metricsPort !== undefined) lines.push(`  figures ${metricsUrl}`);
   if (!isLoopback(given.host)) {
     lines.push(
       `  note    other computers reach it, and what they send is not encrypted: put a proxy with TLS before it`,
@@ -109,9 +115,19 @@ function wordsOf({ url }: RunningNode, { dir, identity }: Ground, given: ServeAr
 }
 
 /** @throws Failure `wrong_usage` */
-function check({ port, cycleMs, trustProxy = [], memory, rotateKey: isRotated, host }: ServeArguments): void {
-  if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw usageFailure('--port takes a number from 0 to 65535.');
+function check({
+  port,
+  metricsPort = 0,
+  cycleMs,
+  trustProxy = [],
+  memory,
+  rotateKey: isRotated,
+  host,
+}: ServeArguments): void {
+  for (const [name, value] of Object.entries({ port, 'metrics-port': metricsPort })) {
+    if (Number.isInteger(value) && value >= 0 && value <= 65_535) continue;
+    throw usageFailure(`--${name} takes a number from 0 to 65535.`);
+  }
   if (cycleMs !== undefined && !(Number.isInteger(cycleMs) && cycleMs >= 1 && cycleMs <= LONGEST_CYCLE_MS)) {
     throw usageFailure(`--cycle-ms takes a whole number from 1 to ${LONGEST_CYCLE_MS}.`);
   }

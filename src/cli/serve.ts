@@ -37,6 +37,11 @@ const options = (yargs: Argv) =>
       requiresArg: true,
       describe: 'address or network of a proxy whose X-Forwarded-* is believed',
     })
+    .option('metrics-port', {
+      type: 'number',
+      requiresArg: true,
+      describe: 'serve GET /metrics on a port of its own, and not beside the API',
+    })
     .option('log-level', {
       choices: ['silent', 'error', 'warn', 'info', 'debug'] as const,
       default: 'warn' as const,

@@ -1,8 +1,8 @@
 // Owns what every command that talks to a node has in common: its options, the way to the node, how an answer is told. Leaves the
 // command itself to its file. Loads nothing but words: what it takes to reach a node comes when a command is run.
 import type { ArgumentsCamelCase, Argv, CommandModule } from 'yargs';
-import { usageFailure } from '../ending.js';
 import { jsonOption } from '../options.js';
+import { checkSpelling } from '../spelling.js';
 import { DEFAULT_URL } from './base-url.js';
 import type { NodeClient } from './node-client.js';
 
@@ -80,15 +80,6 @@ export function tell({ answer, words, note, exit = 0 }: Told, asJson: boolean): 
   process.stdout.write(asJson ? `${JSON.stringify(answer)}\n` : `${harmless(words)}\n`);
   if (note !== undefined) process.stderr.write(`weir: ${note}\n`);
   if (exit !== 0) process.exitCode = exit;
-}
-
-/** A number that is none, and an option that was given twice, reach us as NaN and as a list. */
-function checkSpelling(given: object, lists: readonly string[]): void {
-  for (const [name, value] of Object.entries(given)) {
-    if (name === '_') continue;
-    if (typeof value === 'number' && Number.isNaN(value)) throw usageFailure(`--${name} takes a number.`);
-    if (Array.isArray(value) && !lists.includes(name)) throw usageFailure(`--${name} was given more than once.`);
-  }
 }
 
 /** What a node says is shown without anything that a terminal would obey. */

@@ -5,7 +5,7 @@ import * as fs from 'node:fs';
 import type { Readable } from 'node:stream';
 import { Failure } from '../../core/failure.js';
 import { ExportVerifier } from '../../core/record/verify-export.js';
-import { interruptible } from '../interrupt.js';
+import { exitOfStop, interruptible } from '../interrupt.js';
 import type { Api } from './api.js';
 import type { Told } from './command.js';
 import type { NodeClient } from './node-client.js';
@@ -57,6 +57,13 @@ export async function exportRecord({ api, trusted: { pin } }: NodeClient, given:
       return undefined;
     }
     return told(out, bytes, verdict, json);
+  } catch (error) {
+    if (!interrupt.signal.aborted) throw error;
+    process.stderr.write(
+      `weir: stopped before the record was whole${out === undefined ? '' : `; nothing is in ${out}`}\n`,
+    );
+    process.exitCode = exitOfStop() ?? 0;
+    return undefined;
   } finally {
     interrupt.release();
   }

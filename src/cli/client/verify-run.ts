@@ -10,6 +10,7 @@ import { fingerprintOf, isRawKey, publicKeyFrom } from '../../core/record/signin
 import type { Verification } from '../../core/record/verification.js';
 import { ExportVerifier, MAX_LINE_BYTES } from '../../core/record/verify-export.js';
 import { usageFailure } from '../ending.js';
+import { checkSpelling } from '../spelling.js';
 import { baseUrlFrom, DEFAULT_URL } from './base-url.js';
 import { tell } from './command.js';
 import { NodeFolder, type Pin } from './nodes-folder.js';
@@ -25,7 +26,9 @@ type Trusted =
   | { readonly kind: 'nobody' };
 
 /** @throws Failure `unreadable_file`, `wrong_usage`, `invalid_input` for a key that is none */
-export async function runVerify({ record, key, url, json }: VerifyArguments): Promise<void> {
+export async function runVerify(given: VerifyArguments): Promise<void> {
+  checkSpelling(given);
+  const { record, key, url, json } = given;
   const trusted = key === undefined ? pinnedFor(url ?? (process.env['WEIR_URL'] || DEFAULT_URL)) : trustedFrom(key);
   const { found, lastLine } = await walk(record, trusted);
   const verdict = judged(found, trusted, lastLine);
