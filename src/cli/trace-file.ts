@@ -1,7 +1,8 @@
 // Owns the file of a trace: every message a line of NDJSON, and of a short run a diagram beside it. Leaves the messages to run/trace.ts.
 import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { Failure } from '../core/failure.js';
-import { MOST_DRAWN, sequenceDiagram, Trace, type TracedMessage } from '../run/trace.js';
+import { MOST_DRAWN, sequenceDiagram } from '../run/sequence-diagram.js';
+import { Trace, type TracedMessage } from '../run/trace.js';
 
 /** Characters that are gathered before they are written. */
 const CHUNK = 64 * 1024;
@@ -21,6 +22,7 @@ export class TraceFile {
   }
 
   close(): void {
+    this.trace.end();
     this.written(() => {
       writeSync(this.file, this.chunk);
       closeSync(this.file);

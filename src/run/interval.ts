@@ -21,9 +21,9 @@ export function interval(values: readonly number[]): Interval {
 }
 
 /** Exact values for few degrees of freedom, where the series below is poor. */
-const EXACT = [12.7062, 4.30265, 3.18245, 2.77645, 2.57058];
+const EXACT = [12.7062, 4.30265, 3.18245, 2.77645, 2.57058, 2.44691];
 
-/** t(0.975, df): Fisher's expansion about the normal quantile (Abramowitz and Stegun 26.7.5), from df = 6 on exact to 1e-3. */
+/** t(0.975, df): Fisher's expansion about the normal quantile (Abramowitz and Stegun 26.7.5), from df = 7 on exact to 1e-3. */
 export function tQuantile975(df: number): number {
   const exact = EXACT[df - 1];
   if (exact !== undefined) return exact;

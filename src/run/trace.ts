@@ -1,5 +1,5 @@
-// Owns making the actors of a run visible: every message with its cycle, where it came from and what it changed; and, where a run
-// was stopped, what every actor is doing. Leaves files to the command that asked.
+// Owns making the actors of a run visible: every message with its cycle, where it came from and what it changed. Leaves what actors do
+// at one moment to actor-states.ts, files to the command that asked.
 import type { Actor, AnyActorLogic, InspectionEvent } from 'xstate';
 import { startOf } from '../core/cycle.js';
 import type { SimulatedClients } from './simulated-clients.js';
@@ -27,16 +27,29 @@ const senders: Readonly<Record<string, string>> = {
   wake: 'agenda',
   timeout: 'agenda',
   served: 'service',
+  late: 'service',
   failed: 'service',
   lost: 'network',
   aggregate: 'gate',
   move: 'operator',
 };
 
+/** A message that was taken; while its actor reacts, what follows from it is taken, too. */
+interface Taken {
+  message: TracedMessage;
+  isOver: boolean;
+}
+
 export class Trace {
   private world: World | undefined;
   /** The state in which each actor was last seen. */
   private readonly states = new WeakMap<object, string>();
+  /** Messages in the order taken, from the first on whose actor still reacts: a cause is told before its effects. */
+  private readonly taken: Taken[] = [];
+  /** By actor: its messages among those, in the order in which it will react to them. */
+  private readonly mailboxes = new WeakMap<object, Taken[]>();
+  /** By id of a client that belongs to one contract: the contract. */
+  private readonly contracts = new Map<string, number>();
 
   constructor(private readonly sink: TraceSink) {}
 
@@ -44,42 +57,79 @@ export class Trace {
   follow(world: World, clients: SimulatedClients | undefined): void {
     this.world = world;
     if (clients === undefined) return;
+    for (const { id, contract } of clients.population.clients()) this.contracts.set(id, contract);
     clients.onAttempt = (client, contract, decision) => {
-      const name = world.names[contract]!;
-      this.tell({ from: client, to: `contract ${name}`, event: 'request', before: '', after: decision });
+      const parts = { from: client, to: this.contractName(contract), event: 'request', before: '', after: decision };
+      this.taken.push({ message: { ...this.now(), ...parts }, isOver: true });
+      this.drain();
     };
   }
 
   /** For `SimulateOptions.inspect`. */
   readonly inspect = (inspected: InspectionEvent): void => {
     const { actorRef } = inspected;
-    if (inspected.type === '@xstate.event' && !this.states.has(actorRef))
-      this.states.set(actorRef, stateOf(actorRef.getSnapshot()));
-    if (inspected.type !== '@xstate.snapshot' || inspected.event.type.startsWith('xstate.')) return;
-    const before = this.states.get(actorRef) ?? '';
-    const after = stateOf(inspected.snapshot);
-    this.states.set(actorRef, after);
-    const event = inspected.event.type;
-    this.tell({
-      from: senders[event] ?? 'contract',
-      to: this.nameOf((actorRef as Actor<AnyActorLogic>).id),
-      event,
-      before,
-      after,
-    });
+    if (inspected.type === '@xstate.event') this.begun(actorRef as Actor<AnyActorLogic>, inspected.event);
+    else if (inspected.type === '@xstate.snapshot' && !isInternal(inspected.event))
+      this.over(actorRef, inspected.snapshot);
   };
 
-  private tell(message: Omit<TracedMessage, 'cycle' | 'ms'>): void {
-    const { world } = this;
-    if (world === undefined) return;
-    const cycle = world.clock.cycle();
-    this.sink({ cycle, ms: round(world.clock.now() - startOf(cycle, world.clock.cycleMs)), ...message });
+  /** Tells what is left: messages to which no actor reacted any more. */
+  end(): void {
+    for (const one of this.taken) one.isOver = true;
+    this.drain();
   }
 
-  private nameOf(actorId: string): string {
-    const index = this.world?.indexOf(actorId);
-    return index === undefined ? actorId : `contract ${this.world?.names[index]}`;
+  private begun(actor: Actor<AnyActorLogic>, event: { readonly type: string }): void {
+    if (!this.states.has(actor)) this.states.set(actor, stateOf(actor.getSnapshot()));
+    if (isInternal(event) || this.world === undefined) return;
+    const index = this.world.indexOf(actor.id);
+    const to = index === undefined ? actor.id : this.contractName(index);
+    const from = senders[event.type] ?? this.contractBehind(actor.id, event);
+    const one = { message: { ...this.now(), from, to, event: event.type, before: '', after: '' }, isOver: false };
+    this.taken.push(one);
+    const mailbox = this.mailboxes.get(actor);
+    if (mailbox === undefined) this.mailboxes.set(actor, [one]);
+    else mailbox.push(one);
   }
+
+  private over(actor: object, snapshot: unknown): void {
+    const before = this.states.get(actor) ?? '';
+    const after = stateOf(snapshot);
+    this.states.set(actor, after);
+    const one = this.mailboxes.get(actor)?.shift();
+    if (one === undefined) return;
+    one.message = { ...one.message, before, after };
+    one.isOver = true;
+    this.drain();
+  }
+
+  private drain(): void {
+    let told = 0;
+    for (; this.taken[told]?.isOver === true; told += 1) this.sink(this.taken[told]!.message);
+    this.taken.splice(0, told);
+  }
+
+  private now(): Pick<TracedMessage, 'cycle' | 'ms'> {
+    const { clock } = this.world!;
+    const cycle = clock.cycle();
+    return { cycle, ms: round(clock.now() - startOf(cycle, clock.cycleMs)) };
+  }
+
+  /** An answer names the contract by its job; what a contract announces is heard by its own clients. */
+  private contractBehind(client: string, event: object): string {
+    const { attempt } = event as { attempt?: { readonly job?: { readonly contract: number } } };
+    const index = attempt?.job?.contract ?? this.contracts.get(client);
+    return index === undefined ? 'contract' : this.contractName(index);
+  }
+
+  private contractName(index: number): string {
+    return `contract ${this.world!.names[index]}`;
+  }
+}
+
+/** XState's own events: an actor starts, or stops. */
+function isInternal({ type }: { readonly type: string }): boolean {
+  return type.startsWith('xstate.');
 }
 
 /** A statechart has a value, a client a state with a name. */
@@ -90,75 +140,4 @@ function stateOf(snapshot: unknown): string {
 
 function round(ms: number): number {
   return Math.round(ms * 1000) / 1000;
-}
-
-/** What one actor is doing at the moment a run was stopped. */
-export interface ActorState {
-  readonly actor: string;
-  readonly state: string;
-  /** What waits for it, in words. */
-  readonly waiting: string;
-}
-
-/** Every actor of a run: contracts first, then clients. */
-export function actorStates(world: World, clients: SimulatedClients | undefined): ActorState[] {
-  const contracts = world.contracts.map((contract, index) => {
-    const wake = contract.gate.nextWake();
-    const waiting = wake === Number.POSITIVE_INFINITY ? '' : `wakes at cycle ${wake}`;
-    return {
-      actor: `contract ${world.names[index]}`,
-      state: `${contract.state}, count ${contract.gate.count}`,
-      waiting,
-    };
-  });
-  const told = [...(clients?.population.clients() ?? [])].map((client) => {
-    const { at, ...rest } = client.state as { at: string };
-    return { actor: client.id, state: at, waiting: waitingFor(rest) };
-  });
-  return [...contracts, ...told];
-}
-
-/** The mailbox of an actor is empty between two instants; what it waits for stands in its state. */
-function waitingFor(rest: object): string {
-  return Object.entries(rest)
-    .flatMap(([name, value]) => {
-      if (typeof value === 'number' || typeof value === 'boolean') return [`${name} ${value}`];
-      const size = (value as { size?: unknown } | null)?.size;
-      return typeof size === 'number' ? [`${name} ${size}`] : [];
-    })
-    .join(', ');
-}
-
-/** Messages beyond this are left out of a diagram: nobody reads a longer one. */
-export const MOST_DRAWN = 200;
-
-/** A Mermaid sequence diagram of a short run. */
-export function sequenceDiagram(messages: readonly TracedMessage[]): string {
-  const names = new Map<string, string>();
-  const idOf = (name: string) => {
-    const known = names.get(name);
-    if (known !== undefined) return known;
-    const id = `p${names.size}`;
-    names.set(name, id);
-    return id;
-  };
-  const drawn = messages.slice(0, MOST_DRAWN);
-  let cycle: number | undefined;
-  const lines = drawn.flatMap((message) => {
-    const from = idOf(message.from);
-    const to = idOf(message.to);
-    const moved = message.before === message.after || message.after === '' ? '' : `: ${message.after}`;
-    const line = `  ${from}->>${to}: ${plain(message.event)}${plain(moved)}`;
-    if (message.cycle === cycle) return [line];
-    cycle = message.cycle;
-    return [`  Note over ${from}: cycle ${cycle}`, line];
-  });
-  const participants = [...names].map(([name, id]) => `  participant ${id} as ${plain(name)}`);
-  const left = messages.length > drawn.length ? [`  %% and ${messages.length - drawn.length} more messages`] : [];
-  return `${['sequenceDiagram', ...participants, ...lines, ...left].join('\n')}\n`;
-}
-
-/** Mermaid ends a line at a semicolon and a comment begins with a hash. */
-function plain(text: string): string {
-  return text.replace(/[;#\n]/g, ' ');
 }

@@ -44,6 +44,7 @@ export class Client implements ClientPort {
   readonly #actor: Actor<TransitionActorLogic<ClientState, ClientEvent, undefined>>;
   readonly #world: ClientWorld;
   #alarm: Ticket | undefined;
+  #alarmMs: number | undefined;
   #error: unknown;
 
   /**
@@ -69,6 +70,11 @@ export class Client implements ClientPort {
 
   get state(): ClientState {
     return this.#actor.getSnapshot().context;
+  }
+
+  /** When it will be woken, in unix ms; undefined when it waits for no time. */
+  get alarmMs(): number | undefined {
+    return this.#alarmMs;
   }
 
   /**
@@ -119,11 +125,13 @@ export class Client implements ClientPort {
   setAlarm(atMs: number): void {
     this.clearAlarm();
     this.#alarm = this.#world.clock.agenda.at(atMs, Rank.client, this.#wake);
+    this.#alarmMs = atMs;
   }
 
   clearAlarm(): void {
     if (this.#alarm !== undefined) this.#world.clock.agenda.cancel(this.#alarm);
     this.#alarm = undefined;
+    this.#alarmMs = undefined;
   }
 
   /** For `SentAttempt.answer`. */
@@ -137,6 +145,7 @@ export class Client implements ClientPort {
 
   readonly #wake = (): void => {
     this.#alarm = undefined;
+    this.#alarmMs = undefined;
     this.tell(wake);
   };
 
