@@ -43,7 +43,11 @@ afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 describe('the package', () => {
   it('holds the program, its types, schemas and scenarios, and no more', () => {
-    const places = [/^dist\/.+\.(js|d\.ts)$/, /^dist\/schema\/\w+\.schema\.json$/, /^scenarios\/[\w-]+\.(yaml|md)$/];
+    const places = [
+      /^dist\/.+\.(js|d\.ts)$/,
+      /^dist\/schema\/\w+\.schema\.json$/,
+      /^scenarios\/[\w-]+\.(yaml|log|md)$/,
+    ];
     const pages = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'];
     const others = packed.filter((path) => !places.some((place) => place.test(path)));
     expect(others.sort()).toEqual(pages);
