@@ -1,6 +1,7 @@
 // Owns the wait of an answer until what it tells of is on disk. Leaves writing to the host, group commits to the store.
 //
-//   cycle   counts are written once a cycle: an answer waits only where the record has rows that are not durable yet
+//   cycle   counts are written once a cycle: an answer waits only where the record has rows that are not durable yet, and at the
+//           beginning of a cycle until the counts of those before it are, so that no more than the running one can be forgotten
 //   strict  an answer to an event waits for its count, too: all events of one turn of the loop share one write
 //
 //   event ─ event ─ event ─ (turn ends) ─► saveWindows ─► commit ─► on disk ─► answer, answer, answer
@@ -19,6 +20,8 @@ export class Durability {
   readonly #onCommit: (tookMs: number) => void;
   readonly #monotonicMs: () => number;
   #waiting: ((failure?: Failure) => void)[] = [];
+  /** The counts of all cycles before this one are durable. */
+  #savedCycle: number;
 
   /**
    * @param monotonicMs a clock to measure commits by, in ms
@@ -36,6 +39,7 @@ export class Durability {
     this.#mode = mode;
     this.#monotonicMs = monotonicMs;
     this.#onCommit = onCommit;
+    this.#savedCycle = clock.cycle();
   }
 
   /**
@@ -50,12 +54,9 @@ export class Durability {
   ofCounts(machine: Machine): Promise<void> | undefined {
     switch (this.#mode) {
       case 'cycle':
-        return this.ofRows(machine);
+        return this.#clock.cycle() <= this.#savedCycle ? this.ofRows(machine) : this.#counts();
       case 'strict':
-        return new Promise((resolve, reject) => {
-          this.#waiting.push((failure) => (failure === undefined ? resolve() : reject(failure)));
-          if (this.#waiting.length === 1) this.#clock.agenda.at(this.#clock.now(), Rank.report, this.#writeCounts);
-        });
+        return this.#counts();
     }
   }
 
@@ -68,8 +69,20 @@ export class Durability {
 
   /** Writes the counts of all contracts that changed, and makes them durable. */
   saveCounts(settled: (failure?: Failure) => void = () => {}): void {
+    const cycle = this.#clock.cycle();
     this.#host.saveWindows();
-    this.#commit(settled);
+    this.#commit((failure) => {
+      if (failure === undefined) this.#savedCycle = Math.max(this.#savedCycle, cycle);
+      settled(failure);
+    });
+  }
+
+  /** Resolves once everything that was counted so far is durable: one write for all who ask in the same turn of the loop. */
+  #counts(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push((failure) => (failure === undefined ? resolve() : reject(failure)));
+      if (this.#waiting.length === 1) this.#clock.agenda.at(this.#clock.now(), Rank.report, this.#writeCounts);
+    });
   }
 
   readonly #writeCounts = (): void => {
