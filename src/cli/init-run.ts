@@ -41,7 +41,12 @@ export async function runInit({ file, from, list, schema }: InitArguments): Prom
     const { code, message } = error as NodeJS.ErrnoException;
     throw new Failure('unwritable_folder', {
       what: `${file} was not written.`,
-      why: code === 'EEXIST' ? 'There is such a file already; nothing is overwritten.' : `${message}.`,
+      why:
+        code === 'EEXIST'
+          ? 'There is such a file already; nothing is overwritten.'
+          : code === 'ENOENT'
+            ? 'There is no such folder.'
+            : `${message}.`,
       fix: 'Give another name.',
     });
   }

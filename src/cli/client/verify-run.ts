@@ -72,9 +72,10 @@ async function walk(record: string, trusted: Trusted): Promise<{ found: Verifica
       tail = Buffer.concat([tail, bytes]).subarray(-MAX_LINE_BYTES);
     }
   } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
     throw new Failure('unreadable_file', {
       what: `The record ${record} cannot be read.`,
-      why: `${(error as Error).message}.`,
+      why: code === 'ENOENT' ? 'There is no such file.' : `${message}.`,
       fix: 'Give a file that `weir record` wrote, or - for standard input.',
       cause: error,
     });
@@ -83,9 +84,8 @@ async function walk(record: string, trusted: Trusted): Promise<{ found: Verifica
   return { found: verifier.end(), lastLine: lines.at(-1) ?? '' };
 }
 
-/** yargs hands a single hyphen on as an empty text. */
 function isStandardInput(record: string): boolean {
-  return record === '-' || record === '';
+  return record === '-';
 }
 
 function judged(found: Verification, trusted: Trusted, lastLine: string): Verdict {
