@@ -33,14 +33,14 @@ export function problemOf(failure: Failure): Problem {
   return faults.length === 0 ? problem : { ...problem, errors: [...faults] };
 }
 
-/** Answers with a problem. `fields` are added to it, as RFC 9457 allows. */
-export function sendProblem(reply: FastifyReply, problem: Problem, fields: Readonly<Record<string, unknown>> = {}) {
+/** Answers with a problem. */
+export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
   if (problem.status === 401) reply.header('www-authenticate', 'Bearer realm="weir"');
   return reply
     .code(problem.status)
     .header('content-type', PROBLEM_TYPE)
     .header('cache-control', 'no-store')
-    .send(JSON.stringify({ ...problem, ...fields }));
+    .send(JSON.stringify(problem));
 }
 
 /** The failure behind anything that was thrown; undefined for what nobody expected. */

@@ -43,8 +43,11 @@ describe('the example of every route', () => {
     expect(Compile(schema).Errors(JSON.parse(text))).toEqual([]);
   });
 
-  it('has the one status that the route declares', () => {
-    const others = routes.filter(({ answers, example }) => Object.keys(answers).join() !== String(example.status));
+  it('has the one status that the route declares, beside problems', () => {
+    const others = routes.filter(({ answers, example }) => {
+      const good = Object.keys(answers).filter((status) => Number(status) < 400);
+      return good.join() !== String(example.status);
+    });
     expect(others).toEqual([]);
   });
 });

@@ -2,12 +2,13 @@
 // the header fields to rate-limit-fields.ts.
 import type { FastifyReply } from 'fastify';
 import Type, { type Static } from 'typebox';
+import { cycleOf } from '../../core/cycle.js';
 import { Failure } from '../../core/failure.js';
 import type { Contract } from '../../host/contract.js';
 import { type Decision, DecisionShape, decisionOf, retryAfterOf } from '../decision.js';
 import { contractOf } from '../ownership.js';
 import type { Parts } from '../parts.js';
-import { type Problem, sendProblem } from '../problem.js';
+import { PROBLEM_TYPE, Problem } from '../problem.js';
 import type { RateLimitFields } from '../rate-limit-fields.js';
 import { type Asked, type Declaration, route } from '../route.js';
 import { Cycle, closed, OfContract, Ok } from '../shapes.js';
@@ -22,10 +23,20 @@ const Query = Type.Object(
 const shapes = { params: OfContract, querystring: Query } as const;
 
 const { admitted: _admitted, limited: _limited, ...fields } = DecisionShape.properties;
-const Answer = Type.Object({ ok: Ok, cycle: Cycle, decision: Type.Literal('admitted'), ...fields });
+const Admitted = Type.Object({ ok: Ok, cycle: Cycle, decision: Type.Literal('admitted'), ...fields });
+const Limited = Type.Object({
+  ...Problem.properties,
+  cycle: Cycle,
+  decision: Type.Literal('limited'),
+  ...fields,
+  'violated-policies': Type.Array(Type.String()),
+});
 
 /** The problem type that is registered for this (RFC 9457, draft-ietf-httpapi-ratelimit-headers). */
 const QUOTA_EXCEEDED = 'https://iana.org/assignments/http-problem-types#quota-exceeded';
+
+/** The names of the policies that a limited request breaks. */
+const VIOLATED = ['default'];
 
 const declaration = {
   path: '/api/chain/{slug}/contracts/{contract_id}/gate',
@@ -36,17 +47,15 @@ const declaration = {
   answers: {
     200: {
       description: 'Admitted; the header fields RateLimit and RateLimit-Policy tell what is left.',
-      schema: Answer,
+      schema: Admitted,
+    },
+    429: {
+      description: 'Limited; Retry-After tells when a client that is alone is admitted.',
+      type: 'application/problem+json',
+      schema: Limited,
     },
   },
-  errors: [
-    'machine_not_found',
-    'not_owner',
-    'contract_not_found',
-    'unknown_event_type',
-    'too_many_requests',
-    'contract_failed',
-  ],
+  errors: ['machine_not_found', 'not_owner', 'contract_not_found', 'unknown_event_type', 'contract_failed'],
   example: { params: { slug: 'edge-gateway', contract_id: '{contract_id}' }, query: {}, status: 200 },
   changes: true,
   hasHead: false,
@@ -73,7 +82,7 @@ function decide(parts: Parts, request: Asked<typeof shapes>, reply: FastifyReply
   const kind = contract.listensTo(REQUEST);
   if (kind < 0) throw countsNoRequests(contract);
   const nowMs = parts.clock.now();
-  const cycle = parts.clock.cycle();
+  const cycle = cycleOf(nowMs, parts.clock.cycleMs);
   const { peek } = request.query as Static<typeof Query>;
   const decision = peek === true ? foreseen(contract, kind, cycle) : taken(parts, contract, kind, cycle);
   // Taken down now: while the answer waits for the disk, the contract may go on to the next cycle.
@@ -96,36 +105,48 @@ function foreseen(contract: Contract, kind: number, cycle: number): Decision {
   return decisionOf(contract, kind, 1, retryAfterOf(contract, kind) === 0 ? 1 : 0);
 }
 
+// Written out field by field, twice: with rest and spread, this took longer than counting and deciding together.
 function answer(
   reply: FastifyReply,
   decision: Decision,
   cycle: number,
   { policy, rateLimit, retryAfter }: RateLimitFields,
 ): unknown {
+  const { id, state, count, threshold, remaining, retry_after_cycles } = decision;
+  reply.header('cache-control', 'no-store');
   if (policy !== undefined) reply.header('ratelimit-policy', policy).header('ratelimit', rateLimit);
-  const { admitted, limited, ...told } = decision;
-  if (admitted === 1) {
-    reply.header('cache-control', 'no-store');
-    return { ok: true, cycle, decision: 'admitted', ...told };
+  if (decision.admitted === 1) {
+    return { ok: true, cycle, decision: 'admitted', id, state, count, threshold, remaining, retry_after_cycles };
   }
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
-  const quota = { 'violated-policies': ['default'] };
-  return sendProblem(reply, quotaExceeded(decision), { cycle, decision: 'limited', ...told, ...quota });
+  return reply
+    .code(429)
+    .header('content-type', PROBLEM_TYPE)
+    .send({
+      ok: false,
+      type: QUOTA_EXCEEDED,
+      title: 'Request cannot be satisfied as assigned quota has been exceeded',
+      status: 429,
+      detail: wordsFor(decision),
+      code: 'too_many_requests',
+      cycle,
+      decision: 'limited',
+      id,
+      state,
+      count,
+      threshold,
+      remaining,
+      retry_after_cycles,
+      'violated-policies': VIOLATED,
+    });
 }
 
-function quotaExceeded({ state, count, threshold, retry_after_cycles: after }: Decision): Problem {
+function wordsFor({ state, count, threshold, retry_after_cycles: after }: Decision): string {
   const again =
     after === undefined
       ? 'None will be admitted by waiting.'
       : `A request is admitted in ${after} cycles if nothing else arrives.`;
-  return {
-    ok: false,
-    type: QUOTA_EXCEEDED,
-    title: 'Request cannot be satisfied as assigned quota has been exceeded',
-    status: 429,
-    detail: `The contract is ${state}: its window holds ${count} requests, and the threshold is ${threshold}. ${again}`,
-    code: 'too_many_requests',
-  };
+  return `The contract is ${state}: its window holds ${count} requests, and the threshold is ${threshold}. ${again}`;
 }
 
 function countsNoRequests({ id, plan }: Contract): Failure {

@@ -1,0 +1,122 @@
+// Owns the speed of the node over HTTP, beside the same routes on bare Fastify, bare node:http and @fastify/rate-limit, each in a
+// process of its own, asked in turn. Leaves the servers to node-peer.ts, the way of measuring to measure.ts.
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import autocannon from 'autocannon';
+import { type BenchRow, median } from './measure.js';
+import type { Kind, Listening } from './node-peer.js';
+
+const CONNECTIONS = 50;
+
+/** How long each server is asked, and how often in turn. */
+export interface NodeBenchOptions {
+  readonly seconds?: number;
+  readonly rounds?: number;
+}
+
+const peers: readonly [Exclude<Kind, 'weir'>, name: string, target: number][] = [
+  ['fastify', 'bare Fastify, same schemas', 0.85],
+  ['http', 'bare node:http', 0.7],
+  ['rate-limit', '@fastify/rate-limit', 1.2],
+];
+
+export async function benchNode({ seconds = 3, rounds = 5 }: NodeBenchOptions = {}): Promise<BenchRow[]> {
+  const kinds: Kind[] = ['weir', 'fastify', 'http', 'rate-limit'];
+  const servers = await Promise.all(kinds.map(start));
+  const [node] = servers;
+  const stream = new AbortController();
+  void fetch(`${node!.told.url}/api/chain/bench/stream`, { signal: stream.signal }).catch(() => {});
+  try {
+    const event = await inTurn(servers, (told) => requestsPerSecond(told, 'event', seconds), rounds);
+    const gate = await inTurn(servers, (told) => requestsPerSecond(told, 'gate', seconds), rounds);
+    const lines = await linesPerSecond(node!.told, '{"type":"request"}\n', rounds);
+    const batches = await linesPerSecond(node!.told, '{"type":"request","count":10}\n', rounds);
+    return [
+      ...rowsOf('node: POST event', event),
+      ...rowsOf('node: GET gate', gate),
+      wanted('node: events in bulk, one a line', lines, 'lines/s', 300_000),
+      wanted('node: events in bulk, ten a line', 10 * batches, 'events/s', 1_000_000),
+    ];
+  } finally {
+    stream.abort();
+    for (const { process } of servers) process.kill();
+  }
+}
+
+interface Server {
+  readonly kind: Kind;
+  readonly process: ChildProcess;
+  readonly told: Listening;
+}
+
+async function start(kind: Kind): Promise<Server> {
+  const process = fork(fileURLToPath(new URL('./node-peer.js', import.meta.url)), [kind]);
+  const [told] = (await once(process, 'message')) as [Listening];
+  return { kind, process, told };
+}
+
+/** a b c d, a b c d, … after one round to warm up: what disturbs the machine disturbs them all; of each the median. */
+async function inTurn(
+  servers: readonly Server[],
+  measure: (told: Listening) => Promise<number>,
+  rounds: number,
+): Promise<Record<Kind, number>> {
+  const seen: Record<Kind, number[]> = { weir: [], fastify: [], http: [], 'rate-limit': [] };
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const { kind, told } of servers) {
+      const value = await measure(told);
+      if (round > 0) seen[kind].push(value);
+    }
+  }
+  const medians = Object.entries(seen).map(([kind, values]) => [kind, median(values)]);
+  return Object.fromEntries(medians) as Record<Kind, number>;
+}
+
+async function requestsPerSecond(told: Listening, what: 'event' | 'gate', duration: number): Promise<number> {
+  const { url, authorization } = told;
+  const asked =
+    what === 'gate'
+      ? { headers: { authorization } }
+      : {
+          method: 'POST' as const,
+          headers: { authorization, 'content-type': 'application/json' },
+          body: '{"type":"request"}',
+        };
+  const result = await autocannon({ url: url + told[what], connections: CONNECTIONS, duration, ...asked });
+  if (result.non2xx > 0 || result.errors > 0)
+    throw new Error(`${url}: ${result.non2xx} refused, ${result.errors} lost`);
+  return result.requests.total / result.duration;
+}
+
+/** Bodies of a megabyte, two at a time. */
+async function linesPerSecond({ url, authorization, event }: Listening, line: string, rounds: number): Promise<number> {
+  const lines = Math.floor(1_000_000 / line.length);
+  const body = line.repeat(lines);
+  const headers = { authorization, 'content-type': 'application/x-ndjson' };
+  const send = async () => {
+    const response = await fetch(`${url}${event}s`, { method: 'POST', headers, body });
+    const { counted } = (await response.json()) as { counted: number };
+    if (counted !== lines) throw new Error(`${counted} of ${lines} lines were counted`);
+  };
+  const seen: number[] = [];
+  for (let round = 0; round <= rounds; round += 1) {
+    const startMs = performance.now();
+    for (let sent = 0; sent < 5; sent += 1) await Promise.all([send(), send()]);
+    if (round > 0) seen.push((10 * 1000 * lines) / (performance.now() - startMs));
+  }
+  return median(seen);
+}
+
+function rowsOf(what: string, seen: Record<Kind, number>): BenchRow[] {
+  return peers.map(([kind, name, target]) => ({
+    what,
+    value: seen.weir,
+    unit: 'requests/s',
+    against: { name, value: seen[kind], ratio: seen.weir / seen[kind], target },
+  }));
+}
+
+function wanted(what: string, value: number, unit: string, least: number): BenchRow {
+  return { what, value, unit, against: { name: 'what is wanted', value: least, ratio: value / least, target: 1 } };
+}
