@@ -112,7 +112,18 @@ describe('any counts give what the naive limiter gives', () => {
     law: laws,
     seed: fc.integer({ min: 0, max: 99 }),
   });
-  const textOf = ({ counts, threshold, within, first, contracts, law, seed }: fc.infer<typeof cases>, more = '') =>
+  const textOf = (
+    {
+      counts,
+      threshold,
+      within,
+      first,
+      contracts,
+      law,
+      seed,
+    }: typeof cases extends fc.Arbitrary<infer Case> ? Case : never,
+    more = '',
+  ) =>
     counted(
       counts,
       `start_cycle: ${first}\nseed: ${seed}\nlimiter: { threshold: ${threshold}, within: ${within} }\ncontracts: { count: ${contracts}, popularity: ${JSON.stringify(law)} }\n${more}`,
