@@ -5,9 +5,10 @@ import yargs from 'yargs';
 import { hideBin } from 'yargs/helpers';
 import { VERSION } from '../core/version.js';
 import { commands } from './commands.js';
+import { hideDash } from './dash.js';
 import { endWith, usageFailure } from './ending.js';
 
-const given = hideBin(process.argv);
+const given = hideDash(hideBin(process.argv));
 
 /** Where the words of yargs are not those that a newcomer needs. Its types do not know that a text can have a plural. */
 const tooFew = 'Something is missing: %s given after the command, and it takes at least %s';

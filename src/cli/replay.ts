@@ -1,5 +1,6 @@
 // Owns `weir replay`: what a limiter would have done to a log.
 import type { ArgumentsCamelCase, Argv, CommandModule } from 'yargs';
+import { showDashes } from './dash.js';
 import { jsonOption, outOption, reportOption, topOption } from './options.js';
 
 const options = (yargs: Argv) =>
@@ -8,6 +9,7 @@ const options = (yargs: Argv) =>
       type: 'string',
       array: true,
       demandOption: true,
+      coerce: showDashes,
       describe: 'log files, also .gz; - for standard input',
     })
     .option('threshold', {

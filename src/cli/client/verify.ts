@@ -1,11 +1,18 @@
 // Owns `weir verify`: whether an exported record holds, without asking anybody. Leaves checking to verify-run.ts.
+
 import type { ArgumentsCamelCase, Argv, CommandModule } from 'yargs';
+import { showDash } from '../dash.js';
 import { jsonOption } from '../options.js';
 import { DEFAULT_URL } from './base-url.js';
 
 const options = (yargs: Argv) =>
   yargs
-    .positional('record', { type: 'string', demandOption: true, describe: 'exported file; - for standard input' })
+    .positional('record', {
+      type: 'string',
+      demandOption: true,
+      coerce: showDash,
+      describe: 'exported file; - for standard input',
+    })
     .option('key', {
       type: 'string',
       requiresArg: true,

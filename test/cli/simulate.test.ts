@@ -1,0 +1,150 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Compile } from 'typebox/compile';
+import { describe, expect, it } from 'vitest';
+import { Outcome } from '../../src/outcome/schema.js';
+import { begin, temporaryFolder, weir } from './client/command-line.js';
+
+const schema = Compile(Outcome);
+const folder = temporaryFolder();
+const file = (name: string, text: string) => {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+};
+const body =
+  'question: Q?\nduration: 20\nlimiter: { threshold: 2, within: 10 }\narrivals: [{ model: constant, rate: 1 }]\n';
+const good = file('good.yaml', `${body}expect: [{ name: it trips, that: entries == 1 }]\n`);
+const wrong = file('wrong.yaml', `${body}expect: [{ name: nobody is limited, that: limited == 0 }]\n`);
+// biome-ignore lint/suspicious/noControlCharactersInRegex: an escape is what must not be there
+const escapes = /\u001b/;
+
+describe('weir simulate', () => {
+  it('runs every shipped scenario, with one table', async () => {
+    const shipped = readdirSync('scenarios').filter((name) => name.endsWith('.yaml'));
+    const { code, out, err } = await weir([
+      'simulate',
+      ...shipped.map((name) => join('scenarios', name)),
+      '--no-report',
+    ]);
+    const held = out.split('\n').filter((line) => /^\S* ?held /.test(line));
+    expect([code, err, held.length, escapes.test(out)]).toEqual([0, '', shipped.length, false]);
+    expect(out).toContain(`All of ${shipped.length} runs held.`);
+  });
+
+  it('prints an outcome for programs, and nothing beside it', async () => {
+    const { code, out, err } = await weir(['simulate', good, '--json', '--no-report']);
+    const outcome: unknown = JSON.parse(out);
+    expect([code, err, schema.Errors(outcome)]).toEqual([0, '', []]);
+    expect(outcome).toMatchObject({
+      kind: 'simulate',
+      arm: 'predicted',
+      scenario: 'good',
+      requests: 20,
+      verdict: 'held',
+    });
+  });
+
+  it('exits 1 when an expectation does not hold, and says which, with expected and actual', async () => {
+    const one = await weir(['simulate', wrong, '--no-report']);
+    const many = await weir(['simulate', good, wrong, '--no-report']);
+    expect([one.code, many.code]).toEqual([1, 1]);
+    for (const { out } of [one, many]) {
+      expect(out).toContain('nobody is limited');
+      expect(out).toContain('limited == 0');
+      expect(out).toMatch(/\b18\b/);
+    }
+  });
+
+  it.each<[what: string, args: string[], words: string[]]>([
+    ['a missing file', [join(folder, 'no.yaml')], ['cannot be read', 'There is no such file.', '[unreadable_file]']],
+    ['a folder', [folder], ['It is a folder.']],
+    ['an unknown field', [file('typo.yaml', `${body}limitter: {}\n`)], ['line 5, column 1', 'did you mean "limiter"?']],
+    ['an unknown option', [good, '--sed', '7'], ['sed']],
+    ['no scenario', [], ['weir simulate --help']],
+    ['a seed that is none', [good, '--seed', 'x'], ['--seed takes a whole number']],
+    ['no threads', [good, '--replications', '2', '--threads', '0'], ['--threads takes a whole number']],
+    ['one replication', [good, '--replications', '1'], ['--replications takes a whole number from 2']],
+    ['a cycle before the first', [good, '--until', '-1'], ['--until takes a cycle']],
+    ['a trace into nowhere', [good, '--trace', join(folder, 'no', 'trace.ndjson')], ['cannot be written']],
+  ])('refuses %s in words, with exit code 2', async (_, args, words) => {
+    const { code, out, err } = await weir(['simulate', ...args, '--no-report']);
+    expect([code, out, err.includes('    at ')]).toEqual([2, '', false]);
+    for (const word of words) expect(err).toContain(word);
+  });
+
+  it('tells programs of a refusal as JSON', async () => {
+    const { code, out } = await weir(['simulate', join(folder, 'no.yaml'), '--json']);
+    expect([code, JSON.parse(out)]).toEqual([2, expect.objectContaining({ ok: false, code: 'unreadable_file' })]);
+  });
+
+  it('writes a report where it is told to, and names the page', async () => {
+    const out = join(folder, 'report');
+    const ran = await weir(['simulate', good, '--out', out]);
+    expect(ran.out).toContain(`open it here: ${join(out, 'index.html')}`);
+    expect(readdirSync(out)).toEqual(
+      expect.arrayContaining(['index.html', 'junit.xml', 'outcome.json', 'timeline.csv', 'timeline.ndjson']),
+    );
+  });
+
+  it('writes no report over another of the same name', async () => {
+    const out = join(folder, 'both');
+    await weir(['simulate', good, good, '--out', out]);
+    expect(readdirSync(out).sort()).toEqual(['good', 'good-2']);
+  });
+
+  it('gives one digest in any process, and with replications spread over threads or not', async () => {
+    const scenario = 'scenarios/retry-storm-cured.yaml';
+    const runs = await Promise.all(
+      ['1', '2'].map((threads) =>
+        weir(['simulate', scenario, '--replications', '4', '--threads', threads, '--json', '--no-report']),
+      ),
+    );
+    const [one, two] = runs.map(({ out }) => JSON.parse(out) as Outcome);
+    expect(one).toEqual(two);
+    expect(one!.replications!.n).toBe(4);
+    expect(one!.digest).toMatch(/^sha256:/);
+  });
+
+  it('stops at a cycle, and shows what every actor is doing; traces every message', async () => {
+    const trace = join(folder, 'trace.ndjson');
+    const scenario = file('short.yaml', `${body}clients: [{ kind: obedient, name: phone }]\n`);
+    const { code, out } = await weir(['simulate', scenario, '--until', '4', '--trace', trace, '--no-report']);
+    expect(code).toBe(0);
+    expect(out).toMatch(/contract all\s+limiting, count 5/);
+    expect(out).toMatch(/phone\/0\s+pausing\s+job/);
+    const messages = readFileSync(trace, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as object);
+    expect(messages[0]).toEqual({
+      cycle: 0,
+      ms: 388.5,
+      from: 'arrivals',
+      to: 'phone/0',
+      event: 'job',
+      before: 'idle',
+      after: 'asking',
+    });
+    expect(readFileSync(join(folder, 'trace.mmd'), 'utf8')).toMatch(/^sequenceDiagram\n/);
+  });
+
+  it.each(['SIGINT', 'SIGTERM'] as const)('%s leaves what was done so far, marked, and says where', async (signal) => {
+    const long = file(
+      'long.yaml',
+      'question: Q?\nduration: 50000000\ncontracts: 3\narrivals: [{ model: poisson, rate: 5 }]\n',
+    );
+    const out = join(folder, signal);
+    const running = begin(['simulate', long, '--out', out]);
+    // The folder is made before the run begins.
+    while (!existsSync(out)) await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    running.child.kill(signal);
+    const code = await running.ended;
+    const outcome = JSON.parse(readFileSync(join(out, 'outcome.json'), 'utf8')) as Outcome;
+    expect([code, schema.Errors(outcome), outcome.partial]).toEqual([signal === 'SIGINT' ? 130 : 143, [], true]);
+    expect(outcome.last_cycle).toBeLessThan(50_000_000);
+    expect(running.lines.join('\n')).toContain('stopped before its end');
+    expect(running.lines.join('\n')).toContain(join(out, 'index.html'));
+  });
+});
