@@ -1,4 +1,5 @@
 import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import yargs from 'yargs';
 import { commands } from '../../../src/cli/commands.js';
@@ -99,10 +100,10 @@ describe('a command that is refused', () => {
   });
 
   it('by a reader that has seen enough says nothing about it', async () => {
-    const program = new URL('../../../dist/cli/main.js', import.meta.url).pathname;
+    const program = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
     const { err } = await run('sh', [
       '-c',
-      `WEIR_CONFIG=${env.WEIR_CONFIG} ${process.execPath} ${program} endpoints --url ${node.url} | true`,
+      `WEIR_CONFIG="${env.WEIR_CONFIG}" "${process.execPath}" "${program}" endpoints --url ${node.url} | true`,
     ]);
     expect(err).toBe('');
   });
