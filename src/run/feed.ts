@@ -75,28 +75,22 @@ export class ModelFeed implements Feed {
   }
 }
 
-/** Models of its own for each contract: as many for each, one contract after the other. */
+/** Arrivals of its own for each contract. */
 export class FleetFeed implements Feed {
-  private readonly each: number;
-
   constructor(
     private readonly arrivals: readonly Arrival[],
-    private readonly contracts: number,
     private readonly firstCycle: number,
     private readonly cycles: number,
-  ) {
-    this.each = arrivals.length / contracts;
-  }
+  ) {}
 
   next(cycle: number): number | undefined {
     return cycle - this.firstCycle < this.cycles ? cycle : undefined;
   }
 
   arrive(cycle: number, take: Take): void {
-    const { arrivals, each } = this;
-    for (let contract = 0, index = 0; contract < this.contracts; contract += 1) {
-      let n = 0;
-      for (let model = 0; model < each; model += 1, index += 1) n += arrivals[index]!.count(cycle - this.firstCycle);
+    const { arrivals } = this;
+    for (let contract = 0; contract < arrivals.length; contract += 1) {
+      const n = arrivals[contract]!.count(cycle - this.firstCycle);
       if (n > 0) take(contract, n, cycle);
     }
   }

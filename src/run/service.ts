@@ -10,10 +10,10 @@
 
 import type { Clock } from '../clock/clock.js';
 import { Rank } from '../clock/rank.js';
-import { Durations } from '../outcome/durations.js';
 import { assert } from '../core/failure.js';
 import { Level } from '../core/level.js';
 import type { RandomStream } from '../core/random.js';
+import { Durations } from '../outcome/durations.js';
 import type { ServiceFigures } from '../outcome/schema.js';
 import type { ServicePlan } from '../scenario/service.js';
 

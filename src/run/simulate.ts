@@ -102,7 +102,7 @@ export function pastOf(world: World, firstCycle: number, lastCycle: number): Pas
 
 function feedOf(scenario: LoadedScenario, traffic: Traffic, seed: Seed): Feed {
   if (traffic.feed !== undefined) return traffic.feed;
-  if (scenario.independent) return new FleetFeed(traffic.arrivals, scenario.contracts, scenario.startCycle, traffic.cycles);
+  if (scenario.independent) return new FleetFeed(traffic.arrivals, scenario.startCycle, traffic.cycles);
   const popularity = makePopularity(scenario.popularity, scenario.contracts, new RandomStream(seed, 'popularity'));
   return new ModelFeed(traffic.arrivals, popularity, scenario.contracts, scenario.startCycle, traffic.cycles);
 }

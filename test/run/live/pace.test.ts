@@ -43,7 +43,7 @@ describe('a schedule', () => {
     const again = await trafficOf(one, 11);
     const popularity = makePopularity(one.popularity, one.contracts, new RandomStream(11, 'popularity'));
     const feed = one.independent
-      ? new FleetFeed(again.arrivals, one.contracts, 0, 40)
+      ? new FleetFeed(again.arrivals, 0, 40)
       : new ModelFeed(again.arrivals, popularity, one.contracts, 0, 40);
     const schedule = scheduleOf(one, traffic, 11);
     for (let cycle = 0; cycle < 40; cycle += 1) {
