@@ -50,11 +50,11 @@ export class Durability {
     return machine.durableSeq === machine.head.seq ? undefined : this.commit();
   }
 
-  /** Before the answer to events that a machine counted: as `ofRows`, and by the mode for the counts themselves. */
-  ofCounts(machine: Machine): Promise<void> | undefined {
+  /** Before the answer to events that a machine counted in the running cycle: as `ofRows`, and by the mode for the counts. */
+  ofCounts(machine: Machine, cycle: number): Promise<void> | undefined {
     switch (this.#mode) {
       case 'cycle':
-        return this.#clock.cycle() <= this.#savedCycle ? this.ofRows(machine) : this.#counts();
+        return cycle <= this.#savedCycle ? this.ofRows(machine) : this.#counts();
       case 'strict':
         return this.#counts();
     }

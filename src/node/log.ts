@@ -3,7 +3,7 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 
 export interface LogOptions {
   readonly level: 'silent' | 'error' | 'warn' | 'info' | 'debug';
-  /** Whether every request is logged; it costs a third of the speed. */
+  /** Whether every request is logged; it costs speed. */
   readonly requests: boolean;
   /** Standard output when absent. */
   readonly destination?: DestinationStream;

@@ -17,7 +17,7 @@ export interface ServerOptions {
   readonly limits: Limits;
   readonly counts: Counts;
   readonly log: FastifyBaseLogger;
-  /** Whether every request is logged; it costs a third of the speed. */
+  /** Whether every request is logged; it costs speed. */
   readonly logRequests: boolean;
   /** Addresses of proxies whose word for the client's address and protocol is taken; none when empty. */
   readonly trustProxy: readonly string[];

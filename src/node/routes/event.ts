@@ -46,7 +46,7 @@ export const countOne = route({
     const contracts: Decision[] = [];
     for (const listener of listeners) decide(parts, listener, count, cycle, happened, contracts);
     const answer = { ok: true, cycle, contracts };
-    const durable = parts.durability.ofCounts(machine);
+    const durable = parts.durability.ofCounts(machine, cycle);
     return durable === undefined ? answer : durable.then(() => answer);
   },
 });

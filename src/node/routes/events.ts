@@ -70,7 +70,7 @@ export const countMany = route({
     } finally {
       counts.admitted += bulk.admitted;
       counts.limited += bulk.limited;
-      await durability.ofCounts(machine);
+      await durability.ofCounts(machine, clock.cycle());
     }
     const { stoppedBefore: next_line } = bulk;
     // What is still to come stands in the way of the next request of this connection.

@@ -88,7 +88,7 @@ function decide(parts: Parts, request: Asked<typeof shapes>, reply: FastifyReply
   // Taken down now: while the answer waits for the disk, the contract may go on to the next cycle.
   const decided = contract.gate.cycle;
   const fields = parts.rateLimits.fieldsOf(contract, kind, decision, nowMs);
-  const durable = parts.durability.ofCounts(machine);
+  const durable = parts.durability.ofCounts(machine, cycle);
   if (durable === undefined) return answer(reply, decision, decided, fields);
   return durable.then(() => answer(reply, decision, decided, fields));
 }
