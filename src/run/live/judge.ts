@@ -65,9 +65,10 @@ function verdictOn(
   if (health.movedMs > TOLERATED_MOVE * health.cycleMs) {
     return invalid(`The clock of the target moved against ours by ${health.movedMs.toFixed(1)} ms during the run.`);
   }
-  const [first] = differences;
+  const accusing = differences.filter(({ cycle, figure }) => figure === 'answer' || cycle < firstUnknown(ledger));
+  const [first] = accusing;
   if (first !== undefined) {
-    return { verdict: 'node differs', reason: `${wordsOf(first)}${more(differences.length - 1)}` };
+    return { verdict: 'node differs', reason: `${wordsOf(first)}${more(accusing.length - 1)}` };
   }
   if (health.gone !== undefined) return invalid(`The target went away in the middle of the run. ${health.gone}`);
   if (ledger.sent === 0) return invalid('Nothing was sent.');
@@ -104,15 +105,30 @@ function agreement({ answered }: Ledger, strays: number, isPartial: boolean): st
  * or comes at the end of the target's life may be the network's doing, and accuses nobody.
  */
 function unanswered({ names, ledger }: Judged): Difference[] {
-  const isMistake = ({ kind, endedMs }: Fault) =>
-    kind === 'unexpected' || ((kind === 'closed' || kind === 'not_http') && endedMs < ledger.lastAnsweredSentMs);
-  return ledger.faults.filter(isMistake).map(({ cycle, contract, words }) => ({
-    cycle,
-    contract: names[contract]!,
-    figure: 'answer',
-    predicted: 'a decision',
-    observed: words,
-  }));
+  return ledger.faults
+    .filter((fault) => isMistake(fault, ledger))
+    .map(({ cycle, contract, words }) => ({
+      cycle,
+      contract: names[contract]!,
+      figure: 'answer',
+      predicted: 'a decision',
+      observed: words,
+    }));
+}
+
+function isMistake({ kind, endedMs }: Fault, { lastAnsweredSentMs }: Ledger): boolean {
+  return kind === 'unexpected' || ((kind === 'closed' || kind === 'not_http') && endedMs < lastAnsweredSentMs);
+}
+
+/**
+ * The cycle of the first request of which nobody knows whether, and when, it was counted; Infinity when all is known. What the
+ * target decided from there on rests on counts that we cannot tell, and accuses nobody.
+ */
+function firstUnknown(ledger: Ledger): number {
+  return ledger.faults.reduce(
+    (first, fault) => (isMistake(fault, ledger) ? first : Math.min(first, fault.cycle)),
+    Number.POSITIVE_INFINITY,
+  );
 }
 
 function stamps({ names, ledger, health }: Judged): Difference[] {
