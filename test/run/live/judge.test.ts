@@ -46,6 +46,18 @@ const table: [name: string, given: Given, verdict: string, firstCycle: number | 
   ['clients sent across an edge', { late: 50, health: { isScheduled: false } }, 'agrees', undefined],
   ['a decision differs', { differences: [difference] }, 'node differs', 7],
   ['a decision differs, and requests are late', { differences: [difference], late: 50 }, 'node differs', 7],
+  [
+    'a decision differs behind a request that may have been counted',
+    { differences: [difference], faults: [fault('timed_out')] },
+    'run invalid',
+    7,
+  ],
+  [
+    'a decision differs before such a request',
+    { differences: [{ ...difference, cycle: 2 }], faults: [fault('timed_out')] },
+    'node differs',
+    2,
+  ],
   ['a status is none of a gate', { faults: [fault('unexpected')] }, 'node differs', 3],
   ['it hangs up, and answers others afterwards', { faults: [fault('closed', 5)] }, 'node differs', 3],
   ['a stamp cannot be', { stampedOffMs: 9 }, 'node differs', 5],
