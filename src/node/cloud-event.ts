@@ -1,5 +1,5 @@
 // Owns what a stream says: every message is a CloudEvents 1.0 envelope (JSON), in the framing of server-sent events. Everything is
-// made from a row of the record, so that what is told live and what is told again later are the same bytes.
+// made from a row of the record, so that what is told live and what is told again later say the same, under the same id.
 //
 //   row 12: transition, emits rate_limited   ──►   id: 12  event: transition    data: {"specversion":"1.0",…}
 //                                                  id: 12  event: rate_limited  data: {"specversion":"1.0",…}

@@ -131,8 +131,11 @@ class Seen {
     if (seq < this.#seq) return false;
     if (seq > this.#seq) this.#ofLast.clear();
     this.#seq = seq;
-    if (this.#ofLast.has(`${event} ${data}`)) return false;
-    this.#ofLast.add(`${event} ${data}`);
+    // The id of an envelope names its message; its text may be spelt otherwise when it comes from the record.
+    const read = readEnvelope(parsed(data));
+    const message = 'value' in read ? read.value.id : `${event} ${data}`;
+    if (this.#ofLast.has(message)) return false;
+    this.#ofLast.add(message);
     return true;
   }
 }
