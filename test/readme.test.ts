@@ -80,6 +80,8 @@ describe('the README', () => {
       printed.push(out);
       if (block.shown !== undefined) expect(out).toMatch(patternOf(block.shown));
     },
+    // A live block may be run three times: 15, 30 and 60 seconds.
+    180_000,
   );
 
   it('shows what the first line ends with: it is what the same scenario prints at faster cycles', () => {
