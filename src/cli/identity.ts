@@ -4,9 +4,10 @@
 //   node.json   {"cycle_ms":777,"private_key":"-----BEGIN PRIVATE KEY-----…","successions":[…]}
 //
 // Key and successions are one file because they change together: with one of the two alone a node could not start.
+
 import { join } from 'node:path';
-import Type from 'typebox';
 import { Failure } from '../core/failure.js';
+import { Type } from '../core/json-schema.js';
 import { reader, SuccessionShape } from '../core/record/shape.js';
 import {
   newPrivateKeyPem,

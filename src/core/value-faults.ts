@@ -3,9 +3,10 @@
 //
 //   popularity: { law: zipf }      even | uniform | zipf | weights         "/popularity/exponent is required", and not that it
 //                                                ^ meant                   must be even, or needs weights
-import Type, { type TSchema } from 'typebox';
-import Value from 'typebox/value';
+
+import type { TSchema } from 'typebox';
 import type { Fault } from './failure.js';
+import { fitsSchema, schemaErrors, Type } from './json-schema.js';
 import { nearest } from './nearest.js';
 import { faultsOf } from './schema-faults.js';
 
@@ -41,7 +42,7 @@ export function valueFaults(schema: TSchema, value: unknown, place = ''): Fault[
 
 /** By the member that was meant: the one whose mark the value bears, or the one of its type. */
 function unionFaults(members: readonly TSchema[], value: unknown, place: string): Fault[] {
-  if (members.some((member) => Value.Check(member, value))) return [];
+  if (members.some((member) => fitsSchema(member, value))) return [];
   const kin = members.filter((member) => typeIn(member).includes(typeOf(value)));
   if (kin.length === 0) {
     const types = [...new Set(members.flatMap(typeIn))].map((type) =>
@@ -84,7 +85,7 @@ function markWords(allowed: readonly string[], given: unknown): string {
 }
 
 function leafFaults(schema: TSchema, value: unknown, place: string): Fault[] {
-  return faultsOf(schema, Value.Errors(schema, value)).map(({ path, message }) => ({
+  return faultsOf(schema, schemaErrors(schema, value)).map(({ path, message }) => ({
     path: `${place}${path === '/' ? '' : path}`,
     message,
   }));

@@ -2,9 +2,9 @@
 // Leaves cutting lines to traffic/log/lines.ts, counting to bulk.ts.
 //
 //   {"type":"request"}   {"type":"request","count":3,"cycle":2345678901,"contract_id":"0123456789abcdef"}
-import Type from 'typebox';
-import { Compile } from 'typebox/compile';
+
 import { Failure } from '../core/failure.js';
+import { compileSchema, Type } from '../core/json-schema.js';
 import { ContractId, Count, Cycle, EventType } from './shapes.js';
 import { refusal } from './validation.js';
 
@@ -18,7 +18,7 @@ export const EventShape = Type.Object(
   { additionalProperties: false },
 );
 
-const compiled = Compile(EventShape);
+const compiled = compileSchema(EventShape);
 
 /** Holds the last event that was read: nothing is made for an event but the texts it brings that the one before did not. */
 export class EventLine {
@@ -35,7 +35,7 @@ export class EventLine {
 
   /** Takes an event that was parsed already. @throws Failure `invalid_input` */
   take(value: unknown): void {
-    if (!compiled.Check(value)) throw refusal('body', EventShape, compiled.Errors(value));
+    if (!compiled.fits(value)) throw refusal('body', EventShape, compiled.errors(value));
     this.type = value.type;
     this.count = value.count ?? 1;
     this.cycle = value.cycle;

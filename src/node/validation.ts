@@ -1,9 +1,10 @@
 // Owns the check of what comes in against the schemas of its route, by TypeBox's compiled validators, without changing it: the one
 // thing that is converted is the text of a query, by the types that its schema names. Leaves the words to core/schema-faults.ts.
+
 import type { FastifySchemaCompiler } from 'fastify';
 import type { TObject, TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { Failure } from '../core/failure.js';
+import { compileSchema } from '../core/json-schema.js';
 import { faultsOf } from '../core/schema-faults.js';
 
 type Outcome = true | { readonly value: unknown } | { readonly error: Failure };
@@ -21,17 +22,17 @@ export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpP
 };
 
 function bodyValidator(schema: TSchema): (body: unknown) => Outcome {
-  const compiled = Compile(schema);
+  const compiled = compileSchema(schema);
   return (body) => {
     // Fastify hands over null where there was no body: the same as one without fields.
     const given = body ?? {};
-    if (compiled.Check(given)) return body === null ? { value: given } : true;
-    return { error: refusal('body', schema, compiled.Errors(given)) };
+    if (compiled.fits(given)) return body === null ? { value: given } : true;
+    return { error: refusal('body', schema, compiled.errors(given)) };
   };
 }
 
 function queryValidator(schema: TObject): (query: unknown) => Outcome {
-  const compiled = Compile(schema);
+  const compiled = compileSchema(schema);
   const readers = Object.entries(schema.properties).flatMap(([name, property]) => {
     const read = readerFor((property as { readonly type?: unknown }).type);
     return read === undefined ? [] : [[name, read] as const];
@@ -42,7 +43,7 @@ function queryValidator(schema: TObject): (query: unknown) => Outcome {
       const text = query[name];
       if (typeof text === 'string') query[name] = read(text);
     }
-    return compiled.Check(query) ? true : { error: refusal('query', schema, compiled.Errors(query)) };
+    return compiled.fits(query) ? true : { error: refusal('query', schema, compiled.errors(query)) };
   };
 }
 

@@ -1,6 +1,7 @@
 // Owns how machines and contracts look in answers. Leaves decisions to decision.ts.
-import Type from 'typebox';
+
 import { restoresInCycles } from '../core/forecast.js';
+import { Type } from '../core/json-schema.js';
 import type { Contract } from '../host/contract.js';
 import type { Machine } from '../host/machine.js';
 import type { Caller } from './access.js';

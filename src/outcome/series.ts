@@ -1,6 +1,8 @@
 // Owns the shape of what a run measures beside its counts, cycle by cycle: the schedule, the queue, retries, latency. Columns of equal
 // length, written as series.json beside an outcome. Leaves the counts themselves to timeline.ts.
-import Type, { type Static, type TSchema } from 'typebox';
+
+import type { Static, TSchema } from 'typebox';
+import { Type } from '../core/json-schema.js';
 
 const strict = { additionalProperties: false } as const;
 const Column = <T extends TSchema>(value: T, description: string) => Type.Optional(Type.Array(value, { description }));

@@ -1,11 +1,12 @@
 // Owns reading a report folder back: the outcome checked by its schema, the timeline row by row. Leaves writing it to folder.ts.
+
 import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { Failure, type Fault } from '../core/failure.js';
+import { compileSchema } from '../core/json-schema.js';
 import { faultsOf } from '../core/schema-faults.js';
 import { Outcome } from '../outcome/schema.js';
 import { Series } from '../outcome/series.js';
@@ -86,9 +87,9 @@ async function readJson(path: string): Promise<unknown> {
 }
 
 function checked<T>(schema: TSchema, value: unknown, path: string): T {
-  const compiled = Compile(schema);
-  if (compiled.Check(value)) return value as T;
-  throw notOurs(path, faultsOf(schema, compiled.Errors(value)));
+  const compiled = compileSchema(schema);
+  if (compiled.fits(value)) return value as T;
+  throw notOurs(path, faultsOf(schema, compiled.errors(value)));
 }
 
 function notOurs(path: string, faults: readonly Fault[]): Failure {

@@ -1,6 +1,6 @@
 // Owns the way from a scenario file to a scenario that can run: read, checked, texts turned into numbers, defaults filled in.
+
 import { basename, dirname, extname } from 'node:path';
-import { Compile } from 'typebox/compile';
 import { clientFaults } from '../actor/client/check.js';
 import { planClients } from '../actor/client/plan.js';
 import type { Plan } from '../core/contract/plan.js';
@@ -8,6 +8,7 @@ import { rateLimiter } from '../core/contract/rate-limiter.js';
 import { planContract } from '../core/contract/validate.js';
 import { CYCLE_MS } from '../core/cycle.js';
 import { Failure, type Fault } from '../core/failure.js';
+import { compileSchema } from '../core/json-schema.js';
 import type { FindOperator } from '../core/operator/operator.js';
 import { valueFaults } from '../core/value-faults.js';
 import { arrivalFaults } from '../traffic/arrival/check.js';
@@ -22,7 +23,7 @@ import { parseStretch } from './stretch.js';
 
 export type { LoadedScenario } from './loaded.js';
 
-const scenarioSchema = Compile(Scenario);
+const scenarioSchema = compileSchema(Scenario);
 
 /**
  * @throws Failure `unreadable_file`, `invalid_yaml`, `invalid_input` with line and column of every fault, or those of `planContract`
@@ -57,7 +58,7 @@ function planScenario(document: ScenarioDocument, path: string, findOperator: Fi
 
 /** Arrivals and clients have words of their own for what they are not. */
 function scenarioFaults(value: unknown): Fault[] {
-  if (scenarioSchema.Check(value)) return [];
+  if (scenarioSchema.fits(value)) return [];
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     const found = value === null ? 'it is empty' : Array.isArray(value) ? 'it is a list' : 'it is a single value';
     return [{ path: '', message: `a scenario has fields, as question and arrivals, but ${found}` }];

@@ -1,8 +1,10 @@
 // Owns the shape of a scenario file: one question, and all that is needed to answer it. Published with the package as JSON Schema.
 // Leaves reading files to load.ts, what each part means to the part: traffic/, actor/client/, run/.
-import Type, { type Static } from 'typebox';
+
+import type { Static } from 'typebox';
 import { ClientsSpec } from '../actor/client/schema.js';
 import { ContractDefinition } from '../core/contract/schema.js';
+import { Type } from '../core/json-schema.js';
 import { ArrivalSpec } from '../traffic/arrival/schema.js';
 import { PopularitySpec } from '../traffic/popularity.js';
 import { timeField } from './quantity.js';

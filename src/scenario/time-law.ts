@@ -6,9 +6,10 @@
 //   uniform       |   ████████               x = from + (to - from) u
 //   lognormal     |  ▃█▇▅▃▂▂▁▁▁▁             x = e^(m + s z),  s^2 = ln(1 + deviation^2 / mean^2),  m = ln mean - s^2 / 2
 
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import { exp, log } from '../core/elementary.js';
 import { Failure, unreachable } from '../core/failure.js';
+import { Type } from '../core/json-schema.js';
 import type { RandomStream } from '../core/random.js';
 import { parseTimeMs, timeField } from './quantity.js';
 

@@ -1,5 +1,7 @@
 // Owns the shape of the clients in a scenario: one object a kind, told apart by `kind`. Leaves what it means to plan.ts.
-import Type, { type Static, type TProperties } from 'typebox';
+
+import type { Static, TProperties } from 'typebox';
+import { Type } from '../../core/json-schema.js';
 import { rateField, timeField } from '../../scenario/quantity.js';
 import { TimeLawSpec } from '../../scenario/time-law.js';
 import { backoffPolicies } from './backoff.js';

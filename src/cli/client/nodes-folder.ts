@@ -7,12 +7,14 @@
 //       key.json                             the key of the API that is sent
 //       key-<id>.json                        keys that were minted before
 //       session.json                         the session that is sent where there is no key
+
 import { createHash } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
-import Type, { type Static, type TSchema } from 'typebox';
+import type { Static, TSchema } from 'typebox';
 import { Failure } from '../../core/failure.js';
+import { Type } from '../../core/json-schema.js';
 import { reader, SuccessionShape } from '../../core/record/shape.js';
 import { readPrivate, writePrivate } from '../private-file.js';
 

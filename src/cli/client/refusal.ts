@@ -1,7 +1,8 @@
 // Owns what a node refuses with, as a failure of the command: the same code, the same words, an exit code for who asked.
 // Leaves printing to ending.ts.
-import Type from 'typebox';
+
 import { catalogue, Failure, type FailureCode } from '../../core/failure.js';
+import { Type } from '../../core/json-schema.js';
 import { reader } from '../../core/record/shape.js';
 
 /** The exit code for a node that could not do its part, whatever kept it. */

@@ -1,5 +1,7 @@
 // Owns the shape of a contract definition: states, transitions, triggers, operators. Leaves what it means to compile.ts.
-import Type, { type Static } from 'typebox';
+
+import type { Static } from 'typebox';
+import { Type } from '../json-schema.js';
 
 const Name = (description: string) =>
   Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_-]{0,63}$', minLength: 1, maxLength: 64, description });

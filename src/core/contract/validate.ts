@@ -1,7 +1,8 @@
 // Owns the two stages that every definition passes before it runs: (1) parse, by the schema and of its conditions; (2) soundness
 // against the live operator registry. One function for the deploy of a template and for the creation of any contract.
-import { Compile } from 'typebox/compile';
+
 import { Failure, type FailureCode, type Fault } from '../failure.js';
+import { compileSchema } from '../json-schema.js';
 import type { FindOperator } from '../operator/operator.js';
 import { faultsOf } from '../schema-faults.js';
 import { parseTransitions } from './conditions.js';
@@ -9,8 +10,8 @@ import { makePlan, type Plan } from './plan.js';
 import { ContractDefinition, OnAggregate } from './schema.js';
 import { operatorFaults, restlessFaults, structureFaults, triggerKindFaults } from './soundness.js';
 
-const definitionSchema = Compile(ContractDefinition);
-const onAggregateSchema = Compile(OnAggregate);
+const definitionSchema = compileSchema(ContractDefinition);
+const onAggregateSchema = compileSchema(OnAggregate);
 
 /**
  * Makes a definition ready to run. Every fault that a stage finds is listed with its place.
@@ -30,15 +31,15 @@ export function planContract(input: unknown, findOperator: FindOperator): Plan {
 
 /** Stage 1, by the schema alone. */
 function parseDefinition(input: unknown): ContractDefinition {
-  if (!definitionSchema.Check(input)) {
-    refuse('invalid_definition', faultsOf(ContractDefinition, definitionSchema.Errors(input)));
+  if (!definitionSchema.fits(input)) {
+    refuse('invalid_definition', faultsOf(ContractDefinition, definitionSchema.errors(input)));
   }
   const definition = input as ContractDefinition;
   refuse(
     'invalid_definition',
     definition.transitions.flatMap(({ trigger }, index) => {
-      if (trigger?.kind !== 'on_aggregate' || onAggregateSchema.Check(trigger)) return [];
-      return faultsOf(OnAggregate, onAggregateSchema.Errors(trigger)).map(({ path, message }) => ({
+      if (trigger?.kind !== 'on_aggregate' || onAggregateSchema.fits(trigger)) return [];
+      return faultsOf(OnAggregate, onAggregateSchema.errors(trigger)).map(({ path, message }) => ({
         path: `/transitions/${index}/trigger${path === '/' ? '' : path}`,
         message,
       }));

@@ -6,8 +6,10 @@
 //
 // Every line is the canonical JSON (RFC 8785) of its value and ends with a line feed. The closing line carries a checkpoint of the
 // very last row: a file without it was cut off on its way, and nobody but the node can write another one.
-import Type, { type Static } from 'typebox';
+
+import type { Static } from 'typebox';
 import { canonicalJson } from '../canonical.js';
+import { Type } from '../json-schema.js';
 import type { AuditRow, Checkpoint } from './row.js';
 import { CheckpointShape, reader } from './shape.js';
 import { fingerprintOf, isRawKey, publicKeyFrom, type Signer, type Succession } from './signing.js';

@@ -1,7 +1,8 @@
 // Owns what a row, a checkpoint and a succession must look like before anything else is asked of them: one closed schema each,
 // for rows one a kind. Leaves what the fields say, and whether it is true, to verify.ts.
-import Type, { type Static, type TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
+
+import type { Static, TSchema } from 'typebox';
+import { compileSchema, Type } from '../json-schema.js';
 import { faultsOf } from '../schema-faults.js';
 import type { AuditRow, Checkpoint, RowKind } from './row.js';
 import type { Succession } from './signing.js';
@@ -134,10 +135,10 @@ type Read<T> = { readonly value: T } | { readonly fault: string };
 
 /** Reads values of one schema. */
 export function reader<S extends TSchema>(schema: S): (value: unknown) => Read<Static<S>> {
-  const compiled = Compile(schema);
+  const compiled = compileSchema(schema);
   return (value) => {
-    if (compiled.Check(value)) return { value: value as Static<S> };
-    const [first] = faultsOf(schema, compiled.Errors(value));
+    if (compiled.fits(value)) return { value: value as Static<S> };
+    const [first] = faultsOf(schema, compiled.errors(value));
     return { fault: first === undefined ? 'it does not fit its schema' : `${first.path} ${first.message}` };
   };
 }

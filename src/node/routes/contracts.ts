@@ -1,9 +1,10 @@
 // Owns contracts: creating one from a definition, the deploy of the template included, listing, looking at one. Leaves both stages
 // of validation to core/contract/validate.ts.
-import Type from 'typebox';
+
 import { rateLimiter, TEMPLATE_ID } from '../../core/contract/rate-limiter.js';
 import { ContractDefinition } from '../../core/contract/schema.js';
 import { assert, Failure, type FailureCode } from '../../core/failure.js';
+import { Type } from '../../core/json-schema.js';
 import type { Contract } from '../../host/contract.js';
 import type { Caller } from '../access.js';
 import { contractOf } from '../ownership.js';

@@ -1,6 +1,7 @@
 // Owns POST …/event: one event, or several of one kind at once, to whoever listens. Leaves who listens to counting.ts.
-import Type from 'typebox';
+
 import { Failure } from '../../core/failure.js';
+import { Type } from '../../core/json-schema.js';
 import { countEvents, type Listener, listenersOf, whyNotAt } from '../counting.js';
 import { type Decision, DecisionShape, decisionOf } from '../decision.js';
 import { EventShape } from '../event-line.js';

@@ -1,9 +1,11 @@
 // Owns the gate: one request event and its decision, for a gateway that asks at every request. Leaves deciding to the contract,
 // the header fields to rate-limit-fields.ts.
+
 import type { FastifyReply } from 'fastify';
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import { cycleOf } from '../../core/cycle.js';
 import { Failure } from '../../core/failure.js';
+import { Type } from '../../core/json-schema.js';
 import type { Contract } from '../../host/contract.js';
 import { type Decision, DecisionShape, decisionOf, retryAfterOf } from '../decision.js';
 import { contractOf } from '../ownership.js';

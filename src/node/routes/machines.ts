@@ -1,6 +1,7 @@
 // Owns machines: creating, listing, looking at one. Leaves who may see which to ownership.ts.
-import Type from 'typebox';
+
 import { assert, Failure } from '../../core/failure.js';
+import { Type } from '../../core/json-schema.js';
 import type { Caller } from '../access.js';
 import type { Parts } from '../parts.js';
 import { route } from '../route.js';

@@ -1,7 +1,8 @@
 // Owns POST /api/demo-key/mint: a free key for anyone, so many an address. Leaves the limit to mint-limit.ts.
-import Type from 'typebox';
+
 import { secondsUntil } from '../../core/cycle.js';
 import { Failure } from '../../core/failure.js';
+import { Type } from '../../core/json-schema.js';
 import type { Contract } from '../../host/contract.js';
 import { retryAfterOf } from '../decision.js';
 import type { Parts } from '../parts.js';

@@ -1,6 +1,7 @@
 // Owns looking at the operator registry. Leaves the operators to core/operator/.
-import Type from 'typebox';
+
 import { Failure } from '../../core/failure.js';
+import { Type } from '../../core/json-schema.js';
 import { nearest } from '../../core/nearest.js';
 import type { Operator } from '../../core/operator/operator.js';
 import type { OperatorRegistry } from '../../core/operator/registry.js';

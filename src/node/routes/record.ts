@@ -1,8 +1,10 @@
 // Owns reading the record of a machine: in pages, as a whole, verified. Leaves the format of an export to core/record/export.ts,
 // walking the chain to verifications.ts.
+
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
+import { Type } from '../../core/json-schema.js';
 import { closingOf, exportRecord } from '../../core/record/export.js';
 import type { AuditRow } from '../../core/record/row.js';
 import { signCheckpoint } from '../../core/record/signing.js';

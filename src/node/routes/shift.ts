@@ -1,7 +1,9 @@
 // Owns POST /api/core/shift: operators projected over cycles to come. Leaves computing and proving to core/operator/.
-import Type, { type Static } from 'typebox';
+
+import type { Static } from 'typebox';
 import { CYCLE_MS } from '../../core/cycle.js';
 import { Failure } from '../../core/failure.js';
+import { Type } from '../../core/json-schema.js';
 import { nearest } from '../../core/nearest.js';
 import { fire } from '../../core/operator/fire.js';
 import { SUBSTRATE } from '../../core/operator/ko42.js';

@@ -1,5 +1,5 @@
 // Owns GET /api/updates/pubkey: what a client pins on first use.
-import Type from 'typebox';
+import { Type } from '../../core/json-schema.js';
 import { SuccessionShape } from '../../core/record/shape.js';
 import { route } from '../route.js';
 import { Ok } from '../shapes.js';

@@ -1,0 +1,81 @@
+// Owns JSON Schemas as TypeBox types them, and their compiled checks: the builders of the kinds that Weir uses, and no others.
+// Leaves the words for what does not fit to schema-faults.ts and value-faults.ts.
+//
+// The types are TypeBox's own, and what is built here is, letter for letter, what its builders make (a test compares the two). They
+// are written out because TypeBox loads some 500 modules to offer them, a third of the time in which a node starts.
+import type * as TypeBox from 'typebox';
+import type { Static, TSchema } from 'typebox';
+import { Check, Compile, Errors } from 'typebox/schema';
+import type { SchemaError } from './schema-faults.js';
+
+type Kinds =
+  | 'Array'
+  | 'Boolean'
+  | 'Enum'
+  | 'Integer'
+  | 'Literal'
+  | 'Null'
+  | 'Number'
+  | 'Object'
+  | 'Optional'
+  | 'Record'
+  | 'String'
+  | 'Union'
+  | 'Unknown';
+
+/** A schema before TypeBox's types are put on it. */
+type Plain = Readonly<Record<string, unknown>>;
+
+/** Marks a property that may be missing; it is not part of the schema, and no enumeration shows it. */
+const OPTIONAL = '~optional';
+
+const builders: { readonly [Kind in Kinds]: (...given: never[]) => Plain } = {
+  Array: (items: Plain, options: Plain) => ({ type: 'array', items, ...options }),
+  Boolean: (options: Plain) => ({ type: 'boolean', ...options }),
+  Enum: (values: readonly unknown[], options: Plain) => ({ enum: values, ...options }),
+  Integer: (options: Plain) => ({ type: 'integer', ...options }),
+  Literal: (value: string | number | boolean, options: Plain) => ({ type: typeof value, const: value, ...options }),
+  Null: (options: Plain) => ({ type: 'null', ...options }),
+  Number: (options: Plain) => ({ type: 'number', ...options }),
+  Object(properties: Readonly<Record<string, Plain>>, options: Plain) {
+    const required = Object.keys(properties).filter((name) => !(OPTIONAL in properties[name]!));
+    return { type: 'object', ...(required.length > 0 ? { required } : {}), properties, ...options };
+  },
+  Optional: (schema: Plain) => Object.defineProperty({ ...schema }, OPTIONAL, { value: true }),
+  Record: (key: Plain, value: Plain, options: Plain) => ({
+    type: 'object',
+    patternProperties: { [String(key['pattern'] ?? '^.*$')]: value },
+    ...options,
+  }),
+  String: (options: Plain) => ({ type: 'string', ...options }),
+  Union: (anyOf: readonly Plain[], options: Plain) => ({ anyOf, ...options }),
+  Unknown: (options: Plain) => ({ ...options }),
+};
+
+/** Builds JSON Schemas with types: `Type.Object({ n: Type.Integer() })`. See the documentation of TypeBox. */
+export const Type = builders as unknown as Pick<typeof TypeBox, Kinds>;
+
+/** The check of one schema, compiled once. */
+export interface SchemaCheck<T> {
+  fits(value: unknown): value is T;
+  /** What does not fit; none when it fits. */
+  errors(value: unknown): readonly SchemaError[];
+}
+
+export function compileSchema<S extends TSchema>(schema: S): SchemaCheck<Static<S>> {
+  const compiled = Compile(schema);
+  return {
+    fits: (value): value is Static<S> => compiled.Check(value),
+    errors: (value) => compiled.Errors(value)[1],
+  };
+}
+
+/** As `compileSchema(schema).errors(value)`, for a schema that is used once. */
+export function schemaErrors(schema: TSchema, value: unknown): readonly SchemaError[] {
+  return Errors(schema, value)[1];
+}
+
+/** As `compileSchema(schema).fits(value)`, for a schema that is used once. */
+export function fitsSchema(schema: TSchema, value: unknown): boolean {
+  return Check(schema, value);
+}
