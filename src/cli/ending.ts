@@ -1,6 +1,7 @@
 // Owns how a command ends: what a person reads when something failed, and the exit code.
 import { Failure } from '../core/failure.js';
 import type { Verdict } from '../outcome/schema.js';
+import { exitOfStop } from './interrupt.js';
 
 /** Exit code of a bug of ours (sysexits EX_SOFTWARE). */
 const BUG = 70;
@@ -16,7 +17,8 @@ export function worstExit(codes: readonly number[]): number {
 /** Says what failed, on standard error; for programs as JSON on standard output. Sets the exit code; the process ends by itself. */
 export function endWith(error: unknown, asJson: boolean): void {
   if (error instanceof Failure) {
-    process.exitCode = error.exit;
+    // Whoever stopped a command before it had anything to show is told so, and that it was stopped.
+    process.exitCode = exitOfStop() ?? error.exit;
     if (asJson) process.stdout.write(`${JSON.stringify(problemOf(error))}\n`);
     else process.stderr.write(`${wordsOf(error)}\n`);
     return;

@@ -3,7 +3,7 @@ import { Failure } from '../core/failure.js';
 import { standardOperators } from '../core/operator/registry.js';
 import type { WrittenReport } from '../report/folder.js';
 import type { Reported } from '../report/reported.js';
-import { type LiveOptions, load } from '../run/load.js';
+import { type LiveOptions, load, mintKey } from '../run/load.js';
 import { type LoadedScenario, loadScenario } from '../scenario/load.js';
 import { CycleLines } from './cycle-lines.js';
 import { commandGiven, folderFor, printFindings } from './findings.js';
@@ -17,6 +17,12 @@ export async function runLoads(given: LoadArguments): Promise<void> {
   const scenarios: LoadedScenario[] = [];
   for (const path of given.scenario) scenarios.push(await loadScenario(path, findOperator));
   const { signal, release } = interruptible();
+  const live = { ...liveOptionsOf(given), findOperator, signal };
+  const sharesKey =
+    live.url !== undefined &&
+    live.key === undefined &&
+    scenarios.filter(({ target }) => target === undefined).length > 1;
+  const common = sharesKey ? { ...live, key: await mintKey(live) } : live;
   const runs: Reported[] = [];
   const reports: (WrittenReport | undefined)[] = [];
   for (const scenario of scenarios) {
@@ -28,7 +34,7 @@ export async function runLoads(given: LoadArguments): Promise<void> {
       ofSeveral: scenarios.length > 1,
     });
     const lines = new CycleLines(scenario.name);
-    const options = { ...liveOptionsOf(given), findOperator, signal, seed, top: given.top, onCycle: lines.tell };
+    const options = { ...common, seed, top: given.top, onCycle: lines.tell };
     const { observed, predicted, series } = await load(
       scenario,
       given.pacing === undefined ? options : { ...options, pacing: given.pacing },

@@ -5,7 +5,7 @@ import { alignedTable } from '../report/terminal-text.js';
 import type { RateSearch } from '../run/live/rate-search.js';
 import { type RouteFigures, type StressResult, stress } from '../run/stress.js';
 import { parseTimeMs } from '../scenario/quantity.js';
-import { interruptible } from './interrupt.js';
+import { exitOfStop, interruptible } from './interrupt.js';
 import { liveOptionsOf } from './load-run.js';
 import { Progress } from './progress.js';
 import type { StressArguments } from './stress.js';
@@ -30,6 +30,7 @@ export async function runStress(given: StressArguments): Promise<void> {
   progress.clear();
   release();
   process.stdout.write(given.json ? `${JSON.stringify(result)}\n` : `${stressText(result)}\n`);
+  process.exitCode = exitOfStop() ?? 0;
 }
 
 function stressText({

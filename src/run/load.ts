@@ -3,6 +3,7 @@
 //
 //   scenario, seed ─► schedule or clients ─► target ─► what arrived, what was decided ─┐
 //                                                            └─► the model on it ──────┴─► agrees, node differs, run invalid
+import { CYCLE_MS } from '../core/cycle.js';
 import { Failure } from '../core/failure.js';
 import type { FindOperator } from '../core/operator/operator.js';
 import type { Seed } from '../core/random.js';
@@ -16,6 +17,7 @@ import type { Pacing } from './live/pace.js';
 import { PacedSender } from './live/paced-sender.js';
 import { type LoadResult, resultOf } from './live/result.js';
 import { type Schedule, scheduleOf } from './live/schedule.js';
+import { mintAt } from './live/weir-target.js';
 import { type Traffic, trafficOf } from './traffic.js';
 
 /** How to reach a target, and how to behave towards it. */
@@ -86,6 +88,16 @@ export async function load(scenario: LoadedScenario, options: LoadOptions): Prom
 }
 
 export const TOP = 100;
+
+/**
+ * A key for several runs against the node at `url`, which mints only so many for an address.
+ * @throws Failure as `load`
+ */
+export function mintKey(options: LiveOptions): Promise<string> {
+  return connected({ cycleMs: CYCLE_MS, target: undefined }, options, (connection) =>
+    mintAt(connection, options.signal),
+  );
+}
 
 /** Connects to the target of a run, or starts a node for it, and lets go of both at the end. */
 export async function connected<T>(

@@ -75,8 +75,7 @@ export async function resultOf(seen: LiveSeen, facts: LoadFacts): Promise<LoadRe
         cycleMs: time.cycleMs,
       }),
     )
-    .sort((a, b) => a.entry_cycle - b.entry_cycle)
-    .slice(0, MOST_REACTIONS);
+    .sort((a, b) => a.entry_cycle - b.entry_cycle);
   const common = {
     kind: 'load',
     scenario: facts.scenario,
@@ -113,8 +112,6 @@ export async function resultOf(seen: LiveSeen, facts: LoadFacts): Promise<LoadRe
     series: seriesOf(seen),
   };
 }
-
-const MOST_REACTIONS = 1_000;
 
 /** A target of which not one answer came was never there. */
 function checkAnswered({ ledger, target }: LiveSeen): void {

@@ -105,6 +105,14 @@ export class WeirTarget implements Target {
   }
 }
 
+/** @throws Failure as `WeirTarget.prepare` */
+export function mintAt(
+  place: Pick<WeirTargetOptions, 'wire' | 'endpoint' | 'clock' | 'timeoutMs'>,
+  signal?: AbortSignal,
+): Promise<string> {
+  return new Desk({ ...place, signal }).mint();
+}
+
 /** The kind of event that a gate counts. */
 const GATED = 'request';
 
@@ -137,7 +145,7 @@ function contractIdIn(told: Record<string, unknown>): string {
 
 /** Asks a node for what a run needs before it begins. */
 class Desk {
-  constructor(private readonly options: WeirTargetOptions) {}
+  constructor(private readonly options: Omit<WeirTargetOptions, 'plan' | 'contracts' | 'key'>) {}
 
   async mint(): Promise<string> {
     const told = await this.#ask('/api/demo-key/mint', {}, undefined);
