@@ -1,4 +1,5 @@
 // Owns `weir inspect`: the definition of a template.
+import { Failure } from '../../core/failure.js';
 import { nodeCommand } from './command.js';
 import { facts, table } from './table.js';
 
@@ -11,7 +12,9 @@ export const inspectCommand = nodeCommand({
       .example('$0 inspect', 'the windowed rate limiter')
       .example('$0 inspect --json', 'the whole definition'),
   run: async ({ anyone }, { template: id }) => {
-    const answer = await anyone.template(id);
+    const answer = await anyone.template(id).catch((error: unknown) => {
+      throw error instanceof Failure && error.code === 'route_not_found' ? unknownTemplate(id) : error;
+    });
     const { name, version, category, states, transitions, parameters = {}, uses = [] } = answer.template;
     const about = facts([
       ['category', category],
@@ -42,3 +45,10 @@ export const inspectCommand = nodeCommand({
     return { answer, words: [`${id}: ${name} ${version}`, about, '', moves, '', tunable].join('\n') };
   },
 });
+
+function unknownTemplate(id: string): Failure {
+  return new Failure('template_not_found', {
+    what: `There is no template "${id}".`,
+    fix: '`weir inspect` shows the rate limiter; what is deployed on a machine is shown by `weir contracts <slug>`.',
+  });
+}
