@@ -65,6 +65,8 @@ export interface Stage {
   readonly flights: Flights;
   readonly ledger: Ledger;
   readonly uncertaintyMs: number;
+  /** Opens so many connections; undefined for a target at which every request counts. */
+  readonly warm: ((connections: number) => void) | undefined;
 }
 
 /** What was seen of the course of a run. */
@@ -118,6 +120,7 @@ export class Course {
     private readonly options: LiveRunOptions,
     private readonly connection: Connection,
     private readonly target: Target,
+    warm?: Stage['warm'],
   ) {
     const { plan, names, phases, cycles, drain, sending } = options;
     const runUpMs = Math.max(RUN_UP_MS, 2 * connection.time.uncertaintyMs);
@@ -138,8 +141,14 @@ export class Course {
       onGone: (words) => this.left(words),
     });
     const { uncertaintyMs } = connection.time;
-    const stage = { clock, firstCycle: this.#firstCycle, flights: this.#flights, ledger: this.#ledger, uncertaintyMs };
-    this.#sending = sending(stage);
+    this.#sending = sending({
+      clock,
+      firstCycle: this.#firstCycle,
+      flights: this.#flights,
+      ledger: this.#ledger,
+      uncertaintyMs,
+      warm,
+    });
     // Before anything else is awaited, so that no cycle is missed.
     this.#sending.start();
   }

@@ -22,9 +22,9 @@ export interface LiveSeen extends CourseSeen {
   readonly mistake: unknown;
 }
 
-/** Connections that are opened before the run. */
+/** Connections that are opened before the run, and how often each is used: from then on the code of both sides is compiled. */
 const WARM = 32;
-const WARM_ROUNDS = 4;
+const WARM_ROUNDS = 12;
 
 /** @throws Failure `node_unreachable`, `answer_unreadable`, and what a node refuses */
 export async function runLive(connection: Connection, options: LiveRunOptions): Promise<LiveSeen> {
@@ -50,7 +50,7 @@ export async function runLive(connection: Connection, options: LiveRunOptions): 
     onLag: (lagMs) => lag.record(lagMs),
   });
   clock.start();
-  const course = new Course(clock, options, connection, target);
+  const course = new Course(clock, options, connection, target, weir && warmer(connection, weir));
   try {
     await course.listen(weir);
     await course.run();
@@ -69,6 +69,14 @@ async function warmUp(connection: Connection, weir: WeirTarget, signal: AbortSig
   for (let round = 0; round < WARM_ROUNDS && signal?.aborted !== true; round += 1) {
     await wire.warm(Math.min(WARM, connections), weir.peek, clock, timeoutMs);
   }
+}
+
+/** Opens what is missing of so many connections. What fails here fails again for the requests that count, and is told there. */
+function warmer({ wire, clock, timeoutMs, connections }: Connection, weir: WeirTarget): (wanted: number) => void {
+  return (wanted) => {
+    const n = Math.min(wanted, connections);
+    if (n > wire.connected) wire.warm(n, weir.peek, clock, timeoutMs).catch(() => {});
+  };
 }
 
 async function timeAfter({ wire, endpoint, clock, timeoutMs, time }: Connection, course: Course): Promise<NodeTime> {

@@ -18,7 +18,12 @@ export interface PacedSenderOptions {
   readonly uncertaintyMs: number;
   readonly ledger: Ledger;
   readonly launch: (contract: number, intendedMs: number) => void;
+  /** Opens connections ahead of a cycle that needs so many at once: to open one takes longer than to use it. */
+  readonly warm?: ((connections: number) => void) | undefined;
 }
+
+/** Requests that go out within this time are taken to be under way together, in ms. */
+const ROUND_TRIP_MS = 3;
 
 /** Sends behind schedule are made up for in parts, so that answers are read in between. */
 const MOST_AT_A_TIME = 32;
@@ -48,11 +53,12 @@ export class PacedSender {
 
   /** Plans the next cycle while the one before is still running, and waits for its first request. */
   #prepare(): void {
-    const { schedule, clock, firstCycle } = this.#options;
+    const { schedule, clock, firstCycle, warm } = this.#options;
     if (this.#stopped || this.#cycle >= schedule.cycles) return;
     const cycle = this.#cycle;
     this.#cycle += 1;
     this.#plan(cycle);
+    warm?.(this.#mostAtOnce());
     const startMs = startOf(firstCycle + cycle, clock.cycleMs);
     if (this.#n === 0) clock.agenda.at(startMs, Rank.cycle, () => this.#prepare());
     else clock.agenda.at(this.#dues[0]!, Rank.arrival, this.#pump);
@@ -72,6 +78,17 @@ export class PacedSender {
     this.#n = n;
     this.#place = 0;
     ledger.plan(firstCycle + cycle, n);
+  }
+
+  /** The most requests of the planned cycle that are under way together. */
+  #mostAtOnce(): number {
+    let most = 0;
+    let from = 0;
+    for (let k = 0; k < this.#n; k += 1) {
+      while (this.#dues[k]! - this.#dues[from]! > ROUND_TRIP_MS) from += 1;
+      most = Math.max(most, k - from + 1);
+    }
+    return most;
   }
 
   /** Sends all that is due, and comes back for the next. */

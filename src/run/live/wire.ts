@@ -112,6 +112,11 @@ export class Wire {
     });
   }
 
+  /** Connections that stand now. */
+  get connected(): number {
+    return this.#pool.stats.connected;
+  }
+
   /** Opens `n` connections, by asking that often at once. */
   async warm(n: number, request: WireRequest, clock: Clock, timeoutMs: number): Promise<void> {
     await Promise.all(Array.from({ length: n }, () => this.ask(request, clock, timeoutMs)));
