@@ -1,10 +1,11 @@
-// Owns the last step of the build: the shapes of scenarios and outcomes as JSON Schema, beside the code in the package.
+// Owns the last step of the build: the shapes of scenarios, outcomes and series as JSON Schema, beside the code in the package.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { Outcome } from './outcome/schema.js';
+import { Series } from './outcome/series.js';
 import { Scenario } from './scenario/schema.js';
 
 const folder = new URL('./schema/', import.meta.url);
 await mkdir(folder, { recursive: true });
-for (const [name, schema] of Object.entries({ scenario: Scenario, outcome: Outcome })) {
+for (const [name, schema] of Object.entries({ scenario: Scenario, outcome: Outcome, series: Series })) {
   await writeFile(new URL(`${name}.schema.json`, folder), `${JSON.stringify(schema, undefined, 2)}\n`);
 }

@@ -1,5 +1,6 @@
 // Owns the shape of what a run measures beside its counts, cycle by cycle: the schedule, the queue, retries, latency. Columns of equal
-// length, written as series.json beside an outcome. Leaves the counts themselves to timeline.ts.
+// length, written as series.json beside an outcome and not part of its digest. Leaves the counts themselves to timeline.ts, and which
+// rows of a long run are kept to series-rows.ts.
 
 import type { Static, TSchema } from 'typebox';
 import { Type } from '../core/json-schema.js';
@@ -13,12 +14,28 @@ const Cycle = Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.M
 /** Every column is as long as `cycle`; a column that was not measured is left out. */
 export const Series = Type.Object(
   {
-    cycle: Type.Array(Cycle, { description: 'Cycles, ascending. A cycle that is missing had nothing to tell.' }),
+    cycle: Type.Array(Cycle, {
+      description:
+        'Cycles, ascending. A live run leaves out cycles that have nothing to tell; a simulation of more than 8,000 cycles ' +
+        'keeps of every thousandth of itself the first and the last cycle, and the least and the most of every column.',
+    }),
     planned: Column(Measure, 'Requests that the schedule has for the cycle.'),
     queue: Column(Measure, 'Most requests that waited at the service in the cycle.'),
+    open_jobs: Column(
+      Measure,
+      'Jobs that clients had not finished at the end of the cycle: held back, on the way, or between two attempts.',
+    ),
     retries: Column(Measure, 'Attempts in the cycle that were not the first of their job.'),
     latency_ms_p50: Column(Measured, 'Median latency of the answers of the cycle in ms; null where none came.'),
-    latency_ms_p99: Column(Measured, '99th percentile of it in ms; null where none came.'),
+    latency_ms_p99: Column(Measured, '99th percentile of it in ms, by the nearest rank; null where none came.'),
+    response_ms_p50: Column(Measured, 'Median response time of the service in ms, also of those served for nobody.'),
+    response_ms_p99: Column(Measured, '99th percentile of it in ms, by the nearest rank.'),
+    latency_taken: Type.Optional(
+      Type.String({
+        maxLength: 1_000,
+        description: 'What the latency is timed from and to. Default: from the intended instant to the answer.',
+      }),
+    ),
     count_low: Column(Measure, 'Over replications: the count that 5 % of the runs stay below or at.'),
     count_mid: Column(Measure, 'Over replications: the median of the count.'),
     count_high: Column(Measure, 'Over replications: the count that 95 % of the runs stay below or at.'),

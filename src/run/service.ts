@@ -25,8 +25,17 @@ export interface ServiceOptions<Work> {
   readonly onServed: (work: Work) => void;
   /** Told when the next request would be refused, and when it would no longer be. */
   readonly onPressure?: ((isFull: boolean) => void) | undefined;
+  readonly watch?: ServiceWatch | undefined;
   /** Requests that arrive before are a warm-up and not counted; unix ms. Default: now. */
   readonly fromMs?: number | undefined;
+}
+
+/** Who is told of what the service does as it does it, the warm-up included: for what is drawn over time. */
+export interface ServiceWatch {
+  /** So many are waiting from now on. */
+  queued(waiting: number): void;
+  /** A request was served. @param ms since it arrived */
+  responded(ms: number): void;
 }
 
 /** A request inside the service. */
@@ -62,6 +71,7 @@ export class Service<Work> {
   readonly #draw: RandomStream;
   readonly #onServed: (work: Work) => void;
   readonly #onPressure: ((isFull: boolean) => void) | undefined;
+  readonly #watch: ServiceWatch | undefined;
   readonly #fromMs: number;
   // The queue, first to last. Those who were dropped from it stay in the chain until their turn comes.
   #first: OpenVisit<Work> | undefined;
@@ -77,7 +87,7 @@ export class Service<Work> {
   readonly #waits = new Durations();
   readonly #responses = new Durations();
 
-  constructor({ clock, plan, draw, onServed, onPressure, fromMs = clock.now() }: ServiceOptions<Work>) {
+  constructor({ clock, plan, draw, onServed, onPressure, watch, fromMs = clock.now() }: ServiceOptions<Work>) {
     assert(
       plan.servers >= 1 && plan.queue >= 0,
       `a service cannot have ${plan.servers} servers and a queue of ${plan.queue}`,
@@ -87,6 +97,7 @@ export class Service<Work> {
     this.#draw = draw;
     this.#onServed = onServed;
     this.#onPressure = onPressure;
+    this.#watch = watch;
     this.#fromMs = fromMs;
     this.#waiting = new Level(fromMs);
     this.#busy = new Level(fromMs);
@@ -129,7 +140,7 @@ export class Service<Work> {
     open.isAbandoned = true;
     if (open.stage !== 'waiting' || !this.#plan.dropsAbandoned) return;
     open.stage = 'gone';
-    this.#waiting.change(-1, this.#clock.now());
+    this.#changeWaiting(-1, this.#clock.now());
     if (this.#counts(open)) this.#dropped += 1;
     this.#tellPressure();
   }
@@ -169,7 +180,12 @@ export class Service<Work> {
     if (this.#last === undefined) this.#first = visit;
     else this.#last.next = visit;
     this.#last = visit;
-    this.#waiting.change(1, nowMs);
+    this.#changeWaiting(1, nowMs);
+  }
+
+  #changeWaiting(by: number, nowMs: number): void {
+    this.#waiting.change(by, nowMs);
+    this.#watch?.queued(this.#waiting.value);
   }
 
   #serve(visit: OpenVisit<Work>, nowMs: number): void {
@@ -184,6 +200,7 @@ export class Service<Work> {
     const nowMs = this.#clock.now();
     visit.stage = 'gone';
     this.#busy.change(-1, nowMs);
+    this.#watch?.responded(nowMs - visit.arrivedMs);
     if (this.#counts(visit)) {
       this.#served += 1;
       if (visit.isAbandoned) this.#wasted += 1;
@@ -191,7 +208,7 @@ export class Service<Work> {
     }
     const next = this.#dequeue();
     if (next !== undefined) {
-      this.#waiting.change(-1, nowMs);
+      this.#changeWaiting(-1, nowMs);
       this.#serve(next, nowMs);
     }
     this.#tellPressure();

@@ -8,6 +8,7 @@ import type { Inspect } from '../actor/contract-actor.js';
 import type { FindOperator } from '../core/operator/operator.js';
 import { RandomStream, type Seed } from '../core/random.js';
 import type { Outcome } from '../outcome/schema.js';
+import type { Series } from '../outcome/series.js';
 import type { Timeline } from '../outcome/timeline.js';
 import type { LoadedScenario } from '../scenario/load.js';
 import { makePopularity } from '../traffic/popularity.js';
@@ -41,6 +42,8 @@ export interface Run {
   readonly timeline: Timeline | undefined;
   /** All contracts together. */
   readonly totals: Timeline;
+  /** What clients and service did over time; undefined where there are none. */
+  readonly series?: Series;
 }
 
 /**
@@ -62,7 +65,7 @@ export async function simulate(scenario: LoadedScenario, options: SimulateOption
     cycles: lastCycle - startCycle + 1,
     ...(options.inspect === undefined ? {} : { inspect: options.inspect }),
   });
-  const clients = needsClients(scenario) ? clientsOf(scenario, traffic, world, seed, options) : undefined;
+  const clients = needsClients(scenario) ? clientsOf(scenario, traffic, world, seed, lastCycle, options) : undefined;
   if (clients === undefined) connect(world, feedOf(scenario, traffic, seed), startCycle);
   options.onWorld?.(world, clients);
   const ended = await drive(world, lastCycle, options);
@@ -86,7 +89,8 @@ export async function simulate(scenario: LoadedScenario, options: SimulateOption
     past,
     scenario.expectations,
   );
-  return { outcome, timeline: world.timeline?.sorted(), totals: world.totals };
+  const run = { outcome, timeline: world.timeline?.sorted(), totals: world.totals };
+  return clients === undefined ? run : { ...run, series: clients.series(reached) };
 }
 
 /** Requests that nobody reacts to, and that nothing delays, are counted cycle by cycle: no instant matters. */
@@ -112,9 +116,10 @@ function clientsOf(
   traffic: Traffic,
   world: World,
   seed: Seed,
+  lastCycle: number,
   { inspect }: SimulateOptions,
 ): SimulatedClients {
   const plans = scenario.clients.length > 0 ? scenario.clients : planClients([{ kind: 'open' }], scenario.cycleMs);
   const popularity = makePopularity(scenario.popularity, traffic.names.length, new RandomStream(seed, 'popularity'));
-  return new SimulatedClients({ scenario, plans, traffic, world, popularity, seed, inspect });
+  return new SimulatedClients({ scenario, plans, traffic, world, popularity, seed, lastCycle, inspect });
 }

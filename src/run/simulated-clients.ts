@@ -10,6 +10,7 @@ import { secondsUntil, startOf } from '../core/cycle.js';
 import { retryAfterCycles } from '../core/forecast.js';
 import { RandomStream, type Seed } from '../core/random.js';
 import type { ClientFigures, ServiceFigures } from '../outcome/schema.js';
+import type { Series } from '../outcome/series.js';
 import type { LoadedScenario } from '../scenario/load.js';
 import { planService } from '../scenario/service.js';
 import type { Stretch } from '../scenario/stretch.js';
@@ -17,6 +18,7 @@ import type { Popularity } from '../traffic/popularity.js';
 import { FaultyRoad } from './faulty-road.js';
 import { lastInstantOf } from './last-instant.js';
 import { ModelledRoad } from './modelled-road.js';
+import { SeriesRecorder } from './series-recorder.js';
 import { Service } from './service.js';
 import type { Traffic } from './traffic.js';
 import type { World } from './world.js';
@@ -28,6 +30,8 @@ interface SimulatedClientsOptions {
   readonly world: World;
   readonly popularity: Popularity;
   readonly seed: Seed;
+  /** Where the run is expected to end. */
+  readonly lastCycle: number;
   readonly inspect: Inspect | undefined;
 }
 
@@ -40,14 +44,21 @@ export class SimulatedClients {
   private readonly traffic: Traffic;
   private readonly popularity: Popularity;
   private readonly startCycle: number;
+  private readonly recorder: SeriesRecorder;
   private readonly places = [] as Float64Array[];
 
-  constructor({ scenario, plans, traffic, world, popularity, seed, inspect }: SimulatedClientsOptions) {
+  constructor({ scenario, plans, traffic, world, popularity, seed, lastCycle, inspect }: SimulatedClientsOptions) {
     const { clock } = world;
     this.world = world;
     this.traffic = traffic;
     this.popularity = popularity;
     this.startCycle = scenario.startCycle;
+    this.recorder = new SeriesRecorder({
+      clock,
+      firstCycle: scenario.startCycle,
+      lastCycle,
+      hasService: scenario.service !== undefined,
+    });
     const fromMs = startOf(scenario.startCycle + scenario.warmUp, clock.cycleMs);
     this.service =
       scenario.service === undefined
@@ -57,6 +68,7 @@ export class SimulatedClients {
             plan: planService(scenario.service, scenario.cycleMs, '/service'),
             draw: new RandomStream(seed, 'service'),
             onServed: (attempt) => modelled.served(attempt),
+            watch: this.recorder,
             fromMs,
           });
     const losing = new RandomStream(seed, 'faults/lost_answers');
@@ -75,7 +87,16 @@ export class SimulatedClients {
             modelled,
             pauses.map((at) => this.instants(at)),
           );
-    this.population = new Population({ clock, road, plans, seed, contracts: traffic.names.length, fromMs, inspect });
+    this.population = new Population({
+      clock,
+      road,
+      plans,
+      seed,
+      contracts: traffic.names.length,
+      fromMs,
+      inspect,
+      watch: this.recorder,
+    });
     world.onMove = (contract, admits) =>
       admits ? this.population.rateRestored(contract) : this.population.rateLimited(contract);
     clock.agenda.at(clock.now(), Rank.client, () => this.population.begin());
@@ -85,6 +106,11 @@ export class SimulatedClients {
   figures(): { clients: ClientFigures[]; service?: ServiceFigures } {
     const clients = this.population.figures();
     return this.service === undefined ? { clients } : { clients, service: this.service.figures() };
+  }
+
+  /** What was measured over time, up to the end of `lastCycle`. To be called once. */
+  series(lastCycle: number): Series {
+    return this.recorder.finish(lastCycle);
   }
 
   /** Asks a model cycle by cycle, and lets each request arrive at its own instant. */

@@ -8,11 +8,12 @@ import { markdownText } from '../../src/report/markdown.js';
 import type { Reported } from '../../src/report/reported.js';
 import { summaryText } from '../../src/report/summary.js';
 import { plainTerminal, reportText } from '../../src/report/text.js';
-import { emptyRun, fleetRun, hostile, liveRun, replicatedRun, sampleRun, shortRun } from './sample.js';
+import { devicesRun, emptyRun, fleetRun, hostile, liveRun, replicatedRun, sampleRun, shortRun } from './sample.js';
 
 const runs: Readonly<Record<string, Reported>> = {
   sample: sampleRun(),
   live: liveRun(),
+  devices: devicesRun(),
   fleet: fleetRun(),
   replicated: replicatedRun(),
   short: shortRun(),

@@ -9,7 +9,7 @@ import { compareRuns } from '../../src/report/compare-runs.js';
 import { comparisonHtml, pageHtml } from '../../src/report/page/page.js';
 import type { Reported } from '../../src/report/reported.js';
 import { findChromium, launchChromium, noChromium } from '../chromium.js';
-import { burst, emptyRun, fleetRun, hostile, liveRun, longRun, replicatedRun, sampleRun, shortRun } from './sample.js';
+import { burst, devicesRun, emptyRun, fleetRun, hostile, liveRun, longRun, replicatedRun, sampleRun, shortRun } from './sample.js';
 
 const hostileRun = () =>
   sampleRun({
@@ -27,6 +27,7 @@ const hostileRun = () =>
 const runs: Readonly<Record<string, () => Reported>> = {
   sample: sampleRun,
   live: liveRun,
+  devices: devicesRun,
   fleet: fleetRun,
   replicated: replicatedRun,
   short: shortRun,

@@ -151,6 +151,7 @@ export function liveRun(): Reported {
     planned: cycle.map((at) => first.requests / 60 + (at % 3)),
     queue: cycle.map((at) => Math.max(0, 14 - Math.abs(at - 26))),
     retries: cycle.map((at) => (at >= 22 && at < 34 ? (at * 7) % 5 : 0)),
+    response_ms_p50: cycle.map((at) => (at > 50 ? null : 2 + Math.max(0, 14 - Math.abs(at - 26)))),
     latency_ms_p50: cycle.map((at) => (at > 50 ? null : 3 + Math.max(0, 14 - Math.abs(at - 26)))),
     latency_ms_p99: cycle.map((at) => (at > 50 ? null : 9 + 3 * Math.max(0, 14 - Math.abs(at - 26)))),
   };
@@ -216,6 +217,22 @@ export function liveRun(): Reported {
     },
   };
   return { ...observed, outcome, predicted: model.timeline!, series };
+}
+
+/** A simulation of devices that hold back and try again: no service, and answers in few cycles only. */
+export function devicesRun(): Reported {
+  const run = sampleRun();
+  const cycle = Array.from({ length: 60 }, (_, index) => index);
+  const latency = cycle.map((at) => (at % 4 === 0 ? at * 1_000 : null));
+  const series: Series = {
+    cycle,
+    open_jobs: cycle.map((at) => Math.max(0, 30 - Math.abs(at - 30))),
+    retries: cycle.map((at) => (at % 9 === 5 ? 3 : 0)),
+    latency_ms_p50: latency,
+    latency_ms_p99: latency.map((ms) => (ms === null ? null : 1.5 * ms)),
+    latency_taken: 'from a job wanted to it served, by the cycle in which it was served',
+  };
+  return { ...run, series };
 }
 
 /** Fifty tenants, a few of them too busy. */

@@ -18,7 +18,7 @@ import type { Inspect } from '../contract-actor.js';
 import { Client, type ClientState, type ClientWorld, type Road } from './client.js';
 import { type ClientPlan, refuse } from './plan.js';
 import type { Behaviour, ClientEvent, Job } from './port.js';
-import { type ClientCounts, ClientTally, sumOf } from './tally.js';
+import { type ClientCounts, ClientTally, type ClientWatch, sumOf } from './tally.js';
 
 export interface PopulationOptions {
   readonly clock: Clock;
@@ -31,6 +31,7 @@ export interface PopulationOptions {
   readonly fromMs?: number | undefined;
   /** Watches every message to every client. */
   readonly inspect?: Inspect | undefined;
+  readonly watch?: ClientWatch | undefined;
 }
 
 const begin: ClientEvent = { type: 'begin' };
@@ -141,7 +142,7 @@ class Kind implements ClientWorld {
   constructor(
     readonly plan: ClientPlan,
     index: number,
-    { clock, road, seed, contracts, fromMs, inspect }: PopulationOptions,
+    { clock, road, seed, contracts, fromMs, inspect, watch }: PopulationOptions,
     makeJob: (contract: number) => Job,
   ) {
     const { name, count, share, behaviour } = plan;
@@ -151,7 +152,7 @@ class Kind implements ClientWorld {
     this.clock = clock;
     this.road = road;
     this.inspect = inspect;
-    this.tally = new ClientTally(fromMs ?? clock.now());
+    this.tally = new ClientTally(fromMs ?? clock.now(), watch);
     this.draw = new RandomStream(seed, `clients/${name}/behaviour`);
     this.#picks = new RandomStream(seed, `clients/${name}/device`);
     this.#contracts = contracts;

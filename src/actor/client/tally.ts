@@ -20,6 +20,15 @@ export interface ClientCounts {
   readonly abandoned: number;
 }
 
+/** Who is told of what clients do as they do it, the warm-up included: for what is drawn over time. */
+export interface ClientWatch {
+  born(): void;
+  /** An attempt after the first of its job was sent. */
+  retried(): void;
+  /** @param ms since the job was wanted */
+  ended(ending: Ending, ms: number): void;
+}
+
 const nothing = { jobs: 0, attempts: 0, retries: 0, succeeded: 0, given_up: 0, dropped: 0, abandoned: 0 };
 
 /** The counts of several kinds together. */
@@ -37,14 +46,19 @@ export class ClientTally {
   readonly #attemptTimes = new Durations();
 
   /** @param fromMs jobs born before are not counted: the warm-up; unix ms */
-  constructor(readonly fromMs: number) {}
+  constructor(
+    readonly fromMs: number,
+    private readonly watch?: ClientWatch,
+  ) {}
 
   born(job: Job): void {
+    this.watch?.born();
     if (this.#isCounted(job)) this.#counts.jobs += 1;
   }
 
   /** @param number of the attempt, 1 for the first */
   sent(job: Job, number: number): void {
+    if (number > 1) this.watch?.retried();
     if (!this.#isCounted(job)) return;
     this.#counts.attempts += 1;
     if (number > 1) this.#counts.retries += 1;
@@ -60,6 +74,7 @@ export class ClientTally {
   }
 
   finished(job: Job, ending: Ending, nowMs: number): void {
+    this.watch?.ended(ending, nowMs - job.bornMs);
     if (!this.#isCounted(job)) return;
     this.#counts[ending] += 1;
     if (ending === 'succeeded') this.#jobTimes.record(nowMs - job.bornMs);

@@ -3,57 +3,94 @@ import type { Outcome, Quantiles } from '../../outcome/schema.js';
 import type { Series } from '../../outcome/series.js';
 import { reduceSteps } from '../reduce.js';
 import type { Reported } from '../reported.js';
-import { number } from '../words.js';
+import { counted, number } from '../words.js';
 import { COLUMNS, cycleAxis } from './cycle-axis.js';
 import type { ChartSpec, CycleAxis, Line, Tone } from './spec.js';
 
-/** Undefined where neither a queue nor retries were measured. */
+/** Undefined where nothing waited and nothing was tried again, or neither was measured. */
 export function queueChart({ outcome, series }: Reported): ChartSpec | undefined {
-  if (series?.queue === undefined && series?.retries === undefined) return undefined;
+  if (series === undefined) return undefined;
   const axis = cycleAxis(outcome);
-  const both = series.queue !== undefined && series.retries !== undefined;
-  const lines = [
-    ...measured('waiting', 'queue', series, series.queue, axis, { stepped: true }),
-    ...measured('retries', 'retries', series, series.retries, axis, { stepped: true, axis: both ? 'right' : 'left' }),
+  const { queue, open_jobs: jobs, retries } = series;
+  const most = { queue: mostOf(queue), jobs: mostOf(jobs), retries: mostOf(retries) };
+  // What waits at the service is wanted by somebody: a queue and open jobs tell the same story twice.
+  const level =
+    most.queue > 0
+      ? ({ name: 'Queue', label: 'waiting at the service', tone: 'queue', values: queue } as const)
+      : most.jobs > 0
+        ? ({ name: 'Open jobs', label: 'jobs open', tone: 'jobs', values: jobs } as const)
+        : undefined;
+  if (level === undefined && most.retries === 0) return undefined;
+  const told = [
+    ...(queue === undefined ? [] : [`At most ${number(most.queue)} waited at the service at once.`]),
+    ...(jobs === undefined
+      ? []
+      : [`At most ${counted(most.jobs, 'job')} of clients stood open at the end of a cycle.`]),
+    ...(retries === undefined ? [] : [`At most ${counted(most.retries, 'retry', 'retries')} came in one cycle.`]),
   ];
-  const most = (values: readonly number[] | undefined) => number((values ?? []).reduce((a, b) => Math.max(a, b), 0));
-  const parts = [
-    ...(series.queue === undefined ? [] : [`At most ${most(series.queue)} waited at once`]),
-    ...(series.retries === undefined ? [] : [`at most ${most(series.retries)} retries came in one cycle`]),
-  ].join('; ');
+  const right = level === undefined ? 'left' : 'right';
   return {
     id: 'queue',
-    title: both ? 'Queue and retries' : series.queue === undefined ? 'Retries' : 'Queue',
-    about: `${parts.charAt(0).toUpperCase()}${parts.slice(1)}.`,
+    title: level === undefined ? 'Retries' : most.retries === 0 ? level.name : `${level.name} and retries`,
+    about: told.join(' '),
     x: axis,
-    yTitle: series.queue === undefined ? 'retries a cycle' : 'requests waiting',
-    ...(both ? { rightTitle: 'retries a cycle' } : {}),
-    lines,
+    yTitle: level === undefined ? 'retries a cycle' : level.tone === 'queue' ? 'requests waiting' : 'jobs open',
+    yWhole: true,
+    ...(level === undefined || most.retries === 0 ? {} : { rightTitle: 'retries a cycle' }),
+    lines: [
+      ...(level === undefined ? [] : measured(level.label, level.tone, series, level.values, axis, { stepped: true })),
+      ...(most.retries === 0
+        ? []
+        : measured('retries', 'retries', series, retries, axis, {
+            stepped: true,
+            width: 1,
+            area: 'zero',
+            axis: right,
+          })),
+    ],
     shades: [],
     marks: [],
     height: 320,
   };
 }
 
-/** Undefined where latency was not measured cycle by cycle. */
+function mostOf(values: readonly (number | null)[] | undefined): number {
+  return (values ?? []).reduce<number>((most, value) => Math.max(most, value ?? 0), 0);
+}
+
+/** Undefined where latency was not measured cycle by cycle, or nothing took any time. */
 export function latencyChart({ outcome, series }: Reported): ChartSpec | undefined {
-  if (series?.latency_ms_p50 === undefined && series?.latency_ms_p99 === undefined) return undefined;
+  if (series === undefined) return undefined;
+  const { latency_ms_p50, latency_ms_p99, latency_taken: taken, response_ms_p50 } = series;
+  const most = Math.max(mostOf(latency_ms_p50), mostOf(latency_ms_p99), mostOf(response_ms_p50));
+  if (most === 0) return undefined;
   const axis = cycleAxis(outcome);
-  const lines = [
-    ...measured('p50', 'median', series, series.latency_ms_p50, axis, { stepped: false }),
-    ...measured('p99', 'tail', series, series.latency_ms_p99, axis, { stepped: false }),
-  ];
+  const { unit, inUnit } = unitFor(most);
+  const line = (label: string, tone: Tone, values: readonly (number | null)[] | undefined) =>
+    measured(label, tone, series, values?.map(inUnit), axis, { stepped: false });
+  const isJobs = response_ms_p50 !== undefined;
   return {
     id: 'latency',
     title: 'Latency over time',
-    about: 'Median and 99th percentile of the answers of each cycle. A gap is a cycle without answers.',
+    about: `Median and 99th percentile of each cycle${taken === undefined ? '' : `, ${taken}`}; nothing stands at a cycle without any.${isJobs ? ' The service also works for those who have ceased to wait.' : ''}`,
     x: axis,
-    yTitle: 'ms',
-    lines,
+    yTitle: unit,
+    lines: [
+      ...line(isJobs ? 'jobs, p50' : 'p50', 'median', latency_ms_p50),
+      ...line(isJobs ? 'jobs, p99' : 'p99', 'tail', latency_ms_p99),
+      ...line('response of the service, p50', 'response', response_ms_p50),
+    ],
     shades: [],
     marks: [],
     height: 320,
   };
+}
+
+/** Long times are shown in seconds. */
+function unitFor(mostMs: number): { unit: 'ms' | 's'; inUnit: <T extends number | null>(ms: T) => T | number } {
+  return mostMs >= 20_000
+    ? { unit: 's', inUnit: (ms) => (ms === null ? ms : ms / 1000) }
+    : { unit: 'ms', inUnit: (ms) => ms };
 }
 
 function measured(
@@ -66,10 +103,7 @@ function measured(
 ): Line[] {
   if (values === undefined) return [];
   const xs = cycle.map((one) => one - axis.firstCycle);
-  if (values.includes(null)) {
-    // A gap is no value to reduce; where there are gaps, the parts between them are reduced one by one.
-    return [{ label, tone, ...withGaps(xs, values, axis), stepped: false, ...more }];
-  }
+  if (values.includes(null)) return [{ label, tone, ...withGaps(xs, values, axis), stepped: false, ...more }];
   const steps = reduceSteps({ xs, ys: values as number[] }, axis.from, axis.to, COLUMNS);
   const last = steps.ys.at(-1);
   // A level holds to the end of its cycle.
@@ -80,15 +114,34 @@ function measured(
   return [{ label, tone, ...held, stepped: false, ...more }];
 }
 
-function withGaps(xs: readonly number[], ys: readonly (number | null)[], { from, to }: CycleAxis) {
+/** With more than this share of gaps between the first value and the last, a line would be torn to pieces. */
+const MOST_GAPS = 1 / 3;
+
+/** A gap is no value to reduce: the parts between gaps are reduced one by one. Where there are too many, every value is a dot. */
+function withGaps(
+  xs: readonly number[],
+  ys: readonly (number | null)[],
+  { from, to }: CycleAxis,
+): Pick<Line, 'xs' | 'ys' | 'loose'> {
+  const told = ys.flatMap((y, index) => (y === null ? [] : [{ x: xs[index]!, y, index }]));
+  const span = (told.at(-1)?.index ?? 0) - (told[0]?.index ?? 0) + 1;
+  if (told.length < (1 - MOST_GAPS) * span) {
+    return {
+      ...reduceSteps({ xs: told.map(({ x }) => x), ys: told.map(({ y }) => y) }, from, to, COLUMNS),
+      loose: true,
+    };
+  }
   const kept: { xs: number[]; ys: (number | null)[] } = { xs: [], ys: [] };
   let start = 0;
   for (let index = 0; index <= xs.length; index += 1) {
     if (index < xs.length && ys[index] !== null) continue;
     const part = reduceSteps({ xs: xs.slice(start, index), ys: ys.slice(start, index) as number[] }, from, to, COLUMNS);
-    kept.xs.push(...part.xs, ...(index < xs.length ? [xs[index]!] : []));
-    kept.ys.push(...part.ys, ...(index < xs.length ? [null] : []));
+    kept.xs.push(...part.xs);
+    kept.ys.push(...part.ys);
     start = index + 1;
+    if (index === xs.length || (kept.ys.at(-1) ?? null) === null) continue;
+    kept.xs.push(xs[index]!);
+    kept.ys.push(null);
   }
   return kept;
 }
@@ -115,18 +168,19 @@ const looks: readonly (readonly [Tone, NonNullable<Line['dots']>])[] = [
 export function percentilesChart({ outcome }: Reported): ChartSpec | undefined {
   const curves = timedIn(outcome).slice(0, looks.length);
   if (curves.length === 0) return undefined;
+  const { unit, inUnit } = unitFor(Math.max(...curves.map(([, { max }]) => max)));
   return {
     id: 'percentiles',
     title: 'Latency by percentile',
     about: `${curves.map(([label, { n, p50, p99, max }]) => `${label}: p50 ${number(p50)} ms, p99 ${number(p99)} ms, max ${number(max)} ms of ${number(n)}`).join('. ')}.`,
     x: { kind: 'percentiles', max: MAX_PLACE },
-    yTitle: 'ms',
+    yTitle: unit,
     yLog: curves.every(([, { p50 }]) => p50 > 0),
     lines: curves.map(([label, quantiles], index) => ({
       label,
       tone: looks[index]![0],
       xs: [...QUANTILES.map(([, place]) => place), MAX_PLACE],
-      ys: [...QUANTILES.map(([name]) => quantiles[name]), quantiles.max],
+      ys: [...QUANTILES.map(([name]) => quantiles[name]), quantiles.max].map(inUnit),
       stepped: false,
       dots: looks[index]![1],
     })),

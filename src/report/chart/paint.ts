@@ -115,7 +115,13 @@ export function painter(axis: AxisWords, overlay: Overlay) {
                   suggestedMax: 1,
                   title: title(spec.rightTitle),
                   grid: { display: false },
-                  ticks: { color: palette.muted, font: text, maxTicksLimit: 7 },
+                  ticks: {
+                    color: palette.muted,
+                    font: text,
+                    maxTicksLimit: 7,
+                    precision: 0,
+                    callback: (value) => plainNumber(Number(value)),
+                  },
                 },
               }),
         },
@@ -130,7 +136,7 @@ export function painter(axis: AxisWords, overlay: Overlay) {
               pointStyleWidth: 20,
               boxHeight: 8,
               padding: narrow ? 8 : 14,
-              generateLabels: (chart: Chart) => legendItems(chart, palette),
+              generateLabels: (chart: Chart) => legendItems(chart, spec, palette),
             },
           },
           tooltip: {
@@ -165,18 +171,31 @@ export function painter(axis: AxisWords, overlay: Overlay) {
       borderJoinStyle: 'round',
       backgroundColor: `${color}${line.hatched === true ? '40' : '66'}`,
       fill: line.area === undefined ? false : line.area === 'zero' ? 'origin' : '-1',
-      pointRadius: line.dots === undefined ? 0 : 5,
+      showLine: line.loose !== true,
+      pointRadius: line.loose === true ? 2 : line.dots === undefined ? lonePoints(line) : 5,
       pointBorderColor: color,
       ...(line.dots === undefined ? {} : { clip: 10 }),
       pointBackgroundColor: color,
       pointHitRadius: 8,
       pointHoverRadius: 4,
-      pointStyle: line.dots ?? (line.area === undefined ? 'line' : 'rect'),
+      pointStyle: line.dots ?? (line.area === undefined ? 'circle' : 'rect'),
     };
   }
 
+  /** A value between two gaps has no line to be seen by: it gets a dot. */
+  function lonePoints({ ys }: Line): number[] | 0 {
+    const lone = ys.map((y, index) =>
+      y !== null && (ys[index - 1] ?? null) === null && (ys[index + 1] ?? null) === null ? 2 : 0,
+    );
+    return lone.includes(2) ? lone : 0;
+  }
+
+  function isBareLine(line: Line | undefined): boolean {
+    return line !== undefined && line.dots === undefined && line.area === undefined && line.loose !== true;
+  }
+
   /** As Chart.js makes them, but with dashed lines dashed. */
-  function legendItems(chart: Chart, palette: Palette): LegendItem[] {
+  function legendItems(chart: Chart, { lines }: ChartSpec, palette: Palette): LegendItem[] {
     return chart.data.datasets.map((dataset, datasetIndex) => {
       const {
         label = '',
@@ -196,7 +215,7 @@ export function painter(axis: AxisWords, overlay: Overlay) {
         fillStyle: backgroundColor as string,
         lineWidth: borderWidth as number,
         lineDash: (borderDash as number[] | undefined) ?? [],
-        pointStyle: pointStyle as string,
+        pointStyle: isBareLine(lines[datasetIndex]) ? 'line' : (pointStyle as string),
         rotation: (pointRotation as number | undefined) ?? 0,
       } as LegendItem;
     });

@@ -23,9 +23,11 @@ export type Tone =
   | 'observed'
   | 'difference'
   | 'queue'
+  | 'jobs'
   | 'retries'
   | 'median'
   | 'tail'
+  | 'response'
   | 'band';
 
 export interface Line {
@@ -44,6 +46,8 @@ export interface Line {
   /** What the tooltip says instead of the height; of stacked areas the own part. */
   readonly told?: readonly number[];
   readonly axis?: 'left' | 'right';
+  /** Each value is a small dot, and no line leads from one to the next. */
+  readonly loose?: boolean;
   /** The shape of the dots at each place; none without it. */
   readonly dots?: 'circle' | 'rect' | 'triangle' | 'rectRot' | 'star';
 }
