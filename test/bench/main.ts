@@ -4,8 +4,13 @@ import { benchAgenda } from './agenda.js';
 import { benchClients } from './clients.js';
 import { benchDecide } from './decide.js';
 import { benchFleet, DAY } from './fleet.js';
+import { benchMachine } from './machine.js';
 import type { BenchRow } from './measure.js';
+import { benchMemory } from './memory.js';
+import { benchNode } from './node.js';
 import { benchReplay } from './replay.js';
+import { benchSender } from './sender.js';
+import { benchStart } from './start.js';
 
 const words = process.argv.slice(2);
 const isSmoke = words.includes('--smoke');
@@ -15,11 +20,16 @@ const benches: Record<string, () => Promise<BenchRow[]>> = {
   clients: () => benchClients(),
   fleet: () => (isSmoke ? benchFleet(1, 5_000) : benchFleet(3, DAY)),
   replay: () => benchReplay(),
+  sender: () => benchSender(),
+  node: () => benchNode(),
+  memory: () => benchMemory(),
+  start: () => benchStart(),
 };
 const chosen = words.filter((word) => !word.startsWith('-'));
 for (const name of chosen)
   if (!(name in benches)) throw new Error(`no bench "${name}"; there are ${Object.keys(benches).join(', ')}`);
 
+console.log(`${benchMachine()}\n`);
 const rows: BenchRow[] = [];
 for (const [name, bench] of Object.entries(benches)) {
   if (chosen.length > 0 ? !chosen.includes(name) : isSmoke && name !== 'decide' && name !== 'fleet') continue;
