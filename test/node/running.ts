@@ -1,5 +1,5 @@
 // Owns a node for one test file: started on a free port with everything in memory, asked over real HTTP, closed at the end.
-import { WallClock } from '../../src/clock/wall.js';
+import { type TimeSource, WallClock } from '../../src/clock/wall.js';
 import { generateSigner } from '../../src/core/record/signing.js';
 import { type NodeOptions, type RunningNode, startNode } from '../../src/node/node.js';
 import { newKey } from '../../src/node/secret.js';
@@ -39,11 +39,13 @@ export interface Running extends RunningNode {
 export interface Start extends Partial<NodeOptions> {
   readonly cycleMs?: number;
   readonly memory?: MemoryStore;
+  /** Where its time comes from, to step it. Default: this machine. */
+  readonly source?: TimeSource | undefined;
 }
 
-export async function startRunning({ cycleMs = 777, memory, ...options }: Start = {}): Promise<Running> {
+export async function startRunning({ cycleMs = 777, memory, source, ...options }: Start = {}): Promise<Running> {
   const errors: unknown[] = [];
-  const clock = new WallClock(cycleMs, { onError: (error) => errors.push(error) });
+  const clock = new WallClock(cycleMs, { onError: (error) => errors.push(error), source });
   const store = memory ?? new MemoryStore();
   const credentials = new MemoryCredentials();
   const node = await startNode({ clock, store, credentials, signer: generateSigner(), ...options });
