@@ -117,34 +117,55 @@ describe('a scenario sent to a live node', () => {
 });
 
 describe('a log sent to a live node', () => {
+  let folder: string;
+  let log: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'weir-live-replay-'));
+    log = join(folder, 'requests.csv');
+    // By second (of 1700000000) and client: 3 of a; 1 of b; 8 of a and 2 of b; 1 of c.
+    const rows = ['0,a', '0,a', '0,a', '2,b', ...Array<string>(8).fill('3,a'), '3,b', '3,b', '5,c'];
+    await writeFile(log, `time,client\n${rows.map((row) => `170000000${row}`).join('\n')}\n`);
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  /** At speed 20 a cycle of 50 ms stands for a second of the log. */
+  const sent = (keyColumn?: string) =>
+    steady(() =>
+      liveReplay([log], {
+        url,
+        key,
+        findOperator,
+        name: 'requests',
+        cycleMs: CYCLE_MS,
+        speed: 20,
+        plan: planContract(rateLimiter({ threshold: 6, within: 4 }), findOperator),
+        log: { timeColumn: 'time', keyColumn },
+      }),
+    );
+
   it('comes at its recorded times, so many times as fast', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'weir-live-replay-'));
-    const log = join(folder, 'requests.csv');
-    // At speed 20 a cycle of 50 ms stands for a second of the log: 3, 0, 1, 8, 0, 1.
-    const seconds = [0, 0, 0, 2, ...Array<number>(8).fill(3), 5];
-    await writeFile(log, `time\n${seconds.map((second) => 1_700_000_000 + second).join('\n')}\n`);
-    const options = {
-      url,
-      key,
-      findOperator,
-      name: 'requests',
-      cycleMs: CYCLE_MS,
-      speed: 20,
-      plan: planContract(rateLimiter({ threshold: 6, within: 4 }), findOperator),
-      log: { timeColumn: 'time' },
-    };
-    try {
-      const result = await steady(() => liveReplay([log], options));
-      const { comparison, live, first } = told(result);
-      expect(comparison.verdict).toBe('agrees');
-      expect(live.by_cycle.map(({ cycle, arrived }) => [cycle - first, arrived])).toEqual([
-        [0, 3],
-        [2, 1],
-        [3, 8],
-        [5, 1],
-      ]);
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
+    const { comparison, live, first } = told(await sent());
+    expect(comparison.verdict).toBe('agrees');
+    expect(live.by_cycle.map(({ cycle, arrived }) => [cycle - first, arrived])).toEqual([
+      [0, 3],
+      [2, 1],
+      [3, 10],
+      [5, 1],
+    ]);
+  });
+
+  it('gives each key a limiter of its own', async () => {
+    const result = await sent('client');
+    const { by_contract, limited } = result.observed.outcome;
+    expect(told(result).comparison.verdict).toBe('agrees');
+    // Of the eleven of a, four came after the six that its window may hold: the first three still were in it.
+    expect([by_contract.map(({ id, requests }) => [id, requests]), limited]).toEqual([
+      [
+        ['a', 11],
+        ['b', 3],
+        ['c', 1],
+      ],
+      5,
+    ]);
   });
 });
