@@ -6,9 +6,23 @@
 //
 // The rules are those of the windowed rate limiter: per cycle first the advance, then each event one after the other;
 // every event counts, those that are limited too; the decision for an event is the state after it was counted.
+//
+// While a gate with one window is quiet, everything happens in its cells: see quiet.ts.
+import { type Cells, cutCells } from './cells.js';
 import { type Plan, quietBand } from './contract/plan.js';
 import { Gauge } from './gauge.js';
-import type { RollingWindow, WindowImage } from './window.js';
+import {
+  admitsNow,
+  cycleOfGate,
+  type Figures,
+  figuresIn,
+  HEAD_CELLS,
+  NEVER_QUIET,
+  recordQuietly,
+  setHead,
+  takeDown,
+} from './quiet.js';
+import { type RollingWindow, type WindowImage, windowCells } from './window.js';
 
 /** Decides where to go when the counts have left the quiet band of a state. */
 export interface Mover {
@@ -27,38 +41,65 @@ export interface GateImage {
   readonly windows: readonly WindowImage[];
 }
 
+/** How many cells a gate takes: a head, and its windows. */
+export function gateCells({ aggregates }: Plan): number {
+  return HEAD_CELLS + (aggregates.length === 0 ? windowCells(1) : aggregates.reduce(sumOfCells, 0));
+}
+
+const sumOfCells = (sum: number, { within }: { readonly within: number }) => sum + windowCells(within);
+
 export class Gate {
   /** Index into `plan.states`. */
   state: number;
-  /** Whether an event that finds the gate as it is now is admitted. */
-  admits: boolean;
   /** No evaluation moves the gate before this cycle; nothing holds it once the cycle has come. */
   heldUntilCycle: number;
   private readonly gauges: readonly Gauge[];
-  /** The one gauge of a plan with a single aggregate: the common case, and the fast one. */
-  private readonly only: Gauge | undefined;
-  /** Whether nothing can fire when a count falls, nor because time passes: then windows are advanced without a look at the band. */
-  private isCalm = false;
+  /** The window behind the head. */
+  private readonly first: Gauge;
+  private readonly cells: Float64Array;
+  private readonly at: number;
 
+  /**
+   * @param cycle the cycle at which the gate begins; it never goes back
+   * @param place `gateCells(plan)` cells of 0
+   */
   constructor(
     readonly plan: Plan,
-    /** The cycle at which the gate stands; it never goes back. */
-    public cycle: number,
+    cycle: number,
     private readonly mover: Mover,
     image?: GateImage,
+    place: Cells = cutCells(gateCells(plan)),
   ) {
-    const saved = image?.windows ?? [];
-    this.gauges = plan.aggregates.map(({ within }, index) => {
-      const window = saved[index];
-      const gauge = new Gauge(within, cycle);
-      if (window !== undefined) gauge.restore(window);
+    this.cells = place.array;
+    this.at = place.at;
+    let at = place.at + HEAD_CELLS;
+    const windowOf = (within: number) => {
+      const gauge = new Gauge(within, cycle, { array: place.array, at });
+      at += windowCells(within);
       return gauge;
-    });
-    this.only = this.gauges.length === 1 ? this.gauges[0] : undefined;
+    };
+    this.gauges = plan.aggregates.map(({ within }) => windowOf(within));
+    // A gate that counts nothing has a window all the same: it tells where the gate stands.
+    this.first = this.gauges[0] ?? windowOf(1);
+    for (const [index, window] of image?.windows.entries() ?? []) this.gauges[index]?.restore(window);
     this.state = image === undefined ? plan.initial : plan.states.findIndex(({ name }) => name === image.state);
     this.heldUntilCycle = image?.heldUntilCycle ?? cycle;
-    this.admits = plan.states[this.state]!.admits;
     this.settle();
+  }
+
+  /** The cycle at which the gate stands. */
+  get cycle(): number {
+    return cycleOfGate(this.cells, this.at);
+  }
+
+  /** Whether an event that finds the gate as it is now is admitted. */
+  get admits(): boolean {
+    return admitsNow(this.cells, this.at);
+  }
+
+  /** What was counted since the gate was made; what an image brought along is in the windows alone. */
+  get figures(): Figures {
+    return figuresIn(this.cells, this.at);
   }
 
   /** Events of the first kind in its first window; 0 for a contract that counts nothing. */
@@ -90,17 +131,9 @@ export class Gate {
    * @returns how many of the n events were admitted; the others were limited
    */
   record(n: number, cycle: number, kind = 0): number {
-    const { only } = this;
-    if (cycle > this.cycle) {
-      if (only !== undefined && this.isCalm) {
-        only.advance(cycle);
-        this.cycle = cycle;
-      } else this.advance(cycle);
-    }
-    if (only !== undefined && only.count + n <= only.hi && only.count + 1 >= only.lo) {
-      only.add(n);
-      return this.admits ? n : 0;
-    }
+    const admitted = recordQuietly(this.cells, this.at, n, cycle);
+    if (admitted >= 0) return admitted;
+    this.advance(cycle);
     return this.recordInSteps(n, this.cycle, kind);
   }
 
@@ -119,8 +152,8 @@ export class Gate {
   advance(cycle: number): void {
     while (this.cycle < cycle) {
       const next = Math.min(cycle, this.nextWake(cycle));
+      this.first.advance(next);
       for (const gauge of this.gauges) gauge.advance(next);
-      this.cycle = next;
       if (next < this.heldUntilCycle) continue;
       if (next === this.heldUntilCycle) this.settle();
       this.evaluateUnlessQuiet();
@@ -142,7 +175,6 @@ export class Gate {
   enter(state: number, heldUntilCycle = this.cycle): void {
     this.state = state;
     this.heldUntilCycle = heldUntilCycle;
-    this.admits = this.plan.states[state]!.admits;
     this.settle();
   }
 
@@ -169,6 +201,7 @@ export class Gate {
       if (this.admits) admitted += 1;
       left -= reach;
     }
+    takeDown(this.cells, this.at, n, admitted, this.count);
     return admitted;
   }
 
@@ -188,6 +221,18 @@ export class Gate {
       gauge.lo = held ? 0 : (band?.lo ?? Number.POSITIVE_INFINITY);
       gauge.hi = held ? Number.POSITIVE_INFINITY : (band?.hi ?? Number.NEGATIVE_INFINITY);
     });
-    this.isCalm = !held && this.gauges.every(({ lo }) => lo <= 0);
+    const [only] = this.gauges.length === 1 ? this.gauges : [];
+    setHead(
+      this.cells,
+      this.at,
+      only === undefined ? NEVER_QUIET : { lo: only.lo, hi: only.hi, calmUntil: this.calmUntil(only) },
+      this.plan.states[this.state]!.admits,
+    );
+  }
+
+  /** Up to which cycle nothing can fire because time passes: events only leave, so the upper end of the band is safe. */
+  private calmUntil({ lo }: Gauge): number {
+    if (this.cycle < this.heldUntilCycle) return this.heldUntilCycle;
+    return lo <= 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
   }
 }

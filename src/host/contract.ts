@@ -9,9 +9,11 @@ import {
   type ContractEvent,
   type Inspect,
 } from '../actor/contract-actor.js';
+import { cutCells } from '../core/cells.js';
 import type { Plan, PlannedTransition } from '../core/contract/plan.js';
 import { Failure } from '../core/failure.js';
-import { Gate } from '../core/gate.js';
+import { Gate, gateCells } from '../core/gate.js';
+import { cycleOfGate, recordQuietly } from '../core/quiet.js';
 import type { ContractImage, ContractState } from '../store/store.js';
 import type { Chain } from './chain.js';
 import { Tally } from './tally.js';
@@ -39,25 +41,40 @@ export interface Surroundings {
 }
 
 export class Contract {
-  readonly gate: Gate;
-  readonly tally = new Tally();
-  /** Whether the store does not know the newest counts. */
-  isDirty = false;
+  /** The cells of the gate. They and what follows up to `gate` are what a quiet record asks for: neighbours in memory. */
+  private readonly cells: Float64Array;
+  private readonly at: number;
   /** Set once the contract has stopped after an error of its own. */
   failure: Failure | undefined;
+  private readonly around: Surroundings;
+  /** Whether the store does not know the newest counts. */
+  isDirty = false;
+  readonly gate: Gate;
+  readonly tally: Tally;
+  readonly image: ContractImage;
+  readonly plan: Plan;
+  /** The chain of its machine. */
+  readonly machine: Chain;
   private started: ContractActor | undefined;
   private moves = 0;
 
   constructor(
-    readonly image: ContractImage,
-    readonly plan: Plan,
-    /** The chain of its machine. */
-    readonly machine: Chain,
+    image: ContractImage,
+    plan: Plan,
+    machine: Chain,
     cycle: number,
-    private readonly around: Surroundings,
+    around: Surroundings,
     saved?: ContractState,
   ) {
-    this.gate = new Gate(plan, cycle, this, saved);
+    const place = cutCells(gateCells(plan));
+    this.cells = place.array;
+    this.at = place.at;
+    this.around = around;
+    this.image = image;
+    this.plan = plan;
+    this.machine = machine;
+    this.gate = new Gate(plan, cycle, this, saved, place);
+    this.tally = new Tally(this.gate);
   }
 
   get id(): string {
@@ -81,16 +98,11 @@ export class Contract {
    */
   record(n: number, cycle: number, kind = 0): number {
     if (this.failure !== undefined) throw this.failure;
-    const { gate } = this;
-    if (cycle > gate.cycle) this.around.reach(cycle);
-    const { moves } = this;
-    let admitted: number;
-    try {
-      admitted = gate.record(n, cycle, kind);
-    } catch (error) {
-      throw this.fail(error);
-    }
-    this.counted(n, admitted, moves);
+    const { cells, at } = this;
+    if (cycle > cycleOfGate(cells, at)) this.around.reach(cycle);
+    const admitted = recordQuietly(cells, at, n, cycle);
+    if (admitted < 0) return this.recordMoving(n, cycle, kind);
+    if (!this.isDirty) this.becomeDirty();
     return admitted;
   }
 
@@ -110,7 +122,7 @@ export class Contract {
         fix: 'Send what was batched before it is older than the window.',
       });
     }
-    this.counted(n, admitted, moves);
+    this.counted(moves);
     return admitted;
   }
 
@@ -186,13 +198,22 @@ export class Contract {
     return this.started;
   }
 
-  private counted(n: number, admitted: number, moves: number): void {
-    this.tally.events(n, admitted, this.gate.count, this.gate.cycle);
-    if (!this.isDirty) {
-      this.isDirty = true;
-      this.around.dirty(this);
-    }
+  /** The long way of `record`: the contract may move. */
+  private recordMoving(n: number, cycle: number, kind: number): number {
+    const { moves } = this;
+    const admitted = this.guarded(() => this.gate.record(n, cycle, kind));
+    this.counted(moves);
+    return admitted;
+  }
+
+  private counted(moves: number): void {
+    if (!this.isDirty) this.becomeDirty();
     if (this.moves !== moves) this.around.moved(this);
+  }
+
+  private becomeDirty(): void {
+    this.isDirty = true;
+    this.around.dirty(this);
   }
 
   private guarded<T>(body: () => T): T {

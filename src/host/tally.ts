@@ -1,29 +1,36 @@
 // Owns the figures of one contract since it came alive: requests, decisions, entries, restores, the peak of its window.
+// Leaves those that change with every event to its gate, which counts them on the way.
+import type { Gate } from '../core/gate.js';
 
 export class Tally {
-  requests = 0;
-  limited = 0;
   /** Times the contract went from a state that admits to one that does not, and back. */
   entries = 0;
   restores = 0;
   /** Sum over finished stretches of (restore cycle - entry cycle). */
   limitingCycles = 0;
-  peakCount = 0;
-  /** First cycle with the peak; undefined before the first event. */
-  peakCycle: number | undefined;
   private limitingSince = 0;
+
+  constructor(private readonly gate: Gate) {}
+
+  get requests(): number {
+    return this.gate.figures.requests;
+  }
+
+  get limited(): number {
+    return this.gate.figures.limited;
+  }
 
   get admitted(): number {
     return this.requests - this.limited;
   }
 
-  events(n: number, admitted: number, count: number, cycle: number): void {
-    this.requests += n;
-    this.limited += n - admitted;
-    if (count > this.peakCount) {
-      this.peakCount = count;
-      this.peakCycle = cycle;
-    }
+  get peakCount(): number {
+    return this.gate.figures.peakCount;
+  }
+
+  /** First cycle with the peak; undefined before the first event. */
+  get peakCycle(): number | undefined {
+    return this.gate.figures.peakCycle;
   }
 
   moved(admittedBefore: boolean, admits: boolean, cycle: number): void {
