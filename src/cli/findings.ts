@@ -1,6 +1,7 @@
 // Owns what a command prints of its runs, and where it leaves their reports: the same for simulate, replay and load.
+import { join } from 'node:path';
 import type { Outcome } from '../outcome/schema.js';
-import { openReportFolder, type ReportFolder, type WrittenReport } from '../report/folder.js';
+import { openReportFolder, type ReportFolder, safeName, type WrittenReport } from '../report/folder.js';
 import type { Reported } from '../report/reported.js';
 import { summaryText } from '../report/summary.js';
 import { reportText } from '../report/text.js';
@@ -14,23 +15,13 @@ export interface FindingsOptions {
   readonly out?: string | undefined;
 }
 
-/** The command as it was given, to be given again. */
-export function commandGiven(): string {
-  return [
-    'weir',
-    ...process.argv
-      .slice(2)
-      .map((word) => (/^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)),
-  ].join(' ');
-}
-
 /** Makes the folder of a report before the run starts, so that a path that cannot be written fails early. */
 export async function folderFor(
   { report, out }: FindingsOptions,
   run: { readonly scenario: string; readonly id: string; readonly ofSeveral?: boolean },
 ): Promise<ReportFolder | undefined> {
   if (!report) return undefined;
-  const place = out === undefined ? {} : { out: run.ofSeveral === true ? `${out}/${run.scenario}` : out };
+  const place = out === undefined ? {} : { out: run.ofSeveral === true ? join(out, safeName(run.scenario)) : out };
   return openReportFolder({ ...place, scenario: run.scenario, run: run.id });
 }
 

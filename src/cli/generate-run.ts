@@ -7,16 +7,18 @@ import { loadScenario } from '../scenario/load.js';
 import { readInstant } from '../traffic/log/instant.js';
 import { combinedLine } from '../traffic/log/write.js';
 import type { GenerateArguments } from './generate.js';
+import { checkSeed } from './options.js';
+import { checkSpelling } from './spelling.js';
 
 const operators = standardOperators();
 
 /** Characters that are gathered before they are written. */
 const CHUNK = 64 * 1024;
 
-export async function runGenerate({ scenario: path, seed, start }: GenerateArguments): Promise<void> {
-  if (seed !== undefined && !(Number.isSafeInteger(seed) && seed >= 0)) {
-    throw new Failure('wrong_usage', { what: '--seed takes a whole number from 0 on.', fix: 'For example --seed 7.' });
-  }
+export async function runGenerate(given: GenerateArguments): Promise<void> {
+  checkSpelling(given);
+  const { scenario: path, seed, start } = given;
+  checkSeed(seed);
   const startMs = startOf(start);
   const scenario = await loadScenario(path, (id) => operators.get(id));
   let chunk = '';

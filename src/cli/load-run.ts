@@ -5,27 +5,33 @@ import type { WrittenReport } from '../report/folder.js';
 import type { Reported } from '../report/reported.js';
 import { type LiveOptions, load, mintKey } from '../run/load.js';
 import { type LoadedScenario, loadScenario } from '../scenario/load.js';
+import { commandAgain } from './again.js';
 import { CycleLines } from './cycle-lines.js';
-import { commandGiven, folderFor, printFindings } from './findings.js';
+import { folderFor, printFindings } from './findings.js';
 import { interruptible } from './interrupt.js';
 import type { LoadArguments } from './load.js';
+import { checkSeed, checkTop, topFlag } from './options.js';
+import { checkSpelling } from './spelling.js';
 
 const operators = standardOperators();
 const findOperator = (id: string) => operators.get(id);
 
 export async function runLoads(given: LoadArguments): Promise<void> {
-  const scenarios: LoadedScenario[] = [];
-  for (const path of given.scenario) scenarios.push(await loadScenario(path, findOperator));
+  checkSpelling(given, ['scenario']);
+  checkSeed(given.seed);
+  checkTop(given.top);
+  const scenarios: [path: string, scenario: LoadedScenario][] = [];
+  for (const path of given.scenario) scenarios.push([path, await loadScenario(path, findOperator)]);
   const { signal, release } = interruptible();
   const live = { ...liveOptionsOf(given), findOperator, signal };
   const sharesKey =
     live.url !== undefined &&
     live.key === undefined &&
-    scenarios.filter(({ target }) => target === undefined).length > 1;
+    scenarios.filter(([, { target }]) => target === undefined).length > 1;
   const common = sharesKey ? { ...live, key: await mintKey(live) } : live;
   const runs: Reported[] = [];
   const reports: (WrittenReport | undefined)[] = [];
-  for (const scenario of scenarios) {
+  for (const [path, scenario] of scenarios) {
     if (signal.aborted) break;
     const seed = given.seed ?? scenario.seed;
     const folder = await folderFor(given, {
@@ -45,13 +51,27 @@ export async function runLoads(given: LoadArguments): Promise<void> {
       ...observed,
       ...(timeline === undefined ? {} : { predicted: timeline }),
       series,
-      command: commandGiven(),
+      command: commandFor(path, given),
     };
     runs.push(run);
     reports.push(await folder?.write(run));
   }
   release();
   printFindings(runs, reports, given);
+}
+
+function commandFor(path: string, given: LoadArguments): string {
+  const { url, cycleMs, seed, pacing, timeout, connections, allowRemote, top } = given;
+  return commandAgain('load', [path], {
+    url,
+    'cycle-ms': cycleMs,
+    seed,
+    pacing,
+    timeout,
+    connections,
+    'allow-remote': allowRemote,
+    ...topFlag(top),
+  });
 }
 
 /** What the command line says of a live target, the same for every command that sends to one. */

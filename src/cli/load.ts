@@ -1,6 +1,6 @@
 // Owns the options of `weir load`. Leaves the doing to load-run.ts.
 import type { ArgumentsCamelCase, Argv, CommandModule } from 'yargs';
-import { jsonOption, outOption, reportOption, topOption } from './options.js';
+import { jsonOption, noDefault, outOption, reportOption, topOption } from './options.js';
 
 /** Options of every command that sends to a live target. */
 export const liveOptions = {
@@ -30,6 +30,7 @@ const options = (yargs: Argv) =>
       type: 'string',
       array: true,
       demandOption: true,
+      ...noDefault,
       describe: 'scenario files (YAML or JSON)',
     })
     .options(liveOptions)

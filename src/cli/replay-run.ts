@@ -2,6 +2,7 @@
 import { basename } from 'node:path';
 import { rateLimiter } from '../core/contract/rate-limiter.js';
 import { planContract } from '../core/contract/validate.js';
+import { CYCLE_MS } from '../core/cycle.js';
 import { Failure } from '../core/failure.js';
 import { nearest } from '../core/nearest.js';
 import { standardOperators } from '../core/operator/registry.js';
@@ -12,17 +13,22 @@ import { parseTimeMs } from '../scenario/quantity.js';
 import { type LogFormat, type LogOptions, logFormats } from '../traffic/log/options.js';
 import type { LogReading } from '../traffic/log/read.js';
 import { type TimeUnit, timeUnits } from '../traffic/log/unix.js';
+import { commandAgain } from './again.js';
 import { CycleLines } from './cycle-lines.js';
-import { commandGiven, folderFor, printFindings } from './findings.js';
+import { folderFor, printFindings } from './findings.js';
 import { interruptible } from './interrupt.js';
 import { liveOptionsOf } from './load-run.js';
+import { checkTop, topFlag } from './options.js';
 import { Progress } from './progress.js';
 import type { ReplayArguments } from './replay.js';
+import { checkSpelling } from './spelling.js';
 
 const operators = standardOperators();
 const findOperator = (id: string) => operators.get(id);
 
 export async function runReplay(given: ReplayArguments): Promise<void> {
+  checkSpelling(given, ['log']);
+  checkTop(given.top);
   const plan = planContract(rateLimiter({ threshold: given.threshold, within: given.within }), findOperator);
   if (!(Number.isInteger(given.cycleMs) && given.cycleMs >= 1 && given.cycleMs <= 86_400_000)) {
     throw new Failure('wrong_usage', {
@@ -51,10 +57,29 @@ export async function runReplay(given: ReplayArguments): Promise<void> {
     ? await runLive(given, common, reading)
     : await runVirtual(given, common, reading);
   release();
-  const told = { ...run, command: commandGiven() };
+  const told = { ...run, command: commandFor(given) };
   const report = await folder?.write(told);
   if (!given.json) process.stdout.write(`${readings.map(readingText).join('\n')}\n\n`);
   printFindings([told], [report], given);
+}
+
+function commandFor(given: ReplayArguments): string {
+  const { log, threshold, within, cycleMs, format, timeColumn, timeUnit, countColumn, spread, top } = given;
+  const { live, url, speed, allowRemote } = given;
+  return commandAgain('replay', log, {
+    threshold,
+    within,
+    'cycle-ms': cycleMs === CYCLE_MS ? undefined : cycleMs,
+    format,
+    'time-column': timeColumn,
+    'time-unit': timeUnit,
+    'count-column': countColumn,
+    spread,
+    key: given.key ?? given.keyColumn,
+    live,
+    ...(live ? { url, speed: speed === 1 ? undefined : speed, 'allow-remote': allowRemote } : {}),
+    ...topFlag(top),
+  });
 }
 
 type Common = Pick<ReplayOptions, 'name' | 'cycleMs' | 'plan' | 'log' | 'findOperator'> & {

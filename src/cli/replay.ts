@@ -1,7 +1,7 @@
 // Owns `weir replay`: what a limiter would have done to a log.
 import type { ArgumentsCamelCase, Argv, CommandModule } from 'yargs';
 import { showDashes } from './dash.js';
-import { jsonOption, outOption, reportOption, topOption } from './options.js';
+import { jsonOption, noDefault, outOption, reportOption, topOption } from './options.js';
 
 const options = (yargs: Argv) =>
   yargs
@@ -9,6 +9,7 @@ const options = (yargs: Argv) =>
       type: 'string',
       array: true,
       demandOption: true,
+      ...noDefault,
       coerce: showDashes,
       describe: 'log files, also .gz; - for standard input',
     })

@@ -7,17 +7,12 @@ import { formatNamed, type NamedRun, type Rendered, render } from '../report/for
 import { readRun } from '../report/read.js';
 import { exitCodes } from './ending.js';
 import type { ReportArguments } from './report.js';
+import { checkSpelling } from './spelling.js';
 import { terminalAtHand } from './terminal.js';
 
-export async function runReport({
-  run: paths,
-  baseline,
-  format,
-  out,
-  tolerance: share,
-  floor,
-  failOnWorse,
-}: ReportArguments): Promise<void> {
+export async function runReport(given: ReportArguments): Promise<void> {
+  checkSpelling(given, ['run']);
+  const { run: paths, baseline, format, out, tolerance: share, floor, failOnWorse } = given;
   if (!(share >= 0) || !(floor >= 0)) {
     throw new Failure('wrong_usage', {
       what: '--tolerance and --floor take numbers from 0 on.',

@@ -1,5 +1,6 @@
 // Owns the options of `weir report`. Leaves the doing to report-run.ts.
 import type { ArgumentsCamelCase, Argv, CommandModule } from 'yargs';
+import { noDefault } from './options.js';
 
 const options = (yargs: Argv) =>
   yargs
@@ -7,6 +8,7 @@ const options = (yargs: Argv) =>
       type: 'string',
       array: true,
       demandOption: true,
+      ...noDefault,
       describe: 'report folders, or their outcome.json',
     })
     .option('format', {

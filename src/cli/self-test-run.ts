@@ -7,9 +7,12 @@ import { selfTest } from '../run/self-test/self-test.js';
 import { interruptible } from './interrupt.js';
 import { Progress } from './progress.js';
 import type { SelfTestArguments } from './self-test.js';
+import { checkSpelling } from './spelling.js';
 import { terminalAtHand } from './terminal.js';
 
-export async function runSelfTest({ replications, only, json }: SelfTestArguments): Promise<void> {
+export async function runSelfTest(given: SelfTestArguments): Promise<void> {
+  checkSpelling(given);
+  const { replications, only, json } = given;
   if (replications !== undefined && !(Number.isInteger(replications) && replications >= 2)) {
     throw new Failure('wrong_usage', {
       what: '--replications takes a whole number from 2 on.',

@@ -10,10 +10,13 @@ import { type ActorState, actorStates } from '../run/actor-states.js';
 import { replicate } from '../run/replicate.js';
 import { type Run, simulate } from '../run/simulate.js';
 import { type LoadedScenario, loadScenario } from '../scenario/load.js';
-import { commandGiven, folderFor, printFindings } from './findings.js';
+import { commandAgain } from './again.js';
+import { folderFor, printFindings } from './findings.js';
 import { interruptible } from './interrupt.js';
+import { checkSeed, checkTop, topFlag } from './options.js';
 import { Progress } from './progress.js';
 import type { SimulateArguments } from './simulate.js';
+import { checkSpelling } from './spelling.js';
 import { terminalAtHand } from './terminal.js';
 import { TraceFile } from './trace-file.js';
 
@@ -21,6 +24,7 @@ const operators = standardOperators();
 const findOperator = (id: string) => operators.get(id);
 
 export async function runSimulations(given: SimulateArguments): Promise<void> {
+  checkSpelling(given, ['scenario']);
   checkArguments(given);
   // All files are read before the first run: a misspelt path should not be found after a minute of others.
   const scenarios: [path: string, scenario: LoadedScenario][] = [];
@@ -32,7 +36,7 @@ export async function runSimulations(given: SimulateArguments): Promise<void> {
     if (signal.aborted) break;
     const place = { scenario: placeOf(scenario, scenarios), id: String(given.seed ?? scenario.seed) };
     const folder = await folderFor(given, { ...place, ofSeveral: scenarios.length > 1 });
-    const run = { ...(await runOne(path, scenario, given, signal)), command: commandGiven() };
+    const run = { ...(await runOne(path, scenario, given, signal)), command: commandFor(path, given) };
     runs.push(run);
     reports.push(await folder?.write(run));
   }
@@ -40,6 +44,10 @@ export async function runSimulations(given: SimulateArguments): Promise<void> {
   printFindings(runs, reports, given);
   const left = scenarios.length - runs.length;
   if (left > 0) process.stderr.write(`weir: stopped; ${left} of ${scenarios.length} scenarios were not run.\n`);
+}
+
+function commandFor(path: string, { seed, until, replications, top }: SimulateArguments): string {
+  return commandAgain('simulate', [path], { seed, until, replications, ...topFlag(top) });
 }
 
 /** Its name; numbered where several files have one name, so that no report is written over another. */
@@ -66,9 +74,8 @@ function checkArguments({ scenario, trace, replications, threads, until, seed, t
     refuse('--until cannot be combined with --replications.', 'Shorten the duration of the scenario instead.');
   if (until !== undefined && !(Number.isInteger(until) && until >= 0))
     refuse('--until takes a cycle, counted from 0.', 'For example --until 120.');
-  if (seed !== undefined && !(Number.isSafeInteger(seed) && seed >= 0))
-    refuse('--seed takes a whole number from 0 on.', 'For example --seed 7.');
-  if (!(Number.isInteger(top) && top >= 0)) refuse('--top takes a whole number from 0 on.', 'For example --top 10.');
+  checkSeed(seed);
+  checkTop(top);
 }
 
 async function runOne(

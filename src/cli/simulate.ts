@@ -1,6 +1,6 @@
 // Owns `weir simulate`: scenarios in virtual time, one after the other, each with its report.
 import type { ArgumentsCamelCase, Argv, CommandModule } from 'yargs';
-import { jsonOption, outOption, reportOption, topOption } from './options.js';
+import { jsonOption, noDefault, outOption, reportOption, topOption } from './options.js';
 
 const options = (yargs: Argv) =>
   yargs
@@ -8,6 +8,7 @@ const options = (yargs: Argv) =>
       type: 'string',
       array: true,
       demandOption: true,
+      ...noDefault,
       describe: 'scenario files (YAML or JSON)',
     })
     .option('seed', { type: 'number', requiresArg: true, describe: 'instead of the seed of the scenario' })

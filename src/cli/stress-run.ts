@@ -8,12 +8,14 @@ import { parseTimeMs } from '../scenario/quantity.js';
 import { exitOfStop, interruptible } from './interrupt.js';
 import { liveOptionsOf } from './load-run.js';
 import { Progress } from './progress.js';
+import { checkSpelling } from './spelling.js';
 import type { StressArguments } from './stress.js';
 import { terminalAtHand } from './terminal.js';
 
 const operators = standardOperators();
 
 export async function runStress(given: StressArguments): Promise<void> {
+  checkSpelling(given);
   const { signal, release } = interruptible();
   const progress = new Progress('stress');
   const { workers, seconds, rounds } = given;

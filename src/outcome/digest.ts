@@ -3,10 +3,17 @@ import { canonicalJson, sha256Hex } from '../core/canonical.js';
 import type { Outcome } from './schema.js';
 
 /**
- * `sha256:` and SHA-256 over the canonical JSON of what a seed determines: all but the version of the program, what only a live
- * run has (times, connections, differences), and the digest itself.
+ * `sha256:` and SHA-256 over the canonical JSON of what a seed determines: all but the version of the program, the command that was
+ * given, what only a live run has (times, connections, differences), and the digest itself.
  */
 export function digestOf(outcome: Omit<Outcome, 'digest'> & { readonly digest?: string }): string {
-  const { weir: _weir, live: _live, comparison: _comparison, digest: _digest, ...determined } = outcome;
+  const {
+    weir: _weir,
+    command: _command,
+    live: _live,
+    comparison: _comparison,
+    digest: _digest,
+    ...determined
+  } = outcome;
   return `sha256:${sha256Hex(canonicalJson(determined))}`;
 }

@@ -67,7 +67,7 @@ export function safeName(name: string): string {
 }
 
 async function write(path: string, reported: Reported): Promise<WrittenReport> {
-  const { outcome, timeline, totals, predicted, series } = reported;
+  const { outcome, timeline, totals, predicted, series, command } = reported;
   const files: string[] = [];
   const put = async (name: string, content: string | Uint8Array) => {
     await writeFile(join(path, name), content);
@@ -78,7 +78,7 @@ async function write(path: string, reported: Reported): Promise<WrittenReport> {
     files.push(join(path, name));
   };
   // What can be lost least comes first: whoever stops the writing still has the outcome.
-  await put('outcome.json', outcomeJson(outcome));
+  await put('outcome.json', outcomeJson(command === undefined ? outcome : { ...outcome, command }));
   const told = timeline ?? totals;
   await stream('timeline.ndjson', ndjsonLines(told));
   await stream('timeline.csv', csvLines(told));

@@ -30,6 +30,7 @@ export async function readRun(path: string): Promise<Reported> {
     : undefined;
   const shared = {
     outcome,
+    ...(outcome.command === undefined ? {} : { command: outcome.command }),
     ...(predicted === undefined ? {} : { predicted }),
     ...(series === undefined ? {} : { series }),
   };

@@ -23,16 +23,19 @@ export type LimitingStretch = readonly [from: number, to: number];
 /** The command that runs it again: the one that was given, or the shortest one with the same result. */
 export function commandOf({ outcome, command }: Reported): string {
   if (command !== undefined) return command;
-  const name = /^[\w./-]+$/.test(outcome.scenario)
-    ? outcome.scenario
-    : `'${outcome.scenario.replaceAll("'", "'\\''")}'`;
+  const name = shellWord(outcome.scenario);
   switch (outcome.kind) {
     case 'replay':
       return `weir replay ${name}`;
     case 'simulate':
     case 'load':
-      return `weir ${outcome.kind} ${name} --seed ${outcome.seed}`;
+      return `weir ${outcome.kind} ${name} --seed ${shellWord(String(outcome.seed))}`;
   }
+}
+
+/** A word as a POSIX shell takes it: as it is where that is safe, else in quotes. */
+export function shellWord(word: string): string {
+  return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 /**

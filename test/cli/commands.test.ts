@@ -12,6 +12,7 @@ describe('help', () => {
         yargs([]).scriptName('weir'),
       ).getHelp();
       expect(help).toMatch(/Examples:\s+weir \w/);
+      expect(help).not.toContain('default: []');
       expect(words).toMatch(/\w/);
     },
   );

@@ -62,7 +62,10 @@ describe('weir simulate', () => {
     ['an unknown field', [file('typo.yaml', `${body}limitter: {}\n`)], ['line 5, column 1', 'did you mean "limiter"?']],
     ['an unknown option', [good, '--sed', '7'], ['sed']],
     ['no scenario', [], ['weir simulate --help']],
-    ['a seed that is none', [good, '--seed', 'x'], ['--seed takes a whole number']],
+    ['a seed that is none', [good, '--seed', 'x'], ['--seed takes a number']],
+    ['a seed that is not whole', [good, '--seed', '1.5'], ['--seed takes a whole number']],
+    ['a list of no contracts', [good, '--top', '0'], ['--top takes a whole number from 1']],
+    ['two places for one report', [good, '--out', 'a', '--out', 'b'], ['--out was given more than once']],
     ['no threads', [good, '--replications', '2', '--threads', '0'], ['--threads takes a whole number']],
     ['one replication', [good, '--replications', '1'], ['--replications takes a whole number from 2']],
     ['a cycle before the first', [good, '--until', '-1'], ['--until takes a cycle']],
@@ -85,6 +88,17 @@ describe('weir simulate', () => {
     expect(readdirSync(out)).toEqual(
       expect.arrayContaining(['index.html', 'junit.xml', 'outcome.json', 'timeline.csv', 'timeline.ndjson']),
     );
+  });
+
+  it('says in each report how to run that one scenario again', async () => {
+    const out = join(folder, 'again');
+    const other = file("it's another.yaml", body);
+    await weir(['simulate', good, other, '--seed', '9', '--out', out]);
+    const again = (name: string) => /^weir .*$/m.exec(readFileSync(join(out, name, 'summary.md'), 'utf8'))?.[0];
+    expect([again('good'), again('it-s-another')]).toEqual([
+      `weir simulate ${good} --seed 9`,
+      `weir simulate '${other.replace("'", `'\\''`)}' --seed 9`,
+    ]);
   });
 
   it('writes no report over another of the same name', async () => {

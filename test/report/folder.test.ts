@@ -2,6 +2,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { digestOf } from '../../src/outcome/digest.js';
 import { openReportFolder, safeName } from '../../src/report/folder.js';
 import { readRun } from '../../src/report/read.js';
 import { emptyRun, fleetRun, hostile, liveRun, sampleRun } from './sample.js';
@@ -103,6 +104,18 @@ describe('a report folder', () => {
       series,
     });
     expect(told(back)).toEqual(told(run));
+  });
+
+  it('keeps the command that gives the run again, outside the digest', async () => {
+    const run = sampleRun();
+    const folder = await openReportFolder({ base, scenario: 'again', run: 7 });
+    await folder.write({ ...run, command: 'weir simulate scenarios/burst.yaml' });
+    const { outcome, command } = await readRun(folder.path);
+    expect([command, outcome.digest, digestOf(outcome)]).toEqual([
+      'weir simulate scenarios/burst.yaml',
+      run.outcome.digest,
+      run.outcome.digest,
+    ]);
   });
 
   it('keeps the totals of a fleet that is too large to tell of each contract', async () => {
