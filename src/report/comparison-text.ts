@@ -17,21 +17,48 @@ const signs: Readonly<Record<Change['verdict'], string>> = {
 
 /** Ends with a line feed. */
 export function comparisonText(comparison: RunComparison, terminal: Terminal = plainTerminal): string {
-  const { runs, baseline, rows } = comparison;
+  const { runs, rows } = comparison;
   const heads = runs.map(({ outcome, name }) => `${verdictMark(outcome, terminal)}  ${shownName(name)}`);
-  const titles = [
-    'figure',
-    ...runs.flatMap(({ name }, index) => (baseline === undefined || index === baseline ? [name] : [name, '', ''])),
-  ];
-  const lines = alignedTable(
-    titles.map((title, index) => ({ title: shownName(title, 28), right: index > 0 })),
-    rows.map((row) => [row.label, ...row.cells.flatMap((cell, index) => textCells(comparison, row, cell, index))]),
-    Math.max(40, terminal.columns),
-  );
-  const [head = '', ...body] = lines;
-  const coloured = body.map((line, index) => (rows[index]!.cells.some(isWorse) ? hued(line, 'bad', terminal) : line));
-  const text = `${[...heads, '', hued(head, 'strong', terminal), ...coloured, '', conclusion(comparison)].join('\n')}\n`;
+  const tables = tablesFor(comparison, Math.max(40, terminal.columns)).flatMap(([head = '', ...body]) => [
+    '',
+    hued(head, 'strong', terminal),
+    ...body.map((line, index) => (rows[index]!.cells.some(isWorse) ? hued(line, 'bad', terminal) : line)),
+  ]);
+  const text = `${[...heads, ...tables, '', conclusion(comparison)].join('\n')}\n`;
   return terminal.unicode ? text : asciiOnly(text.replaceAll('↑ ', '').replaceAll('↓ ', ''));
+}
+
+/** One table of all runs, or several of as many as fit beside the baseline: a figure whose name is cut says nothing. */
+function tablesFor(comparison: RunComparison, width: number): string[][] {
+  const { runs, baseline } = comparison;
+  const others = runs.map((_, index) => index).filter((index) => index !== baseline);
+  const first = baseline === undefined ? [] : [baseline];
+  for (let most = others.length; most > 1; most -= 1) {
+    const tables = chunked(others, most).map((some) =>
+      tableOf(comparison, [...first, ...some], Number.POSITIVE_INFINITY),
+    );
+    if (tables.every((lines) => lines.every((line) => [...line].length <= width))) return tables;
+  }
+  return others.map((one) => tableOf(comparison, [...first, one], width));
+}
+
+function tableOf(comparison: RunComparison, shown: readonly number[], width: number): string[] {
+  const { runs, baseline, rows } = comparison;
+  const titles = shown.flatMap((index) => {
+    const name = shownName(runs[index]!.name, 28);
+    return baseline === undefined || index === baseline ? [name] : [name, '', ''];
+  });
+  return alignedTable(
+    ['figure', ...titles].map((title, index) => ({ title, right: index > 0 })),
+    rows.map((row) => [row.label, ...shown.flatMap((index) => textCells(comparison, row, row.cells[index]!, index))]),
+    width,
+  );
+}
+
+function chunked<T>(all: readonly T[], most: number): T[][] {
+  return Array.from({ length: Math.ceil(all.length / most) }, (_, index) =>
+    all.slice(index * most, (index + 1) * most),
+  );
 }
 
 /** What the table says, in a sentence. */
@@ -155,7 +182,9 @@ export function textCells(
 function deltaText({ delta, share }: Change): string {
   if (delta === 0) return '';
   const sign = delta > 0 ? '+' : '';
-  return share === undefined ? `${sign}${number(delta)}` : `${sign}${Number((share * 100).toFixed(1))} %`;
+  if (share === undefined) return `${sign}${number(delta)}`;
+  const percent = Number((share * 100).toFixed(1));
+  return `${sign}${Math.abs(percent) >= 1000 ? number(Math.round(percent)) : percent} %`;
 }
 
 function isWorse({ change }: Cell): boolean {

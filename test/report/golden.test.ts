@@ -93,6 +93,11 @@ describe('several runs', () => {
     },
   );
 
+  it('against a baseline in 80 columns: a table for each', async () => {
+    const rendered = await render('text', named, { terminal: { ...plainTerminal, columns: 80 }, baseline: 0 });
+    await expect(rendered as string).toMatchFileSnapshot('golden/compared.narrow.txt');
+  });
+
   it('side by side as text', async () => {
     await expect((await render('text', named, { terminal: plainTerminal })) as string).toMatchFileSnapshot(
       'golden/side-by-side.txt',

@@ -9,7 +9,18 @@ import { compareRuns } from '../../src/report/compare-runs.js';
 import { comparisonHtml, pageHtml } from '../../src/report/page/page.js';
 import type { Reported } from '../../src/report/reported.js';
 import { findChromium, launchChromium, noChromium } from '../chromium.js';
-import { burst, devicesRun, emptyRun, fleetRun, hostile, liveRun, longRun, replicatedRun, sampleRun, shortRun } from './sample.js';
+import {
+  burst,
+  devicesRun,
+  emptyRun,
+  fleetRun,
+  hostile,
+  liveRun,
+  longRun,
+  replicatedRun,
+  sampleRun,
+  shortRun,
+} from './sample.js';
 
 const hostileRun = () =>
   sampleRun({
@@ -182,6 +193,51 @@ describe.skipIf(executable === undefined)(title, () => {
       50,
       [],
     ]);
+    await page.close();
+  });
+
+  it('keeps an answer on one line, however narrow its column is', async () => {
+    const expectation = { name: 'word '.repeat(30), expected: 'limited == 0 && '.repeat(9), actual: 1, held: true };
+    const { page } = await open(pageHtml(sampleRun({ more: { expectations: [expectation] } })), 600);
+    const lines = await page.evaluate(
+      `(() => { const range = document.createRange(); range.selectNodeContents(document.querySelector('[data-title=held]')); return range.getClientRects().length; })()`,
+    );
+    expect(lines).toBe(1);
+    await page.close();
+  });
+
+  it('prints light, with the heads of its tables, and with charts no wider than the paper', async () => {
+    const { page } = await open(pageHtml(liveRun()), 1280, 'dark');
+    await page.evaluate(`dispatchEvent(new Event('beforeprint'))`);
+    await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+    // The paper is narrower than the screen on which the charts were drawn.
+    await page.evaluate(`document.querySelector('.page').style.width = '700px'`);
+    const seen = await page.evaluate(`({
+      ground: getComputedStyle(document.body).backgroundColor,
+      heads: [...document.querySelectorAll('#transitions th')].map((th) => th.innerText),
+      tooWide: [...document.querySelectorAll('canvas')].filter((canvas) => canvas.getBoundingClientRect().width > 700).length,
+      controls: [...document.querySelectorAll('#theme, form, .pager')].filter((one) => one.offsetHeight > 0).length,
+    })`);
+    expect(seen).toEqual({
+      ground: 'rgb(255, 255, 255)',
+      heads: ['contract', 'cycle', 'to', 'count', 'lasted'],
+      tooWide: 0,
+      controls: 0,
+    });
+    await page.close();
+  });
+
+  it('names every figure of several runs in whole words, at the width of a phone too', async () => {
+    const all = [sampleRun(), liveRun(), shortRun(), fleetRun()];
+    const comparison = compareRuns(
+      all.map(({ outcome }, index) => ({ name: `reports/long/path/of-run-${index}`, outcome })),
+      { baseline: 0 },
+    );
+    const { page } = await open(comparisonHtml(comparison, all), 360);
+    const narrowest = await page.evaluate(
+      `Math.min(...[...document.querySelectorAll('th[scope=row]')].map((th) => th.getBoundingClientRect().width))`,
+    );
+    expect(narrowest).toBeGreaterThanOrEqual(110);
     await page.close();
   });
 

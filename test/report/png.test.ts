@@ -55,6 +55,15 @@ const named = Object.entries({ sampleRun, liveRun, fleetRun, replicatedRun, shor
     ),
 );
 
+it.each(['light', 'dark'] as const)('shows both arms where one lies exactly over the other: %s', async (theme) => {
+  const run = sampleRun({ threshold: 40 });
+  const spec = chartsOf({ ...run, predicted: run.timeline! }).find(({ id }) => id === 'comparison')!;
+  const picture = await look(chartPng({ ...spec, lines: spec.lines.slice(0, 2) }, theme));
+  const { predicted, observed } = palettes[theme].tones;
+  const pixels = [predicted, observed].map(({ color }) => picture.count(rgb(color)));
+  expect(pixels.map((n) => n > 3_000)).toEqual([true, true]);
+});
+
 describe('every chart as PNG', () => {
   it.each(named)(
     '%s, %s, %s: has its size, its ground and words on it',

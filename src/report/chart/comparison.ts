@@ -4,7 +4,7 @@ import { reduceMarks } from '../reduce.js';
 import type { Reported } from '../reported.js';
 import { shownContract } from '../reported.js';
 import { counted, number, plain } from '../words.js';
-import { COLUMNS, countSteps, cycleAxis, level, steppedLine } from './cycle-axis.js';
+import { COLUMNS, countSteps, cycleAxis, steppedLine, thresholdLine } from './cycle-axis.js';
 import type { ChartSpec } from './spec.js';
 
 /** Undefined where there is only one arm. */
@@ -12,7 +12,7 @@ export function comparisonChart({ outcome, timeline, predicted }: Reported): Cha
   const contract = shownContract(outcome);
   if (timeline === undefined || predicted === undefined || contract === undefined) return undefined;
   const axis = cycleAxis(outcome);
-  const { id, threshold } = contract;
+  const { id, threshold, peak_count } = contract;
   const { differences = [], differences_total = 0 } = outcome.comparison ?? {};
   const own = differences.filter((difference) => difference.contract === id);
   const places = [...new Set(own.map(({ cycle }) => cycle - axis.firstCycle))].sort((a, b) => a - b);
@@ -31,10 +31,10 @@ export function comparisonChart({ outcome, timeline, predicted }: Reported): Cha
     yTitle: 'requests in the window',
     yWhole: true,
     lines: [
-      // The first line lies on top: the thin one over the thick one.
-      steppedLine('observed', 'observed', countSteps(timeline, axis, isOwn), { width: 1.8 }),
-      steppedLine('predicted', 'predicted', countSteps(predicted, axis, isOwn), { width: 4 }),
-      ...(threshold === null ? [] : [level('threshold', 'threshold', threshold, axis)]),
+      // The first line lies on top: the thin one over the broad one.
+      steppedLine('observed', 'observed', countSteps(timeline, axis, isOwn), { width: 1.6 }),
+      steppedLine('predicted', 'predicted', countSteps(predicted, axis, isOwn), { width: 7 }),
+      ...thresholdLine(threshold, peak_count, axis),
     ],
     shades: [],
     marks: xs.length === 0 ? [] : [{ kind: 'difference', xs }],

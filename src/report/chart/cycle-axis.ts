@@ -43,6 +43,19 @@ export function level(label: string, tone: Line['tone'], value: number, { from, 
   return { label, tone, xs: [from, to], ys: [value, value], stepped: true };
 }
 
+/** Of the largest count: a threshold that is farther away would press the count to the ground. */
+const FAR = 10;
+
+/** Whether a threshold can be drawn beside counts up to `peak`. */
+export function isNear(threshold: number, peak: number): boolean {
+  return peak === 0 || threshold <= FAR * peak;
+}
+
+/** The line of a threshold; none where there is no threshold, or where it lies too far above. */
+export function thresholdLine(threshold: number | null, peak: number, axis: CycleAxis, label = 'threshold'): Line[] {
+  return threshold === null || !isNear(threshold, peak) ? [] : [level(label, 'threshold', threshold, axis)];
+}
+
 /** The limiting stretches of a contract on the axis, as they are drawn. */
 export function shadesOf(
   outcome: Outcome,

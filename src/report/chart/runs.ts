@@ -1,11 +1,11 @@
 // Owns the chart of several runs: the windows over one another, each from its own first cycle.
 import { type Reported, shownContract } from '../reported.js';
 import { counted, plain } from '../words.js';
-import { countSteps, cycleAxis, level, steppedLine } from './cycle-axis.js';
+import { countSteps, cycleAxis, steppedLine, thresholdLine } from './cycle-axis.js';
 import type { ChartSpec, CycleAxis, Tone } from './spec.js';
 
 /** More lines than this could not be told apart. */
-const tones: readonly Tone[] = ['count', 'limited', 'predicted', 'tail', 'observed'];
+const tones: readonly Tone[] = ['count', 'limited', 'median', 'tail', 'observed'];
 
 /** Undefined where no run kept a timeline of its contracts. */
 export function runsChart(names: readonly string[], runs: readonly Reported[]): ChartSpec | undefined {
@@ -22,6 +22,8 @@ export function runsChart(names: readonly string[], runs: readonly Reported[]): 
   const longest = shown.reduce((most, { outcome }) => Math.max(most, cycleAxis(outcome).to), 0);
   const axis: CycleAxis = { kind: 'cycles', from: 0, to: longest, firstCycle: 0, cycleMs: first.outcome.cycle_ms };
   const { threshold } = first.contract;
+  const peak = shown.reduce((most, { contract }) => Math.max(most, contract.peak_count), 0);
+  const isShared = shown.every(({ contract }) => contract.threshold === threshold);
   return {
     id: 'window',
     title: 'Requests in the window',
@@ -35,9 +37,11 @@ export function runsChart(names: readonly string[], runs: readonly Reported[]): 
           plain(name),
           tones[index]!,
           countSteps(timeline, cycleAxis(outcome), (row) => row.contract === contract.id),
+          // The first line lies on top, and each of the others is a little broader: runs that are the same all show.
+          { width: 1.6 + 1.6 * index },
         ),
       ),
-      ...(threshold === null ? [] : [level('threshold', 'threshold', threshold, axis)]),
+      ...thresholdLine(threshold, peak, axis, isShared ? 'threshold' : `threshold of ${plain(first.name)}`),
     ],
     shades: [],
     marks: [],

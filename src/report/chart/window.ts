@@ -2,7 +2,16 @@
 import type { Reported } from '../reported.js';
 import { shownContract } from '../reported.js';
 import { counted, duration, number, plain, times } from '../words.js';
-import { COLUMNS, countSteps, cycleAxis, level, shadesOf, steppedLine, transitionMarks } from './cycle-axis.js';
+import {
+  COLUMNS,
+  countSteps,
+  cycleAxis,
+  isNear,
+  shadesOf,
+  steppedLine,
+  thresholdLine,
+  transitionMarks,
+} from './cycle-axis.js';
 import type { ChartSpec } from './spec.js';
 
 /** Undefined where the run kept no timeline of its contracts. */
@@ -13,7 +22,8 @@ export function windowChart({ outcome, timeline }: Reported): ChartSpec | undefi
   const { id, threshold, within, entries, limiting_cycles, peak_count } = contract;
   const steps = countSteps(timeline, axis, (row) => row.contract === id);
   const whose = outcome.contracts > 1 ? ` of contract ${plain(id)}` : '';
-  const bound = threshold === null ? '' : ` against the threshold of ${number(threshold)}`;
+  const far = threshold === null || isNear(threshold, peak_count) ? '' : ', which lies far above the picture';
+  const bound = threshold === null ? '' : ` against the threshold of ${number(threshold)}${far}`;
   const limiting =
     entries === 0
       ? 'It never limited.'
@@ -27,7 +37,7 @@ export function windowChart({ outcome, timeline }: Reported): ChartSpec | undefi
     yWhole: true,
     lines: [
       steppedLine('count', 'count', steps, { width: steps.xs.length > COLUMNS ? 1 : 2 }),
-      ...(threshold === null ? [] : [level('threshold', 'threshold', threshold, axis)]),
+      ...thresholdLine(threshold, peak_count, axis),
     ],
     shades: shadesOf(outcome, contract, axis),
     marks: transitionMarks(outcome, contract, axis),

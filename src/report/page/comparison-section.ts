@@ -10,7 +10,7 @@ export function comparisonSection(comparison: RunComparison): Html {
   return html`<header><p class="verdict ${worse.length === 0 ? 'held' : 'broken'}" id="verdict"><b>${mark}</b> ${conclusion(comparison)}</p>
 <button type="button" id="theme" aria-label="Switch between light and dark">Light / dark</button></header>
 <h1>Runs compared</h1>
-<main><div class="scroll"><table><thead><tr><th scope="col">figure</th>${runs.map(
+<main><div class="scroll" tabindex="0" role="region" aria-label="Figures of the runs"><table><thead><tr><th scope="col">figure</th>${runs.map(
     ({ name, outcome }, index) =>
       html`<th scope="col" class="n">${name}${index === baseline ? ' (baseline)' : ''}<small>${verdictSigns[outcome.verdict]} ${outcome.verdict}</small></th>`,
   )}</tr></thead>

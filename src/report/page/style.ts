@@ -46,6 +46,10 @@ ${heights}
 table{border-collapse:collapse;width:100%;font-size:.92rem;font-variant-numeric:tabular-nums}
 th,td{padding:.35rem .6rem;text-align:left;border-bottom:1px solid var(--line);vertical-align:top}
 td.n,th.n{text-align:right}
+.n,[data-title=held]{overflow-wrap:break-word}
+[data-title=held]{white-space:nowrap}
+th[scope=row]{min-width:7.5rem;overflow-wrap:break-word;font-weight:500;position:sticky;left:0;background:var(--ground)}
+.scroll:focus-visible{outline-offset:0}
 td small,th small{display:block;font-weight:400;color:var(--muted)}
 #transitions td:first-child{min-width:4.5rem}
 th button{border:0;background:none;padding:0;min-height:0;font-weight:650}
@@ -79,7 +83,13 @@ h1{font-size:1.3rem}
 }
 @media print{
 .page{max-width:none;padding:0}
-button,form,.pager{display:none}
-figure,tr,.figures div{break-inside:avoid}
+#theme,form,.pager{display:none}
+th button::after{content:""!important}
+th[scope=row]{position:static}
+h2,h3{break-after:avoid}
+figure,tr,.figures div,pre{break-inside:avoid}
+.scroll{overflow:visible}
+.chart{height:auto}
+canvas{max-width:100%!important;height:auto!important}
 }
 `;

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { chartsOf } from '../../src/report/chart/charts.js';
+import { runsChart } from '../../src/report/chart/runs.js';
+import type { ChartSpec } from '../../src/report/chart/spec.js';
+import { emptyRun, sampleRun } from './sample.js';
+
+const labels = ({ lines }: ChartSpec) => lines.map(({ label }) => label);
+const windowOf = (threshold: number) => chartsOf(sampleRun({ threshold })).find(({ id }) => id === 'window')!;
+const peak = sampleRun().outcome.peak_count;
+
+describe('the threshold in a chart of the window', () => {
+  it.each<[what: string, threshold: number, lines: string[]]>([
+    ['is a line', 20, ['count', 'threshold']],
+    ['is a line as long as the count is seen beside it', 10 * peak, ['count', 'threshold']],
+    ['is told only where it lies far above', 10 * peak + 1, ['count']],
+  ])('%s', (_, threshold, lines) => {
+    const chart = windowOf(threshold);
+    expect([labels(chart), chart.about.includes('far above')]).toEqual([lines, !lines.includes('threshold')]);
+  });
+
+  it('is a line where nothing was counted', () => {
+    const chart = chartsOf({ ...emptyRun(), timeline: sampleRun({ contracts: { all: [] } }).timeline }).find(
+      ({ id }) => id === 'window',
+    )!;
+    expect(labels(chart)).toEqual(['count', 'threshold']);
+  });
+
+  it('says whose it is where several runs have different ones', () => {
+    const [one, other] = [sampleRun(), sampleRun({ threshold: 30 })];
+    expect([labels(runsChart(['a', 'b'], [one, one])!), labels(runsChart(['a', 'b'], [one, other])!)]).toEqual([
+      ['a', 'b', 'threshold'],
+      ['a', 'b', 'threshold of a'],
+    ]);
+  });
+});
