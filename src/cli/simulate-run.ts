@@ -108,17 +108,13 @@ async function runOne(
   tracer?.close();
   if (given.until !== undefined && !given.json) process.stdout.write(`${actorTable(states?.() ?? [])}\n`);
   if (given.replications === undefined || signal.aborted) return run;
-  return { ...run, outcome: await withReplications(path, run.outcome, given, signal) };
+  return withReplications(path, run, given, signal);
 }
 
-async function withReplications(
-  path: string,
-  outcome: Outcome,
-  given: SimulateArguments,
-  signal: AbortSignal,
-): Promise<Outcome> {
+async function withReplications(path: string, run: Run, given: SimulateArguments, signal: AbortSignal): Promise<Run> {
+  const { outcome } = run;
   const progress = new Progress(`${outcome.scenario} replications`);
-  const replications = await replicate(path, {
+  const replicated = await replicate(path, {
     seed: outcome.seed,
     n: given.replications ?? 0,
     signal,
@@ -126,10 +122,16 @@ async function withReplications(
     onProgress: (done, n) => progress.tell(done / n, `${done} of ${n}`),
   });
   progress.clear();
-  if (replications === undefined) return outcome;
+  if (replicated === undefined) return run;
+  const { replications, band } = replicated;
   const isCut = replications.n < (given.replications ?? 0);
   const { digest: _, ...rest } = { ...outcome, ...(isCut ? { partial: true } : {}), replications };
-  return { ...rest, digest: digestOf(rest) };
+  const sealed: Outcome = { ...rest, digest: digestOf(rest) };
+  return {
+    ...run,
+    outcome: sealed,
+    ...(band === undefined ? {} : { series: { ...(run.series ?? { cycle: [] }), band } }),
+  };
 }
 
 /** Actors that are shown one by one; more are told by number. */

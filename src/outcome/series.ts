@@ -11,6 +11,23 @@ const Measure = Type.Number({ minimum: 0, maximum: 1e15 });
 const Measured = Type.Union([Measure, Type.Null()]);
 const Cycle = Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER });
 
+/** Where the window stood in many runs of one contract; a column has a value for each stretch. */
+export const Band = Type.Object(
+  {
+    runs: Type.Integer({ minimum: 1, maximum: 1_000, description: 'How many runs; of more the first thousand.' }),
+    stretch_cycles: Type.Integer({
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'Length of a stretch in cycles. Of each run its largest count in the stretch is taken.',
+    }),
+    cycle: Type.Array(Cycle, { description: 'First cycle of each stretch.' }),
+    low: Type.Array(Measure, { description: 'The count that 5 % of the runs stay at or below.' }),
+    middle: Type.Array(Measure, { description: 'The median.' }),
+    high: Type.Array(Measure, { description: 'The count that 95 % of the runs stay at or below.' }),
+  },
+  { ...strict, description: 'Over replications.' },
+);
+
 /** Every column is as long as `cycle`; a column that was not measured is left out. */
 export const Series = Type.Object(
   {
@@ -36,11 +53,10 @@ export const Series = Type.Object(
         description: 'What the latency is timed from and to. Default: from the intended instant to the answer.',
       }),
     ),
-    count_low: Column(Measure, 'Over replications: the count that 5 % of the runs stay below or at.'),
-    count_mid: Column(Measure, 'Over replications: the median of the count.'),
-    count_high: Column(Measure, 'Over replications: the count that 95 % of the runs stay below or at.'),
+    band: Type.Optional(Band),
   },
   { ...strict, title: 'Weir series' },
 );
 
 export type Series = Static<typeof Series>;
+export type Band = Static<typeof Band>;

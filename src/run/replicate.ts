@@ -4,6 +4,8 @@ import { availableParallelism } from 'node:os';
 import { Piscina } from 'piscina';
 import type { Seed } from '../core/random.js';
 import type { Outcome, Replications } from '../outcome/schema.js';
+import type { Band } from '../outcome/series.js';
+import { bandOf, type Span } from './band.js';
 import { interval } from './interval.js';
 
 /** What a worker is asked for: some runs of a scenario file. */
@@ -14,6 +16,24 @@ export interface ReplicationTask {
 
 /** Figures of one run by name, for example `limited` or `clients.retries`. */
 export type FigureList = Readonly<Record<string, number>>;
+
+/** What a worker gives back of one run. */
+export interface Replicate {
+  readonly figures: FigureList;
+  /** Of a run of one contract the largest count of its window in each stretch. */
+  readonly peaks?: readonly number[];
+  readonly span: Span;
+}
+
+/** What many runs say together. */
+export interface Replicated {
+  readonly replications: Replications;
+  /** Undefined where there are several contracts. */
+  readonly band?: Band;
+}
+
+/** A band of more runs would hardly look different, and its memory grows with them. */
+const MOST_RUNS_IN_BAND = 1_000;
 
 export interface ReplicateOptions {
   readonly seed: Seed;
@@ -37,24 +57,24 @@ export function replicationSeed(seed: Seed, index: number): Seed {
 export async function replicate(
   path: string,
   { seed, n, signal, onProgress, threads }: ReplicateOptions,
-): Promise<Replications | undefined> {
+): Promise<Replicated | undefined> {
   const workers = Math.min(n, threads ?? availableParallelism());
-  const pool = new Piscina<ReplicationTask, FigureList[]>({
+  const pool = new Piscina<ReplicationTask, Replicate[]>({
     filename: new URL('./replicate-worker.js', import.meta.url).href,
     minThreads: workers,
     maxThreads: workers,
   });
-  const runs = new Array<FigureList | undefined>(n);
+  const runs = new Array<Replicate | undefined>(n);
   let done = 0;
   try {
     await Promise.all(
       Array.from({ length: n }, async (_, index) => {
         try {
-          const [figures] = await pool.run(
+          const [run] = await pool.run(
             { path, seeds: [replicationSeed(seed, index)] },
             signal === undefined ? {} : { signal },
           );
-          runs[index] = figures;
+          runs[index] = index < MOST_RUNS_IN_BAND || run === undefined ? run : { figures: run.figures, span: run.span };
           done += 1;
           onProgress?.(done, n);
         } catch (error) {
@@ -65,8 +85,17 @@ export async function replicate(
   } finally {
     await pool.destroy();
   }
-  const finished = runs.filter((figures) => figures !== undefined);
-  return finished.length < 2 ? undefined : summarise(finished);
+  const finished = runs.filter((run) => run !== undefined);
+  if (finished.length < 2) return undefined;
+  const replications = summarise(finished.map(({ figures }) => figures));
+  const band = bandIn(finished);
+  return band === undefined ? { replications } : { replications, band };
+}
+
+function bandIn(runs: readonly Replicate[]): Band | undefined {
+  const told = runs.flatMap(({ peaks }) => (peaks === undefined ? [] : [peaks]));
+  const isWhole = told.length > 0 && told.every(({ length }) => length === told[0]!.length);
+  return isWhole ? bandOf(told, runs[0]!.span) : undefined;
 }
 
 /** Mean, its 95 % interval, smallest and largest of every figure that all runs have. */

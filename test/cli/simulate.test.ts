@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Compile } from 'typebox/compile';
 import { describe, expect, it } from 'vitest';
 import { Outcome } from '../../src/outcome/schema.js';
+import type { Series } from '../../src/outcome/series.js';
 import { begin, temporaryFolder, weir } from './client/command-line.js';
 
 const schema = Compile(Outcome);
@@ -118,6 +119,30 @@ describe('weir simulate', () => {
     expect(one).toEqual(two);
     expect(one!.replications!.n).toBe(4);
     expect(one!.digest).toMatch(/^sha256:/);
+  });
+
+  it('draws replications as a band, the same however they were spread', async () => {
+    const series = await Promise.all(
+      ['1', '2'].map(async (threads) => {
+        const out = join(folder, `band-${threads}`);
+        await weir([
+          'simulate',
+          'scenarios/backpressure.yaml',
+          '--replications',
+          '3',
+          '--threads',
+          threads,
+          '--out',
+          out,
+        ]);
+        expect(readdirSync(join(out, 'charts'))).toEqual(
+          expect.arrayContaining(['band.png', 'queue.png', 'replications.png']),
+        );
+        return JSON.parse(readFileSync(join(out, 'series.json'), 'utf8')) as Series;
+      }),
+    );
+    expect(series[0]).toEqual(series[1]);
+    expect(series[0]!.band).toMatchObject({ runs: 3, stretch_cycles: 10 });
   });
 
   it('stops at a cycle, and shows what every actor is doing; traces every message', async () => {

@@ -258,8 +258,19 @@ export function replicatedRun(): Reported {
     min: mean - by,
     max: mean + by,
   });
+  const cycle = Array.from({ length: 30 }, (_, index) => 2 * index);
+  const middle = cycle.map((at) => Math.max(4, 50 - 4 * Math.abs(at - 26)));
+  const band = {
+    runs: 20,
+    stretch_cycles: 2,
+    cycle,
+    low: middle.map((count) => Math.round(0.8 * count)),
+    middle,
+    high: middle.map((count) => Math.round(1.3 * count)),
+  };
   return {
     ...run,
+    series: { cycle: [], band },
     outcome: {
       ...run.outcome,
       replications: {

@@ -4,7 +4,7 @@ import { comparisonChart } from './comparison.js';
 import { decisionsChart } from './decisions.js';
 import { contractsChart, lanesChart } from './lanes.js';
 import { latencyChart, percentilesChart, queueChart } from './load.js';
-import { replicationsChart } from './replications.js';
+import { bandChart, spreadChart } from './replications.js';
 import type { ChartSpec } from './spec.js';
 import { windowChart } from './window.js';
 
@@ -17,7 +17,8 @@ const builders: readonly ((reported: Reported) => ChartSpec | undefined)[] = [
   queueChart,
   latencyChart,
   percentilesChart,
-  replicationsChart,
+  bandChart,
+  spreadChart,
 ];
 
 export function chartsOf(reported: Reported): ChartSpec[] {

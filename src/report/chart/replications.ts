@@ -1,44 +1,37 @@
 // Owns the charts of many runs of one scenario: the window as a band over cycles where it was kept, and every figure with its spread.
 import { figures } from '../figures.js';
-import { reduceSteps } from '../reduce.js';
 import type { Reported } from '../reported.js';
 import { counted, number } from '../words.js';
-import { COLUMNS, cycleAxis, level } from './cycle-axis.js';
+import { cycleAxis, thresholdLine } from './cycle-axis.js';
 import type { ChartSpec, Line } from './spec.js';
 
 const MOST_FIGURES = 16;
 
-/** Undefined where there was one run only, or no figure has a mean to compare with. */
-export function replicationsChart(reported: Reported): ChartSpec | undefined {
-  return bandChart(reported) ?? spreadChart(reported);
-}
-
-/** Between which counts 90 % of the runs lay, cycle by cycle. */
-function bandChart({ outcome, series }: Reported): ChartSpec | undefined {
-  const { count_low: low, count_mid: middle, count_high: high, cycle } = series ?? {};
-  if (cycle === undefined || low === undefined || middle === undefined || high === undefined) return undefined;
+/** Between which counts most of the runs lay; undefined where that was not kept. */
+export function bandChart({ outcome, series }: Reported): ChartSpec | undefined {
+  const band = series?.band;
+  if (band === undefined) return undefined;
   const axis = cycleAxis(outcome);
-  const xs = cycle.map((one) => one - axis.firstCycle);
-  const line = (label: string, ys: readonly number[], more: Partial<Line>): Line => ({
-    label,
-    tone: 'band',
-    ...reduceSteps({ xs, ys }, axis.from, axis.to, COLUMNS),
-    stepped: true,
-    width: 1,
-    ...more,
-  });
-  const threshold = outcome.by_contract[0]?.threshold ?? null;
+  const xs = [...band.cycle.map((one) => one - axis.firstCycle), axis.to];
+  const line = (label: string, ys: readonly number[], more: Partial<Line>): Line => {
+    // The last stretch reaches to the end of the run.
+    const held = { xs, ys: [...ys, ys.at(-1) ?? 0] };
+    return { label, tone: 'band', ...held, stepped: true, width: 1, ...more };
+  };
+  const peak = band.high.reduce((most, count) => Math.max(most, count), 0);
+  const step = band.stretch_cycles === 1 ? 'cycle' : `stretch of ${number(band.stretch_cycles)} cycles`;
   return {
-    id: 'replications',
+    id: 'band',
     title: 'The window over replications',
-    about: `Nine of ten of ${counted(outcome.replications?.n ?? 0, 'run')} stay within the band.`,
+    about: `The largest count of each ${step}: in nine of ten of ${counted(band.runs, 'run')} it lay within the band.`,
     x: axis,
     yTitle: 'requests in the window',
+    yWhole: true,
     lines: [
-      line('median', middle, { tone: 'count', width: 2 }),
-      line('5 % of the runs', low, {}),
-      line('95 % of the runs', high, { area: 'previous' }),
-      ...(threshold === null ? [] : [level('threshold', 'threshold', threshold, axis)]),
+      line('median', band.middle, { tone: 'count', width: 2 }),
+      line('5 % of the runs', band.low, {}),
+      line('95 % of the runs', band.high, { area: 'previous' }),
+      ...thresholdLine(outcome.by_contract[0]?.threshold ?? null, peak, axis),
     ],
     shades: [],
     marks: [],
@@ -46,14 +39,14 @@ function bandChart({ outcome, series }: Reported): ChartSpec | undefined {
   };
 }
 
-/** How far each figure strays from its mean. */
-function spreadChart({ outcome }: Reported): ChartSpec | undefined {
+/** How far each figure strays from its mean; undefined where there was one run only, or no figure has a mean to compare with. */
+export function spreadChart({ outcome }: Reported): ChartSpec | undefined {
   const { replications } = outcome;
   if (replications === undefined) return undefined;
   const rows = figures
-    .flatMap(({ name, label }) => {
+    .flatMap(({ name, label, of }) => {
       const found = replications.figures[name];
-      if (found === undefined || found.mean === 0) return [];
+      if (found === undefined || found.mean === 0 || of(outcome) === undefined) return [];
       const percent = (value: number) => (100 * (value - found.mean)) / Math.abs(found.mean);
       const told = `${number(found.mean)} (${number(found.low)} to ${number(found.high)})`;
       return [

@@ -10,6 +10,7 @@ export type ChartId =
   | 'queue'
   | 'latency'
   | 'percentiles'
+  | 'band'
   | 'replications';
 
 /** What a colour and a line style stand for; palette.ts gives each its looks. */
