@@ -5,6 +5,7 @@
 //     0 ┤▁▂▃▄▄▄▄▄▄▄▄▄▄██████▄▄▄▄▄▃▂▁
 //         limiting    ▀▀▀▀▀▀
 //        0            120           300 cycles
+import { isNear } from './chart/cycle-axis.js';
 import { limitingStates, limitingStretches, type Reported, shownContract } from './reported.js';
 import { shownName, type Terminal } from './terminal-text.js';
 import { duration, number } from './words.js';
@@ -18,8 +19,9 @@ export function windowText({ outcome, timeline }: Reported, terminal: Terminal):
   const contract = shownContract(outcome);
   const { first_cycle: firstCycle, last_cycle: lastCycle } = outcome;
   if (timeline === undefined || contract === undefined || firstCycle === null || lastCycle === null) return [];
-  const threshold = contract.threshold ?? 0;
-  const top = Math.max(contract.peak_count, threshold, 1);
+  const isFar = contract.threshold !== null && !isNear(contract.threshold, contract.peak_count);
+  const threshold = isFar ? undefined : (contract.threshold ?? undefined);
+  const top = Math.max(contract.peak_count, threshold ?? 0, 1);
   const margin = number(top).length + 2;
   const cycles = lastCycle - firstCycle + 1;
   const width = Math.max(8, Math.min(Math.max(cycles, 24), terminal.columns - margin - 12, 160));
@@ -54,12 +56,13 @@ export function windowText({ outcome, timeline }: Reported, terminal: Terminal):
 
   const blocks = terminal.unicode ? BLOCKS : ASCII_BLOCKS;
   const levels = peaks.map((peak) => (peak === 0 ? 0 : Math.max(1, Math.round((peak / top) * HEIGHT * 8))));
-  const thresholdRow = contract.threshold === null ? -1 : Math.min(HEIGHT - 1, Math.floor((threshold / top) * HEIGHT));
+  const thresholdRow = threshold === undefined ? -1 : Math.min(HEIGHT - 1, Math.floor((threshold / top) * HEIGHT));
   const lines: string[] = [];
   if (outcome.contracts > 1) lines.push(`${' '.repeat(margin)}contract ${shownName(contract.id, width)}`);
+  if (isFar) lines.push(`${' '.repeat(margin)}the threshold of ${number(contract.threshold ?? 0)} lies far above`);
   for (let row = HEIGHT - 1; row >= 0; row -= 1) {
     const isThreshold = row === thresholdRow;
-    const label = row === HEIGHT - 1 ? number(top) : isThreshold ? number(threshold) : row === 0 ? '0' : '';
+    const label = row === HEIGHT - 1 ? number(top) : isThreshold ? number(threshold ?? 0) : row === 0 ? '0' : '';
     const line = levels.map((height) => {
       const filled = Math.max(0, Math.min(8, height - row * 8));
       return filled === 0 && isThreshold ? (terminal.unicode ? '┄' : '-') : blocks[filled]!;

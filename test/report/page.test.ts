@@ -212,16 +212,19 @@ describe.skipIf(executable === undefined)(title, () => {
     await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
     // The paper is narrower than the screen on which the charts were drawn.
     await page.evaluate(`document.querySelector('.page').style.width = '700px'`);
+    await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
     const seen = await page.evaluate(`({
       ground: getComputedStyle(document.body).backgroundColor,
       heads: [...document.querySelectorAll('#transitions th')].map((th) => th.innerText),
       tooWide: [...document.querySelectorAll('canvas')].filter((canvas) => canvas.getBoundingClientRect().width > 700).length,
+      flat: [...document.querySelectorAll('canvas')].filter((canvas) => canvas.getBoundingClientRect().height < 180).length,
       controls: [...document.querySelectorAll('#theme, form, .pager')].filter((one) => one.offsetHeight > 0).length,
     })`);
     expect(seen).toEqual({
       ground: 'rgb(255, 255, 255)',
       heads: ['contract', 'cycle', 'to', 'count', 'lasted'],
       tooWide: 0,
+      flat: 0,
       controls: 0,
     });
     await page.close();

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { chartsOf } from '../../src/report/chart/charts.js';
 import { runsChart } from '../../src/report/chart/runs.js';
 import type { ChartSpec } from '../../src/report/chart/spec.js';
+import { plainTerminal } from '../../src/report/text.js';
+import { windowText } from '../../src/report/window-text.js';
 import { emptyRun, sampleRun } from './sample.js';
 
 const labels = ({ lines }: ChartSpec) => lines.map(({ label }) => label);
@@ -16,6 +18,13 @@ describe('the threshold in a chart of the window', () => {
   ])('%s', (_, threshold, lines) => {
     const chart = windowOf(threshold);
     expect([labels(chart), chart.about.includes('far above')]).toEqual([lines, !lines.includes('threshold')]);
+  });
+
+  it.each<[what: string, threshold: number, first: RegExp]>([
+    ['is a line', 10 * peak, /^ *510┤┄+ threshold$/],
+    ['is told only where it lies far above', 10 * peak + 1, /^ *the threshold of 511 lies far above$/],
+  ])('in the text of a terminal: %s', (_, threshold, first) => {
+    expect(windowText(sampleRun({ threshold }), plainTerminal)[0]).toMatch(first);
   });
 
   it('is a line where nothing was counted', () => {

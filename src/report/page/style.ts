@@ -89,7 +89,6 @@ th[scope=row]{position:static}
 h2,h3{break-after:avoid}
 figure,tr,.figures div,pre{break-inside:avoid}
 .scroll{overflow:visible}
-.chart{height:auto}
 canvas{max-width:100%!important;height:auto!important}
 }
 `;
