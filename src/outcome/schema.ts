@@ -226,7 +226,6 @@ export const Outcome = Type.Object(
     scenario: Text('Name of the scenario or log.'),
     question: Type.Optional(Text('The question that the scenario asks.')),
     seed: Type.Union([Type.Integer(), Type.String()], { description: 'All chance of the run follows from it.' }),
-    command: Type.Optional(Text('The command that gives the run again, in the outcome of a report.')),
     partial: Type.Optional(Type.Boolean({ description: 'True when the run was stopped before its end.' })),
     cycle_ms: Type.Integer({ minimum: 1, maximum: 86_400_000, description: 'Length of a cycle in ms.' }),
     first_cycle: Nullable(
@@ -252,6 +251,7 @@ export const Outcome = Type.Object(
     expectations: Type.Array(ExpectationOutcome),
     verdict: Verdict,
     digest: Type.String({ pattern: '^sha256:[0-9a-f]{64}$', description: 'Over everything that the seed determines.' }),
+    command: Type.Optional(Text('The command that gives the run again, in the outcome of a report.')),
   },
   { ...strict, $schema: 'https://json-schema.org/draft/2020-12/schema', title: 'Weir outcome' },
 );

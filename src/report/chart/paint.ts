@@ -1,10 +1,11 @@
 // Owns the way from a chart's data to a configuration of Chart.js: one for the PNG and the page. The function that makes it also
 // runs in the page, which carries its source: it names nothing but what it is given.
-import type { Chart, ChartConfiguration, ChartDataset, LegendItem, TooltipItem } from 'chart.js';
+import type { Chart, ChartConfiguration, TooltipItem } from 'chart.js';
 import { type AxisWords, axisWords } from './axis.js';
+import { type DatasetMaking, datasetMaking } from './datasets.js';
 import { type Overlay, overlayDrawing } from './overlay.js';
 import type { Palette } from './palette.js';
-import type { ChartSpec, Line } from './spec.js';
+import type { ChartSpec } from './spec.js';
 
 /** Where a chart is drawn. */
 export interface Looks {
@@ -15,12 +16,11 @@ export interface Looks {
   readonly width: number;
 }
 
-type LineDataset = ChartDataset<'line', { x: number; y: number | null }[]>;
-
-/** Everything that is needed to paint, from the two sets of functions that it leans on. */
-export function painter(axis: AxisWords, overlay: Overlay) {
+/** Everything that is needed to paint, from the sets of functions that it leans on. */
+export function painter(axis: AxisWords, overlay: Overlay, datasetMakers: DatasetMaking) {
   const { percentilePlaces, placeName, plainNumber, xTick, xTitle } = axis;
   const { drawHatch, drawLanes, drawMarks, drawRanges, drawShades, drawStrip } = overlay;
+  const { legendItems, lineDataset, signDatasets } = datasetMakers;
 
   /** The configuration to give to `new Chart`. */
   function paint(spec: ChartSpec, looks: Looks): ChartConfiguration<'line', { x: number; y: number | null }[]> {
@@ -158,101 +158,6 @@ export function painter(axis: AxisWords, overlay: Overlay) {
     };
   }
 
-  function lineDataset(line: Line, palette: Palette): LineDataset {
-    const { color, dash } = palette.tones[line.tone];
-    return {
-      label: line.label,
-      data: line.xs.map((x, index) => ({ x, y: line.ys[index] ?? null })),
-      yAxisID: line.axis === 'right' ? 'right' : 'y',
-      stepped: line.stepped ? 'before' : false,
-      borderColor: color,
-      borderWidth: line.width ?? 2,
-      borderDash: [...dash],
-      borderJoinStyle: 'round',
-      backgroundColor: `${color}${line.hatched === true ? '40' : '66'}`,
-      fill: line.area === undefined ? false : line.area === 'zero' ? 'origin' : '-1',
-      showLine: line.loose !== true,
-      pointRadius: line.loose === true ? 2 : line.dots === undefined ? lonePoints(line) : 5,
-      pointBorderColor: color,
-      ...(line.dots === undefined ? {} : { clip: 10 }),
-      pointBackgroundColor: color,
-      pointHitRadius: 8,
-      pointHoverRadius: 4,
-      pointStyle: line.dots ?? (line.area === undefined ? 'circle' : 'rect'),
-    };
-  }
-
-  /** A value between two gaps has no line to be seen by: it gets a dot. */
-  function lonePoints({ ys }: Line): number[] | 0 {
-    const lone = ys.map((y, index) =>
-      y !== null && (ys[index - 1] ?? null) === null && (ys[index + 1] ?? null) === null ? 2 : 0,
-    );
-    return lone.includes(2) ? lone : 0;
-  }
-
-  function isBareLine(line: Line | undefined): boolean {
-    return line !== undefined && line.dots === undefined && line.area === undefined && line.loose !== true;
-  }
-
-  /** As Chart.js makes them, but with dashed lines dashed. */
-  function legendItems(chart: Chart, { lines }: ChartSpec, palette: Palette): LegendItem[] {
-    return chart.data.datasets.map((dataset, datasetIndex) => {
-      const {
-        label = '',
-        borderColor,
-        backgroundColor,
-        borderDash,
-        borderWidth,
-        pointStyle,
-        pointRotation,
-      } = dataset as LineDataset;
-      return {
-        text: label,
-        fontColor: palette.ink,
-        datasetIndex,
-        hidden: !chart.isDatasetVisible(datasetIndex),
-        strokeStyle: borderColor as string,
-        fillStyle: backgroundColor as string,
-        lineWidth: borderWidth as number,
-        lineDash: (borderDash as number[] | undefined) ?? [],
-        pointStyle: isBareLine(lines[datasetIndex]) ? 'line' : (pointStyle as string),
-        rotation: (pointRotation as number | undefined) ?? 0,
-      } as LegendItem;
-    });
-  }
-
-  /** Data sets without data: they give shades and marks their entry in the legend, where they can be switched off. */
-  function signDatasets({ shades, marks, lanes }: ChartSpec, palette: Palette): LineDataset[] {
-    const sign = (
-      label: string,
-      style: 'rect' | 'triangle' | 'crossRot',
-      color: string,
-      fill: string,
-      rotation = 0,
-    ): LineDataset => ({
-      label,
-      data: [],
-      pointStyle: style,
-      pointRotation: rotation,
-      borderColor: color,
-      backgroundColor: fill,
-      borderWidth: 1.5,
-    });
-    const limited = palette.tones.limited.color;
-    const count = palette.tones.count.color;
-    return [
-      ...(shades.length > 0 ? [sign('limiting', 'rect', palette.shadeLine, palette.shade)] : []),
-      ...(lanes !== undefined ? [sign('limiting', 'rect', limited, limited)] : []),
-      ...marks.map(({ kind }) =>
-        kind === 'entry'
-          ? sign('entry', 'triangle', limited, limited)
-          : kind === 'restore'
-            ? sign('restore', 'triangle', count, 'transparent', 180)
-            : sign('difference', 'crossRot', palette.tones.difference.color, 'transparent'),
-      ),
-    ];
-  }
-
   function percentileTicks(max: number): (axis: { ticks: { value: number }[] }) => void {
     return (axis) => {
       const places = percentilePlaces.filter((place) => place < max - 0.15);
@@ -298,9 +203,9 @@ export function painter(axis: AxisWords, overlay: Overlay) {
 }
 
 /** Draws outside a browser. */
-export const paint = painter(axisWords(), overlayDrawing());
+export const paint = painter(axisWords(), overlayDrawing(), datasetMaking());
 
 /** The same for a page, as source: it defines `axis` with the words, and `paint`. */
 export function paintSource(): string {
-  return `const axis = (${axisWords})();\nconst paint = (${painter})(axis, (${overlayDrawing})());`;
+  return `const axis = (${axisWords})();\nconst paint = (${painter})(axis, (${overlayDrawing})(), (${datasetMaking})());`;
 }
