@@ -17,8 +17,7 @@ export function worstExit(codes: readonly number[]): number {
 /** Says what failed, on standard error; for programs as JSON on standard output. Sets the exit code; the process ends by itself. */
 export function endWith(error: unknown, asJson: boolean): void {
   if (error instanceof Failure) {
-    // Whoever stopped a command before it had anything to show is told so, and that it was stopped.
-    process.exitCode = exitOfStop() ?? error.exit;
+    process.exitCode = (error.code === 'stopped' ? exitOfStop() : undefined) ?? error.exit;
     if (asJson) process.stdout.write(`${JSON.stringify(problemOf(error))}\n`);
     else process.stderr.write(`${wordsOf(error)}\n`);
     return;

@@ -73,6 +73,7 @@ const kinds = {
   node_unreachable: { status: 503, exit: 5, title: 'The node could not be reached' },
   answer_unreadable: { status: 502, exit: 5, title: 'The answer of the node cannot be read' },
   port_in_use: { status: 503, exit: 2, title: 'The address is in use' },
+  stopped: { status: 503, exit: 130, title: 'The command was stopped before it had anything to show' },
   remote_not_allowed: { status: 403, exit: 2, title: 'The target is not on this machine' },
 } as const satisfies Record<string, Kind>;
 

@@ -37,7 +37,7 @@ describe('a command that is refused', () => {
     ['deploy edge --threshold 0', 'invalid_input', 2],
     ['deploy edge --definition /nowhere.json', 'unreadable_file', 2],
     ['deploy edge --definition x --within 3', 'wrong_usage', 2],
-    ['inspect nothing', 'route_not_found', 2],
+    ['inspect nothing', 'template_not_found', 2],
     ['operators KO43', 'operator_not_found', 2],
     ['event edge --count x', 'wrong_usage', 2],
     ['event edge --count 1 --count 2', 'wrong_usage', 2],

@@ -133,7 +133,7 @@ describe('a run that does not come to its end', () => {
 
   it('stops before it began when it is told so', async () => {
     const { url } = await node();
-    await expect(run(burst, { url, signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'node_unreachable' });
+    await expect(run(burst, { url, signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'stopped' });
   });
 
   it('is invalid when the generator stands still', async () => {
