@@ -1,14 +1,14 @@
 // Owns the doing of `weir load`: scenarios against a live target one after the other, a line for each cycle while they run.
-import { Failure } from '../core/failure.js';
 import { standardOperators } from '../core/operator/registry.js';
 import type { WrittenReport } from '../report/folder.js';
 import type { Reported } from '../report/reported.js';
-import { type LiveOptions, load, mintKey } from '../run/load.js';
+import { load, mintKey } from '../run/load.js';
 import { type LoadedScenario, loadScenario } from '../scenario/load.js';
 import { commandAgain } from './again.js';
 import { CycleLines } from './cycle-lines.js';
 import { folderFor, printFindings } from './findings.js';
 import { interruptible } from './interrupt.js';
+import { liveOptionsOf } from './live-options.js';
 import type { LoadArguments } from './load.js';
 import { checkSeed, checkTop, topFlag } from './options.js';
 import { checkSpelling } from './spelling.js';
@@ -72,28 +72,4 @@ function commandFor(path: string, given: LoadArguments): string {
     'allow-remote': allowRemote,
     ...topFlag(top),
   });
-}
-
-/** What the command line says of a live target, the same for every command that sends to one. */
-export function liveOptionsOf(
-  given: Pick<LoadArguments, 'url' | 'cycleMs' | 'key' | 'allowRemote' | 'timeout' | 'connections'>,
-): Omit<LiveOptions, 'findOperator'> {
-  const whole = (option: string, value: number | undefined, most: number) => {
-    if (value === undefined || (Number.isInteger(value) && value >= 1 && value <= most)) return value;
-    throw new Failure('wrong_usage', {
-      what: `--${option} takes a whole number from 1 to ${most}.`,
-      fix: 'See `weir load --help`.',
-    });
-  };
-  const cycleMs = whole('cycle-ms', given.cycleMs, 86_400_000);
-  const timeoutMs = whole('timeout', given.timeout, 3_600_000);
-  const connections = whole('connections', given.connections, 10_000);
-  return {
-    allowRemote: given.allowRemote,
-    ...(given.url === undefined ? {} : { url: given.url }),
-    ...(given.key === undefined ? {} : { key: given.key }),
-    ...(cycleMs === undefined ? {} : { cycleMs }),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(connections === undefined ? {} : { connections }),
-  };
 }

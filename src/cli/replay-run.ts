@@ -7,7 +7,6 @@ import { Failure } from '../core/failure.js';
 import { nearest } from '../core/nearest.js';
 import { standardOperators } from '../core/operator/registry.js';
 import type { Reported } from '../report/reported.js';
-import { liveReplay } from '../run/live-replay.js';
 import { type ReplayOptions, replay } from '../run/replay.js';
 import { parseTimeMs } from '../scenario/quantity.js';
 import { type LogFormat, type LogOptions, logFormats } from '../traffic/log/options.js';
@@ -17,7 +16,7 @@ import { commandAgain } from './again.js';
 import { CycleLines } from './cycle-lines.js';
 import { folderFor, printFindings } from './findings.js';
 import { interruptible } from './interrupt.js';
-import { liveOptionsOf } from './load-run.js';
+import { liveOptionsOf } from './live-options.js';
 import { checkTop, topFlag } from './options.js';
 import { Progress } from './progress.js';
 import type { ReplayArguments } from './replay.js';
@@ -112,6 +111,8 @@ async function runLive(given: ReplayArguments, common: Common, reading: Progress
     });
   }
   const lines = new CycleLines(common.name);
+  // Most replays send nothing, and need nothing of what sends.
+  const { liveReplay } = await import('../run/live-replay.js');
   const { observed, predicted, series, readings } = await liveReplay(given.log, {
     ...common,
     ...liveOptionsOf({ ...given, key: undefined, timeout: undefined, connections: undefined }),

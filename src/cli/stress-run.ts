@@ -6,7 +6,7 @@ import type { RateSearch } from '../run/live/rate-search.js';
 import { type RouteFigures, type StressResult, stress } from '../run/stress.js';
 import { parseTimeMs } from '../scenario/quantity.js';
 import { exitOfStop, interruptible } from './interrupt.js';
-import { liveOptionsOf } from './load-run.js';
+import { liveOptionsOf } from './live-options.js';
 import { Progress } from './progress.js';
 import { checkSpelling } from './spelling.js';
 import type { StressArguments } from './stress.js';
