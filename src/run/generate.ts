@@ -2,7 +2,7 @@
 // clients make of the answers is no part of it: a log has no gate. Leaves writing lines to traffic/log/write.ts.
 import { startOf } from '../core/cycle.js';
 import { RandomStream, type Seed } from '../core/random.js';
-import type { LoadedScenario } from '../scenario/load.js';
+import type { LoadedScenario } from '../scenario/loaded.js';
 import { sum } from '../traffic/arrival/sum.js';
 import { makePopularity } from '../traffic/popularity.js';
 import { type Traffic, trafficOf } from './traffic.js';

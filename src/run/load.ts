@@ -7,7 +7,7 @@ import { CYCLE_MS } from '../core/cycle.js';
 import { Failure } from '../core/failure.js';
 import type { FindOperator } from '../core/operator/operator.js';
 import type { Seed } from '../core/random.js';
-import type { LoadedScenario } from '../scenario/load.js';
+import type { LoadedScenario } from '../scenario/loaded.js';
 import { type Connection, connectTo } from './live/connection.js';
 import type { CycleLine, Sending, Stage } from './live/course.js';
 import { type EmbeddedNode, startEmbeddedNode } from './live/embedded-node.js';

@@ -10,7 +10,7 @@ import { RandomStream, type Seed } from '../core/random.js';
 import type { Outcome } from '../outcome/schema.js';
 import type { Series } from '../outcome/series.js';
 import type { Timeline } from '../outcome/timeline.js';
-import type { LoadedScenario } from '../scenario/load.js';
+import type { LoadedScenario } from '../scenario/loaded.js';
 import { makePopularity } from '../traffic/popularity.js';
 import { connect, drive, type Watch } from './drive.js';
 import { type Feed, FleetFeed, ModelFeed } from './feed.js';

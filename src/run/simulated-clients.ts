@@ -11,7 +11,7 @@ import { retryAfterCycles } from '../core/forecast.js';
 import { RandomStream, type Seed } from '../core/random.js';
 import type { ClientFigures, ServiceFigures } from '../outcome/schema.js';
 import type { Series } from '../outcome/series.js';
-import type { LoadedScenario } from '../scenario/load.js';
+import type { LoadedScenario } from '../scenario/loaded.js';
 import { planService } from '../scenario/service.js';
 import type { Stretch } from '../scenario/stretch.js';
 import type { Popularity } from '../traffic/popularity.js';

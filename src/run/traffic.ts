@@ -1,7 +1,7 @@
 // Owns the traffic of a scenario: its models made, its logs read, and how long requests come.
 import { resolve } from 'node:path';
 import type { Seed } from '../core/random.js';
-import { contractNames, type LoadedScenario } from '../scenario/load.js';
+import { contractNames, type LoadedScenario } from '../scenario/loaded.js';
 import { parseTime, parseTimeMs } from '../scenario/quantity.js';
 import { parseStretch } from '../scenario/stretch.js';
 import type { Arrival } from '../traffic/arrival/arrival.js';

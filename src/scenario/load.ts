@@ -15,7 +15,7 @@ import { arrivalFaults } from '../traffic/arrival/check.js';
 import { checkParts } from './check.js';
 import { readDocument, type ScenarioDocument } from './document.js';
 import { parseExpectation } from './expectation.js';
-import type { LoadedScenario, PlannedFault } from './loaded.js';
+import { contractNames, type LoadedScenario, type PlannedFault } from './loaded.js';
 import { parseTime } from './quantity.js';
 import { Scenario } from './schema.js';
 import { readSource } from './source.js';
@@ -157,13 +157,4 @@ function placed<T>(place: string, body: () => T): T {
     const faults = error.faults.map(({ path, message }) => ({ path: `${place}${path}`, message }));
     throw new Failure(error.code, { what: error.what, ...(error.fix === undefined ? {} : { fix: error.fix }), faults });
   }
-}
-
-/** What the contracts of a run are called; undefined where a log names them. */
-export function contractNames({
-  arrivals,
-  contracts,
-}: Pick<LoadedScenario, 'arrivals' | 'contracts'>): string[] | undefined {
-  if (arrivals.some((spec) => spec.model === 'log' && spec.key_column !== undefined)) return undefined;
-  return contracts === 1 ? ['all'] : Array.from({ length: contracts }, (_, index) => String(index + 1));
 }

@@ -43,3 +43,12 @@ export interface LoadedScenario {
    */
   at(cycleMs: number): LoadedScenario;
 }
+
+/** What the contracts of a run are called; undefined where a log names them. */
+export function contractNames({
+  arrivals,
+  contracts,
+}: Pick<LoadedScenario, 'arrivals' | 'contracts'>): string[] | undefined {
+  if (arrivals.some((spec) => spec.model === 'log' && spec.key_column !== undefined)) return undefined;
+  return contracts === 1 ? ['all'] : Array.from({ length: contracts }, (_, index) => String(index + 1));
+}

@@ -7,7 +7,7 @@ import type { WallClock } from '../../clock/wall.js';
 import { cycleOf, startOf } from '../../core/cycle.js';
 import { RandomStream, type Seed } from '../../core/random.js';
 import type { ClientFigures } from '../../outcome/schema.js';
-import type { LoadedScenario } from '../../scenario/load.js';
+import type { LoadedScenario } from '../../scenario/loaded.js';
 import { makePopularity } from '../../traffic/popularity.js';
 import type { Traffic } from '../traffic.js';
 import type { Flights } from './flights.js';

@@ -5,7 +5,7 @@
 //              |  o     o  |   ─────────────►    |  B     A  |      in order of their instants
 
 import { RandomStream, type Seed } from '../../core/random.js';
-import type { LoadedScenario } from '../../scenario/load.js';
+import type { LoadedScenario } from '../../scenario/loaded.js';
 import type { Arrival } from '../../traffic/arrival/arrival.js';
 import { makePopularity, type Popularity } from '../../traffic/popularity.js';
 import type { Feed } from '../feed.js';
