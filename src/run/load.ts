@@ -15,6 +15,7 @@ import { LiveClients } from './live/live-clients.js';
 import { runLive } from './live/live-run.js';
 import type { Pacing } from './live/pace.js';
 import { PacedSender } from './live/paced-sender.js';
+import { rehearse } from './live/rehearsal.js';
 import { type LoadResult, resultOf } from './live/result.js';
 import { type Schedule, scheduleOf } from './live/schedule.js';
 import { mintAt } from './live/weir-target.js';
@@ -113,9 +114,13 @@ export async function connected<T>(
       fix: 'Give its address with --url.',
     });
   }
-  const node = url === undefined ? await startEmbeddedNode(cycleMs) : undefined;
+  const { allowRemote, connections, timeoutMs, signal, findOperator } = options;
+  // The node has a thread of its own, and takes as long to start as the generator to warm up.
+  const [node] = await Promise.all([
+    url === undefined ? startEmbeddedNode(cycleMs) : undefined,
+    rehearse(findOperator, signal),
+  ]);
   try {
-    const { allowRemote, connections, timeoutMs, signal } = options;
     const connection = await connectTo(node?.url ?? url ?? '', {
       allowRemote,
       connections,

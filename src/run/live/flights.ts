@@ -32,7 +32,7 @@ export interface FlightsOptions {
 }
 
 export class Flights {
-  readonly #flying = new Set<Flight>();
+  readonly #flying: Flight[] = [];
   #whenEmpty: (() => void) | undefined;
 
   constructor(private readonly options: FlightsOptions) {}
@@ -40,26 +40,39 @@ export class Flights {
   /** @param intendedMs when the schedule wants it sent; the cycle of that instant is the one it was planned for */
   launch(contract: number, intendedMs: number, onEnd?: (end: End) => void): void {
     const flight = new Flight(this.options, contract, intendedMs, (end) => {
-      this.#flying.delete(flight);
+      this.#land(flight);
       onEnd?.(end);
-      if (this.#flying.size === 0) this.#whenEmpty?.();
+      if (this.#flying.length === 0) this.#whenEmpty?.();
     });
-    this.#flying.add(flight);
+    flight.place = this.#flying.push(flight) - 1;
     flight.start();
   }
 
   /** Resolves when nothing is under way; every flight ends by its timeout at the latest. */
   landed(): Promise<void> {
-    return this.#flying.size === 0 ? Promise.resolve() : new Promise((resolve) => (this.#whenEmpty = resolve));
+    return this.#flying.length === 0 ? Promise.resolve() : new Promise((resolve) => (this.#whenEmpty = resolve));
   }
 
   /** Waits no longer for anything: what is under way has timed out. */
   giveUp(): void {
     for (const flight of [...this.#flying]) flight.giveUp();
   }
+
+  /**
+   * The last one moves into the place of the one that is over. A set would do the same; but the tables that a set leaves behind, of
+   * which it is added to and deleted from all the time, keep what was in them alive until the next full collection.
+   */
+  #land(flight: Flight): void {
+    const last = this.#flying.pop();
+    if (last === undefined || last === flight) return;
+    this.#flying[flight.place] = last;
+    last.place = flight.place;
+  }
 }
 
 class Flight {
+  /** Where it stands among those under way. */
+  place = -1;
   #sentMs: number | undefined;
   #timeout: Ticket | undefined;
   #letGo: (() => void) | undefined;

@@ -22,9 +22,11 @@ export interface LiveSeen extends CourseSeen {
   readonly mistake: unknown;
 }
 
-/** Connections that are opened before the run, and how often each is used: from then on the code of both sides is compiled. */
+/** Connections that are opened before the run, and how often each is used: from then on the code of the node is compiled. */
 const WARM = 32;
-const WARM_ROUNDS = 12;
+const WARM_ROUNDS = 40;
+/** A node that is slow is not asked for longer than this, in ms. */
+const LONGEST_WARM_UP_MS = 500;
 
 /** @throws Failure `node_unreachable`, `answer_unreadable`, and what a node refuses */
 export async function runLive(connection: Connection, options: LiveRunOptions): Promise<LiveSeen> {
@@ -66,7 +68,8 @@ export async function runLive(connection: Connection, options: LiveRunOptions): 
 /** Opens connections, and lets both sides take the way of a request often enough that their code is compiled. */
 async function warmUp(connection: Connection, weir: WeirTarget, signal: AbortSignal | undefined): Promise<void> {
   const { wire, clock, timeoutMs, connections } = connection;
-  for (let round = 0; round < WARM_ROUNDS && signal?.aborted !== true; round += 1) {
+  const endMs = clock.now() + LONGEST_WARM_UP_MS;
+  for (let round = 0; round < WARM_ROUNDS && clock.now() < endMs && signal?.aborted !== true; round += 1) {
     await wire.warm(Math.min(WARM, connections), weir.peek, clock, timeoutMs);
   }
 }

@@ -26,7 +26,8 @@ const SHARE = 0.5;
 const MS_EACH = 0.1;
 /** The head, beyond the uncertainty: a timer never fires early, so little is needed. */
 const HEAD_MS = 1;
-/** The least tail when requests are many. */
+/** The least tail when requests are many: a generator that is held up has that long to catch up. */
+const TAIL_SHARE = 0.1;
 const LEAST_TAIL_MS = 20;
 
 /**
@@ -37,7 +38,7 @@ const LEAST_TAIL_MS = 20;
 export function sendWindow(pacing: Pacing, n: number, cycleMs: number, uncertaintyMs: number): SendWindow {
   if (pacing === 'steady') return { fromMs: 0, lengthMs: cycleMs };
   const fromMs = Math.min(HEAD_MS + uncertaintyMs, cycleMs / 4);
-  const tailMs = Math.min(LEAST_TAIL_MS + uncertaintyMs, cycleMs / 4);
+  const tailMs = Math.min(Math.max(LEAST_TAIL_MS, TAIL_SHARE * cycleMs) + uncertaintyMs, cycleMs / 4);
   const mostMs = cycleMs - fromMs - tailMs;
   return { fromMs, lengthMs: Math.min(mostMs, Math.max(SHARE * cycleMs - fromMs, n * MS_EACH)) };
 }
