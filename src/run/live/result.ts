@@ -12,7 +12,7 @@ import { pastOf, type Run } from '../simulate.js';
 import { windowBounds } from './bounds.js';
 import { compare, type Models } from './compare.js';
 import { ForeignTarget } from './foreign-target.js';
-import { judge } from './judge.js';
+import { judge, whenNotHeld } from './judge.js';
 import type { Cell } from './ledger.js';
 import { type LiveSeen, transitionsIn } from './live-run.js';
 import { type Arrived, type Model, type ModelOptions, modelOf } from './model.js';
@@ -87,18 +87,22 @@ export async function resultOf(seen: LiveSeen, facts: LoadFacts): Promise<LoadRe
     last_cycle: lastCycle,
     skipped_lines: facts.skippedLines,
   } as const satisfies Partial<RunFacts>;
-  const observed = assemble(
-    {
-      ...common,
-      arm: 'observed',
-      ...(seen.clients === undefined ? {} : { clients: seen.clients }),
-      live: liveFigures(seen),
-      comparison,
-    },
-    { ...figures, reactions },
-    past,
-    expectations,
-  );
+  const observedWith = (comparison: Comparison) =>
+    assemble(
+      {
+        ...common,
+        arm: 'observed',
+        ...(seen.clients === undefined ? {} : { clients: seen.clients }),
+        live: liveFigures(seen),
+        comparison,
+      },
+      { ...figures, reactions },
+      past,
+      expectations,
+    );
+  const judged = observedWith(comparison);
+  const observed =
+    judged.verdict === 'not held' ? observedWith(whenNotHeld(comparison, ledger, seen.clients === undefined)) : judged;
   const { world } = model;
   const predicted = assemble(
     { ...common, arm: 'predicted' },

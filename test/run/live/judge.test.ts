@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Difference } from '../../../src/outcome/schema.js';
-import { type Health, judge } from '../../../src/run/live/judge.js';
+import { type Health, judge, whenNotHeld } from '../../../src/run/live/judge.js';
 import { type Fault, Ledger } from '../../../src/run/live/ledger.js';
 
 const well: Health = {
@@ -95,5 +95,20 @@ describe('the ledger', () => {
         expect([ledger.answered, ledger.faults.length]).toEqual([cells, ledger.failed + ledger.timedOut]);
       }),
     );
+  });
+});
+
+describe('a run in which what was expected does not hold', () => {
+  const rows: [name: string, late: number, isScheduled: boolean, verdict: string, becomes: string][] = [
+    ['every request came in its cycle', 0, true, 'agrees', 'agrees'],
+    ['one came in another: it may be for that reason alone', 1, true, 'agrees', 'run invalid'],
+    ['clients sent when they liked', 1, false, 'agrees', 'agrees'],
+    ['the node differs all the same', 1, true, 'node differs', 'node differs'],
+  ];
+  it.each(rows)('%s', (_, late, isScheduled, verdict, becomes) => {
+    const ledger = new Ledger();
+    ledger.late = late;
+    const before = { verdict, reason: 'So.' } as unknown as Parameters<typeof whenNotHeld>[0];
+    expect(whenNotHeld(before, ledger, isScheduled).verdict).toBe(becomes);
   });
 });
