@@ -153,6 +153,7 @@ function sendingOf(
     rateLimited: (contract) => clients.rateLimited(contract),
     rateRestored: (contract) => clients.rateRestored(contract),
     figures: () => clients.figures(),
+    series: (lastCycle) => clients.series(lastCycle),
   };
 }
 

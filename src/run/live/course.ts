@@ -7,6 +7,7 @@ import type { WallClock } from '../../clock/wall.js';
 import type { Plan } from '../../core/contract/plan.js';
 import { startOf } from '../../core/cycle.js';
 import type { ClientFigures } from '../../outcome/schema.js';
+import type { Series } from '../../outcome/series.js';
 import type { Target as TargetSpec } from '../../scenario/schema.js';
 import type { Stretch } from '../../scenario/stretch.js';
 import type { Connection } from './connection.js';
@@ -40,6 +41,8 @@ export interface Sending {
   readonly rateLimited?: (contract: number) => void;
   readonly rateRestored?: (contract: number) => void;
   readonly figures?: () => ClientFigures[];
+  /** What it measured cycle by cycle, up to this one. */
+  readonly series?: (lastCycle: number) => Series;
 }
 
 export interface LiveRunOptions {
@@ -87,6 +90,7 @@ export interface CourseSeen {
   readonly isPartial: boolean;
   /** Figures of the clients; undefined where a schedule says what is sent. */
   readonly clients: ClientFigures[] | undefined;
+  readonly clientSeries: Series | undefined;
 }
 
 /** Two clocks that are read in fractions of a millisecond may still differ by so much, in ms. */
@@ -235,6 +239,7 @@ export class Course {
       gone: this.gone,
       isPartial: this.#isPartial,
       clients: this.#sending.figures?.(),
+      clientSeries: this.#sending.series?.(last),
     };
   }
 

@@ -7,8 +7,10 @@ import type { WallClock } from '../../clock/wall.js';
 import { cycleOf, startOf } from '../../core/cycle.js';
 import { RandomStream, type Seed } from '../../core/random.js';
 import type { ClientFigures } from '../../outcome/schema.js';
+import type { Series } from '../../outcome/series.js';
 import type { LoadedScenario } from '../../scenario/loaded.js';
 import { makePopularity } from '../../traffic/popularity.js';
+import { SeriesRecorder } from '../series-recorder.js';
 import type { Traffic } from '../traffic.js';
 import type { Flights } from './flights.js';
 import { HttpRoad } from './http-road.js';
@@ -30,12 +32,15 @@ export interface LiveClientsOptions {
 export class LiveClients {
   readonly #options: LiveClientsOptions;
   readonly #road: HttpRoad;
+  readonly #recorder: SeriesRecorder;
   #population: Population | undefined;
   #stopped = false;
 
   constructor(options: LiveClientsOptions) {
     this.#options = options;
-    const { clock, flights, ledger } = options;
+    const { clock, flights, ledger, firstCycle, traffic, scenario } = options;
+    const lastCycle = firstCycle + traffic.cycles + scenario.drain - 1;
+    this.#recorder = new SeriesRecorder({ clock, firstCycle, lastCycle, hasService: false });
     // Clients send when they like: what they send is what was planned.
     this.#road = new HttpRoad(clock, flights, (atMs) => ledger.plan(cycleOf(atMs, clock.cycleMs), 1));
   }
@@ -52,6 +57,7 @@ export class LiveClients {
         plans,
         seed,
         contracts: traffic.names.length,
+        watch: this.#recorder,
         fromMs: startMs + startOf(scenario.warmUp, clock.cycleMs),
       });
       this.#population.begin();
@@ -78,6 +84,11 @@ export class LiveClients {
 
   figures(): ClientFigures[] {
     return this.#population?.figures() ?? [];
+  }
+
+  /** Open jobs and retries, cycle by cycle up to `lastCycle`. To be called once. */
+  series(lastCycle: number): Series {
+    return this.#recorder.finish(lastCycle);
   }
 
   /** Asks a model cycle by cycle, and lets each request arrive at its own instant. */

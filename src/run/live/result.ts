@@ -249,9 +249,16 @@ function liveFigures({ ledger, latency, target, connections, time }: LiveSeen): 
   };
 }
 
-function seriesOf({ ledger, latency }: LiveSeen): Series {
-  const cycle = cyclesIn({ ledger });
-  return { cycle, planned: cycle.map((one) => ledger.of(one).planned), ...latency.series(cycle) };
+function seriesOf({ ledger, latency, clientSeries }: LiveSeen): Series {
+  const cycle = clientSeries?.cycle ?? cyclesIn({ ledger });
+  const { open_jobs, retries } = clientSeries ?? {};
+  return {
+    cycle,
+    planned: cycle.map((one) => ledger.of(one).planned),
+    ...(open_jobs === undefined ? {} : { open_jobs }),
+    ...(retries === undefined ? {} : { retries }),
+    ...latency.series(cycle),
+  };
 }
 
 /** Cycles in which anything was planned, sent or counted. */

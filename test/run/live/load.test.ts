@@ -116,6 +116,19 @@ describe('a scenario sent to a live node', () => {
   });
 });
 
+describe('what is measured over time', () => {
+  it('tells of clients the open jobs and the retries, in cycles of the node', async () => {
+    const text = scenarios.find(([name]) => name === 'clients that try again')![1];
+    const { series, observed } = await run(scenario(`seed: 5\n${text}`), { url, key });
+    const sum = (values: readonly (number | null)[] = []) =>
+      values.reduce<number>((all, value) => all + (value ?? 0), 0);
+    expect(sum(series.retries)).toBe(observed.outcome.clients![0]!.retries);
+    expect(sum(series.planned)).toBe(observed.outcome.live!.planned);
+    expect(Math.max(...series.open_jobs!)).toBeGreaterThan(0);
+    expect(series.cycle).toEqual(series.cycle.map((_, place) => observed.outcome.first_cycle! + place));
+  });
+});
+
 describe('a log sent to a live node', () => {
   let folder: string;
   let log: string;
