@@ -6,7 +6,7 @@ import { publicKeyFrom } from '../../src/core/record/signing.js';
 import { verifyExport } from '../../src/core/record/verify-export.js';
 import { type Serving, serve, temporaryFolder } from '../cli/client/command-line.js';
 
-const KILLS = Number(process.env['WEIR_KILLS'] ?? 5);
+const KILLS = Number(process.env['WEIR_KILLS'] ?? 3);
 const TIMEOUT_MS = 60_000 + KILLS * 15_000;
 
 describe('a node that is killed under load', () => {
