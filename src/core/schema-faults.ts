@@ -4,7 +4,7 @@ import type { TSchema } from 'typebox';
 import type { Fault } from './failure.js';
 import { nearest } from './nearest.js';
 
-/** What the schema compiler reports; the shape is that of Ajv and TypeBox. */
+/** What the schema compiler of TypeBox reports. */
 export interface SchemaError {
   readonly keyword: string;
   readonly schemaPath: string;
@@ -13,9 +13,13 @@ export interface SchemaError {
   readonly message?: string;
 }
 
-/** Faults in the order met, one a place. `schema` is the one that reported the errors. */
+/**
+ * Faults in the order met, one a place; at least one when there are errors. `schema` is the one that reported them. TypeBox stops at
+ * eight errors, so no fault may rest on one that sums up others: it comes after them, or not at all.
+ */
 export function faultsOf(schema: TSchema, errors: readonly SchemaError[]): Fault[] {
-  const faults = errors.flatMap((error) => wordsFor(schema, error));
+  const words = errors.flatMap((error) => wordsFor(schema, error));
+  const faults = words.length > 0 ? words : errors.slice(0, 1).map((error) => plainly(error));
   const seen = new Set<string>();
   const first = faults.filter(({ path }) => !seen.has(path) && seen.add(path));
   // "must be null" and "must match one of" say nothing beside a fault that lies deeper.
@@ -27,18 +31,16 @@ function wordsFor(schema: TSchema, error: SchemaError): Fault[] {
   const path = error.instancePath === '' ? '/' : error.instancePath;
   const params = error.params as Record<string, unknown>;
   switch (error.keyword) {
-    case 'boolean':
+    // One for each name that is not known, and then `additionalProperties` with all of them.
+    case 'boolean': {
+      const [, object] = /^(.*)\/additionalProperties$/.exec(error.schemaPath) ?? [];
+      if (object === undefined) return [];
+      return [{ path, message: unknownName(schema, object, unescaped(path.slice(path.lastIndexOf('/') + 1))) }];
+    }
+    case 'additionalProperties':
     case 'anyOf':
     case 'not':
       return [];
-    case 'additionalProperties':
-    case 'unevaluatedProperties':
-      return namesIn(
-        params['additionalProperties'] ?? params['additionalProperty'] ?? params['unevaluatedProperties'],
-      ).map((name) => ({
-        path: join(error.instancePath, name),
-        message: unknownName(schema, error.schemaPath, name),
-      }));
     case 'required':
       return namesIn(params['requiredProperties'] ?? params['missingProperty']).map((name) => ({
         path: join(error.instancePath, name),
@@ -52,8 +54,12 @@ function wordsFor(schema: TSchema, error: SchemaError): Fault[] {
     case 'type':
       return [{ path, message: `must be ${article(String(params['type']))}` }];
     default:
-      return [{ path, message: error.message ?? `breaks the rule "${error.keyword}"` }];
+      return [plainly(error)];
   }
+}
+
+function plainly({ instancePath, message, keyword }: SchemaError): Fault {
+  return { path: instancePath === '' ? '/' : instancePath, message: message ?? `breaks the rule "${keyword}"` };
 }
 
 function namesIn(value: unknown): string[] {
@@ -84,7 +90,11 @@ function unknownName(schema: TSchema, schemaPath: string, name: string): string 
 function knownNames(schema: TSchema, schemaPath: string): string[] {
   let place: unknown = schema;
   for (const step of schemaPath.split('/').slice(1)) {
-    place = (place as Record<string, unknown> | undefined)?.[step.replaceAll('~1', '/').replaceAll('~0', '~')];
+    place = (place as Record<string, unknown> | undefined)?.[unescaped(step)];
   }
   return Object.keys((place as { properties?: object } | undefined)?.properties ?? {});
+}
+
+function unescaped(step: string): string {
+  return step.replaceAll('~1', '/').replaceAll('~0', '~');
 }

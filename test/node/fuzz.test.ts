@@ -1,0 +1,154 @@
+// A real node, and requests that nobody should send: none may be answered with a fault of the node's, none may end it, and it may not
+// keep anything of them. WEIR_FUZZ=1000000 sends so many; the suite sends 20,000.
+import { connect } from 'node:net';
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Serving, serve, temporaryFolder } from '../cli/client/command-line.js';
+import { type Hostile, hostileRequests } from './hostile.js';
+
+const REQUESTS = Number(process.env['WEIR_FUZZ'] ?? 20_000);
+/** Fewer at a time than verifications of records may wait for their turn. */
+const AT_A_TIME = 12;
+const BATCH = 50;
+/** Nothing comes back of what is not finished; the other side of the connection is closed after this, in ms. */
+const PATIENCE_MS = 15;
+/** All that may live long in the node, in MB: with 20,000 requests, keeping 5 kB of each would end it. */
+const HEAP_MB = 96;
+
+let node: Serving;
+let about: Hostile;
+const answers = new Map<string, number>();
+
+beforeAll(async () => {
+  const data = `${temporaryFolder()}/data`;
+  node = await serve(['--data', data, '--cycle-ms', '777'], { NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}` });
+  const { key } = await post('/api/demo-key/mint');
+  const session = await fetch(`${node.url}/api/session`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}` },
+  });
+  const cookie = session.headers.get('set-cookie')?.split(';', 1)[0] ?? '';
+  await post('/api/chain/state-machines', key, { slug: 'fuzz' });
+  const { contract } = await post('/api/contracts/templates/rate-limiter/deploy', key, { slug: 'fuzz' });
+  about = {
+    slug: 'fuzz',
+    contractId: contract.id,
+    credentials: [
+      ...Array(6).fill({ Authorization: `Bearer ${key}` }),
+      { Cookie: cookie },
+      {},
+      { Authorization: 'Bearer weir_x' },
+    ],
+  };
+});
+
+describe(`${REQUESTS} requests that nobody should send`, () => {
+  it.each([
+    'from the schemas',
+    'valid ones with something done to their bytes',
+    'of odd targets, headers and bodies',
+    'that are noise',
+  ])(
+    '%s: none is answered with 5xx, none ends the node',
+    async (kind) => {
+      const request = hostileRequests(about)[kind]!;
+      const batch = fc.array(request, { minLength: BATCH, maxLength: BATCH });
+      const rssBefore = await figure('weir_memory_bytes');
+      await fc.assert(
+        fc.asyncProperty(batch, async (requests) => {
+          const told = await inTurns(
+            requests,
+            AT_A_TIME,
+            async (bytes) => [bytes.toString('latin1'), await exchange(bytes)] as const,
+          );
+          expect(told.filter(([, statuses]) => statuses.some((status) => status >= 500))).toEqual([]);
+        }),
+        { numRuns: Math.ceil(REQUESTS / 4 / BATCH), endOnFailure: true },
+      );
+      const rss = await figure('weir_memory_bytes');
+      process.stdout.write(`fuzz, ${kind}: resident ${mb(rssBefore)} MB before, ${mb(rss)} MB after\n`);
+    },
+    60_000 + REQUESTS * 10,
+  );
+
+  it('and the node is as well as before', async () => {
+    const metrics = await (await fetch(`${node.url}/metrics`)).text();
+    const failed = metrics.split('\n').filter((line) => /status="5\d\d"/.test(line) && !line.endsWith(' 0'));
+    const record: any = await (
+      await fetch(`${node.url}/api/chain/fuzz/state/verify`, { headers: about.credentials[0]! })
+    ).json();
+    process.stdout.write(
+      `fuzz: answers ${[...answers]
+        .sort()
+        .map(([status, n]) => `${status} x ${n}`)
+        .join(', ')}\n`,
+    );
+    expect({ failed, exitCode: node.child.exitCode, ok: record.ok, valid: record.valid }).toEqual({
+      failed: [],
+      exitCode: null,
+      ok: true,
+      valid: true,
+    });
+    // Each kind of answer that there should be: what is sent reaches handlers, validation, access, router and parser.
+    expect([...answers.keys()]).toEqual(
+      expect.arrayContaining(['200', '201', '400', '401', '404', '405', '422', '431']),
+    );
+    expect(await node.stop()).toBe(0);
+  });
+});
+
+/** Sends the bytes on a connection of their own, and gives the statuses of what comes back. */
+function exchange(bytes: Buffer): Promise<number[]> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const socket = connect(Number(new URL(node.url).port), '127.0.0.1', () => socket.write(bytes));
+    const patience = setTimeout(() => socket.end(), PATIENCE_MS);
+    socket.on('data', (data) => {
+      text += data.toString('latin1');
+      socket.end();
+    });
+    // A node that cuts what is no HTTP while it still comes in: an answer like any other. One that is gone is found by the next request.
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ECONNREFUSED') reject(error);
+    });
+    socket.on('close', () => {
+      clearTimeout(patience);
+      const statuses = [...text.matchAll(/HTTP\/1\.1 (\d{3}) [A-Z]/g)].map(([, status]) => status!);
+      for (const status of statuses) answers.set(status, (answers.get(status) ?? 0) + 1);
+      resolve(statuses.map(Number));
+    });
+  });
+}
+
+async function inTurns<T, R>(all: readonly T[], atATime: number, work: (one: T) => Promise<R>): Promise<R[]> {
+  const done: R[] = [];
+  const rest = all.values();
+  await Promise.all(
+    Array.from({ length: atATime }, async () => {
+      for (const one of rest) done.push(await work(one));
+    }),
+  );
+  return done;
+}
+
+async function figure(name: string): Promise<number> {
+  const text = await (await fetch(`${node.url}/metrics`)).text();
+  return Number(new RegExp(`^${name} (\\S+)`, 'm').exec(text)?.[1]);
+}
+
+async function post(path: string, key?: string, body?: object): Promise<any> {
+  const headers = {
+    ...(key && { authorization: `Bearer ${key}` }),
+    ...(body && { 'content-type': 'application/json' }),
+  };
+  const response = await fetch(`${node.url}${path}`, {
+    method: 'POST',
+    headers,
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  return response.json();
+}
+
+function mb(bytes: number): string {
+  return (bytes / 2 ** 20).toFixed(0);
+}

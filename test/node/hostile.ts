@@ -1,0 +1,288 @@
+// Owns making requests that nobody should send: what fits the schemas of a route and what nearly fits, valid HTTP with something done to
+// it, and plain noise. Each is the bytes of one connection. Leaves sending them, and what may be answered, to the tests.
+//
+//   schema, example ─► params, query, body ─┐
+//                      odd targets, headers ─┴─► HTTP ─► as it is, or with bytes changed, lost, doubled, put in
+//   noise ────────────────────────────────────────────► as it is
+import fc from 'fast-check';
+import { routes } from '../../src/node/registry.js';
+import type { Route } from '../../src/node/route.js';
+import { mostly, nasty, type Schema } from '../schema-values.js';
+import { type About, bodyOf, pathOf, typeOf } from './route-request.js';
+
+type Bytes = fc.Arbitrary<Buffer>;
+
+/** Who asks, and about what. */
+export interface Hostile extends About {
+  /** Values of `Authorization` and `Cookie`. */
+  readonly credentials: readonly Readonly<Record<string, string>>[];
+}
+
+/** The requests of one kind in a run, by name. */
+export function hostileRequests(about: Hostile): Readonly<Record<string, Bytes>> {
+  // Most of them to where most can go wrong.
+  const weighed = (make: (route: Route) => Bytes) =>
+    fc.oneof(...routes.map((route) => ({ weight: route.shapes?.body === undefined ? 1 : 10, arbitrary: make(route) })));
+  const requests = weighed((route) => requestTo(route, about));
+  const valid = weighed((route) => fc.constant(exampleOf(route, about)));
+  return {
+    'from the schemas': requests,
+    'valid ones with something done to their bytes': fc.oneof(valid, requests).chain(mangled),
+    'of odd targets, headers and bodies': oddRequest(about),
+    'that are noise': fc.oneof(
+      fc.uint8Array({ minLength: 1, maxLength: 600 }).map((bytes) => Buffer.from(bytes)),
+      fc.string({ unit: 'binary', minLength: 1 }).map((text) => Buffer.from(text)),
+      fc
+        .array(fc.constantFrom('GET ', '/ ', 'HTTP/1.1', '\r\n', '\n', '\r', ':', ' ', '\0', 'Host'), { minLength: 1 })
+        .map((parts) => Buffer.from(parts.join(''))),
+    ),
+  };
+}
+
+/** A request to one route: params, query and body made from its schemas or its example. */
+function requestTo(route: Route, about: Hostile): Bytes {
+  const { params, querystring, body } = route.shapes ?? {};
+  return fc
+    .record({
+      params:
+        params === undefined
+          ? fc.constant({})
+          : fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, mostly(params)),
+      query: querystring === undefined ? fc.constant({}) : fc.oneof(fc.constant(undefined), mostly(querystring)),
+      body: body === undefined ? fc.constant(undefined) : bodyLike(route, body, about),
+      // One that ends its session would leave the others without.
+      credential: fc.constantFrom(...about.credentials.filter((one) => route.auth !== 'session' || !('Cookie' in one))),
+    })
+    .map(({ params, query, body, credential }) => {
+      const [path = '', asked] = pathOf(route, about).split('?');
+      const filled =
+        params === undefined
+          ? path
+          : route.path.replace(/\{(\w+)\}/g, (whole, name) => encoded(Object(params)[name] ?? whole));
+      const search =
+        query === undefined
+          ? asked
+          : Object.entries(Object(query))
+              .map(([name, value]) => `${encoded(name)}=${encoded(value)}`)
+              .join('&');
+      const target = search === undefined || search === '' ? filled : `${filled}?${search}`;
+      return http(
+        route.method,
+        target,
+        { ...credential, ...(body === undefined ? {} : { 'Content-Type': typeOf(route) }) },
+        body ?? '',
+      );
+    });
+}
+
+function bodyLike(route: Route, schema: Schema, about: Hostile): fc.Arbitrary<string> {
+  const example = bodyOf(route, about) ?? '';
+  const json = mostly(schema).map((value) => JSON.stringify(withSlug(value, about)) ?? '');
+  const changed = fc
+    .tuple(fc.constantFrom(...pathsIn(parsed(example))), nasty)
+    .map(([path, value]) => JSON.stringify(replaced(parsed(example), path, value)) ?? '');
+  const lines = fc
+    .array(
+      fc.oneof(
+        mostly(schema['items'] ?? {}).map((value) => JSON.stringify(value)),
+        fc.string(),
+      ),
+      { maxLength: 20 },
+    )
+    .map((lines) => lines.join('\n'));
+  return fc.oneof(
+    fc.constant(example),
+    json,
+    json,
+    changed,
+    changed,
+    fc.string(),
+    ...(route.takesStream === true ? [lines, lines] : []),
+  );
+}
+
+/** What is about a machine should be about the one that there is, or most of it would end at "not found". */
+function withSlug(value: unknown, { slug }: About): unknown {
+  return typeof value === 'object' &&
+    value !== null &&
+    'slug' in value &&
+    typeof value.slug === 'string' &&
+    value.slug.length % 2 === 0
+    ? { ...value, slug }
+    : value;
+}
+
+function pathsIn(value: unknown, path: readonly string[] = []): string[][] {
+  const inner = typeof value === 'object' && value !== null ? Object.entries(value) : [];
+  return [[...path], ...inner.flatMap(([name, one]) => pathsIn(one, [...path, name]))];
+}
+
+function replaced(value: unknown, [name, ...rest]: readonly string[], by: unknown): unknown {
+  if (name === undefined) return by;
+  const copy: any = Array.isArray(value) ? [...value] : { ...Object(value) };
+  copy[name] = replaced(copy[name], rest, by);
+  return copy;
+}
+
+/** What the router, Node's parser or the proxy rules might stumble over. */
+function oddRequest({ credentials }: Hostile): Bytes {
+  const method = fc.constantFrom(
+    'GET',
+    'POST',
+    'DELETE',
+    'HEAD',
+    'OPTIONS',
+    'PUT',
+    'PATCH',
+    'TRACE',
+    'CONNECT',
+    'PRI',
+    'QUERY',
+    'get',
+    'M-SEARCH',
+  );
+  const paths = routes.map(({ path }) => path);
+  const target = fc.oneof(
+    fc.constantFrom(
+      ...paths,
+      '*',
+      '//',
+      '/..//',
+      '/%',
+      '/%ff',
+      '/api/%2e%2e/',
+      'http://127.0.0.1/api/clock',
+      '/api/clock?',
+      '/api/clock?a=1&a=2',
+      '/?%',
+    ),
+    fc.webPath(),
+    fc.string({ unit: 'grapheme-ascii', maxLength: 200 }).map((text) => `/${text.replaceAll(' ', '+')}`),
+    fc.tuple(fc.constantFrom(...paths), fc.webQueryParameters()).map(([path, query]) => `${path}?${query}`),
+  );
+  const header = fc.oneof(
+    fc.constantFrom<[string, string]>(
+      ['Transfer-Encoding', 'chunked'],
+      ['Transfer-Encoding', 'gzip, chunked'],
+      ['Transfer-Encoding', 'x'],
+      ['Content-Length', '-1'],
+      ['Content-Length', '99999999999999999999'],
+      ['Content-Length', '5'],
+      ['Content-Length', '0x1'],
+      ['Expect', '100-continue'],
+      ['Expect', 'x'],
+      ['Upgrade', 'websocket'],
+      ['Connection', 'upgrade'],
+      ['Connection', 'close'],
+      ['Content-Type', 'application/json'],
+      ['Content-Type', 'application/json; charset=x'],
+      ['Content-Type', 'application/x-ndjson'],
+      ['Content-Type', '/'],
+      ['Content-Encoding', 'gzip'],
+      ['Accept', 'text/event-stream'],
+      ['Last-Event-ID', '-1'],
+      ['Last-Event-ID', '999999999999999'],
+      ['Cookie', 'weir_session='],
+      ['Cookie', ';;=;'],
+      ['Authorization', 'Bearer'],
+      ['Authorization', 'Bearer \u00ff'],
+      ['X-Forwarded-For', '1.2.3.4, x'],
+      ['Origin', 'null'],
+      ['Host', ''],
+      ['Host', 'a:b:c'],
+      ['Range', 'bytes=0-'],
+      ['If-None-Match', '*'],
+      ['Forwarded', 'for="'],
+    ),
+    fc.constantFrom(...credentials.flatMap((of) => Object.entries(of))),
+    fc.tuple(fc.stringMatching(/^[A-Za-z-]{1,20}$/), fc.string({ unit: 'grapheme-ascii' })),
+    fc.constant<[string, string]>(['X-Long', 'x'.repeat(20_000)]),
+  );
+  const body = fc.oneof(
+    fc.constantFrom(
+      '',
+      '{}',
+      '{',
+      '0\r\n\r\n',
+      '5\r\nhello\r\n0\r\n\r\n',
+      'fffffffffffffffff\r\n',
+      '{"type":"request"}',
+    ),
+    fc.string(),
+  );
+  const version = fc.constantFrom('HTTP/1.1', 'HTTP/1.1', 'HTTP/1.1', 'HTTP/1.0', 'HTTP/2.0', 'HTTP/9.9', 'HTTP', '');
+  return fc
+    .tuple(method, target, version, fc.array(header, { maxLength: 3 }), body)
+    .map(([method, target, version, headers, body]) => {
+      const head = [
+        `${method} ${target} ${version}`,
+        'Host: x',
+        ...headers.map(([name, value]) => `${name}: ${value}`),
+      ];
+      return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`, 'latin1');
+    });
+}
+
+/** Some places of the bytes changed, cut out, doubled, or with others put in. */
+function mangled(bytes: Buffer): Bytes {
+  const place = fc.nat(bytes.length);
+  const edit = fc.oneof(
+    fc.tuple(place, fc.nat(7)).map(
+      ([at, bit]) =>
+        (all: Buffer) =>
+          all.map((byte, index) => (index === at ? byte ^ (1 << bit) : byte)),
+    ),
+    fc.tuple(place, fc.nat(40)).map(
+      ([at, n]) =>
+        (all: Buffer) =>
+          Buffer.concat([all.subarray(0, at), all.subarray(at + n)]),
+    ),
+    fc.tuple(place, fc.nat(40)).map(
+      ([at, n]) =>
+        (all: Buffer) =>
+          Buffer.concat([all.subarray(0, at + n), all.subarray(at)]),
+    ),
+    fc.tuple(place, fc.uint8Array({ minLength: 1, maxLength: 8 })).map(
+      ([at, more]) =>
+        (all: Buffer) =>
+          Buffer.concat([all.subarray(0, at), more, all.subarray(at)]),
+    ),
+    place.map((at) => (all: Buffer) => all.subarray(0, at)),
+  );
+  return fc
+    .array(edit, { minLength: 1, maxLength: 4 })
+    .map((edits) => edits.reduce<Buffer>((all, change) => Buffer.from(change(all)), bytes));
+}
+
+function exampleOf(route: Route, about: Hostile): Buffer {
+  const body = bodyOf(route, about) ?? '';
+  return http(
+    route.method,
+    pathOf(route, about),
+    { ...about.credentials[0], ...(body === '' ? {} : { 'Content-Type': typeOf(route) }) },
+    body,
+  );
+}
+
+function http(method: string, target: string, headers: Readonly<Record<string, string>>, body: string): Buffer {
+  const fields = {
+    Host: 'x',
+    ...headers,
+    ...(body === '' ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }),
+  };
+  const head = [`${method} ${target} HTTP/1.1`, ...Object.entries(fields).map(([name, value]) => `${name}: ${value}`)];
+  return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
+function encoded(value: unknown): string {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+  return encodeURIComponent(text.replace(/[\ud800-\udfff]/g, '\ufffd'));
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
