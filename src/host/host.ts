@@ -53,12 +53,12 @@ export class Host {
   readonly contracts = new Map<string, Contract>();
   /** Rows, emitted events and failed contracts, each once it is durable. */
   readonly happenings: Observable<Happening>;
+  readonly findOperator: FindOperator;
   private readonly ledger: Ledger;
   private readonly wakes: Wakes;
   private readonly plans = new WeakMap<object, Plan>();
   private readonly clock: Clock;
   private readonly store: Store;
-  private readonly findOperator: FindOperator;
   private readonly recorder: Recorder;
 
   constructor({ clock, store, findOperator, keepsStates = true, inspect }: HostOptions) {

@@ -24,6 +24,8 @@ export class Counts {
   failedContracts = 0;
   /** Times that a reader of a stream fell behind because more waited for it than may. */
   laggingReaders = 0;
+  /** Connections that are open. */
+  connections = 0;
   /** Requests that were no HTTP, or came too slowly: they reached no route. */
   malformedRequests = 0;
   /** Cycles at whose beginning nothing could run. */

@@ -18,6 +18,8 @@ export interface Limits {
   readonly sockets: number;
   readonly machinesPerOwner: number;
   readonly contractsPerOwner: number;
+  /** Cycles of all windows of an owner's contracts together: each is 8 bytes, for as long as the contract is there. */
+  readonly windowCyclesPerOwner: number;
   /** Readers of event streams, all together. */
   readonly readers: number;
   /** Bytes that wait for one reader; with more it is told the rest from the store, as fast as it reads. */
@@ -52,6 +54,7 @@ export const defaultLimits: Limits = {
   sockets: 10_000,
   machinesPerOwner: 1_000,
   contractsPerOwner: 10_000,
+  windowCyclesPerOwner: 10_000_000,
   readers: 4_096,
   readerBytes: 256 << 10,
   heartbeatMs: 10 * SECOND,

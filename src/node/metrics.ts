@@ -48,6 +48,7 @@ export class Metrics {
     this.#count('weir_failed_contracts_total', 'Contracts that stopped after an error.', () => counts.failedContracts);
     this.#gauge('weir_machines', 'Machines on this node.', () => host.machines.size);
     this.#gauge('weir_contracts', 'Contracts on this node.', () => host.contracts.size);
+    this.#gauge('weir_connections', 'Connections that are open.', () => counts.connections);
     this.#gauge('weir_stream_readers', 'Readers of event streams.', readers);
     this.#gauge('weir_cycle', 'The running cycle.', () => clock.cycle());
     this.#gauge('weir_clock_lag_seconds', 'How late the last task of the clock ran.', () => clock.lagMs * MS);

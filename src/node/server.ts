@@ -53,6 +53,12 @@ export function createServer(options: ServerOptions): FastifyInstance {
     },
   });
   app.server.maxConnections = limits.sockets;
+  app.server.on('connection', (socket: Socket) => {
+    counts.connections += 1;
+    socket.on('close', () => {
+      counts.connections -= 1;
+    });
+  });
   // Without its hooks: cookies are read where a session is looked for, and nowhere else.
   app.register(cookie, { hook: false });
   app.decorateRequest('caller', undefined);

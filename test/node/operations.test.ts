@@ -8,7 +8,7 @@ let key: string;
 beforeAll(async () => {
   node = await startRunning({
     cycleMs: 3_600_000,
-    limits: { machinesPerOwner: 2, contractsPerOwner: 3 },
+    limits: { machinesPerOwner: 2, contractsPerOwner: 3, windowCyclesPerOwner: 1_000 },
     log: { level: 'debug', requests: true, destination: { write: (line) => lines.push(line) } },
   });
   key = node.keyOf('owner');
@@ -98,5 +98,25 @@ describe('the log', () => {
     const text = lines.join('');
     const secrets = [key, session, minted.body.key].filter((secret) => text.includes(secret));
     expect([secrets, text.includes('"path":"/api/clock"'), text.includes('"status":200')]).toEqual([[], true, true]);
+  });
+});
+
+describe('memory', () => {
+  it('the windows of an owner have so many cycles, of which nothing is kept when they are refused', async () => {
+    const owner = node.keyOf('of long windows');
+    await node.ask('POST', '/api/chain/state-machines', { key: owner, body: { slug: 'long' } });
+    const path = '/api/contracts/templates/rate-limiter/deploy';
+    const answers = [];
+    for (const within of [600, 401, 400, 1]) {
+      const { status, body } = await node.ask('POST', path, { key: owner, body: { slug: 'long', within } });
+      answers.push([status, body.code]);
+    }
+    expect(answers).toEqual([
+      [201, undefined],
+      [422, 'limit_reached'],
+      [201, undefined],
+      [422, 'limit_reached'],
+    ]);
+    expect(node.host.machines.get('long')?.contracts).toHaveLength(2);
   });
 });

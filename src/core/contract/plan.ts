@@ -54,6 +54,11 @@ export interface Plan {
   readonly thresholds: readonly number[];
 }
 
+/** Length of all its windows together, in cycles: the memory of a contract grows with it. */
+export function windowCycles({ aggregates }: Plan): number {
+  return aggregates.reduce((sum, { within }) => sum + within, 0);
+}
+
 /** The transition that fires in `state` at these counts (one per aggregate), or undefined: the first in the definition wins. */
 export function chooseTransition(plan: Plan, state: number, counts: ArrayLike<number>): PlannedTransition | undefined {
   return plan.states[state]!.transitions.find(

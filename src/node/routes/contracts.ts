@@ -1,12 +1,16 @@
 // Owns contracts: creating one from a definition, the deploy of the template included, listing, looking at one. Leaves both stages
 // of validation to core/contract/validate.ts.
 
+import { type Plan, windowCycles } from '../../core/contract/plan.js';
 import { rateLimiter, TEMPLATE_ID } from '../../core/contract/rate-limiter.js';
 import { ContractDefinition } from '../../core/contract/schema.js';
+import { planContract } from '../../core/contract/validate.js';
 import { assert, Failure, type FailureCode } from '../../core/failure.js';
 import { Type } from '../../core/json-schema.js';
 import type { Contract } from '../../host/contract.js';
+import type { Machine } from '../../host/machine.js';
 import type { Caller } from '../access.js';
+import type { Limits } from '../limits.js';
 import { contractOf } from '../ownership.js';
 import type { Parts } from '../parts.js';
 import { route } from '../route.js';
@@ -160,17 +164,28 @@ async function create(
 ): Promise<Contract> {
   const machine = ownership.owned(slug, caller);
   assert(caller !== undefined, 'a contract is created by an owner');
-  const owned = ownership.machinesOf(caller.owner).reduce((sum, { contracts }) => sum + contracts.length, 0);
-  if (owned >= limits.contractsPerOwner) throw tooMany(limits.contractsPerOwner);
-  const contract = host.createContract(machine.slug, definition, templateId);
+  const plan = planContract(definition, host.findOperator);
+  refuseTooMany(ownership.machinesOf(caller.owner), plan, limits);
+  const contract = host.createPlanned(machine.slug, plan, templateId);
   await durability.commit();
   return contract;
 }
 
-function tooMany(most: number): Failure {
-  return new Failure('limit_reached', {
-    what: 'No contract was created.',
-    why: `An owner has up to ${most} contracts on this node.`,
-    fix: 'Let several clients share one.',
-  });
+function refuseTooMany(
+  machines: readonly Machine[],
+  plan: Plan,
+  { contractsPerOwner, windowCyclesPerOwner }: Limits,
+): void {
+  const owned = machines.flatMap(({ contracts }) => contracts);
+  const refuse = (why: string, fix: string): never => {
+    throw new Failure('limit_reached', { what: 'No contract was created.', why, fix });
+  };
+  if (owned.length >= contractsPerOwner)
+    refuse(`An owner has up to ${contractsPerOwner} contracts on this node.`, 'Let several clients share one.');
+  const cycles = owned.reduce((sum, contract) => sum + windowCycles(contract.plan), windowCycles(plan));
+  if (cycles > windowCyclesPerOwner)
+    refuse(
+      `The windows of an owner's contracts have up to ${windowCyclesPerOwner} cycles together, and with this one it would be ${cycles}.`,
+      'Choose shorter windows, or let several clients share a contract.',
+    );
 }

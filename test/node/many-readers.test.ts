@@ -1,0 +1,131 @@
+// A node of its own process, a thousand readers of one stream, a hundred of which stop reading: the others are told everything, once and
+// in order, and the node keeps no more for the hundred than it may.
+import { connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Serving, serve, temporaryFolder } from '../cli/client/command-line.js';
+
+const READERS = 1_000;
+const STALLED = 100;
+/** Rows before the readers come, told again to those who stall: more than the buffers between two programs of one machine hold. */
+const ROWS_BEFORE = 6_000;
+const ROWS = 60;
+/** What a node may take for a reader, whether it reads or not: the 256 KiB that may wait for it, and its socket; in bytes. */
+const EACH_BYTES = 320 << 10;
+
+let node: Serving;
+let key: string;
+let contract: string;
+let rows = 2;
+
+beforeAll(async () => {
+  node = await serve(['--data', `${temporaryFolder()}/data`, '--cycle-ms', '500']);
+  key = (await ask('POST', '/api/demo-key/mint')).key;
+  await ask('POST', '/api/chain/state-machines', { slug: 'busy', is_public: true });
+  contract = (await ask('POST', '/api/contracts/templates/rate-limiter/deploy', { slug: 'busy' })).contract.id;
+  await move(ROWS_BEFORE);
+});
+afterAll(() => node.stop());
+
+it(`${READERS} readers of which ${STALLED} stall: the others lose nothing, and the node stays small`, async () => {
+  const before = await figure('weir_memory_bytes');
+  const good = Array.from({ length: READERS - STALLED }, () => new Reader(node.url, ''));
+  const stalled = Array.from({ length: STALLED }, () => new Reader(node.url, '?last_event_id=0', true));
+  await Promise.all(good.map(({ opened }) => opened));
+  await until(async () => (await figure('weir_stream_readers')) === READERS);
+  const first = rows + 1;
+  await move(ROWS);
+  await Promise.all(good.map((reader) => reader.heard(ROWS)));
+  const after = await figure('weir_memory_bytes');
+  const readers = await figure('weir_stream_readers');
+  const lost = good.filter(({ seqs }) => seqs.join() !== Array.from({ length: ROWS }, (_, n) => first + n).join());
+  process.stdout.write(
+    `${READERS} readers: ${mb(before)} MB before, ${mb(after)} MB after; ${readers} left, ${lost.length} of ${good.length} lost something\n`,
+  );
+  expect({ lost: lost.length, isBounded: after - before < READERS * EACH_BYTES }).toEqual({ lost: 0, isBounded: true });
+  // Whoever stalled was told as much as fits between the two, and comes back to all of it.
+  const [one] = stalled;
+  one?.listen();
+  await one?.heard(rows - 2);
+  expect(one?.seqs).toEqual(Array.from({ length: rows - 2 }, (_, n) => 3 + n));
+  for (const reader of [...good, ...stalled]) reader.close();
+  await until(async () => (await figure('weir_stream_readers')) === 0);
+});
+
+/** Reads the transitions of a stream from a bare socket, at once or when it is made to. */
+class Reader {
+  readonly opened: Promise<void>;
+  /** Of the transitions that it was told, in order. */
+  readonly seqs: number[] = [];
+  readonly #socket: Socket;
+  #rest = '';
+  #id = 0;
+  #wake = () => {};
+
+  constructor(url: string, query: string, isStalled = false) {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    this.#socket = socket;
+    socket.on('error', () => {});
+    socket.write(`GET /api/chain/busy/stream${query} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    this.opened = new Promise((resolve) => socket.once('data', () => resolve()));
+    if (isStalled) socket.pause();
+    else this.listen();
+  }
+
+  listen(): void {
+    this.#socket.on('data', (data) => this.#take(data.toString('latin1')));
+    this.#socket.resume();
+  }
+
+  /** Resolves when it was told so many. */
+  async heard(transitions: number): Promise<void> {
+    while (this.seqs.length < transitions) {
+      if (this.#socket.destroyed) throw new Error(`cut after ${this.seqs.length} of ${transitions} transitions`);
+      await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  #take(text: string): void {
+    const lines = (this.#rest + text).split('\n');
+    this.#rest = lines.pop() ?? '';
+    for (const line of lines) {
+      if (line.startsWith('id: ')) this.#id = Number(line.slice(4));
+      else if (line === 'event: transition') this.seqs.push(this.#id);
+    }
+    this.#wake();
+  }
+}
+
+/** Moves the contract to and fro, each time a row. */
+async function move(times: number): Promise<void> {
+  const path = `/api/chain/busy/contracts/${contract}/transition`;
+  for (let done = 0; done < times; done += 1) {
+    rows = (await ask('POST', path, { to: rows % 2 === 0 ? 'limiting' : 'allowing', hold_cycles: 1_000 })).seq;
+  }
+}
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+async function ask(method: string, path: string, body?: object): Promise<any> {
+  const headers = { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) };
+  const response = await fetch(`${node.url}${path}`, {
+    method,
+    ...(key !== undefined && { headers }),
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  return response.json();
+}
+
+async function figure(name: string): Promise<number> {
+  const text = await (await fetch(`${node.url}/metrics`)).text();
+  return Number(new RegExp(`^${name} (\\S+)`, 'm').exec(text)?.[1]);
+}
+
+function mb(bytes: number): string {
+  return (bytes / 2 ** 20).toFixed(0);
+}

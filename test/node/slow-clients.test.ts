@@ -1,0 +1,125 @@
+// Senders and readers that are too slow to be served hold a node up nowhere: they are cut, and whoever behaves is answered all the while.
+import { connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Running, startRunning } from './running.js';
+
+const EACH = 100;
+const DRIP_MS = 40;
+/** More than all buffers between two programs of one machine hold. */
+const ROWS = 12_000;
+
+let node: Running;
+let key: string;
+
+beforeAll(async () => {
+  node = await startRunning({
+    limits: {
+      headersTimeoutMs: 500,
+      requestTimeoutMs: 800,
+      connectionsCheckMs: 50,
+      idleTimeoutMs: 700,
+      keepAliveTimeoutMs: 300,
+    },
+  });
+  key = node.keyOf('owner');
+  await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'long', is_public: true } });
+  await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key, body: { slug: 'long' } });
+  const [contract] = node.host.machines.get('long')?.contracts ?? [];
+  for (let row = 0; row < ROWS && contract !== undefined; row += 1) {
+    node.host.transition(contract, { to: row % 2 === 0 ? 'limiting' : 'allowing', holdCycles: 1_000 });
+  }
+});
+afterAll(() => node.close());
+
+const EVENT =
+  'POST /api/chain/long/event HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer KEY\r\n';
+
+describe(`${EACH} slow clients of a kind are cut, and good ones are answered meanwhile`, () => {
+  it.each([
+    ['senders of a head, a little at a time', 'GET /api/clock HTTP/1.1\r\nHost: x\r\n', 'X: 1\r\n', 408],
+    ['senders of a body, a byte at a time', `${EVENT}Content-Length: 900\r\n\r\n`, ' ', 408],
+    ['senders of a body of no length', `${EVENT}Transfer-Encoding: chunked\r\n\r\n`, '1\r\n \r\n', 408],
+    ['those that say nothing', '', '', 408],
+    ['those that say no more', 'GET /api/clock HTTP/1.1\r\nHost: x\r\n\r\n', '', 200],
+    ['those that do not read', 'GET /api/chain/long/state?format=ndjson HTTP/1.1\r\nHost: x\r\n\r\n', '', 200, true],
+  ])('%s', async (name, first, drip, status, isDeaf = false) => {
+    const alone = await goodClients((answered) => answered >= 200);
+    const slow = Array.from({ length: EACH }, () => new SlowClient(node.url, first.replace('KEY', key), drip, isDeaf));
+    await Promise.all(slow.map(({ connected }) => connected));
+    let areThere = true;
+    const [beside] = await Promise.all([goodClients(() => !areThere), gone().then(() => (areThere = false))]);
+    for (const client of slow) client.listen();
+    await Promise.all(slow.map(({ ended }) => ended));
+    process.stdout.write(`beside slow clients (${name}): ${beside.words}; alone: ${alone.words}\n`);
+    expect([...new Set(slow.map(({ told }) => told))]).toEqual([status]);
+    expect({ refused: beside.refused, errors: node.errors }).toEqual({ refused: 0, errors: [] });
+    // Served all the while, and not only once the others were gone.
+    expect(beside.answered).toBeGreaterThan(EACH);
+  });
+});
+
+/** Resolves when no more connections are open than good clients may have. */
+async function gone(): Promise<void> {
+  for (;;) {
+    const { body } = await node.ask('GET', '/metrics');
+    if (Number(/^weir_connections (\d+)/m.exec(body)?.[1]) < EACH / 10) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** Sends the beginning of something, goes on a little at a time, and reads what it is told at once, or when it is made to. */
+class SlowClient {
+  readonly connected: Promise<void>;
+  readonly ended: Promise<void>;
+  #text = '';
+  readonly #socket: Socket;
+
+  constructor(url: string, first: string, drip: string, isDeaf: boolean) {
+    this.#socket = connect(Number(new URL(url).port), '127.0.0.1');
+    const socket = this.#socket;
+    this.connected = new Promise((resolve) => socket.once('connect', resolve));
+    const dripping = drip === '' ? undefined : setInterval(() => socket.writable && socket.write(drip), DRIP_MS);
+    this.ended = new Promise((resolve) => socket.once('close', () => resolve(clearInterval(dripping))));
+    socket.on('error', () => {});
+    if (first !== '') socket.write(first);
+    if (!isDeaf) this.listen();
+  }
+
+  /** The status that it was told. */
+  get told(): number {
+    return Number(/^HTTP\/1\.1 (\d{3})/.exec(this.#text)?.[1]);
+  }
+
+  listen(): void {
+    this.#socket.on('data', (data) => (this.#text = (this.#text + data.toString('latin1')).slice(0, 1_000)));
+  }
+}
+
+interface Answered {
+  readonly answered: number;
+  readonly refused: number;
+  /** What they took, in words. */
+  readonly words: string;
+}
+
+/** Clients that ask one thing after the other, until it is over. */
+async function goodClients(isOver: (answered: number) => boolean): Promise<Answered> {
+  const took: number[] = [];
+  let refused = 0;
+  const client = async () => {
+    while (!isOver(took.length)) {
+      const begin = performance.now();
+      const { status } = await node.ask('POST', '/api/chain/long/event', { key, body: { type: 'request' } });
+      took.push(performance.now() - begin);
+      if (status !== 200) refused += 1;
+    }
+  };
+  await Promise.all([client(), client()]);
+  took.sort((a, b) => a - b);
+  const at = (q: number) => took[Math.floor(q * (took.length - 1))]!.toFixed(1);
+  return {
+    answered: took.length,
+    refused,
+    words: `${took.length} answers in ${at(0.5)} ms each, ${at(0.99)} ms at p99`,
+  };
+}
