@@ -1,6 +1,6 @@
 // Owns the figures that reports show of an outcome: name, label, unit, and in which direction one run is worse than another.
 import type { ClientFigures, Outcome, Quantiles } from '../outcome/schema.js';
-import { duration, number } from './words.js';
+import { duration, latency, number } from './words.js';
 
 export type Unit = 'count' | 'cycles' | 'ms' | 'number';
 
@@ -89,6 +89,6 @@ export function figureText({ unit }: Pick<Figure, 'unit'>, value: number | undef
     case 'cycles':
       return `${number(value)} ${value === 1 ? 'cycle' : 'cycles'} (${duration(value * cycleMs)})`;
     case 'ms':
-      return `${number(value)} ms`;
+      return latency(value);
   }
 }

@@ -33,9 +33,17 @@ function short(value: number): string {
   return String(Number(value.toFixed(value < 10 ? 2 : 1)));
 }
 
-/** 63.1 % of the whole; nothing of nothing is 0 %. */
+/** From ten seconds on milliseconds tell nobody anything: 484.0 ms, 9,870 ms, 38.1 s, 17.2 min. */
+export function latency(ms: number): string {
+  return ms < 10_000 ? `${number(ms)} ms` : duration(ms);
+}
+
+/** 63.1 % of the whole; nothing of nothing is 0 %. Only what is nothing, or all, is called so. */
 export function share(part: number, whole: number): string {
-  return `${whole === 0 ? 0 : Number(((100 * part) / whole).toFixed(1))} %`;
+  const percent = whole === 0 ? 0 : Number(((100 * part) / whole).toFixed(1));
+  if (percent === 0 && part > 0) return '< 0.1 %';
+  if (percent === 100 && part < whole) return '> 99.9 %';
+  return `${percent} %`;
 }
 
 /** `once`, `2 times`. */
@@ -93,6 +101,6 @@ function held(all: number): string {
   return all === 1 ? 'the one expectation held' : `all ${all} expectations held`;
 }
 
-function capital(text: string): string {
+export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

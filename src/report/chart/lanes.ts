@@ -6,18 +6,14 @@ import { COLUMNS, countSteps, cycleAxis, steppedLine } from './cycle-axis.js';
 import type { ChartSpec } from './spec.js';
 
 const MOST_LANES = 40;
-/** Contracts that never limited fill up to this many lanes: one sees that they were there. */
-const FEW_LANES = 8;
 
-/** Undefined where there is only one contract. */
+/** Undefined where there is only one contract, or none of them limited. */
 export function lanesChart({ outcome }: Reported): ChartSpec | undefined {
-  if (outcome.contracts < 2) return undefined;
+  const limited = outcome.by_contract.filter(({ transitions }) => transitions.length > 0);
+  if (outcome.contracts < 2 || limited.length === 0) return undefined;
   const axis = cycleAxis(outcome);
   const limiting = limitingStates(outcome);
-  const limited = outcome.by_contract.filter(({ transitions }) => transitions.length > 0);
-  const shown = outcome.by_contract
-    .filter((contract, index) => contract.transitions.length > 0 || (limited.length < FEW_LANES && index < FEW_LANES))
-    .slice(0, MOST_LANES);
+  const shown = limited.slice(0, MOST_LANES);
   const stretches = shown.map(({ transitions }) =>
     reduceStretches(
       limitingStretches(transitions, limiting, axis.firstCycle + axis.to).map(([from, to]) => [
@@ -29,7 +25,7 @@ export function lanesChart({ outcome }: Reported): ChartSpec | undefined {
       COLUMNS,
     ),
   );
-  const rest = outcome.contracts - shown.length;
+  const rest = outcome.contracts_limited - shown.length;
   return {
     id: 'lanes',
     title: 'Who was limiting when',
@@ -45,15 +41,17 @@ export function lanesChart({ outcome }: Reported): ChartSpec | undefined {
   };
 }
 
-/** Undefined where there is only one contract. */
+/** Undefined where there is only one contract, or never more than one limited at once: its lane says as much. */
 export function contractsChart({ outcome, totals }: Reported): ChartSpec | undefined {
   if (outcome.contracts < 2) return undefined;
   const axis = cycleAxis(outcome);
   const steps = countSteps(totals, axis, () => true);
+  const most = steps.ys.reduce((most, one) => Math.max(most, one), 0);
+  if (most < 2) return undefined;
   return {
     id: 'contracts',
     title: 'Contracts that limited at once',
-    about: `At most ${number(steps.ys.reduce((most, one) => Math.max(most, one), 0))} of ${number(outcome.contracts)} in the same cycle.`,
+    about: `At most ${number(most)} of ${number(outcome.contracts)} in the same cycle.`,
     x: axis,
     yTitle: 'contracts limiting',
     yWhole: true,

@@ -3,7 +3,7 @@ import type { Outcome, Quantiles } from '../../outcome/schema.js';
 import type { Series } from '../../outcome/series.js';
 import { reduceSteps } from '../reduce.js';
 import type { Reported } from '../reported.js';
-import { counted, number } from '../words.js';
+import { capital, counted, latency, number } from '../words.js';
 import { COLUMNS, cycleAxis } from './cycle-axis.js';
 import type { ChartSpec, CycleAxis, Line, Tone } from './spec.js';
 
@@ -172,7 +172,7 @@ export function percentilesChart({ outcome }: Reported): ChartSpec | undefined {
   return {
     id: 'percentiles',
     title: 'Latency by percentile',
-    about: `${curves.map(([label, { n, p50, p99, max }]) => `${label}: p50 ${number(p50)} ms, p99 ${number(p99)} ms, max ${number(max)} ms of ${number(n)}`).join('. ')}.`,
+    about: `${curves.map(([label, { n, p50, p99, max }]) => `${capital(label)}: p50 ${latency(p50)}, p99 ${latency(p99)}, max ${latency(max)} of ${number(n)}`).join('. ')}.`,
     x: { kind: 'percentiles', max: MAX_PLACE },
     yTitle: unit,
     yLog: curves.every(([, { p50 }]) => p50 > 0),

@@ -11,7 +11,7 @@ import type { ChartSpec } from '../chart/spec.js';
 import type { RunComparison } from '../compare-runs.js';
 import type { Reported } from '../reported.js';
 import { comparisonSection } from './comparison-section.js';
-import { escaped, type Html, html, scriptJson } from './html.js';
+import { escaped, type Html, html, scriptJson, unbroken } from './html.js';
 import { script } from './script.js';
 import { againSection, differencesSection, expectationsSection, figuresSection, headSection } from './sections.js';
 import { style } from './style.js';
@@ -69,7 +69,7 @@ function document(title: string, body: Html, data: unknown): string {
 
 function chartFigure({ id, title, about, height }: ChartSpec) {
   // Heights come from a small set of classes, because the page forbids styles of single elements.
-  return html`<figure><h3>${title}</h3><figcaption>${about}</figcaption><div class="chart h${heightClass(height)}"><canvas id="chart-${id}" role="img" aria-label="${title}. ${about}"></canvas></div></figure>`;
+  return html`<figure><h3>${title}</h3><figcaption>${unbroken(about)}</figcaption><div class="chart h${heightClass(height)}"><canvas id="chart-${id}" role="img" aria-label="${title}. ${about}"></canvas></div></figure>`;
 }
 
 /** Rounded up to a multiple of 40 px, as style.ts has classes for. */

@@ -3,7 +3,7 @@ import type { Outcome } from '../../outcome/schema.js';
 import { figures, figureText } from '../figures.js';
 import { commandOf, type Reported } from '../reported.js';
 import { counted, duration, instantOf, number, share, verdictSentence, verdictSigns } from '../words.js';
-import { type Html, html } from './html.js';
+import { type Html, html, type Part, unbroken } from './html.js';
 
 const MOST_DIFFERENCES = 200;
 
@@ -14,7 +14,7 @@ export function headSection(outcome: Outcome): Html {
 <button type="button" id="theme" aria-label="Switch between light and dark">Light / dark</button></header>
 <h1>${scenario}</h1>
 ${question === undefined ? '' : html`<p class="question">${question}</p>`}
-<p class="facts">${kind}, ${arm}; ${kind === 'replay' ? '' : `seed ${seed}; `}${span}; 1 cycle = ${cycle_ms} ms</p>
+<p class="facts">${kind}, ${arm}; ${kind === 'replay' ? '' : `seed ${seed}; `}${unbroken(`${span}; 1 cycle = ${cycle_ms} ms`)}</p>
 ${notes.length === 0 ? '' : html`<ul class="notes">${notes.map((note) => html`<li>${note}</li>`)}</ul>`}`;
 }
 
@@ -31,8 +31,15 @@ export function expectationsSection({ expectations }: Outcome): Html | string {
 <div class="scroll"><table class="stack"><thead><tr><th scope="col">held</th><th scope="col">expectation</th><th scope="col">condition</th><th scope="col" class="n">found</th></tr></thead>
 <tbody>${expectations.map(
     ({ name, expected, actual, held }) =>
-      html`<tr><td data-title="held" class="${held ? 'ok' : 'no'}">${held ? '✔ yes' : '✘ no'}</td><td data-title="expectation">${name}</td><td data-title="condition"><code>${expected}</code></td><td data-title="found" class="n">${actual === null ? '–' : typeof actual === 'number' ? number(actual) : actual}</td></tr>`,
+      html`<tr><td data-title="held" class="${held ? 'ok' : 'no'}">${held ? '✔ yes' : '✘ no'}</td><td data-title="expectation">${name}</td><td data-title="condition"><code>${expected}</code></td><td data-title="found" class="n">${foundWords(actual)}</td></tr>`,
   )}</tbody></table></div>`;
+}
+
+/** What was found; of several figures, each with its name on one line. */
+function foundWords(actual: Outcome['expectations'][number]['actual']): Part {
+  if (actual === null) return '–';
+  if (typeof actual === 'number') return number(actual);
+  return actual.split(', ').map((one, index) => html`${index === 0 ? '' : ', '}<span class="whole">${one}</span>`);
 }
 
 export function figuresSection(outcome: Outcome): Html {
@@ -74,10 +81,17 @@ export function differencesSection({ comparison, first_cycle }: Outcome): Html |
   })}</tbody></table></div>${shown.length < differences_total ? html`<p class="facts">The first ${number(shown.length)} of ${number(differences_total)}.</p>` : ''}`;
 }
 
-/** Files that lie beside the page. */
+/** An option and its value are not parted at the end of a line. */
+function commandParts(command: string): Part {
+  return command
+    .split(/ (?=--)/)
+    .map((part, index) => html`${index === 0 ? '' : ' '}<span class="whole">${part}</span>`);
+}
+
+/** @param files those that lie beside the page */
 export function againSection(reported: Reported, files: readonly string[]): Html {
   const { weir, seed, digest } = reported.outcome;
-  return html`<h2>Run it again</h2><pre tabindex="0">${commandOf(reported)}</pre>
+  return html`<h2>Run it again</h2><pre tabindex="0">${commandParts(commandOf(reported))}</pre>
 <p class="facts">weir ${weir}, seed ${seed}, digest <code>${digest}</code></p>
 ${files.length === 0 ? '' : html`<p class="facts">Beside this page: ${files.map((file, index) => html`${index === 0 ? '' : ', '}<a href="${file}">${file}</a>`)}</p>`}`;
 }

@@ -63,6 +63,7 @@ label{display:grid;gap:.15rem;font-size:.85rem;color:var(--muted)}
 label>*{color:var(--ink);font-size:1rem}
 .pager{display:flex;flex-wrap:wrap;gap:.6rem;align-items:center;margin-top:.6rem}
 pre{background:var(--panel);border:1px solid var(--line);border-radius:8px;padding:.7rem;white-space:pre-wrap;margin:0}
+.whole{display:inline-block;max-width:100%}
 ul.notes{padding-left:1.2rem}
 footer{margin-top:2.5rem;color:var(--muted);font-size:.85rem}
 @media (max-width:560px){
