@@ -2,11 +2,12 @@
 // Leaves what stands in each file to the file of its format.
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import { access, constants, mkdir, writeFile } from 'node:fs/promises';
+import { access, constants, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Failure } from '../core/failure.js';
 import { csvLines, ndjsonLines } from '../outcome/timeline-file.js';
 import { chartsOf } from './chart/charts.js';
+import { chartIds } from './chart/spec.js';
 import { outcomeJson } from './json.js';
 import { junitXml } from './junit.js';
 import { markdownText } from './markdown.js';
@@ -66,6 +67,8 @@ export function safeName(name: string): string {
   return /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i.test(cut) ? `${cut}-` : cut;
 }
 
+const notInEveryReport = ['predicted.ndjson', 'series.json', ...chartIds.map((id) => join('charts', `${id}.png`))];
+
 async function write(path: string, reported: Reported): Promise<WrittenReport> {
   const { outcome, timeline, totals, predicted, series, command } = reported;
   const files: string[] = [];
@@ -90,6 +93,9 @@ async function write(path: string, reported: Reported): Promise<WrittenReport> {
   // Drawing loads a canvas and a font: only those pay for it who write a report.
   const { chartPng } = await import('./chart/png.js');
   for (const spec of charts) await put(join('charts', `${spec.id}.png`), chartPng(spec, 'light'));
+  // What an earlier run had and this one has not would be taken for a part of this one.
+  const stale = notInEveryReport.map((name) => join(path, name)).filter((file) => !files.includes(file));
+  for (const file of stale) await rm(file, { force: true });
   const beside = files.filter((file) => !file.endsWith('.png')).map((file) => file.slice(path.length + 1));
   await put('index.html', pageHtml(reported, beside));
   return { page: join(path, 'index.html'), files };

@@ -106,6 +106,18 @@ describe('a report folder', () => {
     expect(told(back)).toEqual(told(run));
   });
 
+  it('holds nothing of an earlier run that the present one has not, and leaves alone what is not its own', async () => {
+    const { path, write } = await openReportFolder({ base, scenario: 'burst', run: 7 });
+    await write(liveRun());
+    await writeFile(join(path, 'notes.txt'), 'mine');
+    const { files } = await write(sampleRun());
+    const found = (await readdir(path, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
+    expect(found.map(({ parentPath, name }) => join(parentPath, name)).sort()).toEqual(
+      [...files, join(path, 'notes.txt')].sort(),
+    );
+    expect((await readRun(path)).series).toBeUndefined();
+  });
+
   it('keeps the command that gives the run again, outside the digest', async () => {
     const run = sampleRun();
     const folder = await openReportFolder({ base, scenario: 'again', run: 7 });

@@ -1,17 +1,20 @@
 // Owns the shape of a chart: what is drawn, as plain data that a page can carry. Leaves how it looks to paint.ts, which draws it the same
 // in a PNG and in a browser.
 
-export type ChartId =
-  | 'window'
-  | 'decisions'
-  | 'comparison'
-  | 'lanes'
-  | 'contracts'
-  | 'queue'
-  | 'latency'
-  | 'percentiles'
-  | 'band'
-  | 'replications';
+export const chartIds = [
+  'window',
+  'decisions',
+  'comparison',
+  'lanes',
+  'contracts',
+  'queue',
+  'latency',
+  'percentiles',
+  'band',
+  'replications',
+] as const;
+
+export type ChartId = (typeof chartIds)[number];
 
 /** What a colour and a line style stand for; palette.ts gives each its looks. */
 export type Tone =
