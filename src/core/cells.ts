@@ -7,7 +7,7 @@
 // Why not fields of objects: of ten thousand contracts none is in the processor's cache when it is asked for, and a decision takes
 // as long as the places in memory it has to visit. An object is one place, each of its numbers that is no small integer another
 // (the engine keeps it in a box), a typed array two (its header and its content). With objects for gate, window and figures, a
-// decision had 0.35 of the speed of a bare ring of counts behind a Map (`npm run bench -- decide`); with cells it has 0.75.
+// decision had a third of the speed of a bare ring of counts behind a Map (`npm run bench -- decide`); with cells it has two thirds.
 
 /** Cells of one owner: `array[at]` is the first. They are 0 at the beginning, and lie close to those cut just before. */
 export interface Cells {

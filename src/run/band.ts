@@ -5,6 +5,7 @@
 //   middle  ──╲__╱──     the median
 //   low     __    __     1 of 20 runs stays at or below
 
+import { nearestRank } from '../outcome/nearest-rank.js';
 import type { Band } from '../outcome/series.js';
 import type { Timeline } from '../outcome/timeline.js';
 
@@ -42,7 +43,7 @@ export function stretchPeaks(timeline: Timeline, span: Span): number[] {
 export function bandOf(runs: readonly (readonly number[])[], span: Span): Band {
   const stretch = stretchOf(span);
   const stretches = runs[0]!.map((_, index) => runs.map((peaks) => peaks[index]!).sort((a, b) => a - b));
-  const rank = (p: number) => stretches.map((counts) => counts[Math.max(0, Math.ceil(p * counts.length) - 1)]!);
+  const rank = (p: number) => stretches.map((counts) => nearestRank(counts, p)!);
   return {
     runs: runs.length,
     stretch_cycles: stretch,

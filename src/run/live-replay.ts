@@ -10,9 +10,10 @@ import { type LogReading, readLogs } from '../traffic/log/read.js';
 import { CycleTally } from '../traffic/tally.js';
 import { RecordedFeed } from './feed.js';
 import { runLive } from './live/live-run.js';
+import { pacedSending } from './live/paced-sender.js';
 import { type LoadResult, resultOf } from './live/result.js';
 import { FeedSchedule } from './live/schedule.js';
-import { connected, type LiveOptions, pacedSending, TOP } from './load.js';
+import { connected, type LiveOptions, TOP } from './load.js';
 
 export interface LiveReplayOptions extends LiveOptions {
   /** Name of the run, for example that of the file. */

@@ -14,10 +14,10 @@ import { type EmbeddedNode, startEmbeddedNode } from './live/embedded-node.js';
 import { LiveClients } from './live/live-clients.js';
 import { runLive } from './live/live-run.js';
 import type { Pacing } from './live/pace.js';
-import { PacedSender } from './live/paced-sender.js';
+import { pacedSending } from './live/paced-sender.js';
 import { rehearse } from './live/rehearsal.js';
 import { type LoadResult, resultOf } from './live/result.js';
-import { type Schedule, scheduleOf } from './live/schedule.js';
+import { scheduleOf } from './live/schedule.js';
 import { mintAt } from './live/weir-target.js';
 import { type Traffic, trafficOf } from './traffic.js';
 
@@ -155,12 +155,6 @@ function sendingOf(
     figures: () => clients.figures(),
     series: (lastCycle) => clients.series(lastCycle),
   };
-}
-
-/** An open loop: what the schedule says, whatever becomes of it. */
-export function pacedSending(schedule: Schedule, stage: Stage, pacing: Pacing = 'arrival'): Sending {
-  const { flights } = stage;
-  return new PacedSender({ ...stage, schedule, pacing, launch: (contract, atMs) => flights.launch(contract, atMs) });
 }
 
 /** A service behind the gate and faults on the way are modelled; a live target has its own. */

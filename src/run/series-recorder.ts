@@ -8,6 +8,7 @@ import type { Ending } from '../actor/client/port.js';
 import type { ClientWatch } from '../actor/client/tally.js';
 import type { Clock } from '../clock/clock.js';
 import { startOf } from '../core/cycle.js';
+import { nearestRank } from '../outcome/nearest-rank.js';
 import type { Series } from '../outcome/series.js';
 import { SeriesRows } from '../outcome/series-rows.js';
 import type { ServiceWatch } from './service.js';
@@ -107,14 +108,12 @@ export class SeriesRecorder implements ClientWatch, ServiceWatch {
   }
 }
 
-/** Median and 99th percentile, in ms. */
+/** Median and 99th percentile, in ms to the microsecond; null of none. */
 function quantilesOf(values: number[]): readonly [p50: number | null, p99: number | null] {
   values.sort((a, b) => a - b);
-  return [rankOf(values, 0.5), rankOf(values, 0.99)];
+  return [toMicroseconds(nearestRank(values, 0.5)), toMicroseconds(nearestRank(values, 0.99))];
 }
 
-/** The value that the share `p` of all does not exceed, by the nearest rank, in ms to the microsecond; null of none. */
-function rankOf(ascending: readonly number[], p: number): number | null {
-  const value = ascending[Math.max(0, Math.ceil(p * ascending.length) - 1)];
-  return value === undefined ? null : Math.round(value * 1000) / 1000;
+function toMicroseconds(ms: number | undefined): number | null {
+  return ms === undefined ? null : Math.round(ms * 1000) / 1000;
 }

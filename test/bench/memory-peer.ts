@@ -1,23 +1,11 @@
 // Owns a node with very many contracts, in a process of its own, that tells how much memory each takes: everything is counted, from the
 // machine's list to the store's cache. Started with --expose-gc. Leaves asking to memory.ts.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { Rank } from '../../src/clock/rank.js';
-import { WallClock } from '../../src/clock/wall.js';
 import { rateLimiter, TEMPLATE_ID } from '../../src/core/contract/rate-limiter.js';
-import { CYCLE_MS } from '../../src/core/cycle.js';
-import { generateSigner } from '../../src/core/record/signing.js';
-import { startNode } from '../../src/node/node.js';
-import { openSqliteStore } from '../../src/store/sqlite.js';
+import { startOwnNode } from './own-node.js';
 
 const contracts = Number(process.argv[2]);
-const dir = mkdtempSync(join(tmpdir(), 'weir-bench-'));
-process.on('exit', () => rmSync(dir, { recursive: true, force: true }));
-const clock: WallClock = new WallClock(CYCLE_MS, { onError: (error) => process.stderr.write(`${error}\n`) });
-const defer = (flush: () => void) => clock.agenda.at(clock.now(), Rank.report, flush);
-const store = openSqliteStore({ dir, defer });
-const { host } = await startNode({ store, credentials: store.credentials, clock, signer: generateSigner() });
+const { node, clock } = await startOwnNode();
+const { host } = node;
 host.createMachine({ slug: 'bench' });
 const definition = rateLimiter();
 const make = () => host.createContract('bench', definition, TEMPLATE_ID);

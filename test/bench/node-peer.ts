@@ -5,23 +5,15 @@
 //   fastify      the same routes with the same schemas on Fastify, and a constant answer
 //   http         the same over node:http, checked by hand
 //   rate-limit   as fastify, behind @fastify/rate-limit in its memory store, by the same header
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import rateLimit from '@fastify/rate-limit';
 import Fastify, { type FastifyRequest, type FastifySchema } from 'fastify';
-import { Rank } from '../../src/clock/rank.js';
-import { WallClock } from '../../src/clock/wall.js';
 import { rateLimiter, TEMPLATE_ID } from '../../src/core/contract/rate-limiter.js';
-import { CYCLE_MS } from '../../src/core/cycle.js';
-import { generateSigner } from '../../src/core/record/signing.js';
-import { startNode } from '../../src/node/node.js';
 import { countOne } from '../../src/node/routes/event.js';
 import { gate } from '../../src/node/routes/gate.js';
 import { newKey } from '../../src/node/secret.js';
-import { openSqliteStore } from '../../src/store/sqlite.js';
+import { startOwnNode } from './own-node.js';
 
 export type Kind = 'weir' | 'fastify' | 'http' | 'rate-limit';
 
@@ -53,16 +45,11 @@ const gateFields: [string, string][] = [
 const paths = { event: '/api/chain/bench/event', gate: `/api/chain/bench/contracts/${ID}/gate` };
 
 async function weir(): Promise<Listening> {
-  const dir = mkdtempSync(join(tmpdir(), 'weir-bench-'));
-  process.on('exit', () => rmSync(dir, { recursive: true, force: true }));
-  const clock: WallClock = new WallClock(CYCLE_MS, { onError: (error) => process.stderr.write(`${error}\n`) });
-  const defer = (flush: () => void) => clock.agenda.at(clock.now(), Rank.report, flush);
-  const store = openSqliteStore({ dir, defer });
+  const { node, clock, credentials } = await startOwnNode();
   const secret = newKey();
   const expiresAtMs = Math.floor(clock.now()) + 3_600_000;
   const key = { id: 'bench', hash: secret.hash, owner: 'bench', createdAtMs: 0, expiresAtMs, isRevoked: false };
-  store.credentials.putKey(key);
-  const node = await startNode({ store, credentials: store.credentials, clock, signer: generateSigner() });
+  credentials.putKey(key);
   const authorization = `Bearer ${secret.text}`;
   await fetch(`${node.url}/api/chain/state-machines`, {
     method: 'POST',

@@ -7,8 +7,9 @@ import { planContract } from '../../src/core/contract/validate.js';
 import { standardOperators } from '../../src/core/operator/registry.js';
 import { connectTo } from '../../src/run/live/connection.js';
 import { runLive } from '../../src/run/live/live-run.js';
+import { pacedSending } from '../../src/run/live/paced-sender.js';
 import { rehearse } from '../../src/run/live/rehearsal.js';
-import { pacedSending } from '../../src/run/load.js';
+import { evenly } from '../../src/run/live/schedule.js';
 import type { BenchRow } from './measure.js';
 
 const CYCLE_MS = 777;
@@ -19,9 +20,9 @@ const CYCLES = 8;
 const TARGET_LAG_MS = 20;
 
 export async function benchSender(): Promise<BenchRow[]> {
-  const server = new Worker(SERVER, { eval: true });
-  const [port] = (await once(server, 'message')) as [number];
-  const connection = await connectTo(`http://127.0.0.1:${port}/`, { cycleMs: CYCLE_MS });
+  const server = new Worker(new URL('./sender-peer.js', import.meta.url));
+  const [url] = (await once(server, 'message')) as [string];
+  const connection = await connectTo(url, { cycleMs: CYCLE_MS });
   try {
     const operators = standardOperators();
     const findOperator = (id: string) => operators.get(id);
@@ -66,25 +67,4 @@ export async function benchSender(): Promise<BenchRow[]> {
   }
 }
 
-const constant = {
-  n: PER_CYCLE,
-  fractions: Float64Array.from({ length: PER_CYCLE }, (_, k) => (k + 0.5) / PER_CYCLE),
-  contracts: new Uint32Array(PER_CYCLE),
-};
-
-/** Answers every request with the same few bytes, as fast as a socket can. */
-const SERVER = `
-  const { createServer } = require('node:net');
-  const { parentPort } = require('node:worker_threads');
-  const answer = 'HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\nok';
-  const server = createServer((socket) => {
-    socket.setNoDelay(true);
-    socket.on('error', () => {});
-    socket.on('data', (chunk) => {
-      let n = 0;
-      for (let at = chunk.indexOf('\\r\\n\\r\\n'); at >= 0; at = chunk.indexOf('\\r\\n\\r\\n', at + 4)) n += 1;
-      if (n > 0) socket.write(answer.repeat(n));
-    });
-  });
-  server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
-`;
+const constant = evenly(new Uint32Array(PER_CYCLE));

@@ -10,17 +10,13 @@ import { startNode } from '../../node/node.js';
 import { openSqliteStore } from '../../store/sqlite.js';
 import { connectTo } from './connection.js';
 import type { EmbeddedNodeMessage, EmbeddedNodeTask } from './embedded-node.js';
+import { warmUp } from './warm-up.js';
 import { WeirTarget } from './weir-target.js';
 
 const port = parentPort;
 assert(port !== null, 'embedded-node-worker.ts runs as a thread');
 const tell = (message: EmbeddedNodeMessage) => port.postMessage(message);
 const { cycleMs, dir } = workerData as EmbeddedNodeTask;
-
-/** The warm-up: requests at the same time, how often, and for how long at most, in ms. */
-const AT_ONCE = 32;
-const ROUNDS = 60;
-const LONGEST_MS = 600;
 
 try {
   const store = openSqliteStore({ dir });
@@ -34,27 +30,20 @@ try {
     await node.close();
     port.close();
   });
-  await warmUp(node.url);
+  await warmUpAt(node.url);
   tell({ url: node.url });
 } catch (error) {
   tell({ error: error instanceof Error ? error.message : String(error) });
 }
 
-/**
- * Asks a gate that nobody else asks, and that opens and shuts all the time: by then what decides, moves and records is compiled. A
- * node that is as cold as its thread takes ten times as long for the first hundred requests, and a burst is no longer than that.
- */
-async function warmUp(url: string): Promise<void> {
+/** By a gate that nobody else asks, and that opens and shuts all the time: what decides, moves and records is compiled by then. */
+async function warmUpAt(url: string): Promise<void> {
   const operators = standardOperators();
-  const plan = planContract(rateLimiter({ threshold: 2 * AT_ONCE, within: 2 }), (id) => operators.get(id));
+  const plan = planContract(rateLimiter({ threshold: 64, within: 2 }), (id) => operators.get(id));
   const connection = await connectTo(url, { cycleMs: undefined });
-  const { wire, clock, timeoutMs } = connection;
   try {
     const target = await WeirTarget.prepare({ ...connection, plan, contracts: 1 });
-    const endMs = clock.now() + LONGEST_MS;
-    for (let round = 0; round < ROUNDS && clock.now() < endMs; round += 1) {
-      await wire.warm(AT_ONCE, target.request(0), clock, timeoutMs);
-    }
+    await warmUp(connection, target.request(0));
   } finally {
     await connection.close();
   }

@@ -7,6 +7,7 @@
 // A generator that falls behind sends late and finds short raw times: only the latency from the intended instant is honest
 // ("coordinated omission", G. Tene).
 import { Durations } from '../../outcome/durations.js';
+import { nearestRank } from '../../outcome/nearest-rank.js';
 import type { LiveFigures } from '../../outcome/schema.js';
 import type { Series } from '../../outcome/series.js';
 
@@ -58,7 +59,7 @@ export class Latency {
       const values = this.#byCycle.get(cycle);
       if (values === undefined) return null;
       values.sort((a, b) => a - b);
-      return values[Math.max(0, Math.ceil(p * values.length) - 1)]!;
+      return nearestRank(values, p)!;
     };
     return { latency_ms_p50: cycles.map(quantile(0.5)), latency_ms_p99: cycles.map(quantile(0.99)) };
   }

@@ -9,6 +9,7 @@ import { Course, type CourseSeen, LAST_WAIT_MS, type LiveRunOptions } from './co
 import type { Heard } from './event-listener.js';
 import { ForeignTarget } from './foreign-target.js';
 import { alignedClock, movedMs, type NodeTime, readNodeTime } from './node-clock.js';
+import { warmUp } from './warm-up.js';
 import { WeirTarget } from './weir-target.js';
 
 /** What was seen of a live run. */
@@ -21,12 +22,6 @@ export interface LiveSeen extends CourseSeen {
   /** The first mistake that a task of the run made: a bug. */
   readonly mistake: unknown;
 }
-
-/** Connections that are opened before the run, and how often each is used: from then on the code of the node is compiled. */
-const WARM = 32;
-const WARM_ROUNDS = 40;
-/** A node that is slow is not asked for longer than this, in ms. */
-const LONGEST_WARM_UP_MS = 500;
 
 /** @throws Failure `node_unreachable`, `answer_unreadable`, and what a node refuses */
 export async function runLive(connection: Connection, options: LiveRunOptions): Promise<LiveSeen> {
@@ -44,7 +39,7 @@ export async function runLive(connection: Connection, options: LiveRunOptions): 
         })
       : undefined;
   const target = weir ?? new ForeignTarget(endpoint, foreign ?? {});
-  if (weir !== undefined) await warmUp(connection, weir, signal);
+  if (weir !== undefined) await warmUp(connection, weir.peek, signal);
   let mistake: unknown;
   const lag = new Durations();
   const clock = alignedClock(base, time, {
@@ -62,15 +57,6 @@ export async function runLive(connection: Connection, options: LiveRunOptions): 
   } finally {
     course.end();
     clock.stop();
-  }
-}
-
-/** Opens connections, and lets both sides take the way of a request often enough that their code is compiled. */
-async function warmUp(connection: Connection, weir: WeirTarget, signal: AbortSignal | undefined): Promise<void> {
-  const { wire, clock, timeoutMs, connections } = connection;
-  const endMs = clock.now() + LONGEST_WARM_UP_MS;
-  for (let round = 0; round < WARM_ROUNDS && clock.now() < endMs && signal?.aborted !== true; round += 1) {
-    await wire.warm(Math.min(WARM, connections), weir.peek, clock, timeoutMs);
   }
 }
 

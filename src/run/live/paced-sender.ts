@@ -3,6 +3,7 @@
 import type { Clock } from '../../clock/clock.js';
 import { Rank } from '../../clock/rank.js';
 import { startOf } from '../../core/cycle.js';
+import type { Sending, Stage } from './course.js';
 import type { Ledger } from './ledger.js';
 import { type Pacing, sendAt, sendWindow } from './pace.js';
 import type { Schedule } from './schedule.js';
@@ -27,6 +28,12 @@ const ROUND_TRIP_MS = 3;
 
 /** Sends behind schedule are made up for in parts, so that answers are read in between. */
 const MOST_AT_A_TIME = 32;
+
+/** An open loop over the requests of a run: what the schedule says, whatever becomes of it. */
+export function pacedSending(schedule: Schedule, stage: Stage, pacing: Pacing = 'arrival'): Sending {
+  const { flights } = stage;
+  return new PacedSender({ ...stage, schedule, pacing, launch: (contract, atMs) => flights.launch(contract, atMs) });
+}
 
 export class PacedSender {
   readonly #options: PacedSenderOptions;

@@ -3,8 +3,8 @@
 import type { Plan } from '../../core/contract/plan.js';
 import type { Connection } from './connection.js';
 import { type LiveSeen, runLive } from './live-run.js';
-import { PacedSender } from './paced-sender.js';
-import type { PlannedCycle, Schedule } from './schedule.js';
+import { pacedSending } from './paced-sender.js';
+import { evenly, type PlannedCycle, type Schedule } from './schedule.js';
 
 export interface Trial {
   readonly ratePerSecond: number;
@@ -77,13 +77,7 @@ async function tryRate(
     drain: 0,
     foreign: undefined,
     signal,
-    sending: (stage) =>
-      new PacedSender({
-        ...stage,
-        schedule,
-        pacing: 'steady',
-        launch: (contract, atMs) => stage.flights.launch(contract, atMs),
-      }),
+    sending: (stage) => pacedSending(schedule, stage, 'steady'),
   });
   return judged(seen, ratePerSecond, p99Ms);
 }
@@ -109,10 +103,6 @@ class SteadySchedule implements Schedule {
   at(): PlannedCycle {
     const n = Math.floor(this.perCycle + this.#carried);
     this.#carried += this.perCycle - n;
-    return {
-      n,
-      fractions: Float64Array.from({ length: n }, (_, k) => (k + 0.5) / n),
-      contracts: new Uint32Array(n),
-    };
+    return evenly(new Uint32Array(n));
   }
 }

@@ -6,28 +6,29 @@
 //
 // A target cannot be warmed up with requests that count, and a service that is no node has no others.
 
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { rateLimiter } from '../../core/contract/rate-limiter.js';
 import { planContract } from '../../core/contract/validate.js';
 import type { FindOperator } from '../../core/operator/operator.js';
+import { startAnswering } from './answering.js';
 import { connectTo } from './connection.js';
 import { runLive } from './live-run.js';
-import { PacedSender } from './paced-sender.js';
+import { pacedSending } from './paced-sender.js';
+import { evenly } from './schedule.js';
 
 /** The rehearsal: cycles, their length in ms, and requests in each. */
 const CYCLES = 12;
 const CYCLE_MS = 40;
 const PER_CYCLE = 500;
 
-const ANSWER = 'HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok';
-const END_OF_HEAD = '\r\n\r\n';
-
 let rehearsed: Promise<void> | undefined;
 
-/** Once in a process, however often it is asked for: what was compiled stays compiled. */
+/**
+ * Once in a process, however often it is asked for: what was compiled stays compiled. It never fails: what does not work here does not
+ * work in the run that counts, and is told there.
+ */
 export function rehearse(findOperator: FindOperator, signal?: AbortSignal): Promise<void> {
-  rehearsed ??= rehearsal(findOperator, signal);
+  rehearsed ??= rehearsal(findOperator, signal).catch(() => {});
   return rehearsed;
 }
 
@@ -36,20 +37,11 @@ async function rehearsal(findOperator: FindOperator, signal: AbortSignal | undef
   // old, where they stay until the next full collection: 3 kB a request, and pauses of 10 ms, eight a second, to move what hangs on
   // them. Told not to guess, it pauses for 3 ms.
   setFlagsFromString('--no-allocation-site-pretenuring');
-  const server = createServer(answer);
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
-  });
+  const server = await startAnswering();
   try {
-    const { port } = server.address() as AddressInfo;
-    const connection = await connectTo(`http://127.0.0.1:${port}/`, { cycleMs: CYCLE_MS, signal });
+    const connection = await connectTo(server.url, { cycleMs: CYCLE_MS, signal });
     try {
-      const planned = {
-        n: PER_CYCLE,
-        fractions: Float64Array.from({ length: PER_CYCLE }, (_, k) => (k + 0.5) / PER_CYCLE),
-        contracts: new Uint32Array(PER_CYCLE),
-      };
+      const planned = evenly(new Uint32Array(PER_CYCLE));
       await runLive(connection, {
         plan: planContract(rateLimiter(), findOperator),
         names: ['all'],
@@ -58,33 +50,12 @@ async function rehearsal(findOperator: FindOperator, signal: AbortSignal | undef
         drain: 0,
         foreign: {},
         signal,
-        sending: (stage) =>
-          new PacedSender({
-            ...stage,
-            schedule: { cycles: CYCLES, at: () => planned },
-            pacing: 'steady',
-            launch: (contract, atMs) => stage.flights.launch(contract, atMs),
-          }),
+        sending: (stage) => pacedSending({ cycles: CYCLES, at: () => planned }, stage, 'steady'),
       });
     } finally {
       await connection.close();
     }
   } finally {
-    await closed(server);
+    await server.close();
   }
-}
-
-/** Answers as many requests as their heads have arrived; none of them has a body. */
-function answer(socket: Socket): void {
-  socket.setNoDelay(true);
-  socket.on('error', () => {});
-  socket.on('data', (chunk) => {
-    let heads = 0;
-    for (let at = chunk.indexOf(END_OF_HEAD); at >= 0; at = chunk.indexOf(END_OF_HEAD, at + 4)) heads += 1;
-    if (heads > 0) socket.write(ANSWER.repeat(heads));
-  });
-}
-
-function closed(server: Server): Promise<void> {
-  return new Promise((resolve) => server.close(() => resolve()));
 }

@@ -28,6 +28,12 @@ export interface Schedule {
   at(cycle: number): PlannedCycle;
 }
 
+/** Requests for these contracts, at equal distances over the cycle. */
+export function evenly(contracts: Uint32Array): PlannedCycle {
+  const n = contracts.length;
+  return { n, fractions: Float64Array.from(contracts, (_, k) => (k + 0.5) / n), contracts };
+}
+
 export function scheduleOf(scenario: LoadedScenario, traffic: Traffic, seed: Seed): Schedule {
   const { arrivals, cycles, names, feed } = traffic;
   if (feed !== undefined) return new FeedSchedule(feed, cycles, scenario.startCycle);
@@ -109,11 +115,6 @@ export class FeedSchedule implements Schedule {
     this.feed.arrive(this.firstCycle + cycle, (contract, count) => {
       for (let k = 0; k < count; k += 1) contracts.push(contract);
     });
-    const n = contracts.length;
-    return {
-      n,
-      fractions: Float64Array.from(contracts, (_, k) => (k + 0.5) / n),
-      contracts: Uint32Array.from(contracts),
-    };
+    return evenly(Uint32Array.from(contracts));
   }
 }

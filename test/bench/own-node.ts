@@ -1,0 +1,26 @@
+// Owns a node on a database file for a bench: as `weir serve` starts it, with the file thrown away at the end of the process.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Rank } from '../../src/clock/rank.js';
+import { WallClock } from '../../src/clock/wall.js';
+import { CYCLE_MS } from '../../src/core/cycle.js';
+import { generateSigner } from '../../src/core/record/signing.js';
+import { type RunningNode, startNode } from '../../src/node/node.js';
+import { openSqliteStore } from '../../src/store/sqlite.js';
+
+export interface OwnNode {
+  readonly node: RunningNode;
+  readonly clock: WallClock;
+  readonly credentials: ReturnType<typeof openSqliteStore>['credentials'];
+}
+
+export async function startOwnNode(): Promise<OwnNode> {
+  const dir = mkdtempSync(join(tmpdir(), 'weir-bench-'));
+  process.on('exit', () => rmSync(dir, { recursive: true, force: true }));
+  const clock: WallClock = new WallClock(CYCLE_MS, { onError: (error) => process.stderr.write(`${error}\n`) });
+  const defer = (flush: () => void) => clock.agenda.at(clock.now(), Rank.report, flush);
+  const store = openSqliteStore({ dir, defer });
+  const { credentials } = store;
+  return { node: await startNode({ store, credentials, clock, signer: generateSigner() }), clock, credentials };
+}
