@@ -4,7 +4,6 @@
 //   node.json   {"cycle_ms":777,"private_key":"-----BEGIN PRIVATE KEY-----…","successions":[…]}
 //
 // Key and successions are one file because they change together: with one of the two alone a node could not start.
-
 import { join } from 'node:path';
 import { Failure } from '../core/failure.js';
 import { Type } from '../core/json-schema.js';

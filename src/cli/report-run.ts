@@ -1,5 +1,4 @@
 // Owns the doing of `weir report`: runs read back and rendered in one form, or one of them into a folder of its own.
-
 import { Failure } from '../core/failure.js';
 import { compareRuns } from '../report/compare-runs.js';
 import { openReportFolder } from '../report/folder.js';

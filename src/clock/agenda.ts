@@ -14,7 +14,6 @@
 //
 // A task that runs leaves the first place vacant, and what it asks for next moves in there: one way down the heap instead
 // of one for the leaver and one for the newcomer. Whoever needs to know who is first settles the vacancy before.
-
 import { assert, Bug } from '../core/failure.js';
 import type { Rank } from './rank.js';
 

@@ -1,5 +1,4 @@
 // Owns the port through which everything else learns what time it is. Leaves being one to virtual.ts and wall.ts.
-
 import type { Agenda } from './agenda.js';
 
 /**

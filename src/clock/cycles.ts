@@ -3,7 +3,6 @@
 //   wall     |  7  |  8  |  9  | (halted)        | 12  | 13  |
 //   ticks    7     8     9                    12       13
 //   missed   0     0     0                    2        0
-
 import type { Observable } from 'rxjs';
 import { startOf } from '../core/cycle.js';
 import { assert } from '../core/failure.js';

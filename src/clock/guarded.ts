@@ -1,6 +1,5 @@
 // Owns what happens when an observer throws: its error reaches the driver of the clock, as if a task had thrown it.
 // Leaves what to do about it to the driver: a virtual run throws it, a wall clock hands it to `onError` and goes on.
-
 import { Observable, type Observer, Subscriber, type Subscription, type TeardownLogic } from 'rxjs';
 import type { Clock } from './clock.js';
 import { Rank } from './rank.js';

@@ -6,7 +6,6 @@
 //
 // now() = max(wall clock, where the monotonic clock says we are). Cycles that a forward step jumps over are passed over
 // at once. After a backward step time goes on at the rate of the monotonic clock and no cycle comes twice.
-
 import { cycleOf } from '../core/cycle.js';
 import { assert } from '../core/failure.js';
 import { Agenda } from './agenda.js';

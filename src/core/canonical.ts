@@ -1,6 +1,5 @@
 // Owns the one text a value has (RFC 8785) and its SHA-256: what rows, proofs and outcomes are hashed and signed by. Leaves what
 // goes into a digest to whoever makes one.
-
 import { createHash } from 'node:crypto';
 import commonJs from 'canonicalize';
 import { assert, Bug } from './failure.js';

@@ -6,7 +6,6 @@
 //
 // Errors are in ulp, the distance to the next double: the largest met over 200,000 arguments against 320-bit arithmetic. Half
 // an ulp is what rounding the true value costs. Special values (0, infinite, NaN) are those of the functions of Math.
-
 import { expOfFraction, logOfQuotient, nearestDouble, pi, twoDoubles } from './fixed-point.js';
 
 const BITS = 160n;

@@ -2,7 +2,6 @@
 // often to random-law.ts.
 //
 // One seed, one stream per purpose: adding a draw to one purpose does not move the draws of another.
-
 import { createHash } from 'node:crypto';
 import { xoroshiro128plusFromState } from 'pure-rand/generator/xoroshiro128plus';
 import { log, pow } from './elementary.js';

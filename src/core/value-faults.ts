@@ -3,7 +3,6 @@
 //
 //   popularity: { law: zipf }      even | uniform | zipf | weights         "/popularity/exponent is required", and not that it
 //                                                ^ meant                   must be even, or needs weights
-
 import type { TSchema } from 'typebox';
 import type { Fault } from './failure.js';
 import { fitsSchema, schemaErrors, Type } from './json-schema.js';

@@ -1,6 +1,5 @@
 // Owns what is said of a contract after it decided: its counts, and when to come again. Leaves deciding to the gate, the forecast
 // to core/forecast.ts, the HTTP fields to rate-limit-fields.ts.
-
 import { retryAfterCycles } from '../core/forecast.js';
 import { Type } from '../core/json-schema.js';
 import type { Contract } from '../host/contract.js';

@@ -1,6 +1,5 @@
 // Owns how a failure is told over HTTP: one shape (RFC 9457), one place, for ours, for Fastify's and for what nobody expected.
 // Leaves the words to whoever fails and the status of each code to the catalogue in core/failure.ts.
-
 import type { FastifyReply } from 'fastify';
 import type { Static } from 'typebox';
 import { Failure } from '../core/failure.js';

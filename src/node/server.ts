@@ -1,6 +1,5 @@
 // Owns the Fastify server around the routes: limits, bodies, and every answer that no route gives: unknown paths, wrong methods,
 // broken requests, mistakes. Leaves routes to mount.ts, words to problem.ts.
-
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import cookie from '@fastify/cookie';

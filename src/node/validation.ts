@@ -1,6 +1,5 @@
 // Owns the check of what comes in against the schemas of its route, by TypeBox's compiled validators, without changing it: the one
 // thing that is converted is the text of a query, by the types that its schema names. Leaves the words to core/schema-faults.ts.
-
 import type { FastifySchemaCompiler } from 'fastify';
 import type { TObject, TSchema } from 'typebox';
 import { Failure } from '../core/failure.js';

@@ -1,5 +1,4 @@
 // Owns how machines and contracts look in answers. Leaves decisions to decision.ts.
-
 import { restoresInCycles } from '../core/forecast.js';
 import { Type } from '../core/json-schema.js';
 import type { Contract } from '../host/contract.js';

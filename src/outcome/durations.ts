@@ -3,7 +3,6 @@
 //
 //   buckets   | 0 | 1 | 2 | ... | 2047 | 2048-49 | 2050-51 | ... | 4096-99 | ...     us, 3 significant digits
 //   p50 ...   the middle of the bucket that holds it, so that rounding favours neither side; mean and max are exact
-
 import { build } from 'hdr-histogram-js';
 import type { Quantiles } from './schema.js';
 

@@ -1,6 +1,5 @@
 // Owns the shape of an outcome: what a run yields, whichever arm it ran on. Runs write it, reports read it; they meet here and
 // nowhere else. Published with the package as JSON Schema.
-
 import type { Static, TSchema } from 'typebox';
 import { Type } from '../core/json-schema.js';
 

@@ -1,5 +1,4 @@
 // Owns reading a report folder back: the outcome checked by its schema, the timeline row by row. Leaves writing it to folder.ts.
-
 import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';

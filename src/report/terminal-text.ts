@@ -1,5 +1,4 @@
 // Owns text for terminals: what may be printed of foreign names, colour when asked for, tables in columns. Leaves what is said to others.
-
 import { plain } from './words.js';
 
 /** What a terminal can show. */

@@ -4,7 +4,6 @@
 //   high    ▔▔╲__╱▔▔     19 of 20 runs stay at or below
 //   middle  ──╲__╱──     the median
 //   low     __    __     1 of 20 runs stays at or below
-
 import { nearestRank } from '../outcome/nearest-rank.js';
 import type { Band } from '../outcome/series.js';
 import type { Timeline } from '../outcome/timeline.js';

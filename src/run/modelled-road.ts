@@ -4,7 +4,6 @@
 //   attempt ─► gate ─ admitted ─► service ─ served ──────────┐
 //               └─ limited ─┐       └─ refused: failed ──────┤
 //                           └────────────────────────────────┴─► answer ─► (lost) ─► client
-
 import type { Road, SentAttempt } from '../actor/client/client.js';
 import type { Answer } from '../actor/client/port.js';
 import type { Service, Visit } from './service.js';

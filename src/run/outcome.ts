@@ -1,5 +1,4 @@
 // Owns putting an outcome together: figures, expectations, notes, verdict, digest. Pure: what it needs has happened already.
-
 import { VERSION } from '../core/version.js';
 import { digestOf } from '../outcome/digest.js';
 import type { ExpectationOutcome, Outcome, Verdict } from '../outcome/schema.js';

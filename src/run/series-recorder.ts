@@ -3,7 +3,6 @@
 //
 //   waiting   __|‾|_____|‾‾‾‾‾‾     queue: the most in the cycle
 //   cycle     |   0   |   1   |     open jobs: at its end; latency: of the jobs that were served in it
-
 import type { Ending } from '../actor/client/port.js';
 import type { ClientWatch } from '../actor/client/tally.js';
 import type { Clock } from '../clock/clock.js';

@@ -7,7 +7,6 @@
 //                └── abandoned while waiting: dropped, or served all the same
 //
 //   arrived = served + refused + dropped + waiting + in service
-
 import type { Clock } from '../clock/clock.js';
 import { Rank } from '../clock/rank.js';
 import { assert } from '../core/failure.js';

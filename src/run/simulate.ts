@@ -2,7 +2,6 @@
 //
 //   no clients    arrivals ─► counts per cycle ─────────────► gates          a million cycles a second and more
 //   clients       arrivals ─► instants ─► client ─► road ─► gate ─► service  every attempt and answer at its own instant
-
 import { planClients } from '../actor/client/plan.js';
 import type { Inspect } from '../actor/contract-actor.js';
 import type { FindOperator } from '../core/operator/operator.js';

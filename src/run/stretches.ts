@@ -1,6 +1,5 @@
 // Owns figures over part of a run: what happened between two cycles, and in any stretch of so many. Leaves windows that slide to
 // sliding.ts, and what is demanded of the figures to scenario/expectation.ts.
-
 import type { TransitionSeen } from '../outcome/schema.js';
 import type { Timeline } from '../outcome/timeline.js';
 import type { FigureSource } from '../scenario/expectation.js';

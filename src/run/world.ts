@@ -1,6 +1,5 @@
 // Owns a host in virtual time with the contracts of one run, and takes down what happens in it cycle by cycle.
 // Leaves what arrives to feed.ts, who sends to actor/client/, what becomes of it all to outcome.ts.
-
 import type { Inspect } from '../actor/contract-actor.js';
 import { Rank } from '../clock/rank.js';
 import { VirtualClock } from '../clock/virtual.js';

@@ -1,5 +1,4 @@
 // Owns the way from a scenario file to a scenario that can run: read, checked, texts turned into numbers, defaults filled in.
-
 import { basename, dirname, extname } from 'node:path';
 import { clientFaults } from '../actor/client/check.js';
 import { planClients } from '../actor/client/plan.js';

@@ -6,7 +6,6 @@
 //
 // A number without a unit counts cycles, or requests per cycle. Decimals mean what they say: 0.1 is one tenth, whether it
 // came as text or as a number, and is held as a fraction, so that nothing drifts however long a run is.
-
 import { Failure } from '../core/failure.js';
 import { Type } from '../core/json-schema.js';
 import { nearest } from '../core/nearest.js';

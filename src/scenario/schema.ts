@@ -1,6 +1,5 @@
 // Owns the shape of a scenario file: one question, and all that is needed to answer it. Published with the package as JSON Schema.
 // Leaves reading files to load.ts, what each part means to the part: traffic/, actor/client/, run/.
-
 import type { Static } from 'typebox';
 import { ClientsSpec } from '../actor/client/schema.js';
 import { ContractDefinition } from '../core/contract/schema.js';

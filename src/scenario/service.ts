@@ -1,5 +1,4 @@
 // Owns the shape of the service in a scenario, and the way from there to a plan. Leaves what a service does to run/service.ts.
-
 import type { Static } from 'typebox';
 import { Type } from '../core/json-schema.js';
 import { parseTimeLaw, type TimeLaw, TimeLawSpec } from './time-law.js';

@@ -5,7 +5,6 @@
 //   normal        |    ▁▃▆█▆▃▁               x = |mean + deviation z|       folded at 0: a time is never negative
 //   uniform       |   ████████               x = from + (to - from) u
 //   lognormal     |  ▃█▇▅▃▂▂▁▁▁▁             x = e^(m + s z),  s^2 = ln(1 + deviation^2 / mean^2),  m = ln mean - s^2 / 2
-
 import type { Static } from 'typebox';
 import { exp, log } from '../core/elementary.js';
 import { Failure, unreachable } from '../core/failure.js';

@@ -4,7 +4,6 @@
 //   uniform    3 1 1 4 2 3 1 4 4 ..        each with the same probability
 //   zipf       1 1 2 1 3 1 2 4 1 ..        contract k with a probability in proportion to k^-s:   |█▄▃▂▂▁▁▁
 //   weights    2 2 3 2 2 3 3 2 2 ..        contract k with a probability in proportion to its weight
-
 import type { Static } from 'typebox';
 import { pow } from '../core/elementary.js';
 import { Failure, unreachable } from '../core/failure.js';

@@ -1,5 +1,4 @@
 // Owns the speed of the agenda, beside RxJS's VirtualTimeScheduler doing the same work. Leaves measuring to measure.ts.
-
 import { type SchedulerAction, VirtualTimeScheduler } from 'rxjs';
 import { Agenda } from '../../src/clock/agenda.js';
 import { Rank } from '../../src/clock/rank.js';

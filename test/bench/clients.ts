@@ -1,5 +1,4 @@
 // Owns the speed of simulated clients, all included: arrivals, agenda, host and gate, service, actors. Leaves measuring to measure.ts.
-
 import type { SentAttempt } from '../../src/actor/client/client.js';
 import { planClients } from '../../src/actor/client/plan.js';
 import { Population } from '../../src/actor/client/population.js';

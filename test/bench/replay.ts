@@ -1,5 +1,4 @@
 // Owns the speed of reading a combined log into counts by cycle, beside node:readline doing nothing with its lines.
-
 import { createReadStream, createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,4 @@
 // Owns the agenda's comparison with the plainest thing that keeps the same promise, over random programs.
-
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { Agenda, type Task, type Ticket } from '../../src/clock/agenda.js';

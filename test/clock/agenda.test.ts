@@ -1,5 +1,4 @@
 // Owns the tests of the agenda: order, tickets, memory, errors, time. Leaves random programs to agenda-model.test.ts.
-
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,4 @@
 // Owns the tests of the cycles as a stream, in virtual and in real time.
-
 import { map, take, toArray } from 'rxjs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type CycleTick, cyclesOf } from '../../src/clock/cycles.js';

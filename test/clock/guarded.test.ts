@@ -1,5 +1,4 @@
 // Owns the tests of guarded observables: every error of an observer reaches the driver of the clock.
-
 import { from, map, mergeMap, type Observable, of, Subject, Subscriber, share, throwError } from 'rxjs';
 import { expect, it } from 'vitest';
 import { GuardedObservable } from '../../src/clock/guarded.js';

@@ -1,5 +1,4 @@
 // Owns a computer for tests of real time: timers go off when the test says so, the wall clock can be stepped, the process halted.
-
 import { vi } from 'vitest';
 import { WallClock, type WallOptions } from '../../src/clock/wall.js';
 

@@ -1,5 +1,4 @@
 // Owns the tests of the agenda as an RxJS scheduler: each operator draws the same picture as on VirtualTimeScheduler.
-
 import {
   auditTime,
   bufferTime,

@@ -1,5 +1,4 @@
 // Owns the tests of virtual time: where a run ends, and what goes on after it.
-
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { Rank } from '../../src/clock/rank.js';

@@ -1,5 +1,4 @@
 // Owns the tests of real time: what now() says, what the timers do. Leaves order to agenda.test.ts.
-
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Rank } from '../../src/clock/rank.js';
 import { WallClock, type WallOptions } from '../../src/clock/wall.js';

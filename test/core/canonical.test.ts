@@ -1,5 +1,4 @@
 // Owns the promises of the canonical text: the examples of RFC 8785, and a refusal of all that JSON would lose in silence.
-
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalJson, digestOf, sha256Hex } from '../../src/core/canonical.js';

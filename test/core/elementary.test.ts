@@ -1,5 +1,4 @@
 // Owns the promises of the elementary functions: special values, distance from the engine's functions, and the exact bits.
-
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,4 @@
 // Owns the check of the constants behind the elementary functions against their published digits.
-
 import { describe, expect, it } from 'vitest';
 import { expOfFraction, logOfQuotient, nearestDouble, pi, twoDoubles } from '../../src/core/fixed-point.js';
 

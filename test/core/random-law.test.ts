@@ -1,5 +1,4 @@
 // Owns the promises of prepared laws: Poisson counts exact for every mean, one draw of the stream from a table, fair choices.
-
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Bug } from '../../src/core/failure.js';

@@ -1,5 +1,4 @@
 // Owns the promises of random streams: named, repeatable to the last bit, independent, and each law the one it says it is.
-
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { sha256Hex } from '../../src/core/canonical.js';

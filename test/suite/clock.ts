@@ -1,5 +1,4 @@
 // Owns the promise of a clock, to be run over everyone who makes it. Leaves how time is made to pass to the maker.
-
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/clock/clock.js';
 import { Rank } from '../../src/clock/rank.js';

@@ -12,7 +12,6 @@
 //
 // The rules are those of the simulator behind "Exponential Backoff and Jitter" (M. Brooker, AWS Architecture Blog, 2015):
 // github.com/aws-samples/aws-arch-backoff-simulator. There, too, n counts the setback before the pause is taken.
-
 import { unreachable } from '../../core/failure.js';
 import type { RandomStream } from '../../core/random.js';
 

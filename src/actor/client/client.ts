@@ -5,7 +5,6 @@
 //                          └─ patience over ─► the road is told ─► timeout ─┘
 //
 // One root actor for each client: spawning children under one parent costs more with every child.
-
 import { type Actor, createActor, fromTransition, type TransitionActorLogic } from 'xstate';
 import type { Ticket } from '../../clock/agenda.js';
 import type { Clock } from '../../clock/clock.js';

@@ -2,7 +2,6 @@
 //
 //   job ─► send ─► served               succeeded
 //               └► anything else        given up
-
 import type { Behaviour } from './port.js';
 import { type RequestingState, requesting } from './requesting.js';
 

@@ -7,7 +7,6 @@
 //
 //   client    0   1   2   3   4   5   6         a fixed number of them is dealt to 3 contracts in turn
 //   contract  0   1   2   0   1   2   0
-
 import type { Clock } from '../../clock/clock.js';
 import { Rank } from '../../clock/rank.js';
 import { assert } from '../../core/failure.js';

@@ -3,7 +3,6 @@
 //
 //   send ─► setback ─► attempts left? ─► budget left? ─► pause ─► send ─► ...
 //                       └ no: given up    └ no: given up
-
 import type { Pauses } from './backoff.js';
 import type { Behaviour } from './port.js';
 import { type RequestingState, requesting } from './requesting.js';

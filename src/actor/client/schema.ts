@@ -1,5 +1,4 @@
 // Owns the shape of the clients in a scenario: one object a kind, told apart by `kind`. Leaves what it means to plan.ts.
-
 import type { Static, TProperties } from 'typebox';
 import { Type } from '../../core/json-schema.js';
 import { rateField, timeField } from '../../scenario/quantity.js';

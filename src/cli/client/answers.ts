@@ -1,6 +1,5 @@
 // Owns what the commands read of a node's answers: the fields they show, and no more, so that a node of a later version may say
 // more. Leaves asking to api.ts.
-
 import type { Static } from 'typebox';
 import { Type } from '../../core/json-schema.js';
 import { SuccessionShape } from '../../core/record/shape.js';

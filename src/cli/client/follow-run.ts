@@ -4,7 +4,6 @@
 //   12 transition, 12/0 rate_limited ✂   back behind 11:  12 transition (told before), 12/0 rate_limited, 13 …
 //
 // A row can be several messages, and a stream may break between two of them: it is taken up one row earlier than it was left.
-
 import type { Readable } from 'node:stream';
 import type { Static } from 'typebox';
 import { Failure } from '../../core/failure.js';

@@ -7,7 +7,6 @@
 //       key.json                             the key of the API that is sent
 //       key-<id>.json                        keys that were minted before
 //       session.json                         the session that is sent where there is no key
-
 import { createHash } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';

@@ -1,6 +1,5 @@
 // Owns what a node refuses with, as a failure of the command: the same code, the same words, an exit code for who asked.
 // Leaves printing to ending.ts.
-
 import { catalogue, Failure, type FailureCode } from '../../core/failure.js';
 import { Type } from '../../core/json-schema.js';
 import { reader } from '../../core/record/shape.js';

@@ -1,5 +1,4 @@
 // Owns `weir verify`: whether an exported record holds, without asking anybody. Leaves checking to verify-run.ts.
-
 import type { ArgumentsCamelCase, Argv, CommandModule } from 'yargs';
 import { showDash } from '../dash.js';
 import { jsonOption } from '../options.js';

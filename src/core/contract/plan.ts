@@ -7,7 +7,6 @@
 //   count     0 ........ 100 | 101 ..........
 //   allowing  [ quiet band   ]  fires            leaves at count > 100
 //   limiting    fires        [ quiet band ...    leaves at count <= 100
-
 import { complement, has, type IntegerSet, type Range, rangeAround, union } from '../expression/integer-set.js';
 import type { Node } from '../expression/parse.js';
 import type { ContractDefinition } from './schema.js';

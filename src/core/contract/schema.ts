@@ -1,5 +1,4 @@
 // Owns the shape of a contract definition: states, transitions, triggers, operators. Leaves what it means to compile.ts.
-
 import type { Static } from 'typebox';
 import { Type } from '../json-schema.js';
 

@@ -1,5 +1,4 @@
 // Owns what makes a definition that can be read still unable to run: missing operators, lost states, endless firing.
-
 import type { IntegerSet } from '../expression/integer-set.js';
 import type { Fault } from '../failure.js';
 import { nearest } from '../nearest.js';

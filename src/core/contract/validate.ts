@@ -1,6 +1,5 @@
 // Owns the two stages that every definition passes before it runs: (1) parse, by the schema and of its conditions; (2) soundness
 // against the live operator registry. One function for the deploy of a template and for the creation of any contract.
-
 import { Failure, type FailureCode, type Fault } from '../failure.js';
 import { compileSchema } from '../json-schema.js';
 import type { FindOperator } from '../operator/operator.js';

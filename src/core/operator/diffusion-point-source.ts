@@ -4,7 +4,6 @@
 //     | ' '     _ . - ' - . _            t = 4: half as high in every direction, an eighth in all; twice as wide
 //     |'   ' '                ' - . _
 //     +------------------------------ r
-
 import { exp } from '../elementary.js';
 import { provenOperator } from './proven-operator.js';
 

@@ -1,5 +1,4 @@
 // Owns exponential decay: how many of a number of nuclei (or of anything that goes at a constant rate) are left.
-
 import { exp } from '../elementary.js';
 import { provenOperator } from './proven-operator.js';
 

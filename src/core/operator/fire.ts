@@ -1,5 +1,4 @@
 // Owns one firing of an operator: compute, then prove and verify where a proof is wanted. Leaves writing it down to the record.
-
 import { assert } from '../failure.js';
 import type { Inputs, Operator, OperatorInput, Proof } from './operator.js';
 import { proofDigest } from './proof-digest.js';

@@ -1,5 +1,4 @@
 // Owns the harmonic oscillator: where a mass on a spring is, a time after it was let go.
-
 import { cos, sin } from '../elementary.js';
 import { provenOperator } from './proven-operator.js';
 

@@ -1,5 +1,4 @@
 // Owns the ideal gas law: the pressure of an amount of gas in a volume.
-
 import { provenOperator } from './proven-operator.js';
 
 /** R in J/(mol K), k in J/K and N_A in 1/mol: SI 2019, exact. */

@@ -4,7 +4,6 @@
 //   1.00129 |              . - .         seen once a cycle, the swing takes a million cycles (nine days): f t grows by
 //   1       |.-----------'-------'->     0.999999 turns a cycle, a millionth short of a full one
 //   0.99871 |  ' - . - '     cycle
-
 import { sinTurns } from '../elementary.js';
 import { provenOperator } from './proven-operator.js';
 

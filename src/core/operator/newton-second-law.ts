@@ -1,5 +1,4 @@
 // Owns Newton's second law: the force that gives a mass an acceleration.
-
 import { provenOperator } from './proven-operator.js';
 
 export const newtonSecondLaw = provenOperator({

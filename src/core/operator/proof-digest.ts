@@ -1,5 +1,4 @@
 // Owns the digest of a proved firing: one number on the audit row for all that was proved. Leaves proving to fire.ts.
-
 import { digestOf } from '../canonical.js';
 import type { Inputs, Operator } from './operator.js';
 

@@ -1,6 +1,5 @@
 // Owns how a formula and a second road to its result make an operator: what a proof carries and how it is checked. Leaves
 // formulas and roads to the operators, ranges of inputs to fire.ts.
-
 import type { Inputs, Operator, OperatorInput, Proof } from './operator.js';
 
 /** Where a second road ends: two numbers that are one when the result is right, and the figures met on the way. */

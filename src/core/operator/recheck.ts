@@ -1,5 +1,4 @@
 // Owns whether the operators of this build give what an audit row says they gave. Leaves the rest of the row to record/.
-
 import type { AuditEntry } from '../record/row.js';
 import { fire } from './fire.js';
 import type { FindOperator, Inputs } from './operator.js';

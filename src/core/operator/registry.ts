@@ -1,5 +1,4 @@
 // Owns which operators there are. Leaves what each of them computes to its own file.
-
 import { assert } from '../failure.js';
 import { diffusionPointSource } from './diffusion-point-source.js';
 import { exponentialDecay } from './exponential-decay.js';

@@ -1,5 +1,4 @@
 // Owns Newton's law of universal gravitation: the pull between two masses.
-
 import { provenOperator } from './proven-operator.js';
 
 /** G in m^3 kg^-1 s^-2, CODATA 2018 and 2022. */

@@ -6,7 +6,6 @@
 //
 // Every line is the canonical JSON (RFC 8785) of its value and ends with a line feed. The closing line carries a checkpoint of the
 // very last row: a file without it was cut off on its way, and nobody but the node can write another one.
-
 import type { Static } from 'typebox';
 import { canonicalJson } from '../canonical.js';
 import { Type } from '../json-schema.js';

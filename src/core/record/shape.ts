@@ -1,6 +1,5 @@
 // Owns what a row, a checkpoint and a succession must look like before anything else is asked of them: one closed schema each,
 // for rows one a kind. Leaves what the fields say, and whether it is true, to verify.ts.
-
 import type { Static, TSchema } from 'typebox';
 import { compileSchema, Type } from '../json-schema.js';
 import { faultsOf } from '../schema-faults.js';

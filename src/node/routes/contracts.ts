@@ -1,6 +1,5 @@
 // Owns contracts: creating one from a definition, the deploy of the template included, listing, looking at one. Leaves both stages
 // of validation to core/contract/validate.ts.
-
 import { type Plan, windowCycles } from '../../core/contract/plan.js';
 import { rateLimiter, TEMPLATE_ID } from '../../core/contract/rate-limiter.js';
 import { ContractDefinition } from '../../core/contract/schema.js';

@@ -1,5 +1,4 @@
 // Owns POST …/event: one event, or several of one kind at once, to whoever listens. Leaves who listens to counting.ts.
-
 import { Failure } from '../../core/failure.js';
 import { Type } from '../../core/json-schema.js';
 import { countEvents, type Listener, listenersOf, whyNotAt } from '../counting.js';

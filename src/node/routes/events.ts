@@ -1,7 +1,6 @@
 // Owns POST …/events: many events at once, as a JSON array or line by line. Leaves each line to bulk.ts.
 //
 // The answer comes when the last line was read: a client that writes all of its lines before it reads a word is served, too.
-
 import type { Readable } from 'node:stream';
 import { Failure } from '../../core/failure.js';
 import { Type } from '../../core/json-schema.js';

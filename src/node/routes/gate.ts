@@ -1,6 +1,5 @@
 // Owns the gate: one request event and its decision, for a gateway that asks at every request. Leaves deciding to the contract,
 // the header fields to rate-limit-fields.ts.
-
 import type { FastifyReply } from 'fastify';
 import type { Static } from 'typebox';
 import { cycleOf } from '../../core/cycle.js';

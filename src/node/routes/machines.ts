@@ -1,5 +1,4 @@
 // Owns machines: creating, listing, looking at one. Leaves who may see which to ownership.ts.
-
 import { assert, Failure } from '../../core/failure.js';
 import { Type } from '../../core/json-schema.js';
 import type { Caller } from '../access.js';

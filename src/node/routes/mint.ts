@@ -1,5 +1,4 @@
 // Owns POST /api/demo-key/mint: a free key for anyone, so many an address. Leaves the limit to mint-limit.ts.
-
 import { secondsUntil } from '../../core/cycle.js';
 import { Failure } from '../../core/failure.js';
 import { Type } from '../../core/json-schema.js';

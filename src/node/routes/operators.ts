@@ -1,5 +1,4 @@
 // Owns looking at the operator registry. Leaves the operators to core/operator/.
-
 import { Failure } from '../../core/failure.js';
 import { Type } from '../../core/json-schema.js';
 import { nearest } from '../../core/nearest.js';

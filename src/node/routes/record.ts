@@ -1,6 +1,5 @@
 // Owns reading the record of a machine: in pages, as a whole, verified. Leaves the format of an export to core/record/export.ts,
 // walking the chain to verifications.ts.
-
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { Static } from 'typebox';

@@ -1,5 +1,4 @@
 // Owns what the node says about itself: its routes, its clock, whether it lives, is ready, and how it does.
-
 import { startOf } from '../../core/cycle.js';
 import { Failure } from '../../core/failure.js';
 import { Type } from '../../core/json-schema.js';

@@ -1,5 +1,4 @@
 // Owns sessions: a key exchanged for a cookie, and the end of it. Leaves checking them to access.ts.
-
 import { assert } from '../../core/failure.js';
 import { Type } from '../../core/json-schema.js';
 import { SESSION_COOKIE } from '../access.js';

@@ -1,5 +1,4 @@
 // Owns POST /api/core/shift: operators projected over cycles to come. Leaves computing and proving to core/operator/.
-
 import type { Static } from 'typebox';
 import { CYCLE_MS } from '../../core/cycle.js';
 import { Failure } from '../../core/failure.js';

@@ -1,5 +1,4 @@
 // Owns GET …/stream: opening a stream of events. Leaves everything after that to node/stream.ts.
-
 import { Failure } from '../../core/failure.js';
 import { Type } from '../../core/json-schema.js';
 import { route } from '../route.js';

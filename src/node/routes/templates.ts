@@ -1,5 +1,4 @@
 // Owns looking at templates. Leaves the template itself to core/contract/rate-limiter.ts, deploying it to contracts.ts.
-
 import { rateLimiter, TEMPLATE_ID } from '../../core/contract/rate-limiter.js';
 import { ContractDefinition } from '../../core/contract/schema.js';
 import { Type } from '../../core/json-schema.js';

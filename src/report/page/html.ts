@@ -1,5 +1,4 @@
 // Owns how text becomes HTML: everything that is put into a template is escaped, unless it is HTML already.
-
 import { plain } from '../words.js';
 
 /** Text that is HTML. */

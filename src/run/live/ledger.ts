@@ -4,7 +4,6 @@
 //   planned ──► sent ──┬─► answered: decided in a cycle that the target names
 //                      ├─► failed
 //                      └─► timed out             sent = answered + failed + timed out, at any moment once nothing is under way
-
 import type { Stretch } from '../../scenario/stretch.js';
 
 /** One answer of the target. `count` and `state` where it tells them. */

@@ -6,7 +6,6 @@
 //
 // The fastest of several round trips is the one that says most. Our clock runs on from there at the rate of our monotonic
 // clock: nobody who sets the time of day of this machine moves the run.
-
 import { WallClock, type WallOptions } from '../../clock/wall.js';
 import { startOf } from '../../core/cycle.js';
 import type { Endpoint } from './endpoint.js';

@@ -5,7 +5,6 @@
 //   without                                   19 %     93 %    100 %         not compiled yet takes five times as long
 //
 // A target cannot be warmed up with requests that count, and a service that is no node has no others.
-
 import { setFlagsFromString } from 'node:v8';
 import { rateLimiter } from '../../core/contract/rate-limiter.js';
 import { planContract } from '../../core/contract/validate.js';

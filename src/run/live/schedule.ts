@@ -3,7 +3,6 @@
 //
 //   arrivals   | x   x   x |      popularity     | A   C   A |
 //              |  o     o  |   ─────────────►    |  B     A  |      in order of their instants
-
 import { RandomStream, type Seed } from '../../core/random.js';
 import type { LoadedScenario } from '../../scenario/loaded.js';
 import type { Arrival } from '../../traffic/arrival/arrival.js';

@@ -1,7 +1,6 @@
 // Owns Poisson arrivals at instants of their own, for systems that know no cycles. Leaves arrivals counted by the cycle to traffic/.
 //
 //   |..  .   .. .    .   |     gap = -ln(1 - u) / rate
-
 import type { Clock } from '../../clock/clock.js';
 import { Rank } from '../../clock/rank.js';
 import type { RandomStream } from '../../core/random.js';

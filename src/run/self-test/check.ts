@@ -6,7 +6,6 @@
 //
 // 3.3 standard errors: a right simulator fails one row in a thousand, for a seed not chosen to please. With few replications the
 // standard error is itself uncertain; Student's law then says how many of them are as rare.
-
 import { assert, unreachable } from '../../core/failure.js';
 
 /** What is published of one figure. */

@@ -4,7 +4,6 @@
 //
 // The figures for exponential times follow from mean value analysis (M. Reiser and S. S. Lavenberg, 1980):
 //   R(n) = s (1 + Q(n - 1)),   X(n) = n / (R(n) + Z),   Q(n) = X(n) R(n)
-
 import type { SentAttempt } from '../../actor/client/client.js';
 import { closed } from '../../actor/client/closed.js';
 import { Population } from '../../actor/client/population.js';

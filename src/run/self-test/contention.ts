@@ -8,7 +8,6 @@
 //     not done: n + 1, then the pause for n, then read again
 //
 // The rules are those of github.com/aws-samples/aws-arch-backoff-simulator; the figures are means of its runs.
-
 import { type BackoffPlan, type Pauses, pauses } from '../../actor/client/backoff.js';
 import { Agenda } from '../../clock/agenda.js';
 import { Rank } from '../../clock/rank.js';

@@ -1,7 +1,6 @@
 // Owns check 2: servers without a queue refuse what finds them busy; how much does not depend on the law of the service time.
 //
 //   B(0) = 1,  B(n) = a B(n - 1) / (n + a B(n - 1))          a erlang offered to n servers (A. K. Erlang, 1917)
-
 import { VirtualClock } from '../../clock/virtual.js';
 import { CYCLE_MS } from '../../core/cycle.js';
 import { RandomStream } from '../../core/random.js';

@@ -1,7 +1,6 @@
 // Owns check 4: what a fixed window lets through of requests that come by chance.
 //
 //   admitted = E min(N, 100),  N Poisson with mean 100:  100 (1 - e^-100 100^100 / 100!) = 96.0139
-
 import { RandomStream } from '../../core/random.js';
 import { PoissonLaw } from '../../core/random-law.js';
 import type { Check } from './check.js';

@@ -1,5 +1,4 @@
 // Owns the project's own limiter as the checks use it: the real gate and the template's plan, without a host around them.
-
 import { chooseTransition } from '../../core/contract/plan.js';
 import { rateLimiter } from '../../core/contract/rate-limiter.js';
 import { planContract } from '../../core/contract/validate.js';

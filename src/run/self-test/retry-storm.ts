@@ -7,7 +7,6 @@
 //
 // Two cures: not to try again, or not to serve what nobody waits for. An answer to an earlier attempt that comes while the client
 // still tries is a success, as in the program that the figures come from.
-
 import type { SentAttempt } from '../../actor/client/client.js';
 import { planClients } from '../../actor/client/plan.js';
 import { Population } from '../../actor/client/population.js';

@@ -2,7 +2,6 @@
 //
 //   rho = arrival rate, service rate 1        L = rho / (1 - rho)    W = 1 / (1 - rho)    Wq = rho W
 //   P(response > t) = e^-(1 - rho) t          p95 = -ln(0.05) / (1 - rho),  p99 = -ln(0.01) / (1 - rho)
-
 import { VirtualClock } from '../../clock/virtual.js';
 import { CYCLE_MS } from '../../core/cycle.js';
 import { log } from '../../core/elementary.js';

@@ -6,7 +6,6 @@
 // The adversary knows the limiter: it tries a burst at every phase of the window, streams by chance, and climbs from the best of
 // them by adding, moving and removing bursts. Time is counted in cycles, as the limiter counts it. A stretch of 60 cycles that
 // begins inside a cycle touches 61 of them, so to the millisecond the promise is one cycle shorter: that is the last row.
-
 import { RandomStream } from '../../core/random.js';
 import type { Check } from './check.js';
 import { limiters } from './limiter.js';

@@ -1,5 +1,4 @@
 // Owns what every model of arrivals promises: how many requests come in a cycle, and where in it. Leaves both to the models.
-
 import { Failure } from '../../core/failure.js';
 
 /**

@@ -2,7 +2,6 @@
 //
 //   run      0  1  2  3  4  5  6  7            from 2, to 6
 //   model          0  1  2  3
-
 import { type Arrival, refuse } from './arrival.js';
 
 /**

@@ -2,7 +2,6 @@
 //
 //   counts: [3, 0, 1]           |...|   | . |   |   |   |        then silence
 //   counts: [3, 0, 1], repeat   |...|   | . |...|   | . |...     or the same again
-
 import { checkPeak } from './arrival.js';
 import { PlacedArrival, type Placement } from './placement.js';
 

@@ -6,7 +6,6 @@
 //   boundary      0                      1                      2     boundary b begins cycle b * within
 //
 // A fixed window of n admits all 2n; a rolling one, whatever the boundary, no more than n.
-
 import { checkPeak, refuse } from './arrival.js';
 import { PlacedArrival, type Placement } from './placement.js';
 

@@ -1,6 +1,5 @@
 // Owns the way from what a scenario says to the models: texts into numbers, defaults filled in, a stream for each purpose.
 // Leaves the shape of what is said to schema.ts.
-
 import { Failure, unreachable } from '../../core/failure.js';
 import { RandomStream, type Seed } from '../../core/random.js';
 import { parseMeanTime, parseRate, parseTime, type Rate } from '../../scenario/quantity.js';

@@ -10,7 +10,6 @@
 //
 //   cycle      |   off    |     on      | off  |          integral  0 .. Lambda
 //   switches   0          a             b      1          share u Lambda -> its place
-
 import type { RandomStream } from '../../core/random.js';
 import { drawPoisson } from '../../core/random-law.js';
 import type { Rate } from '../../scenario/quantity.js';

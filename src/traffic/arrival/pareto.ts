@@ -5,7 +5,6 @@
 //   P(gap > x) = (x0 / x)^shape from x0 on;   mean gap = shape x0 / (shape - 1) = 1 / rate
 //
 // The first request comes one gap after the start. No gap is below x0, so a cycle holds at most 1 / x0 of them, rounded up.
-
 import type { RandomStream } from '../../core/random.js';
 import type { Rate } from '../../scenario/quantity.js';
 import { type Arrival, checkPeak, refuse } from './arrival.js';

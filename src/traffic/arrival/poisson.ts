@@ -3,7 +3,6 @@
 //   |..  .   .. .    .   |     P(n in a cycle) = e^-m m^n / n!,  mean and variance m;  gap = -ln(1 - u) / m
 //
 // The counts of separate cycles are independent, so each is one draw; placed at random in its cycle, the process is exact.
-
 import type { RandomStream } from '../../core/random.js';
 import { drawPoisson, PoissonLaw } from '../../core/random-law.js';
 import type { Rate } from '../../scenario/quantity.js';

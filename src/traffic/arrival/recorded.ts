@@ -3,7 +3,6 @@
 //   log      2305120007: 4    2305120009: 1        origin 2305120005
 //   cycles   0  1  2  3  4  5 ...
 //   counts   0  0  4  0  1  0
-
 import type { CycleCounts } from '../tally.js';
 import { checkPeak } from './arrival.js';
 import { PlacedArrival, type Placement } from './placement.js';

@@ -1,5 +1,4 @@
 // Owns the shape of an arrival in a scenario: one object a model, told apart by `model`. Leaves what it means to make.ts.
-
 import type { Static, TProperties } from 'typebox';
 import { Type } from '../../core/json-schema.js';
 import { rateField, timeField } from '../../scenario/quantity.js';

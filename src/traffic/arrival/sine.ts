@@ -8,7 +8,6 @@
 //              0    P/2    P
 //
 // m c is exact (carried), and W comes back to exactly 0 with every period: n whole periods hold floor(m P n) requests.
-
 import { sinTurns } from '../../core/elementary.js';
 import type { Rate } from '../../scenario/quantity.js';
 import { checkPeak, refuse } from './arrival.js';

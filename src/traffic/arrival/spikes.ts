@@ -3,7 +3,6 @@
 //             |                   |                   |
 //   ----------+-------------------+-------------------+----      n requests each
 //             at              at + every         at + 2 every
-
 import { checkPeak } from './arrival.js';
 import { PlacedArrival, type Placement } from './placement.js';
 

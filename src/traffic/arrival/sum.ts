@@ -3,7 +3,6 @@
 //   a      |. .   .  |
 //   b      | ..      |
 //   a + b  |....  .  |
-
 import type { Arrival } from './arrival.js';
 
 /** All the models together; of none, silence. */

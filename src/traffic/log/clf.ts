@@ -5,7 +5,6 @@
 //
 // Also read: a virtual host before the address (`example.org:443 83.149.9.216 - - [...`), quotes around the line or the
 // address, an ISO time in the brackets, a list of forwarded addresses (the first is the client), a port after the address.
-
 import { hasDate, readDateTime } from './instant.js';
 import type { Intake } from './intake.js';
 import type { LineReader } from './lines.js';

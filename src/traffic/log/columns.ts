@@ -1,5 +1,4 @@
 // Owns which column (or field) of a table says when, how many and who. Leaves reading the values to the formats.
-
 import { Failure } from '../../core/failure.js';
 import { nearest } from '../../core/nearest.js';
 import { readCount } from './count.js';

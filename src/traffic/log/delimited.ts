@@ -1,5 +1,4 @@
 // Owns CSV, TSV and their kin: a first row of names, then a row a request or a count. Leaves quotes to rows.ts, the choice of columns to columns.ts.
-
 import type { Columns, Sample } from './columns.js';
 import { readCount } from './count.js';
 import { readInstant } from './instant.js';

@@ -1,5 +1,4 @@
 // Owns how a time is written: ISO 8601, CLF, or a number. Reads it from bytes, in integers. Leaves the calendar to civil.ts, numbers to unix.ts.
-
 import { daysFromCivil, unixMsOf } from './civil.js';
 import { readUnix, type TimeUnit } from './unix.js';
 

@@ -1,5 +1,4 @@
 // Owns what every format hands over: requests to the sink, and lines that are none to the count. Leaves telling them apart to the formats.
-
 import { printable } from './printable.js';
 
 /** Takes the requests of a log in the order in which they are written, which need not be that of time. */

@@ -1,5 +1,4 @@
 // Owns cutting a stream of bytes into lines. Leaves what a line means to the formats.
-
 import type { Intake } from './intake.js';
 
 /** Reads the lines of one format. The bytes are only valid during the call. */

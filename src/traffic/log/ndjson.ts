@@ -1,5 +1,4 @@
 // Owns logs with one JSON object a line, and what one object says. Leaves finding its members to json-walk.ts, the choice of fields to columns.ts.
-
 import type { Columns, Sample } from './columns.js';
 import { readCount } from './count.js';
 import { readInstant } from './instant.js';

@@ -1,5 +1,4 @@
 // Owns choosing the reader for a log from its first bytes. Leaves telling the format to recognise.ts, reading to the formats.
-
 import { Failure, unreachable } from '../../core/failure.js';
 import { ClfReader } from './clf.js';
 import { type Columns, chooseColumns } from './columns.js';

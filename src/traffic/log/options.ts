@@ -1,5 +1,4 @@
 // Owns what a person may say about a log before it is read. Leaves what is then read to read.ts.
-
 import type { TimeUnit } from './unix.js';
 
 /** The formats that are read; Apache's and nginx's own are alike. */

@@ -1,5 +1,4 @@
 // Owns the bytes of a log: a file, a pipe or standard input, unpacked when they are gzip. Leaves what they say to the formats.
-
 import { type FileHandle, open } from 'node:fs/promises';
 import { stdin } from 'node:process';
 import { addAbortSignal, pipeline, Readable } from 'node:stream';

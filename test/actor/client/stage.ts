@@ -4,7 +4,6 @@
 //   text     <ms> <event> -> <state>: <what it did>
 //
 // An answer concerns the oldest attempt without one, or the one named as j2#1: job 2, attempt 1. Alarms go off by themselves.
-
 import type { Attempt, Behaviour, ClientEvent, ClientPort, Job } from '../../../src/actor/client/port.js';
 import type { Ticket } from '../../../src/clock/agenda.js';
 import { Rank } from '../../../src/clock/rank.js';

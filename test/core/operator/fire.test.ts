@@ -1,5 +1,4 @@
 // Owns the promises of a firing: complete inputs, a total answer, and words that say what was wrong.
-
 import { describe, expect, it } from 'vitest';
 import { digestOf } from '../../../src/core/canonical.js';
 import { Bug } from '../../../src/core/failure.js';

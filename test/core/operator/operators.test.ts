@@ -1,5 +1,4 @@
 // Owns the promises every operator makes: published values, proofs that hold over the whole range, and none that holds when damaged.
-
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fire } from '../../../src/core/operator/fire.js';

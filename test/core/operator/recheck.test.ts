@@ -1,5 +1,4 @@
 // Owns the promises of the offline check of a firing: what was fired holds, and whatever was changed afterwards is named.
-
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fire } from '../../../src/core/operator/fire.js';

@@ -1,5 +1,4 @@
 // Owns the promises of the registry: what may enter, and how it is found.
-
 import { describe, expect, it } from 'vitest';
 import { Bug } from '../../../src/core/failure.js';
 import type { Operator } from '../../../src/core/operator/operator.js';

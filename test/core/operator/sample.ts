@@ -1,5 +1,4 @@
 // Owns random inputs of an operator for property tests: over all orders of magnitude of their ranges, ends included.
-
 import fc from 'fast-check';
 import type { Inputs, Operator, OperatorInput } from '../../../src/core/operator/operator.js';
 

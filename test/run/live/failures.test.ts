@@ -1,5 +1,4 @@
 // What goes wrong on the way is said in words, with the right code, in bounded time, and accuses nobody.
-
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';

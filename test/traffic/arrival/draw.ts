@@ -1,5 +1,4 @@
 // Owns the drawing of arrivals as text, so that a test shows the wave it is about. Leaves what is right to the tests.
-
 import type { Arrival } from '../../../src/traffic/arrival/arrival.js';
 
 /** The counts of the first cycles. */

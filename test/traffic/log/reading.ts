@@ -1,5 +1,4 @@
 // Owns reading a text as a log in a test: what reached the sink, and what was said about it.
-
 import { Intake } from '../../../src/traffic/log/intake.js';
 import { openLog } from '../../../src/traffic/log/open.js';
 import type { LogOptions } from '../../../src/traffic/log/options.js';

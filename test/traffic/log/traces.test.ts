@@ -1,5 +1,4 @@
 // The figures of traces/EXPECTED.md, by a window so plain that it can be checked by eye. The gate of src/core is not used here.
-
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
