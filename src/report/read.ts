@@ -21,8 +21,8 @@ export async function readRun(path: string): Promise<Reported> {
   const folder = path.endsWith('.json') ? join(path, '..') : path;
   const outcomePath = path.endsWith('.json') ? path : join(path, 'outcome.json');
   const outcome = checked<Outcome>(Outcome, await readJson(outcomePath), outcomePath);
-  const told = await readTimeline(join(folder, 'timeline.ndjson'));
-  const predicted = await readTimeline(join(folder, 'predicted.ndjson'));
+  const told = await readTimeline(join(folder, 'timeline.ndjson'), outcome);
+  const predicted = await readTimeline(join(folder, 'predicted.ndjson'), outcome);
   const seriesPath = join(folder, 'series.json');
   const series = (await exists(seriesPath))
     ? checked<Series>(Series, await readJson(seriesPath), seriesPath)
@@ -102,12 +102,13 @@ function notOurs(path: string, faults: readonly Fault[]): Failure {
 }
 
 /** Undefined where there is no such file. */
-async function readTimeline(path: string): Promise<Timeline | undefined> {
+async function readTimeline(path: string, { first_cycle, last_cycle }: Outcome): Promise<Timeline | undefined> {
   if (!(await exists(path))) return undefined;
   const contracts: string[] = [];
   const indexes = new Map<string, number>();
   const timeline = new Timeline(contracts);
   let line = 0;
+  let earliest = first_cycle ?? Number.POSITIVE_INFINITY;
   try {
     for await (const text of createInterface({
       input: createReadStream(path, 'utf8'),
@@ -118,6 +119,10 @@ async function readTimeline(path: string): Promise<Timeline | undefined> {
       const row = rowOf(text);
       if (row === undefined) throw notOurs(path, [{ path: `line ${line}`, message: 'is not a row of a timeline' }]);
       const { cycle, contract, requests, admitted, count, state } = row;
+      // Charts walk from the first cycle to the last: a row beside them would take them anywhere.
+      if (cycle < earliest || cycle > (last_cycle ?? Number.NEGATIVE_INFINITY))
+        throw notOurs(path, [{ path: `line ${line}`, message: 'is out of order, or not in a cycle of the run' }]);
+      earliest = cycle;
       let index = indexes.get(contract);
       if (index === undefined) {
         index = contracts.push(contract) - 1;
@@ -142,6 +147,9 @@ function rowOf(text: string): TimelineRow | undefined {
     typeof row === 'object' &&
     row !== null &&
     [row.cycle, row.requests, row.admitted, row.count].every(Number.isSafeInteger) &&
+    row.count >= 0 &&
+    row.admitted >= 0 &&
+    row.admitted <= row.requests &&
     typeof row.contract === 'string' &&
     typeof row.state === 'string';
   return isRow ? row : undefined;

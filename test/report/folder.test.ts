@@ -141,6 +141,24 @@ describe('a report folder', () => {
 
 describe('readRun', () => {
   it.each([
+    ['before the run', { cycle: -1e9 }],
+    ['behind the run', { cycle: 1e9 }],
+    ['before the row above it', { cycle: 0 }],
+    ['that admits more than came', { admitted: 1_000 }],
+    ['that holds less than nothing', { count: -1 }],
+    ['of no contract', { contract: null }],
+  ])('refuses a row %s', async (_, change) => {
+    const { path, write } = await openReportFolder({ base, scenario: 'burst', run: 7 });
+    await write(sampleRun());
+    const file = join(path, 'timeline.ndjson');
+    const lines = (await readFile(file, 'utf8')).split('\n');
+    lines[9] = JSON.stringify({ ...JSON.parse(lines[9] ?? ''), ...change });
+    await writeFile(file, lines.join('\n'));
+    const faults = [{ path: 'line 10', message: expect.any(String) }];
+    await expect(readRun(path)).rejects.toMatchObject({ code: 'invalid_input', faults });
+  });
+
+  it.each([
     ['a folder without an outcome', undefined, { code: 'unreadable_file', why: 'There is no such file.' }],
     ['what is not JSON', '{"weir": ', { code: 'invalid_json' }],
     ['JSON of something else', '{"name": "x"}', { code: 'invalid_input' }],
