@@ -13,7 +13,7 @@ const ROWS = 60;
 const EACH_BYTES = 320 << 10;
 
 let node: Serving;
-let key: string;
+let key: string | undefined;
 let contract: string;
 let rows = 2;
 
@@ -111,18 +111,23 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
+/**
+ * On a connection of its own: a node that is kept busy for longer than a connection may be idle takes one on which a request waits for
+ * idle, and cuts it.
+ */
+async function send(method: string, path: string, body?: object): Promise<Response> {
+  const headers: Record<string, string> = { connection: 'close' };
+  if (key !== undefined) headers['authorization'] = `Bearer ${key}`;
+  if (body !== undefined) headers['content-type'] = 'application/json';
+  return fetch(`${node.url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+}
+
 async function ask(method: string, path: string, body?: object): Promise<any> {
-  const headers = { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) };
-  const response = await fetch(`${node.url}${path}`, {
-    method,
-    ...(key !== undefined && { headers }),
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  return response.json();
+  return (await send(method, path, body)).json();
 }
 
 async function figure(name: string): Promise<number> {
-  const text = await (await fetch(`${node.url}/metrics`)).text();
+  const text = await (await send('GET', '/metrics')).text();
   return Number(new RegExp(`^${name} (\\S+)`, 'm').exec(text)?.[1]);
 }
 
