@@ -6,7 +6,8 @@
 //             caught up   ▼ │   more waits for it than it may
 //                        live: every row as it becomes durable, every cycle as it begins
 //
-// So what waits for a reader is bounded however slow it is, and it misses nothing but cycles.
+// So what waits for a reader is bounded however slow it is, and it misses nothing but cycles. Those who are behind take turns, a page
+// each, and between two pages the node does all else that waits: however many come back at once, they keep nobody but each other waiting.
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../clock/clock.js';
 import type { CycleTick } from '../clock/cycles.js';
@@ -51,6 +52,8 @@ const RETRY_MS = 2_000;
 export class Streams {
   readonly #sources: StreamsSources;
   readonly #byMachine = new Map<string, Set<Reader>>();
+  /** Who can take the next page of what it has not seen. */
+  readonly #behind: Reader[] = [];
   #size = 0;
 
   constructor(sources: StreamsSources) {
@@ -82,7 +85,7 @@ export class Streams {
       'x-accel-buffering': 'no',
     });
     response.write(`retry: ${RETRY_MS}\n\n`);
-    this.#catchUp(reader);
+    this.#goOn(reader);
   }
 
   /** A row has become durable. */
@@ -116,20 +119,37 @@ export class Streams {
     for (const { response } of this.#all()) response.end();
   }
 
-  /** Tells a page of what the reader has not seen, and goes on when it has taken it; live once nothing is left. */
-  #catchUp(reader: Reader): void {
-    const { response, machine } = reader;
-    if (response.destroyed) return;
-    const missing = machine.durableSeq - reader.seq;
-    if (missing === 0) {
-      reader.isLive = true;
-      return;
+  /** Lets a reader be told what it has not seen when its turn comes; live where there is nothing. */
+  #goOn(reader: Reader): void {
+    reader.isLive = reader.seq === reader.machine.durableSeq;
+    if (reader.isLive) return;
+    this.#behind.push(reader);
+    if (this.#behind.length === 1) this.#nextTurn();
+  }
+
+  #nextTurn(): void {
+    const { clock } = this.#sources;
+    clock.agenda.at(clock.now(), Rank.report, this.#turn);
+  }
+
+  readonly #turn = (): void => {
+    const [reader] = this.#behind;
+    try {
+      if (reader?.response.destroyed === false) this.#tellPage(reader);
+    } finally {
+      this.#behind.shift();
+      if (this.#behind.length > 0) this.#nextTurn();
     }
-    const rows = this.#sources.store.rows(machine.slug, { afterSeq: reader.seq, limit: Math.min(PAGE, missing) });
+  };
+
+  /** Tells a page of what the reader has not seen, and lets it wait for the next once it has taken that. */
+  #tellPage(reader: Reader): void {
+    const { response, machine } = reader;
+    const limit = Math.min(PAGE, machine.durableSeq - reader.seq);
+    const rows = this.#sources.store.rows(machine.slug, { afterSeq: reader.seq, limit });
     for (const row of rows) this.#tell(reader, row.seq, messagesOf(row));
-    const goOn = () => this.#catchUp(reader);
-    if (response.writableNeedDrain) response.once('drain', goOn);
-    else this.#sources.clock.agenda.at(this.#sources.clock.now(), Rank.report, goOn);
+    if (response.writableNeedDrain) response.once('drain', () => this.#goOn(reader));
+    else this.#goOn(reader);
   }
 
   #tell(reader: Reader, seq: number, messages: Buffer | string): void {
@@ -145,7 +165,7 @@ export class Streams {
     if (!reader.isLive || response.writableLength <= this.#sources.limits.readerBytes) return;
     this.#sources.counts.laggingReaders += 1;
     reader.isLive = false;
-    response.once('drain', () => this.#catchUp(reader));
+    response.once('drain', () => this.#goOn(reader));
   }
 
   #forget(reader: Reader): void {
