@@ -165,15 +165,19 @@ export class WallClock implements Clock {
     this.#alarmMs = Infinity;
   }
 
-  /** Runs what is due, at most a slice of it, and sets the alarm for the rest. */
+  /**
+   * Runs what is due, at most a slice of it, and sets the alarm for the rest. What becomes due meanwhile is for the next turn of the
+   * event loop: a task that makes another one due at once leaves room for what came in between the two.
+   */
   readonly #wake = (): void => {
     this.#waking = true;
     const sliceEndMs = this.monotonicMs() + this.#sliceMs;
+    const beganMs = this.now();
     try {
       do {
-        const lagMs = this.now() - this.agenda.nextDue();
-        if (lagMs < 0) break;
-        this.#runNext(lagMs);
+        const dueMs = this.agenda.nextDue();
+        if (dueMs > beganMs) break;
+        this.#runNext(this.now() - dueMs);
       } while (this.#started && this.monotonicMs() < sliceEndMs);
     } finally {
       this.#waking = false;

@@ -20,6 +20,7 @@ import { Ownership } from './ownership.js';
 import type { ListedRoute, Parts } from './parts.js';
 import { RateLimitWriter } from './rate-limit-fields.js';
 import { Streams } from './stream.js';
+import { Turns } from './turns.js';
 import { Verifications } from './verifications.js';
 
 export interface PartsOptions {
@@ -49,7 +50,15 @@ export function assemble(options: PartsOptions, routes: readonly ListedRoute[], 
   const onCommit = (tookMs: number) => counts.commitSeconds.observe(tookMs / 1000);
   const durability = new Durability(host, clock, options.durability ?? 'cycle', () => clock.monotonicMs(), onCommit);
   const access = new Access(credentials);
-  const streams = new Streams({ store, clock, counts, limits, holds: (caller) => access.holdsAt(caller, clock.now()) });
+  const turns = new Turns(clock);
+  const streams = new Streams({
+    store,
+    clock,
+    turns,
+    counts,
+    limits,
+    holds: (caller) => access.holdsAt(caller, clock.now()),
+  });
   const mintLimit = new MintLimit(host, limits.mint);
   const active = new ActiveMachines(host);
   active.load(store, clock.cycle());
@@ -70,7 +79,8 @@ export function assemble(options: PartsOptions, routes: readonly ListedRoute[], 
     mintLimit,
     active,
     checkpoints: new Checkpoints(host, store, signer),
-    verifications: new Verifications(store, keys, clock, limits.verifications),
+    verifications: new Verifications(store, keys, turns, limits.verifications),
+    turns,
     streams,
     counts,
     metrics: new Metrics({ counts, host, clock, readers: () => streams.size, version: VERSION }),

@@ -16,6 +16,7 @@ import type { MintLimit } from './mint-limit.js';
 import type { Ownership } from './ownership.js';
 import type { RateLimitWriter } from './rate-limit-fields.js';
 import type { Streams } from './stream.js';
+import type { Turns } from './turns.js';
 import type { Verifications } from './verifications.js';
 
 /** A route as it is listed. */
@@ -48,6 +49,7 @@ export interface Parts {
   readonly active: ActiveMachines;
   readonly checkpoints: Checkpoints;
   readonly verifications: Verifications;
+  readonly turns: Turns;
   readonly streams: Streams;
   readonly counts: Counts;
   readonly metrics: Metrics;

@@ -7,11 +7,10 @@
 //                        live: every row as it becomes durable, every cycle as it begins
 //
 // So what waits for a reader is bounded however slow it is, and it misses nothing but cycles. Those who are behind take turns, a page
-// each, and between two pages the node does all else that waits: however many come back at once, they keep nobody but each other waiting.
+// each: see turns.ts.
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../clock/clock.js';
 import type { CycleTick } from '../clock/cycles.js';
-import { Rank } from '../clock/rank.js';
 import { Failure } from '../core/failure.js';
 import type { AuditRow } from '../core/record/row.js';
 import type { Machine } from '../host/machine.js';
@@ -20,6 +19,7 @@ import type { Caller } from './access.js';
 import { cycleMessage, messagesOf } from './cloud-event.js';
 import type { Counts } from './counts.js';
 import type { Limits } from './limits.js';
+import type { Turns } from './turns.js';
 
 interface Reader {
   readonly response: ServerResponse;
@@ -37,6 +37,7 @@ interface Reader {
 export interface StreamsSources {
   readonly store: Store;
   readonly clock: Clock;
+  readonly turns: Turns;
   readonly counts: Counts;
   readonly limits: Pick<Limits, 'readers' | 'readerBytes'>;
   /** Whether a caller may still listen. */
@@ -52,8 +53,6 @@ const RETRY_MS = 2_000;
 export class Streams {
   readonly #sources: StreamsSources;
   readonly #byMachine = new Map<string, Set<Reader>>();
-  /** Who can take the next page of what it has not seen. */
-  readonly #behind: Reader[] = [];
   #size = 0;
 
   constructor(sources: StreamsSources) {
@@ -122,29 +121,13 @@ export class Streams {
   /** Lets a reader be told what it has not seen when its turn comes; live where there is nothing. */
   #goOn(reader: Reader): void {
     reader.isLive = reader.seq === reader.machine.durableSeq;
-    if (reader.isLive) return;
-    this.#behind.push(reader);
-    if (this.#behind.length === 1) this.#nextTurn();
+    if (!reader.isLive) this.#sources.turns.take(() => this.#tellPage(reader));
   }
-
-  #nextTurn(): void {
-    const { clock } = this.#sources;
-    clock.agenda.at(clock.now(), Rank.report, this.#turn);
-  }
-
-  readonly #turn = (): void => {
-    const [reader] = this.#behind;
-    try {
-      if (reader?.response.destroyed === false) this.#tellPage(reader);
-    } finally {
-      this.#behind.shift();
-      if (this.#behind.length > 0) this.#nextTurn();
-    }
-  };
 
   /** Tells a page of what the reader has not seen, and lets it wait for the next once it has taken that. */
   #tellPage(reader: Reader): void {
     const { response, machine } = reader;
+    if (response.destroyed) return;
     const limit = Math.min(PAGE, machine.durableSeq - reader.seq);
     const rows = this.#sources.store.rows(machine.slug, { afterSeq: reader.seq, limit });
     for (const row of rows) this.#tell(reader, row.seq, messagesOf(row));

@@ -1,30 +1,29 @@
-// Owns walking records on request without standing in anybody's way: one walk at a time, in short stretches, shared by all who ask
+// Owns walking records on request without standing in anybody's way: one walk at a time, in short stretches that take turns with others, shared by all who ask
 // for the same record meanwhile. Leaves what holds to core/record/verify.ts.
-import type { Clock } from '../clock/clock.js';
-import { Rank } from '../clock/rank.js';
 import { Failure } from '../core/failure.js';
 import type { KeyRing } from '../core/record/key-ring.js';
 import type { Verification } from '../core/record/verification.js';
 import { RecordVerifier } from '../core/record/verify.js';
 import type { Store } from '../store/store.js';
+import type { Turns } from './turns.js';
 
-/** Rows checked before the event loop gets its turn: a row takes some 20 µs. */
+/** Rows checked in one turn: a row takes some 20 µs. */
 const STRETCH = 200;
 
 export class Verifications {
   readonly #store: Store;
   readonly #keys: KeyRing;
-  readonly #clock: Clock;
+  readonly #turns: Turns;
   readonly #most: number;
   readonly #walks = new Map<string, Promise<Verification>>();
   /** The walk that began last, however it ends: the next one begins behind it. */
   #last: Promise<unknown> = Promise.resolve();
 
   /** @param most walks that may wait or be under way */
-  constructor(store: Store, keys: KeyRing, clock: Clock, most: number) {
+  constructor(store: Store, keys: KeyRing, turns: Turns, most: number) {
     this.#store = store;
     this.#keys = keys;
-    this.#clock = clock;
+    this.#turns = turns;
     this.#most = most;
   }
 
@@ -44,21 +43,14 @@ export class Verifications {
     const checkpoints = checkpoint === undefined ? [] : [checkpoint];
     const verifier = new RecordVerifier({ keys: this.#keys, checkpoints });
     for (let line = 0; verifier.holds; ) {
-      const rows = this.#store.rows(slug, { afterSeq: line, limit: STRETCH });
-      if (rows.length === 0) break;
-      for (const row of rows) {
-        line += 1;
-        if (!verifier.row(row, line)) break;
-      }
-      await this.#turnOfTheLoop();
+      const walked = await this.#turns.of(() => {
+        const rows = this.#store.rows(slug, { afterSeq: line, limit: STRETCH });
+        return rows.findIndex((row, index) => !verifier.row(row, line + index + 1)) < 0 ? rows.length : 0;
+      });
+      if (walked === 0) break;
+      line += walked;
     }
     return verifier.end();
-  }
-
-  #turnOfTheLoop(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#clock.agenda.at(this.#clock.now(), Rank.report, () => resolve());
-    });
   }
 }
 

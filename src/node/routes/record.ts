@@ -12,6 +12,7 @@ import type { RowQuery } from '../../store/store.js';
 import type { Parts } from '../parts.js';
 import { type Asked, route } from '../route.js';
 import { ContractId, Cycle, closed, Head, OfMachine, Ok, Row, Seq } from '../shapes.js';
+import type { Turns } from '../turns.js';
 
 const NDJSON = 'application/x-ndjson';
 
@@ -136,7 +137,7 @@ function queryOf(filter: Omit<Static<typeof Query>, 'limit' | 'format'>): RowQue
 
 /** Sends the record up to a row, as fast as it is read and no faster. */
 function sendExport(
-  { store, signer, clock, successions }: Parts,
+  { store, signer, clock, successions, turns }: Parts,
   reply: FastifyReply,
   machine: Machine,
   toSeq: number,
@@ -150,7 +151,7 @@ function sendExport(
   return reply
     .header('content-type', NDJSON)
     .header('content-disposition', `attachment; filename="${machine.slug}.ndjson"`)
-    .send(Readable.from(inChunks(lines), { objectMode: false }));
+    .send(Readable.from(inTurns(inChunks(lines), turns), { objectMode: false }));
 }
 
 const PAGE = 100;
@@ -158,6 +159,15 @@ const CHUNK = 32 << 10;
 
 function* rowsOf(page: (afterSeq: number) => readonly AuditRow[]): Generator<AuditRow> {
   for (let rows = page(0); rows.length > 0; rows = page(rows.at(-1)!.seq)) yield* rows;
+}
+
+/** Makes each chunk when its turn comes. */
+async function* inTurns(chunks: Iterator<string>, turns: Turns): AsyncGenerator<string> {
+  for (;;) {
+    const { done, value } = await turns.of(() => chunks.next());
+    if (done === true) return;
+    yield value;
+  }
 }
 
 /** A write a line would cost more than the line. */
