@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Serving, serve, temporaryFolder } from '../cli/client/command-line.js';
+import { ask, figureIn, metricsOf } from './asking.js';
 import { type Hostile, hostileRequests } from './hostile.js';
 
 const REQUESTS = Number(process.env['WEIR_FUZZ'] ?? 20_000);
@@ -22,14 +23,16 @@ const answers = new Map<string, number>();
 beforeAll(async () => {
   const data = `${temporaryFolder()}/data`;
   node = await serve(['--data', data, '--cycle-ms', '777'], { NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}` });
-  const { key } = await post('/api/demo-key/mint');
+  const { key } = await ask(node.url, 'POST', '/api/demo-key/mint');
   const session = await fetch(`${node.url}/api/session`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}` },
   });
   const cookie = session.headers.get('set-cookie')?.split(';', 1)[0] ?? '';
-  await post('/api/chain/state-machines', key, { slug: 'fuzz' });
-  const { contract } = await post('/api/contracts/templates/rate-limiter/deploy', key, { slug: 'fuzz' });
+  await ask(node.url, 'POST', '/api/chain/state-machines', key, { slug: 'fuzz' });
+  const { contract } = await ask(node.url, 'POST', '/api/contracts/templates/rate-limiter/deploy', key, {
+    slug: 'fuzz',
+  });
   about = {
     slug: 'fuzz',
     contractId: contract.id,
@@ -53,7 +56,7 @@ describe(`${REQUESTS} requests that nobody should send`, () => {
     async (kind) => {
       const request = hostileRequests(about)[kind]!;
       const batch = fc.array(request, { minLength: BATCH, maxLength: BATCH });
-      const rssBefore = await figure('weir_memory_bytes');
+      const rssBefore = figureIn(await metricsOf(node.url), 'weir_memory_bytes');
       await fc.assert(
         fc.asyncProperty(batch, async (requests) => {
           const told = await inTurns(
@@ -65,14 +68,14 @@ describe(`${REQUESTS} requests that nobody should send`, () => {
         }),
         { numRuns: Math.ceil(REQUESTS / 4 / BATCH), endOnFailure: true },
       );
-      const rss = await figure('weir_memory_bytes');
+      const rss = figureIn(await metricsOf(node.url), 'weir_memory_bytes');
       process.stdout.write(`fuzz, ${kind}: resident ${mb(rssBefore)} MB before, ${mb(rss)} MB after\n`);
     },
     60_000 + REQUESTS * 10,
   );
 
   it('and the node is as well as before', async () => {
-    const metrics = await (await fetch(`${node.url}/metrics`)).text();
+    const metrics = await metricsOf(node.url);
     const failed = metrics.split('\n').filter((line) => /status="5\d\d"/.test(line) && !line.endsWith(' 0'));
     const record: any = await (
       await fetch(`${node.url}/api/chain/fuzz/state/verify`, { headers: about.credentials[0]! })
@@ -129,24 +132,6 @@ async function inTurns<T, R>(all: readonly T[], atATime: number, work: (one: T) 
     }),
   );
   return done;
-}
-
-async function figure(name: string): Promise<number> {
-  const text = await (await fetch(`${node.url}/metrics`)).text();
-  return Number(new RegExp(`^${name} (\\S+)`, 'm').exec(text)?.[1]);
-}
-
-async function post(path: string, key?: string, body?: object): Promise<any> {
-  const headers = {
-    ...(key && { authorization: `Bearer ${key}` }),
-    ...(body && { 'content-type': 'application/json' }),
-  };
-  const response = await fetch(`${node.url}${path}`, {
-    method: 'POST',
-    headers,
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  return response.json();
 }
 
 function mb(bytes: number): string {

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { publicKeyFrom } from '../../src/core/record/signing.js';
 import { verifyExport } from '../../src/core/record/verify-export.js';
 import { type Serving, serve, temporaryFolder } from '../cli/client/command-line.js';
+import { ask } from './asking.js';
 
 const KILLS = Number(process.env['WEIR_KILLS'] ?? 3);
 const TIMEOUT_MS = 60_000 + KILLS * 15_000;
@@ -83,11 +84,12 @@ interface Findings {
 }
 
 async function prepare(node: Serving): Promise<Kept> {
-  const { key } = await ask(node, 'POST', '/api/demo-key/mint');
-  await ask(node, 'POST', '/api/chain/state-machines', key, { slug: 'edge' });
+  const { key } = await ask(node.url, 'POST', '/api/demo-key/mint');
+  await ask(node.url, 'POST', '/api/chain/state-machines', key, { slug: 'edge' });
   const deploy = async (threshold: number, within: number) => {
     const body = { slug: 'edge', threshold, within };
-    return (await ask(node, 'POST', '/api/contracts/templates/rate-limiter/deploy', key, body)).contract.id as string;
+    return (await ask(node.url, 'POST', '/api/contracts/templates/rate-limiter/deploy', key, body)).contract
+      .id as string;
   };
   const kept = { key, counting: await deploy(1_000_000_000, 100_000), flapping: await deploy(1, 1) };
   return { ...kept, hashes: new Map(), base: 0, acknowledged: new Map(), sent: 0 };
@@ -96,7 +98,7 @@ async function prepare(node: Serving): Promise<Kept> {
 /** Holds what the node knows against what was acknowledged, and takes that as the new beginning. */
 async function compare(node: Serving, kept: Kept): Promise<Findings> {
   const { key, counting, hashes } = kept;
-  const pinned = publicKeyFrom((await ask(node, 'GET', '/api/updates/pubkey')).public_key);
+  const pinned = publicKeyFrom((await ask(node.url, 'GET', '/api/updates/pubkey')).public_key);
   const exported = await fetch(`${node.url}/api/chain/edge/state?format=ndjson`, {
     headers: { authorization: `Bearer ${key}` },
   });
@@ -104,7 +106,7 @@ async function compare(node: Serving, kept: Kept): Promise<Findings> {
   const { valid } = verifyExport(text, { pinned });
   const present = new Map(text.split('\n').flatMap((line) => seqAndHash(line)));
   const lostRows = [...hashes].filter(([seq, hash]) => present.get(seq) !== hash).length;
-  const { contract } = await ask(node, 'GET', `/api/chain/edge/contracts/${counting}`, key);
+  const { contract } = await ask(node.url, 'GET', `/api/chain/edge/contracts/${counting}`, key);
   const count: number = contract.count;
   const forgottenCycles = cyclesForgotten(kept, count);
   const invented = count > kept.base + kept.sent;
@@ -133,7 +135,7 @@ function cyclesForgotten({ base, acknowledged }: Kept, found: number): number {
 async function startLoad(node: Serving, kept: Kept): Promise<void> {
   const { key, counting, flapping, hashes } = kept;
   const event = async (contract_id: string, count: number) =>
-    ask(node, 'POST', '/api/chain/edge/event', key, { type: 'request', count, contract_id });
+    ask(node.url, 'POST', '/api/chain/edge/event', key, { type: 'request', count, contract_id });
   const count = async () => {
     kept.sent += 3;
     const { cycle } = await event(counting, 3);
@@ -143,7 +145,9 @@ async function startLoad(node: Serving, kept: Kept): Promise<void> {
     await event(flapping, 2);
   };
   const move = async () => {
-    const moved = await ask(node, 'POST', `/api/chain/edge/contracts/${counting}/transition`, key, { to: 'limiting' });
+    const moved = await ask(node.url, 'POST', `/api/chain/edge/contracts/${counting}/transition`, key, {
+      to: 'limiting',
+    });
     // From where it is already it cannot be moved, and that is an answer, too.
     if (moved.ok) hashes.set(moved.seq, moved.hash);
   };
@@ -194,18 +198,6 @@ function seqAndHash(line: string): [number, string][] {
   if (line === '') return [];
   const { seq, hash } = JSON.parse(line);
   return seq === undefined ? [] : [[seq, hash]];
-}
-
-async function ask({ url }: Serving, method: string, path: string, key?: string, body?: object): Promise<any> {
-  const headers = {
-    ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
-    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-  };
-  const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-  const response = await fetch(`${url}${path}`, { method, headers, ...sent });
-  const answer = JSON.parse(await response.text());
-  if (response.status >= 500) throw new Error(`${method} ${path}: ${answer.detail}`);
-  return answer;
 }
 
 function medianOf(values: readonly number[]): number {

@@ -3,6 +3,7 @@
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Serving, serve, temporaryFolder } from '../cli/client/command-line.js';
+import { ask, figureIn, metricsOf } from './asking.js';
 
 const READERS = 1_000;
 const STALLED = 100;
@@ -13,15 +14,16 @@ const ROWS = 60;
 const EACH_BYTES = 320 << 10;
 
 let node: Serving;
-let key: string | undefined;
+let key: string;
 let contract: string;
 let rows = 2;
 
 beforeAll(async () => {
   node = await serve(['--data', `${temporaryFolder()}/data`, '--cycle-ms', '500']);
-  key = (await ask('POST', '/api/demo-key/mint')).key;
-  await ask('POST', '/api/chain/state-machines', { slug: 'busy', is_public: true });
-  contract = (await ask('POST', '/api/contracts/templates/rate-limiter/deploy', { slug: 'busy' })).contract.id;
+  key = (await ask(node.url, 'POST', '/api/demo-key/mint')).key;
+  await ask(node.url, 'POST', '/api/chain/state-machines', key, { slug: 'busy', is_public: true });
+  contract = (await ask(node.url, 'POST', '/api/contracts/templates/rate-limiter/deploy', key, { slug: 'busy' }))
+    .contract.id;
   await move(ROWS_BEFORE);
 });
 afterAll(() => node.stop());
@@ -103,7 +105,9 @@ class Reader {
 async function move(times: number): Promise<void> {
   const path = `/api/chain/busy/contracts/${contract}/transition`;
   for (let done = 0; done < times; done += 1) {
-    rows = (await ask('POST', path, { to: rows % 2 === 0 ? 'limiting' : 'allowing', hold_cycles: 1_000 })).seq;
+    rows = (
+      await ask(node.url, 'POST', path, key, { to: rows % 2 === 0 ? 'limiting' : 'allowing', hold_cycles: 1_000 })
+    ).seq;
   }
 }
 
@@ -111,24 +115,8 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-/**
- * On a connection of its own: a node that is kept busy for longer than a connection may be idle takes one on which a request waits for
- * idle, and cuts it.
- */
-async function send(method: string, path: string, body?: object): Promise<Response> {
-  const headers: Record<string, string> = { connection: 'close' };
-  if (key !== undefined) headers['authorization'] = `Bearer ${key}`;
-  if (body !== undefined) headers['content-type'] = 'application/json';
-  return fetch(`${node.url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
-}
-
-async function ask(method: string, path: string, body?: object): Promise<any> {
-  return (await send(method, path, body)).json();
-}
-
 async function figure(name: string): Promise<number> {
-  const text = await (await send('GET', '/metrics')).text();
-  return Number(new RegExp(`^${name} (\\S+)`, 'm').exec(text)?.[1]);
+  return figureIn(await metricsOf(node.url), name);
 }
 
 function mb(bytes: number): string {

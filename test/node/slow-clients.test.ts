@@ -1,6 +1,7 @@
 // Senders and readers that are too slow to be served hold a node up nowhere: they are cut, and whoever behaves is answered all the while.
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { figureIn, metricsOf } from './asking.js';
 import { type Running, startRunning } from './running.js';
 
 const EACH = 100;
@@ -66,8 +67,7 @@ describe('slow clients are cut, and good ones are answered meanwhile', () => {
 /** Resolves when no more connections are open than good clients may have. */
 async function gone(): Promise<void> {
   for (;;) {
-    const { body } = await node.ask('GET', '/metrics');
-    if (Number(/^weir_connections (\d+)/m.exec(body)?.[1]) < EACH / 10) return;
+    if (figureIn(await metricsOf(node.url), 'weir_connections') < EACH / 10) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

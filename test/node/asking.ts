@@ -1,0 +1,23 @@
+// Owns asking a node in a process of its own, by its address. Leaves nodes within the process of the test to running.ts.
+
+/** What a node answers, as JSON. @throws where it answers with a fault of its own */
+export async function ask(url: string, method: string, path: string, key?: string, body?: object): Promise<any> {
+  const headers: Record<string, string> = {};
+  if (key !== undefined) headers['authorization'] = `Bearer ${key}`;
+  if (body !== undefined) headers['content-type'] = 'application/json';
+  const response = await fetch(`${url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+  const answer = JSON.parse(await response.text());
+  if (response.status >= 500) throw new Error(`${method} ${path}: ${answer.detail}`);
+  return answer;
+}
+
+/** The text of GET /metrics. */
+export async function metricsOf(url: string): Promise<string> {
+  // A node that is kept busy for longer than a connection may be idle takes one on which a request waits for idle, and cuts it.
+  return (await fetch(`${url}/metrics`, { headers: { connection: 'close' } })).text();
+}
+
+/** One figure without labels. */
+export function figureIn(metrics: string, name: string): number {
+  return Number(new RegExp(`^${name} (\\S+)`, 'm').exec(metrics)?.[1]);
+}
