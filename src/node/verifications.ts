@@ -1,5 +1,5 @@
-// Owns walking records on request without standing in anybody's way: one walk at a time, in short stretches that take turns with others, shared by all who ask
-// for the same record meanwhile. Leaves what holds to core/record/verify.ts.
+// Owns walking records on request without standing in anybody's way: one walk at a time, in short stretches that take turns with
+// others, shared by all who ask for the same record meanwhile. Leaves what holds to core/record/verify.ts.
 import { Failure } from '../core/failure.js';
 import type { KeyRing } from '../core/record/key-ring.js';
 import type { Verification } from '../core/record/verification.js';
