@@ -93,8 +93,14 @@ export function structureFaults(definition: ContractDefinition): Fault[] {
     .map((name) => ({ path: `/states/${name}`, message: `cannot be reached from the initial state "${initial[0]}"` }));
 }
 
-/** Combinations of counts that are looked at; a definition with more is refused rather than checked in part. */
-const COMBINATIONS = 100_000;
+/**
+ * Transitions that are looked at in all combinations of counts together: some 50 ms. A definition that asks for more is refused rather
+ * than checked in part, for whoever sends it keeps all others waiting.
+ */
+const EVALUATIONS = 2_000_000;
+
+/** Counts of one window at which something changes: one request may count many events, and fires at each of them. */
+const STRETCHES = 1_000;
 
 /**
  * Refuses a definition that would not come to rest: at some counts its triggers lead round in a circle, so that it would
@@ -105,7 +111,8 @@ const COMBINATIONS = 100_000;
 export function restlessFaults(plan: Plan): Fault[] {
   const stretches = plan.aggregates.map((_, aggregate) => stretchStarts(plan, aggregate));
   const combinations = stretches.reduce((product, starts) => product * starts.length, 1);
-  if (combinations > COMBINATIONS) {
+  const transitions = plan.states.reduce((sum, state) => sum + state.transitions.length, 0);
+  if (combinations * transitions > EVALUATIONS || stretches.some((starts) => starts.length > STRETCHES)) {
     return [{ path: '/transitions', message: 'look at too many different windows and counts at once; use fewer' }];
   }
   const counts = new Array<number>(stretches.length).fill(0);
@@ -137,14 +144,16 @@ function stretchStarts(plan: Plan, aggregate: number): number[] {
 
 /** States on a circle that fires at these counts, in order, or undefined. */
 function findCircle(plan: Plan, counts: readonly number[]): number[] | undefined {
-  for (let start = 0; start < plan.states.length; start += 1) {
-    const path: number[] = [];
+  const next = plan.states.map((_, state) => chooseTransition(plan, state, counts)?.to);
+  // By which start a state was first come by.
+  const seenFrom = new Map<number, number>();
+  for (let start = 0; start < next.length; start += 1) {
     let state: number | undefined = start;
-    while (state !== undefined && !path.includes(state)) {
-      path.push(state);
-      state = chooseTransition(plan, state, counts)?.to;
-    }
-    if (state !== undefined) return path.slice(path.indexOf(state));
+    for (; state !== undefined && !seenFrom.has(state); state = next[state]) seenFrom.set(state, start);
+    if (state === undefined || seenFrom.get(state) !== start) continue;
+    const circle = [state];
+    for (let on = next[state]!; on !== state; on = next[on]!) circle.push(on);
+    return circle;
   }
   return undefined;
 }

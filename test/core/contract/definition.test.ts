@@ -400,6 +400,38 @@ describe('stage 2: what can be read and still cannot run', () => {
       '/transitions never come to rest: at count 101 of request in 60 cycles, "allowing" leads to itself at every evaluation',
     ],
     [
+      'a circle that is entered from outside',
+      'definition_unsound',
+      changed((d) => {
+        d.states.a = {};
+        d.states.b = {};
+        const to = (from: string, to: string) => ({ ...d.transitions[0], from, to });
+        d.transitions = [to('allowing', 'limiting'), to('limiting', 'a'), to('a', 'b'), to('b', 'limiting')];
+      }),
+      '/transitions never come to rest: at count 101 of request in 60 cycles, "limiting" and "a" and "b" lead to each other at every evaluation',
+    ],
+    [
+      'more counts of one window than one request may fire at',
+      'definition_unsound',
+      changed((d) => {
+        const at = (from: number) => Array.from({ length: 28 }, (_, k) => `count == ${from + 2 * k}`).join(' || ');
+        const [out] = d.transitions;
+        const trigger = (condition: string) => ({ ...out.trigger, condition });
+        for (let k = 0; k < 20; k += 1) d.transitions.push({ ...out, trigger: trigger(at(200 + 60 * k)) });
+      }),
+      '/transitions look at too many different windows and counts at once; use fewer',
+    ],
+    [
+      'more combinations of windows than can be looked at in a moment',
+      'definition_unsound',
+      changed((d) => {
+        const [out] = d.transitions;
+        for (let within = 1; within <= 30; within += 1)
+          d.transitions.push({ ...out, trigger: { ...out.trigger, within } });
+      }),
+      '/transitions look at too many different windows and counts at once; use fewer',
+    ],
+    [
       'windows of two lengths that disagree',
       'definition_unsound',
       changed((d) => (d.transitions[1].trigger.within = 10)),
