@@ -36,6 +36,22 @@ const of = (outcome: string, from_line: number, to_line: number, admitted: numbe
 });
 
 describe('many events at once', () => {
+  it('to very many contracts keep nobody else waiting', async () => {
+    await newMachine('wide', ...Array(400).fill(1_000));
+    const lines = `${EVENT}\n`.repeat(5_000);
+    let isCounted = false;
+    const counting = send('wide', lines).then((told) => {
+      isCounted = true;
+      return told;
+    });
+    let others = 0;
+    for (; !isCounted; others += 1) await node.ask('GET', '/api/clock');
+    const { body } = await counting;
+    expect(body).toMatchObject({ counted: 5_000, admitted: 1_000, limited: 4_000 });
+    expect(body.contracts).toHaveLength(400);
+    expect(others).toBeGreaterThan(10);
+  });
+
   it('have an outcome a line: neighbours with the same are one, bad lines are named, good ones counted', async () => {
     const [id] = await newMachine('lines', 5);
     const late = node.clock.cycle() - 2;

@@ -66,7 +66,7 @@ export const countMany = route({
     refuseAnnounced(request.headers['content-length'], limits.eventsBytes);
     try {
       if (request.mediaType === 'application/json') await readArray(parts, body, bulk);
-      else await readLines(parts, body, bulk);
+      else await readLines(parts, body, bulk, machine.contracts.length);
     } finally {
       counts.admitted += bulk.admitted;
       counts.limited += bulk.limited;
@@ -91,15 +91,24 @@ export const countMany = route({
   },
 });
 
+/** What is counted in one turn of the event loop, at most: bytes of lines, times contracts that may listen to each. */
+const TURN = 1 << 20;
+
 /** Counts line by line as they come; holds no more than one chunk and one line. */
-async function readLines({ limits }: Parts, body: Readable, bulk: BulkCount): Promise<void> {
+async function readLines({ limits, turns }: Parts, body: Readable, bulk: BulkCount, contracts: number): Promise<void> {
   const cutter = new LineCutter(bulk, { skip: (number) => bulk.refuse(number, tooLong()) });
+  const most = Math.ceil(TURN / Math.max(1, contracts));
   let bytes = 0;
   for await (const chunk of chunksOf(body)) {
     bytes += chunk.length;
     if (bytes > limits.eventsBytes) return bulk.stop(cutter.lines + 1);
     // Once counting has stopped the rest is read and let go of, so that the client gets to read the answer.
-    if (bulk.stoppedBefore === undefined) cutter.push(chunk);
+    if (bulk.stoppedBefore !== undefined) continue;
+    if (chunk.length <= most) cutter.push(chunk);
+    else {
+      for (let from = 0; from < chunk.length; from += most)
+        await turns.of(() => cutter.push(chunk.subarray(from, from + most)));
+    }
   }
   cutter.end();
 }
