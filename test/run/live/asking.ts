@@ -32,15 +32,22 @@ const ATTEMPTS = 12;
 export async function steady(attempt: () => Promise<LoadResult>): Promise<LoadResult> {
   for (let n = 1; ; n += 1) {
     const result = await attempt();
-    const { planned, failed, timed_out, by_cycle } = told(result).live;
-    // Clients send when they like: in another cycle than their requests arrive in, every now and then.
-    if (result.observed.outcome.clients !== undefined) return result;
-    // A run that was stopped has planned more than it sent.
-    if (result.observed.outcome.partial === true && told(result).comparison.verdict !== 'run invalid') return result;
-    const isWhole = by_cycle.every((cycle) => cycle.planned === cycle.sent && cycle.sent >= cycle.arrived);
-    const isKnown = failed + timed_out > 0 || by_cycle.every((cycle) => cycle.planned === cycle.arrived);
-    if (n === ATTEMPTS || planned === 0 || (isWhole && isKnown)) return result;
+    if (n === ATTEMPTS || isSteady(result)) return result;
   }
+}
+
+function isSteady(result: LoadResult): boolean {
+  const { outcome } = result.observed;
+  const { live, comparison } = told(result);
+  const { planned, failed, timed_out, by_cycle } = live;
+  const isValid = comparison.verdict !== 'run invalid';
+  // Clients send when they like: in another cycle than their requests arrive in, every now and then.
+  if (outcome.clients !== undefined) return isValid;
+  // A run that was stopped has planned more than it sent.
+  if (outcome.partial === true && isValid) return true;
+  const isWhole = by_cycle.every((cycle) => cycle.planned === cycle.sent && cycle.sent >= cycle.arrived);
+  const isKnown = failed + timed_out > 0 || by_cycle.every((cycle) => cycle.planned === cycle.arrived);
+  return planned === 0 || (isWhole && isKnown);
 }
 
 export function run(one: LoadedScenario, options: Omit<LoadOptions, 'findOperator'>): Promise<LoadResult> {
