@@ -1,7 +1,8 @@
 // Owns a node for one run: in a thread of its own, so that it and the generator do not wait for each other, on a free loopback port,
 // with a store that is thrown away. Leaves the node to node/.
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { EventLoopUtilization } from 'node:perf_hooks';
@@ -33,6 +34,13 @@ export async function startEmbeddedNode(cycleMs: number): Promise<EmbeddedNode> 
   const dir = await mkdtemp(join(tmpdir(), 'weir-load-'));
   const task: EmbeddedNodeTask = { cycleMs, dir };
   const worker = new Worker(new URL('./embedded-node-worker.js', import.meta.url), { workerData: task });
+  // A process that is ended at once, by a second Ctrl-C, closes nothing.
+  const remove = () => rmSync(dir, { recursive: true, force: true });
+  process.once('exit', remove);
+  const removeNow = () => {
+    process.off('exit', remove);
+    remove();
+  };
   const close = async () => {
     const ended = once(worker, 'exit', { signal: AbortSignal.timeout(CLOSE_MS) });
     worker.postMessage('close');
@@ -41,7 +49,7 @@ export async function startEmbeddedNode(cycleMs: number): Promise<EmbeddedNode> 
     } catch {
       await worker.terminate();
     }
-    await rm(dir, { recursive: true, force: true });
+    removeNow();
   };
   try {
     const [told] = (await once(worker, 'message', { signal: AbortSignal.timeout(START_MS) })) as [EmbeddedNodeMessage];
@@ -49,7 +57,7 @@ export async function startEmbeddedNode(cycleMs: number): Promise<EmbeddedNode> 
     return { url: told.url, utilization: (before) => worker.performance.eventLoopUtilization(before), close };
   } catch (error) {
     await worker.terminate();
-    await rm(dir, { recursive: true, force: true });
+    removeNow();
     throw new Failure('node_unreachable', {
       what: 'The embedded node did not start.',
       why: `${error instanceof Error ? error.message : String(error)}.`,
