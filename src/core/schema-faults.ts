@@ -28,7 +28,7 @@ export function faultsOf(schema: TSchema, errors: readonly SchemaError[]): Fault
 }
 
 function wordsFor(schema: TSchema, error: SchemaError): Fault[] {
-  const path = error.instancePath === '' ? '/' : error.instancePath;
+  const path = placeOf(error);
   const params = error.params as Record<string, unknown>;
   switch (error.keyword) {
     // One for each name that is not known, and then `additionalProperties` with all of them.
@@ -58,8 +58,12 @@ function wordsFor(schema: TSchema, error: SchemaError): Fault[] {
   }
 }
 
-function plainly({ instancePath, message, keyword }: SchemaError): Fault {
-  return { path: instancePath === '' ? '/' : instancePath, message: message ?? `breaks the rule "${keyword}"` };
+function plainly(error: SchemaError): Fault {
+  return { path: placeOf(error), message: error.message ?? `breaks the rule "${error.keyword}"` };
+}
+
+function placeOf({ instancePath }: SchemaError): string {
+  return instancePath === '' ? '/' : instancePath;
 }
 
 function namesIn(value: unknown): string[] {

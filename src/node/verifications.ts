@@ -45,7 +45,7 @@ export class Verifications {
     for (let line = 0; verifier.holds; ) {
       const walked = await this.#turns.of(() => {
         const rows = this.#store.rows(slug, { afterSeq: line, limit: STRETCH });
-        return rows.findIndex((row, index) => !verifier.row(row, line + index + 1)) < 0 ? rows.length : 0;
+        return rows.every((row, index) => verifier.row(row, line + index + 1)) ? rows.length : 0;
       });
       if (walked === 0) break;
       line += walked;

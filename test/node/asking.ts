@@ -1,4 +1,4 @@
-// Owns asking a node in a process of its own, by its address. Leaves nodes within the process of the test to running.ts.
+// Owns asking a node by its address, and reading its figures. Leaves nodes within the process of the test to running.ts.
 
 /** What a node answers, as JSON. @throws where it answers with a fault of its own */
 export async function ask(url: string, method: string, path: string, key?: string, body?: object): Promise<any> {
@@ -20,4 +20,9 @@ export async function metricsOf(url: string): Promise<string> {
 /** One figure without labels. */
 export function figureIn(metrics: string, name: string): number {
   return Number(new RegExp(`^${name} (\\S+)`, 'm').exec(metrics)?.[1]);
+}
+
+/** Bytes as whole megabytes. */
+export function mb(bytes: number): string {
+  return (bytes / 2 ** 20).toFixed(0);
 }

@@ -1,6 +1,7 @@
 // Somebody sets the clock of the machine while the node serves: an hour ahead, then an hour back. Nothing is counted twice, nothing is
 // forgotten, and no record goes back in time.
 import { expect, it } from 'vitest';
+import { figureIn, metricsOf } from './asking.js';
 import { Listening } from './listening.js';
 import { startRunning } from './running.js';
 
@@ -47,8 +48,7 @@ it('a step ahead lets the cycles in between pass; a step back holds the course, 
     const next = await send(1);
     expect(next).toMatchObject({ status: 200, state: 'limiting', count: 101, admitted: 0, limited: 1 });
     expect(next.cycle - after.cycle).toBeLessThan(60);
-    const skew = /^weir_clock_skew_seconds (\S+)$/m.exec((await node.ask('GET', '/metrics')).body);
-    expect(Math.round(Number(skew?.[1]))).toBe(HOUR_MS / 1000);
+    expect(Math.round(figureIn(await metricsOf(node.url), 'weir_clock_skew_seconds'))).toBe(HOUR_MS / 1000);
 
     const rows = (await node.ask('GET', '/api/chain/stepped/state')).body.rows as { cycle: number; to?: string }[];
     const cycles = rows.map(({ cycle }) => cycle);

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Serving, serve, temporaryFolder } from '../cli/client/command-line.js';
-import { ask, figureIn, metricsOf } from './asking.js';
+import { ask, figureIn, mb, metricsOf } from './asking.js';
 import { type Hostile, hostileRequests } from './hostile.js';
 
 const REQUESTS = Number(process.env['WEIR_FUZZ'] ?? 20_000);
@@ -132,8 +132,4 @@ async function inTurns<T, R>(all: readonly T[], atATime: number, work: (one: T) 
     }),
   );
   return done;
-}
-
-function mb(bytes: number): string {
-  return (bytes / 2 ** 20).toFixed(0);
 }

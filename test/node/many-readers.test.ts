@@ -3,7 +3,7 @@
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Serving, serve, temporaryFolder } from '../cli/client/command-line.js';
-import { ask, figureIn, metricsOf } from './asking.js';
+import { ask, figureIn, mb, metricsOf } from './asking.js';
 
 const READERS = 1_000;
 const STALLED = 100;
@@ -117,8 +117,4 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
 
 async function figure(name: string): Promise<number> {
   return figureIn(await metricsOf(node.url), name);
-}
-
-function mb(bytes: number): string {
-  return (bytes / 2 ** 20).toFixed(0);
 }

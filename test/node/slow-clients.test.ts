@@ -1,6 +1,7 @@
 // Senders and readers that are too slow to be served hold a node up nowhere: they are cut, and whoever behaves is answered all the while.
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { nearestRank } from '../../src/outcome/nearest-rank.js';
 import { figureIn, metricsOf } from './asking.js';
 import { type Running, startRunning } from './running.js';
 
@@ -121,7 +122,7 @@ async function goodClients(isOver: (answered: number) => boolean): Promise<Answe
   };
   await Promise.all([client(), client()]);
   took.sort((a, b) => a - b);
-  const at = (q: number) => took[Math.floor(q * (took.length - 1))]!.toFixed(1);
+  const at = (p: number) => nearestRank(took, p)?.toFixed(1);
   return {
     answered: took.length,
     refused,

@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { figureIn, metricsOf } from './asking.js';
 import { Listening } from './listening.js';
 import { type Running, startRunning } from './running.js';
 
@@ -162,10 +163,7 @@ describe('a stream', () => {
     const cut = new Promise<void>((resolve) => stalled.on('close', () => resolve()).on('error', () => {}));
     stalled.write('GET /api/chain/busy/stream HTTP/1.1\r\nHost: x\r\n\r\n');
     stalled.pause();
-    const figure = async (name: string) => {
-      const text = (await busy.ask('GET', '/metrics')).body as string;
-      return Number(new RegExp(`^${name} (\\d+)`, 'm').exec(text)?.[1]);
-    };
+    const figure = async (name: string) => figureIn(await metricsOf(busy.url), name);
     let seq = 2;
     while ((await figure('weir_stream_readers')) < 2);
     // Until the stalled reader has filled every buffer on its way, its connection moves.
