@@ -2,33 +2,34 @@
 // registry of operators, which is the standard one unless a caller brings another.
 //
 //   const { outcome } = await simulate(await loadScenario('burst.yaml'));
-import { chooseTransition, type Plan } from './core/contract/plan.js';
-import { type RateLimiterParameters, rateLimiter } from './core/contract/rate-limiter.js';
-import type { ContractDefinition } from './core/contract/schema.js';
-import { planContract as planWith } from './core/contract/validate.js';
-import { CYCLE_MS } from './core/cycle.js';
-import { Gate } from './core/gate.js';
-import type { FindOperator } from './core/operator/operator.js';
-import { standardOperators } from './core/operator/registry.js';
-import type { LoadResult } from './run/live/result.js';
-import { type LoadOptions, load as loadWith } from './run/load.js';
-import { type Replay, type ReplayOptions, replay as replayWith } from './run/replay.js';
-import { type Run, type SimulateOptions, simulate as simulateWith } from './run/simulate.js';
-import { type LoadedScenario, parseScenario as parseWith, loadScenario as readWith } from './scenario/load.js';
 
-export type { ContractDefinition } from './core/contract/schema.js';
-export { CYCLE_MS, cycleOf } from './core/cycle.js';
-export { Failure, type FailureCode, type Fault } from './core/failure.js';
-export { restoresInCycles, retryAfterCycles } from './core/forecast.js';
-export type { Operator } from './core/operator/operator.js';
-export { OperatorRegistry, standardOperators } from './core/operator/registry.js';
-export { VERSION } from './core/version.js';
+import type { ContractDefinition } from './limiter/definition.js';
+import { Gate } from './limiter/gate.js';
+import { chooseTransition, type Plan } from './limiter/plan.js';
+import { type RateLimiterParameters, rateLimiter } from './limiter/rate-limiter.js';
+import { planContract as planWith } from './limiter/validate.js';
+import { type LoadOptions, load as loadWith } from './live/load.js';
+import type { LoadResult } from './live/result.js';
+import type { FindOperator } from './operator/operator.js';
+import { standardOperators } from './operator/registry.js';
+import { type LoadedScenario, parseScenario as parseWith, loadScenario as readWith } from './scenario/load.js';
+import { type Replay, type ReplayOptions, replay as replayWith } from './simulate/replay.js';
+import { type Run, type SimulateOptions, simulate as simulateWith } from './simulate/simulate.js';
+import { CYCLE_MS } from './time/cycle.js';
+
+export type { ContractDefinition } from './limiter/definition.js';
+export { restoresInCycles, retryAfterCycles } from './limiter/forecast.js';
+export type { Operator } from './operator/operator.js';
+export { OperatorRegistry, standardOperators } from './operator/registry.js';
 export { Outcome } from './outcome/schema.js';
 export type { Timeline } from './outcome/timeline.js';
 export { openReportFolder, type ReportFolder } from './report/folder.js';
 export type { Reported } from './report/reported.js';
 export { reportText } from './report/text.js';
 export { Scenario } from './scenario/schema.js';
+export { Failure, type FailureCode, type Fault } from './schema/failure.js';
+export { CYCLE_MS, cycleOf } from './time/cycle.js';
+export { VERSION } from './version.js';
 export type { Gate, LoadedScenario, LoadResult, Plan, RateLimiterParameters, Replay, Run };
 export { rateLimiter };
 

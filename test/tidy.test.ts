@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { VERSION } from '../src/core/version.js';
+import { VERSION } from '../src/version.js';
 
 const files = readdirSync('src', { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
@@ -17,10 +17,26 @@ const codeOf = (path: string) =>
 
 /** Who stands above whom: a floor imports from the floors below it, never from one above. */
 const floors = [
-  ['core'],
-  ['clock', 'outcome', 'store', 'scenario', 'traffic', 'actor'],
+  ['version.ts'],
+  ['schema'],
+  ['math'],
+  ['time'],
+  ['operator'],
+  ['limiter'],
+  ['record'],
+  ['actor'],
+  ['store'],
   ['host'],
-  ['run', 'node', 'report'],
+  ['traffic'],
+  ['outcome'],
+  ['scenario'],
+  ['simulate'],
+  ['client'],
+  ['web'],
+  ['report'],
+  ['node'],
+  ['live'],
+  ['validation'],
   // The command line, the library and the build's last step: who uses the house, each without the others.
   ['cli', 'weir.ts', 'schemas.ts'],
 ];
@@ -79,20 +95,15 @@ describe('the house', () => {
 
 describe('what is banned, and what to use instead', () => {
   const bans: [what: string, pattern: RegExp, instead: string, allowed: RegExp][] = [
-    ['Date.now', /\bDate\.now\b/, 'take the clock you are given', /^src\/clock\/wall\.ts$/],
-    ['performance.now', /\bperformance\.(now|timeOrigin)\b/, 'take the clock you are given', /^src\/clock\/wall\.ts$/],
-    ['new Date()', /\bnew Date\(\)/, 'take the clock you are given', /^src\/clock\/wall\.ts$/],
-    [
-      'timers',
-      /\b(setTimeout|setInterval)\(/,
-      'the agenda of the clock',
-      /^src\/(clock\/wall\.ts|node\/home\/|report\/page\/)/,
-    ],
-    ['Math.random', /\bMath\.random\b/, 'RandomStream of core/random.ts', /^$/],
+    ['Date.now', /\bDate\.now\b/, 'take the clock you are given', /^src\/time\/wall\.ts$/],
+    ['performance.now', /\bperformance\.(now|timeOrigin)\b/, 'take the clock you are given', /^src\/time\/wall\.ts$/],
+    ['new Date()', /\bnew Date\(\)/, 'take the clock you are given', /^src\/time\/wall\.ts$/],
+    ['timers', /\b(setTimeout|setInterval)\(/, 'the agenda of the clock', /^src\/(time\/wall\.ts|web\/)/],
+    ['Math.random', /\bMath\.random\b/, 'RandomStream of math/random.ts', /^$/],
     [
       'Math.sin and the like',
       /\bMath\.(sin|cos|tan|log|log2|log10|log1p|exp|expm1|pow)\(/,
-      'core/elementary.ts: the same bits on every engine',
+      'math/elementary.ts: the same bits on every engine',
       /^src\/(report\/|cli\/)/,
     ],
     ['eval', /\b(eval|new Function)\(/, 'data', /^$/],
@@ -100,7 +111,7 @@ describe('what is banned, and what to use instead', () => {
       'console',
       /\bconsole\.(log|error|warn)\(/,
       'process.stdout of the command, or the logger of the node',
-      /^src\/(cli|report\/page|node\/home)\//,
+      /^src\/(cli|web)\//,
     ],
     ['default export', /^export default\b/m, 'a named export', /worker\.ts$/],
   ];

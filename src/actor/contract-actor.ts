@@ -1,5 +1,5 @@
 // Owns a contract as an XState actor: its states, its guards, its emitted events, its hold. A thin shell: the counting is done in
-// core/gate.ts, which asks only when a state may have to change; time comes as the cycle of an event, never by a timer.
+// limiter/gate.ts, which asks only when a state may have to change; time comes as the cycle of an event, never by a timer.
 //
 //   aggregate {cycle, counts}              a trigger may fire: the first transition whose condition holds is taken
 //   move {to, cycle, counts, input, hold}  somebody asks for a state: the condition of the transition alone decides
@@ -15,9 +15,9 @@ import {
   type MachineContext,
   type Observer,
 } from 'xstate';
-import type { Plan, PlannedTransition } from '../core/contract/plan.js';
-import { holds } from '../core/expression/evaluate.js';
-import { has } from '../core/expression/integer-set.js';
+import { holds } from '../limiter/expression/evaluate.js';
+import { has } from '../limiter/expression/integer-set.js';
+import type { Plan, PlannedTransition } from '../limiter/plan.js';
 
 export interface AggregateEvent {
   readonly type: 'aggregate';

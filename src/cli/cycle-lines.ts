@@ -1,5 +1,5 @@
 // Owns what a person sees while a live run goes on: a line for each cycle in which something happened, the progress below.
-import type { CycleLine } from '../run/live/course.js';
+import type { CycleLine } from '../live/live-session.js';
 import { Progress } from './progress.js';
 
 const WIDTHS = { cycle: 8, planned: 9, sent: 9, admitted: 9, limited: 9 } as const;

@@ -1,6 +1,7 @@
 // Owns how a command ends: what a person reads when something failed, and the exit code.
-import { Failure } from '../core/failure.js';
+
 import type { Verdict } from '../outcome/schema.js';
+import { Failure } from '../schema/failure.js';
 import { exitOfStop } from './interrupt.js';
 
 /** Exit code of a bug of ours (sysexits EX_SOFTWARE). */

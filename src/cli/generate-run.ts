@@ -1,9 +1,9 @@
 // Owns the doing of `weir generate`: the requests of a scenario as lines of a log on standard output, no faster than they are read.
 import { once } from 'node:events';
-import { Failure } from '../core/failure.js';
-import { standardOperators } from '../core/operator/registry.js';
-import { requestsOf } from '../run/generate.js';
+import { standardOperators } from '../operator/registry.js';
 import { loadScenario } from '../scenario/load.js';
+import { Failure } from '../schema/failure.js';
+import { requestsOf } from '../simulate/generate.js';
 import { readInstant } from '../traffic/log/instant.js';
 import { combinedLine } from '../traffic/log/write.js';
 import type { GenerateArguments } from './generate.js';

@@ -2,10 +2,10 @@
 import { constants } from 'node:fs';
 import { copyFile, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { Failure } from '../core/failure.js';
-import { nearest } from '../core/nearest.js';
 import { alignedTable } from '../report/terminal-text.js';
 import { Scenario } from '../scenario/schema.js';
+import { nearest } from '../schema/did-you-mean.js';
+import { Failure } from '../schema/failure.js';
 import type { InitArguments } from './init.js';
 import { terminalAtHand } from './terminal.js';
 

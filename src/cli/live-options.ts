@@ -1,6 +1,7 @@
 // Owns what the command line says of a live target, the same for every command that sends to one. Loads nothing that sends.
-import { Failure } from '../core/failure.js';
-import type { LiveOptions } from '../run/load.js';
+
+import type { LiveOptions } from '../live/load.js';
+import { Failure } from '../schema/failure.js';
 import type { LoadArguments } from './load.js';
 
 /** @throws Failure `wrong_usage` for a number that is none, or out of range */

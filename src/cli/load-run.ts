@@ -1,16 +1,17 @@
 // Owns the doing of `weir load`: scenarios against a live target one after the other, a line for each cycle while they run.
-import { standardOperators } from '../core/operator/registry.js';
+
+import { load, mintKey } from '../live/load.js';
+import { standardOperators } from '../operator/registry.js';
 import type { WrittenReport } from '../report/folder.js';
 import type { Reported } from '../report/reported.js';
-import { load, mintKey } from '../run/load.js';
 import { type LoadedScenario, loadScenario } from '../scenario/load.js';
-import { commandAgain } from './again.js';
 import { CycleLines } from './cycle-lines.js';
 import { folderFor, printFindings } from './findings.js';
 import { interruptible } from './interrupt.js';
 import { liveOptionsOf } from './live-options.js';
 import type { LoadArguments } from './load.js';
 import { checkSeed, checkTop, topFlag } from './options.js';
+import { commandAgain } from './rerun-command.js';
 import { checkSpelling } from './spelling.js';
 
 const operators = standardOperators();

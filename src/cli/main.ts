@@ -3,7 +3,7 @@
 // which is loaded only when it is called: `--help` has to be there at once.
 import yargs from 'yargs';
 import { hideBin } from 'yargs/helpers';
-import { VERSION } from '../core/version.js';
+import { VERSION } from '../version.js';
 import { commands } from './commands.js';
 import { hideDash } from './dash.js';
 import { endWith, usageFailure } from './ending.js';

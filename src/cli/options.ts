@@ -1,5 +1,5 @@
 // Owns options that several commands share, so that they mean the same everywhere.
-import { Failure } from '../core/failure.js';
+import { Failure } from '../schema/failure.js';
 
 export const jsonOption = { type: 'boolean', default: false, describe: 'print JSON, for programs' } as const;
 

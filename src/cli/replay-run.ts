@@ -1,18 +1,17 @@
 // Owns the doing of `weir replay`: reads the logs, runs them through the limiter, writes the report, says what was read and found.
 import { basename } from 'node:path';
-import { rateLimiter } from '../core/contract/rate-limiter.js';
-import { planContract } from '../core/contract/validate.js';
-import { CYCLE_MS } from '../core/cycle.js';
-import { Failure } from '../core/failure.js';
-import { nearest } from '../core/nearest.js';
-import { standardOperators } from '../core/operator/registry.js';
+import { rateLimiter } from '../limiter/rate-limiter.js';
+import { planContract } from '../limiter/validate.js';
+import { standardOperators } from '../operator/registry.js';
 import type { Reported } from '../report/reported.js';
-import { type ReplayOptions, replay } from '../run/replay.js';
-import { parseTimeMs } from '../scenario/quantity.js';
+import { nearest } from '../schema/did-you-mean.js';
+import { Failure } from '../schema/failure.js';
+import { parseTimeMs } from '../schema/quantity.js';
+import { type ReplayOptions, replay } from '../simulate/replay.js';
+import { CYCLE_MS } from '../time/cycle.js';
 import { type LogFormat, type LogOptions, logFormats } from '../traffic/log/options.js';
 import type { LogReading } from '../traffic/log/read.js';
 import { type TimeUnit, timeUnits } from '../traffic/log/unix.js';
-import { commandAgain } from './again.js';
 import { CycleLines } from './cycle-lines.js';
 import { folderFor, printFindings } from './findings.js';
 import { interruptible } from './interrupt.js';
@@ -20,6 +19,7 @@ import { liveOptionsOf } from './live-options.js';
 import { checkTop, topFlag } from './options.js';
 import { Progress } from './progress.js';
 import type { ReplayArguments } from './replay.js';
+import { commandAgain } from './rerun-command.js';
 import { checkSpelling } from './spelling.js';
 
 const operators = standardOperators();
@@ -112,7 +112,7 @@ async function runLive(given: ReplayArguments, common: Common, reading: Progress
   }
   const lines = new CycleLines(common.name);
   // Most replays send nothing, and need nothing of what sends.
-  const { liveReplay } = await import('../run/live-replay.js');
+  const { liveReplay } = await import('../live/live-replay.js');
   const { observed, predicted, series, readings } = await liveReplay(given.log, {
     ...common,
     ...liveOptionsOf({ ...given, key: undefined, timeout: undefined, connections: undefined }),

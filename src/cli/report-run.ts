@@ -1,9 +1,10 @@
 // Owns the doing of `weir report`: runs read back and rendered in one form, or one of them into a folder of its own.
-import { Failure } from '../core/failure.js';
+
 import { compareRuns } from '../report/compare-runs.js';
 import { openReportFolder } from '../report/folder.js';
 import { formatNamed, type NamedRun, type Rendered, render } from '../report/formats.js';
 import { readRun } from '../report/read.js';
+import { Failure } from '../schema/failure.js';
 import { exitCodes } from './ending.js';
 import type { ReportArguments } from './report.js';
 import { checkSpelling } from './spelling.js';

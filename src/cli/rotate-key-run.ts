@@ -1,11 +1,11 @@
 // Owns changing the key of a stopped node, with its data folder locked meanwhile. Leaves the change to identity.ts.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { WallClock } from '../clock/wall.js';
-import { CYCLE_MS } from '../core/cycle.js';
+import { identityIn, rotateKey } from '../node/identity.js';
 import { openSqliteStore } from '../store/sqlite.js';
+import { CYCLE_MS } from '../time/cycle.js';
+import { WallClock } from '../time/wall.js';
 import { usageFailure } from './ending.js';
-import { identityIn, rotateKey } from './identity.js';
 import type { RotateKeyArguments } from './rotate-key.js';
 import { checkSpelling } from './spelling.js';
 

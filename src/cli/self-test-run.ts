@@ -1,9 +1,9 @@
 // Owns the doing of `weir self-test`: the checks on all cores, and a table of what was expected and found.
 import { availableParallelism } from 'node:os';
 import { Piscina } from 'piscina';
-import { Failure } from '../core/failure.js';
 import { alignedTable } from '../report/terminal-text.js';
-import { selfTest } from '../run/self-test/self-test.js';
+import { Failure } from '../schema/failure.js';
+import { selfTest } from '../validation/self-test.js';
 import { interruptible } from './interrupt.js';
 import { Progress } from './progress.js';
 import type { SelfTestArguments } from './self-test.js';
@@ -21,7 +21,7 @@ export async function runSelfTest(given: SelfTestArguments): Promise<void> {
   }
   const threads = availableParallelism();
   const pool = new Piscina<{ check: string; seed: number; replication: number }, readonly number[]>({
-    filename: new URL('../run/self-test/worker.js', import.meta.url).href,
+    filename: new URL('../validation/worker.js', import.meta.url).href,
     minThreads: threads,
     maxThreads: threads,
   });

@@ -1,17 +1,17 @@
 // Owns running a node from the command line: its store, clock and key, what is said of it, and its end. Leaves the node to node/.
 import { isIP } from 'node:net';
-import { Rank } from '../clock/rank.js';
-import { WallClock } from '../clock/wall.js';
-import { CYCLE_MS } from '../core/cycle.js';
-import { generateSigner } from '../core/record/signing.js';
-import { VERSION } from '../core/version.js';
+import { type Identity, identityIn, rotateKey } from '../node/identity.js';
 import { createLog } from '../node/log.js';
 import { type NodeOptions, type RunningNode, startNode } from '../node/node.js';
+import { generateSigner } from '../record/signing.js';
 import { MemoryStore } from '../store/memory.js';
 import { MemoryCredentials } from '../store/memory-credentials.js';
 import { openSqliteStore } from '../store/sqlite.js';
+import { CYCLE_MS } from '../time/cycle.js';
+import { Rank } from '../time/rank.js';
+import { WallClock } from '../time/wall.js';
+import { VERSION } from '../version.js';
 import { usageFailure } from './ending.js';
-import { type Identity, identityIn, rotateKey } from './identity.js';
 import { interruptible } from './interrupt.js';
 import type { ServeArguments } from './serve.js';
 import { checkSpelling } from './spelling.js';

@@ -1,20 +1,21 @@
 // Owns the doing of `weir simulate`: reads the scenarios, runs them, writes their reports, prints what came out.
-import { Failure } from '../core/failure.js';
-import { standardOperators } from '../core/operator/registry.js';
+
+import { standardOperators } from '../operator/registry.js';
 import { digestOf } from '../outcome/digest.js';
 import type { Outcome } from '../outcome/schema.js';
 import type { WrittenReport } from '../report/folder.js';
 import type { Reported } from '../report/reported.js';
 import { alignedTable } from '../report/terminal-text.js';
-import { type ActorState, actorStates } from '../run/actor-states.js';
-import { replicate } from '../run/replicate.js';
-import { type Run, simulate } from '../run/simulate.js';
 import { type LoadedScenario, loadScenario } from '../scenario/load.js';
-import { commandAgain } from './again.js';
+import { Failure } from '../schema/failure.js';
+import { type ActorState, actorStates } from '../simulate/actor-states.js';
+import { replicate } from '../simulate/replicate.js';
+import { type Run, simulate } from '../simulate/simulate.js';
 import { folderFor, printFindings } from './findings.js';
 import { interruptible } from './interrupt.js';
 import { checkSeed, checkTop, topFlag } from './options.js';
 import { Progress } from './progress.js';
+import { commandAgain } from './rerun-command.js';
 import type { SimulateArguments } from './simulate.js';
 import { checkSpelling } from './spelling.js';
 import { terminalAtHand } from './terminal.js';

@@ -1,10 +1,11 @@
 // Owns the doing of `weir stress`: rounds of saturation, and a table of what the node held.
-import { CYCLE_MS } from '../core/cycle.js';
-import { standardOperators } from '../core/operator/registry.js';
+
+import type { RateSearch } from '../live/rate-search.js';
+import { type RouteFigures, type StressResult, stress } from '../live/stress.js';
+import { standardOperators } from '../operator/registry.js';
 import { alignedTable } from '../report/terminal-text.js';
-import type { RateSearch } from '../run/live/rate-search.js';
-import { type RouteFigures, type StressResult, stress } from '../run/stress.js';
-import { parseTimeMs } from '../scenario/quantity.js';
+import { parseTimeMs } from '../schema/quantity.js';
+import { CYCLE_MS } from '../time/cycle.js';
 import { exitOfStop, interruptible } from './interrupt.js';
 import { liveOptionsOf } from './live-options.js';
 import { Progress } from './progress.js';

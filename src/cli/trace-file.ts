@@ -1,8 +1,8 @@
-// Owns the file of a trace: every message a line of NDJSON, and of a short run a diagram beside it. Leaves the messages to run/trace.ts.
+// Owns the file of a trace: every message a line of NDJSON, and of a short run a diagram beside it. Leaves the messages to simulate/trace.ts.
 import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
-import { Failure } from '../core/failure.js';
-import { MOST_DRAWN, sequenceDiagram } from '../run/sequence-diagram.js';
-import { Trace, type TracedMessage } from '../run/trace.js';
+import { Failure } from '../schema/failure.js';
+import { MOST_DRAWN, sequenceDiagram } from '../simulate/sequence-diagram.js';
+import { Trace, type TracedMessage } from '../simulate/trace.js';
 
 /** Characters that are gathered before they are written. */
 const CHUNK = 64 * 1024;

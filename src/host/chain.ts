@@ -1,6 +1,6 @@
 // Owns the end of one machine's chain of rows, alive. Leaves linking to core/record/, keeping to the store.
-import { link } from '../core/record/chain.js';
-import { type AuditEntry, type AuditRow, GENESIS } from '../core/record/row.js';
+import { link } from '../record/chain.js';
+import { type AuditEntry, type AuditRow, GENESIS } from '../record/row.js';
 
 export interface ChainHead {
   readonly seq: number;

@@ -9,11 +9,11 @@ import {
   type ContractEvent,
   type Inspect,
 } from '../actor/contract-actor.js';
-import { cutCells } from '../core/cells.js';
-import type { Plan, PlannedTransition } from '../core/contract/plan.js';
-import { Failure } from '../core/failure.js';
-import { Gate, gateCells } from '../core/gate.js';
-import { cycleOfGate, recordQuietly } from '../core/quiet.js';
+import { cutCells } from '../limiter/cells.js';
+import { cycleOfGate, recordQuietly } from '../limiter/fast-path.js';
+import { Gate, gateCells } from '../limiter/gate.js';
+import type { Plan, PlannedTransition } from '../limiter/plan.js';
+import { Failure } from '../schema/failure.js';
 import type { ContractImage, ContractState } from '../store/store.js';
 import type { Chain } from './chain.js';
 import { Tally } from './tally.js';

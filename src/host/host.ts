@@ -7,17 +7,17 @@
 // Leaves writing and publishing to ledger.ts, the order of waking to wakes.ts.
 import type { Observable } from 'rxjs';
 import type { Inspect, MoveEvent } from '../actor/contract-actor.js';
-import type { Clock } from '../clock/clock.js';
-import { canonicalJson, sha256Hex } from '../core/canonical.js';
-import type { Plan } from '../core/contract/plan.js';
-import type { ContractDefinition } from '../core/contract/schema.js';
-import { planContract } from '../core/contract/validate.js';
-import { assert, Failure } from '../core/failure.js';
-import type { FindOperator } from '../core/operator/operator.js';
-import type { AuditRow } from '../core/record/row.js';
+import type { ContractDefinition } from '../limiter/definition.js';
+import type { Plan } from '../limiter/plan.js';
+import { planContract } from '../limiter/validate.js';
+import type { FindOperator } from '../operator/operator.js';
+import type { AuditRow } from '../record/row.js';
+import { canonicalJson, sha256Hex } from '../schema/canonical.js';
+import { assert, Failure } from '../schema/failure.js';
 import type { Store } from '../store/store.js';
+import type { Clock } from '../time/clock.js';
 import { Contract } from './contract.js';
-import type { Happening } from './happening.js';
+import type { Happening } from './host-event.js';
 import { Ledger } from './ledger.js';
 import { Machine } from './machine.js';
 import { Recorder } from './recorder.js';

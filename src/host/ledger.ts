@@ -4,13 +4,13 @@
 //
 // Nothing is published before it is durable. Once a commit has failed nothing more is written.
 import { type Observable, Subject } from 'rxjs';
-import type { Clock } from '../clock/clock.js';
-import { cycleOf, startOf } from '../core/cycle.js';
-import type { Failure } from '../core/failure.js';
-import type { AuditEntry, AuditRow } from '../core/record/row.js';
+import type { AuditEntry, AuditRow } from '../record/row.js';
+import type { Failure } from '../schema/failure.js';
 import type { Store } from '../store/store.js';
+import type { Clock } from '../time/clock.js';
+import { cycleOf, startOf } from '../time/cycle.js';
 import type { Chain } from './chain.js';
-import type { Happening } from './happening.js';
+import type { Happening } from './host-event.js';
 
 /** A row before it has a machine and a time. */
 export type LedgerEntry = Omit<AuditEntry, 'machine' | 'at'>;

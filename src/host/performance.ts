@@ -1,11 +1,11 @@
 // Owns what firing a transition comes to: its operators computed (and proved), and the fields of the row that says so.
 import { type ContractEvent, countFor } from '../actor/contract-actor.js';
-import type { PlannedTransition } from '../core/contract/plan.js';
-import { assert } from '../core/failure.js';
-import { type Firing, fire } from '../core/operator/fire.js';
-import { SUBSTRATE } from '../core/operator/ko42.js';
-import type { FindOperator, Inputs, Operator } from '../core/operator/operator.js';
-import type { AuditEntry } from '../core/record/row.js';
+import type { PlannedTransition } from '../limiter/plan.js';
+import { type Firing, fire } from '../operator/fire.js';
+import { SUBSTRATE } from '../operator/ko42.js';
+import type { FindOperator, Inputs, Operator } from '../operator/operator.js';
+import type { AuditEntry } from '../record/row.js';
+import { assert } from '../schema/failure.js';
 
 /** The part of a row that the operators fill in. */
 type OperatorFields = Pick<

@@ -1,7 +1,7 @@
 // Owns what the contracts of a host do to the world around them: rows of their transitions, states to be stored, wakes to be set.
 import type { ContractEmitted, ContractEvent, Inspect } from '../actor/contract-actor.js';
-import type { PlannedTransition } from '../core/contract/plan.js';
-import type { FindOperator } from '../core/operator/operator.js';
+import type { PlannedTransition } from '../limiter/plan.js';
+import type { FindOperator } from '../operator/operator.js';
 import type { Store } from '../store/store.js';
 import type { Contract, Surroundings } from './contract.js';
 import type { Ledger } from './ledger.js';

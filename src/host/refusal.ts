@@ -1,6 +1,7 @@
 // Owns the words for a manual transition that there is not, or whose condition is false.
-import { Failure } from '../core/failure.js';
-import { nearest } from '../core/nearest.js';
+
+import { nearest } from '../schema/did-you-mean.js';
+import { Failure } from '../schema/failure.js';
 import type { Contract } from './contract.js';
 
 /** Why the actor of a contract proposes nothing for a move to the state `to`. */

@@ -1,6 +1,6 @@
 // Owns the figures of one contract since it came alive: requests, decisions, entries, restores, the peak of its window.
 // Leaves those that change with every event to its gate, which counts them on the way.
-import type { Gate } from '../core/gate.js';
+import type { Gate } from '../limiter/gate.js';
 
 export class Tally {
   /** Times the contract went from a state that admits to one that does not, and back. */

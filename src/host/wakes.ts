@@ -5,10 +5,10 @@
 //   contract c    held ..... until 12
 //
 // However late the clock comes, contracts wake in the order of their cycles: a record never goes back in time.
-import { Agenda, type Ticket } from '../clock/agenda.js';
-import type { Clock } from '../clock/clock.js';
-import { Rank } from '../clock/rank.js';
-import { startOf } from '../core/cycle.js';
+import { Agenda, type Ticket } from '../time/agenda.js';
+import type { Clock } from '../time/clock.js';
+import { startOf } from '../time/cycle.js';
+import { Rank } from '../time/rank.js';
 import type { Contract } from './contract.js';
 
 export class Wakes {

@@ -3,7 +3,7 @@
 //   Authorization: Bearer weir_…   ──► hash ──► key ─────────► caller        looked up once, then remembered for a while
 //   Cookie: weir_session=…         ──► hash ──► session, key ─► caller        and only from pages of this node
 import type { FastifyRequest } from 'fastify';
-import { Failure, unreachable } from '../core/failure.js';
+import { Failure, unreachable } from '../schema/failure.js';
 import type { Credentials, Key } from '../store/credentials.js';
 import { Recent } from './recent.js';
 import { hashOfSecret } from './secret.js';

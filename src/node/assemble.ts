@@ -1,26 +1,27 @@
 // Owns making the parts of a node and handing each what it needs. Leaves the port, starting and closing to node.ts.
-import type { WallClock } from '../clock/wall.js';
-import { Failure } from '../core/failure.js';
-import { type OperatorRegistry, standardOperators } from '../core/operator/registry.js';
-import { KeyRing } from '../core/record/key-ring.js';
-import type { Signer, Succession } from '../core/record/signing.js';
-import { VERSION } from '../core/version.js';
+
 import { Host } from '../host/host.js';
+import { type OperatorRegistry, standardOperators } from '../operator/registry.js';
+import { KeyRing } from '../record/key-ring.js';
+import type { Signer, Succession } from '../record/signing.js';
+import { Failure } from '../schema/failure.js';
 import type { Credentials } from '../store/credentials.js';
 import type { Store } from '../store/store.js';
+import type { WallClock } from '../time/wall.js';
+import { VERSION } from '../version.js';
 import { Access } from './access.js';
 import { ActiveMachines } from './active-machines.js';
 import { Checkpoints } from './checkpoints.js';
 import { Counts } from './counts.js';
 import { Durability, type DurabilityMode } from './durability.js';
+import { Turns } from './fair-queue.js';
 import { defaultLimits, type Limits } from './limits.js';
 import { Metrics } from './metrics.js';
 import { MintLimit } from './mint-limit.js';
+import type { ListedRoute, Parts } from './node-context.js';
 import { Ownership } from './ownership.js';
-import type { ListedRoute, Parts } from './parts.js';
 import { RateLimitWriter } from './rate-limit-fields.js';
 import { Streams } from './stream.js';
-import { Turns } from './turns.js';
 import { Verifications } from './verifications.js';
 
 export interface PartsOptions {

@@ -3,10 +3,11 @@
 //
 //   line     1 … 100     101 … 5000    5001      5002 …        neighbours with the same outcome are one entry, so that the
 //   outcome  admitted    limited       refused   admitted …    answer stays small however many lines there are
-import { Failure } from '../core/failure.js';
+
 import type { Contract } from '../host/contract.js';
 import type { Host } from '../host/host.js';
 import type { Machine } from '../host/machine.js';
+import { Failure } from '../schema/failure.js';
 import type { LineReader } from '../traffic/log/lines.js';
 import { countEvents, type Listener, listenersOf, whyNotAt } from './counting.js';
 import { type Decision, decisionOf } from './decision.js';

@@ -1,9 +1,10 @@
 // Owns when the node gives its word for how far a record has come: some cycles after it grew, and at the end. Leaves signing to
-// core/record/signing.ts.
-import type { AuditRow } from '../core/record/row.js';
-import { type Signer, signCheckpoint } from '../core/record/signing.js';
+// record/signing.ts.
+
 import type { Host } from '../host/host.js';
 import type { Machine } from '../host/machine.js';
+import type { AuditRow } from '../record/row.js';
+import { type Signer, signCheckpoint } from '../record/signing.js';
 import type { Store } from '../store/store.js';
 
 /** How often heads are signed, in cycles. What was appended since is linked, but could be cut off unseen. */

@@ -3,8 +3,9 @@
 //
 //   row 12: transition, emits rate_limited   ──►   id: 12  event: transition    data: {"specversion":"1.0",…}
 //                                                  id: 12  event: rate_limited  data: {"specversion":"1.0",…}
-import { startOf } from '../core/cycle.js';
-import type { AuditRow } from '../core/record/row.js';
+
+import type { AuditRow } from '../record/row.js';
+import { startOf } from '../time/cycle.js';
 
 interface CloudEvent {
   readonly specversion: '1.0';

@@ -1,10 +1,11 @@
 // Owns handing events to the contracts of a machine that listen to their kind: all of them or none. Leaves deciding to the
 // contracts, HTTP to routes/.
-import { Failure } from '../core/failure.js';
-import { nearest } from '../core/nearest.js';
+
 import type { Contract } from '../host/contract.js';
 import type { Host } from '../host/host.js';
 import type { Machine } from '../host/machine.js';
+import { nearest } from '../schema/did-you-mean.js';
+import { Failure } from '../schema/failure.js';
 import { contractOf } from './ownership.js';
 
 /** A contract, and the index of the kind of event in its plan. */

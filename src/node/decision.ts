@@ -1,8 +1,9 @@
 // Owns what is said of a contract after it decided: its counts, and when to come again. Leaves deciding to the gate, the forecast
-// to core/forecast.ts, the HTTP fields to rate-limit-fields.ts.
-import { retryAfterCycles } from '../core/forecast.js';
-import { Type } from '../core/json-schema.js';
+// to limiter/forecast.ts, the HTTP fields to rate-limit-fields.ts.
+
 import type { Contract } from '../host/contract.js';
+import { retryAfterCycles } from '../limiter/forecast.js';
+import { Type } from '../schema/json-schema.js';
 
 export const DecisionShape = Type.Object({
   id: Type.String({ description: 'Id of the contract.' }),

@@ -5,11 +5,12 @@
 //   strict  an answer to an event waits for its count, too: all events of one turn of the loop share one write
 //
 //   event ─ event ─ event ─ (turn ends) ─► saveWindows ─► commit ─► on disk ─► answer, answer, answer
-import type { Clock } from '../clock/clock.js';
-import { Rank } from '../clock/rank.js';
-import type { Failure } from '../core/failure.js';
+
 import type { Host } from '../host/host.js';
 import type { Machine } from '../host/machine.js';
+import type { Failure } from '../schema/failure.js';
+import type { Clock } from '../time/clock.js';
+import { Rank } from '../time/rank.js';
 
 export type DurabilityMode = 'cycle' | 'strict';
 

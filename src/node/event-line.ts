@@ -2,8 +2,8 @@
 // Leaves cutting lines to traffic/log/lines.ts, counting to bulk.ts.
 //
 //   {"type":"request"}   {"type":"request","count":3,"cycle":2345678901,"contract_id":"0123456789abcdef"}
-import { Failure } from '../core/failure.js';
-import { compileSchema, Type } from '../core/json-schema.js';
+import { Failure } from '../schema/failure.js';
+import { compileSchema, Type } from '../schema/json-schema.js';
 import { ContractId, Count, Cycle, EventType } from './shapes.js';
 import { refusal } from './validation.js';
 

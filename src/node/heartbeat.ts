@@ -1,11 +1,11 @@
 // Owns what a node does by itself: at every cycle it writes counts, signs heads and tells readers; now and then it forgets what has
 // expired. Leaves each of these to its part, and driving time to the clock.
 import { interval, Subscription } from 'rxjs';
-import { type CycleTick, cyclesOf } from '../clock/cycles.js';
-import { Rank } from '../clock/rank.js';
-import { AgendaScheduler } from '../clock/rx-scheduler.js';
-import type { Happening } from '../host/happening.js';
-import type { Parts } from './parts.js';
+import type { Happening } from '../host/host-event.js';
+import { type CycleTick, cyclesOf } from '../time/cycles.js';
+import { Rank } from '../time/rank.js';
+import { AgendaScheduler } from '../time/rx-scheduler.js';
+import type { Parts } from './node-context.js';
 
 /** How often expired keys and sessions are forgotten, in ms. */
 const PURGE_MS = 60_000;

@@ -2,8 +2,8 @@
 // Leaves counting to counts.ts and to the parts that know.
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, Gauge, Registry } from 'prom-client';
-import type { WallClock } from '../clock/wall.js';
 import type { Host } from '../host/host.js';
+import type { WallClock } from '../time/wall.js';
 import type { Counts } from './counts.js';
 
 export interface MetricsSources {

@@ -1,7 +1,7 @@
 // Owns putting the routes of the registry onto Fastify: who is asking first, then the body, then the handler, then the count of
 // the answer. Leaves each of them to its file.
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
-import type { Parts } from './parts.js';
+import type { Parts } from './node-context.js';
 import { type Asked, changesState, type Route, type Shapes } from './route.js';
 import { Nothing } from './shapes.js';
 

@@ -2,7 +2,7 @@
 // its failures become, the credentials it wants, its example. Leaves the routes to registry.ts.
 import swagger from '@fastify/swagger';
 import type { FastifyInstance, FastifySchema } from 'fastify';
-import { catalogue, type FailureCode } from '../core/failure.js';
+import { catalogue, type FailureCode } from '../schema/failure.js';
 import { type Auth, SESSION_COOKIE } from './access.js';
 import { Problem } from './problem.js';
 import type { Answer, Route } from './route.js';

@@ -1,8 +1,9 @@
 // Owns whose machines are whose: looking one up for somebody, and listing those they may see. Leaves who is asking to access.ts.
-import { assert, Failure } from '../core/failure.js';
+
 import type { Contract } from '../host/contract.js';
 import type { Host } from '../host/host.js';
 import type { Machine } from '../host/machine.js';
+import { assert, Failure } from '../schema/failure.js';
 import type { Caller } from './access.js';
 import { firstIndex } from './sorted.js';
 

@@ -1,9 +1,9 @@
 // Owns how a failure is told over HTTP: one shape (RFC 9457), one place, for ours, for Fastify's and for what nobody expected.
-// Leaves the words to whoever fails and the status of each code to the catalogue in core/failure.ts.
+// Leaves the words to whoever fails and the status of each code to the catalogue in schema/failure.ts.
 import type { FastifyReply } from 'fastify';
 import type { Static } from 'typebox';
-import { Failure } from '../core/failure.js';
-import { Type } from '../core/json-schema.js';
+import { Failure } from '../schema/failure.js';
+import { Type } from '../schema/json-schema.js';
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 

@@ -3,9 +3,10 @@
 //
 //   RateLimit-Policy: "default";q=100;w=47     quota of a window, and its length in seconds
 //   RateLimit: "default";r=12;t=0              what remains, and in how many seconds one more would be admitted
-import type { Plan } from '../core/contract/plan.js';
-import { secondsIn, secondsUntil } from '../core/cycle.js';
+
 import type { Contract } from '../host/contract.js';
+import type { Plan } from '../limiter/plan.js';
+import { secondsIn, secondsUntil } from '../time/cycle.js';
 import type { Decision } from './decision.js';
 
 /** What is written beside a decision. */

@@ -9,9 +9,9 @@ import type {
   RouteGenericInterface,
 } from 'fastify';
 import type { TObject, TSchema } from 'typebox';
-import type { FailureCode } from '../core/failure.js';
+import type { FailureCode } from '../schema/failure.js';
 import type { Auth } from './access.js';
-import type { Parts } from './parts.js';
+import type { Parts } from './node-context.js';
 
 export type Tier = 'computation (public)' | 'public' | 'account' | 'machine' | 'operations (public)';
 

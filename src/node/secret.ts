@@ -1,6 +1,6 @@
 // Owns what a secret looks like: drawn at random, shown once, kept as its hash. Leaves keeping to store/, checking to access.ts.
 import { randomBytes } from 'node:crypto';
-import { sha256Hex } from '../core/canonical.js';
+import { sha256Hex } from '../schema/canonical.js';
 
 export interface Secret {
   /** What its owner is given and nobody keeps. */

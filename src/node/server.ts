@@ -4,8 +4,8 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Socket } from 'node:net';
 import cookie from '@fastify/cookie';
 import Fastify, { type FastifyBaseLogger, type FastifyError, type FastifyInstance } from 'fastify';
-import { Failure } from '../core/failure.js';
-import { nearest } from '../core/nearest.js';
+import { nearest } from '../schema/did-you-mean.js';
+import { Failure } from '../schema/failure.js';
 import type { Counts } from './counts.js';
 import type { Limits } from './limits.js';
 import { failureFrom, internalError, noSuchRoute, PROBLEM_TYPE, problemOf, sendProblem } from './problem.js';

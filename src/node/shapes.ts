@@ -1,5 +1,5 @@
 // Owns the schemas that several routes share: names, numbers with their bounds, the pieces of answers.
-import { Type } from '../core/json-schema.js';
+import { Type } from '../schema/json-schema.js';
 
 export const closed = { additionalProperties: false } as const;
 

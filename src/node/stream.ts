@@ -9,17 +9,17 @@
 // So what waits for a reader is bounded however slow it is, and it misses nothing but cycles. Those who are behind take turns, a page
 // each: see turns.ts.
 import type { ServerResponse } from 'node:http';
-import type { Clock } from '../clock/clock.js';
-import type { CycleTick } from '../clock/cycles.js';
-import { Failure } from '../core/failure.js';
-import type { AuditRow } from '../core/record/row.js';
 import type { Machine } from '../host/machine.js';
+import type { AuditRow } from '../record/row.js';
+import { Failure } from '../schema/failure.js';
 import type { Store } from '../store/store.js';
+import type { Clock } from '../time/clock.js';
+import type { CycleTick } from '../time/cycles.js';
 import type { Caller } from './access.js';
 import { cycleMessage, messagesOf } from './cloud-event.js';
 import type { Counts } from './counts.js';
+import type { Turns } from './fair-queue.js';
 import type { Limits } from './limits.js';
-import type { Turns } from './turns.js';
 
 interface Reader {
   readonly response: ServerResponse;

@@ -1,10 +1,10 @@
 // Owns the check of what comes in against the schemas of its route, by TypeBox's compiled validators, without changing it: the one
-// thing that is converted is the text of a query, by the types that its schema names. Leaves the words to core/schema-faults.ts.
+// thing that is converted is the text of a query, by the types that its schema names. Leaves the words to schema/schema-faults.ts.
 import type { FastifySchemaCompiler } from 'fastify';
 import type { TObject, TSchema } from 'typebox';
-import { Failure } from '../core/failure.js';
-import { compileSchema } from '../core/json-schema.js';
-import { faultsOf } from '../core/schema-faults.js';
+import { Failure } from '../schema/failure.js';
+import { compileSchema } from '../schema/json-schema.js';
+import { faultsOf } from '../schema/schema-faults.js';
 
 type Outcome = true | { readonly value: unknown } | { readonly error: Failure };
 

@@ -1,11 +1,12 @@
 // Owns walking records on request without standing in anybody's way: one walk at a time, in short stretches that take turns with
-// others, shared by all who ask for the same record meanwhile. Leaves what holds to core/record/verify.ts.
-import { Failure } from '../core/failure.js';
-import type { KeyRing } from '../core/record/key-ring.js';
-import type { Verification } from '../core/record/verification.js';
-import { RecordVerifier } from '../core/record/verify.js';
+// others, shared by all who ask for the same record meanwhile. Leaves what holds to record/verify.ts.
+
+import type { KeyRing } from '../record/key-ring.js';
+import type { Verification } from '../record/verification.js';
+import { RecordVerifier } from '../record/verify.js';
+import { Failure } from '../schema/failure.js';
 import type { Store } from '../store/store.js';
-import type { Turns } from './turns.js';
+import type { Turns } from './fair-queue.js';
 
 /** Rows checked in one turn: a row takes some 20 µs. */
 const STRETCH = 200;

@@ -1,8 +1,9 @@
 // Owns how machines and contracts look in answers. Leaves decisions to decision.ts.
-import { restoresInCycles } from '../core/forecast.js';
-import { Type } from '../core/json-schema.js';
+
 import type { Contract } from '../host/contract.js';
 import type { Machine } from '../host/machine.js';
+import { restoresInCycles } from '../limiter/forecast.js';
+import { Type } from '../schema/json-schema.js';
 import type { Caller } from './access.js';
 import { retryAfterOf } from './decision.js';
 import { Cycle, Head } from './shapes.js';

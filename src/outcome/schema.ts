@@ -1,7 +1,7 @@
 // Owns the shape of an outcome: what a run yields, whichever arm it ran on. Runs write it, reports read it; they meet here and
 // nowhere else. Published with the package as JSON Schema.
 import type { Static, TSchema } from 'typebox';
-import { Type } from '../core/json-schema.js';
+import { Type } from '../schema/json-schema.js';
 
 const strict = { additionalProperties: false } as const;
 const Count = (description: string) => Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description });

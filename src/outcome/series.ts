@@ -2,7 +2,7 @@
 // length, written as series.json beside an outcome and not part of its digest. Leaves the counts themselves to timeline.ts, and which
 // rows of a long run are kept to series-rows.ts.
 import type { Static, TSchema } from 'typebox';
-import { Type } from '../core/json-schema.js';
+import { Type } from '../schema/json-schema.js';
 
 const strict = { additionalProperties: false } as const;
 const Column = <T extends TSchema>(value: T, description: string) => Type.Optional(Type.Array(value, { description }));

@@ -1,8 +1,9 @@
 // Owns the forms in which runs can be rendered to standard output: one name, one form; for a single run its report, for several the
 // comparison. Leaves each form to its own file.
-import { Failure } from '../core/failure.js';
-import { nearest } from '../core/nearest.js';
+
 import { csvLines } from '../outcome/timeline-file.js';
+import { nearest } from '../schema/did-you-mean.js';
+import { Failure } from '../schema/failure.js';
 import { chartsOf } from './chart/charts.js';
 import { runsChart } from './chart/runs.js';
 import type { ChartSpec } from './chart/spec.js';

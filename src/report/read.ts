@@ -4,12 +4,12 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { TSchema } from 'typebox';
-import { Failure, type Fault } from '../core/failure.js';
-import { compileSchema } from '../core/json-schema.js';
-import { faultsOf } from '../core/schema-faults.js';
 import { Outcome } from '../outcome/schema.js';
 import { Series } from '../outcome/series.js';
 import { Timeline, type TimelineRow } from '../outcome/timeline.js';
+import { Failure, type Fault } from '../schema/failure.js';
+import { compileSchema } from '../schema/json-schema.js';
+import { faultsOf } from '../schema/schema-faults.js';
 import { limitingStates, type Reported } from './reported.js';
 
 /**

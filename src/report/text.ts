@@ -1,6 +1,7 @@
 // Owns a run as text for a terminal: the verdict first, then the question, the expectations, the window, the figures.
-import { unreachable } from '../core/failure.js';
+
 import type { Outcome } from '../outcome/schema.js';
+import { unreachable } from '../schema/failure.js';
 import { figures, figureText } from './figures.js';
 import type { Reported } from './reported.js';
 import { alignedTable, asciiOnly, type Hue, hued, shownName, type Terminal, wrapped } from './terminal-text.js';

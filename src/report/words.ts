@@ -1,6 +1,7 @@
 // Owns how numbers, times and verdicts are put into words: the same ones in the terminal, on the page and in a pull request.
-import { unreachable } from '../core/failure.js';
+
 import type { Outcome, Verdict } from '../outcome/schema.js';
+import { unreachable } from '../schema/failure.js';
 
 /**
  * A foreign name as it may be shown: on one line, without control characters, and without those that turn the direction of what follows.

@@ -1,12 +1,12 @@
 // Owns what a schema cannot say of a scenario: that its parts can be made, and that they fit together. All of it is found before the
 // first run, so that every fault has its line. Leaves the parts themselves to traffic/ and actor/.
 import type { ClientPlan } from '../actor/client/plan.js';
-import { Failure, type Fault } from '../core/failure.js';
-import { RandomStream } from '../core/random.js';
+import { RandomStream } from '../math/random.js';
+import { Failure, type Fault } from '../schema/failure.js';
+import { MAX_CYCLES } from '../schema/quantity.js';
 import { makeArrival } from '../traffic/arrival/make.js';
 import { makePopularity } from '../traffic/popularity.js';
 import type { LoadedScenario } from './loaded.js';
-import { MAX_CYCLES } from './quantity.js';
 import { planService } from './service.js';
 
 /** What the planned clients of a scenario are checked against. */

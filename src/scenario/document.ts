@@ -1,6 +1,6 @@
 // Owns the way from the text of a scenario file to a value, and from a place in the value back to a line of the file.
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
-import { Failure, type Fault } from '../core/failure.js';
+import { Failure, type Fault } from '../schema/failure.js';
 
 /** A file that was read: its value, and where each part of it stands. */
 export interface ScenarioDocument {

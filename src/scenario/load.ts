@@ -2,23 +2,23 @@
 import { basename, dirname, extname } from 'node:path';
 import { clientFaults } from '../actor/client/check.js';
 import { planClients } from '../actor/client/plan.js';
-import type { Plan } from '../core/contract/plan.js';
-import { rateLimiter } from '../core/contract/rate-limiter.js';
-import { planContract } from '../core/contract/validate.js';
-import { CYCLE_MS } from '../core/cycle.js';
-import { Failure, type Fault } from '../core/failure.js';
-import { compileSchema } from '../core/json-schema.js';
-import type { FindOperator } from '../core/operator/operator.js';
-import { valueFaults } from '../core/value-faults.js';
+import type { Plan } from '../limiter/plan.js';
+import { rateLimiter } from '../limiter/rate-limiter.js';
+import { planContract } from '../limiter/validate.js';
+import type { FindOperator } from '../operator/operator.js';
+import { parseExpectation } from '../outcome/expectation.js';
+import { parseStretch } from '../outcome/stretch.js';
+import { Failure, type Fault } from '../schema/failure.js';
+import { compileSchema } from '../schema/json-schema.js';
+import { parseTime } from '../schema/quantity.js';
+import { valueFaults } from '../schema/value-faults.js';
+import { CYCLE_MS } from '../time/cycle.js';
 import { arrivalFaults } from '../traffic/arrival/check.js';
 import { checkParts } from './check.js';
 import { readDocument, type ScenarioDocument } from './document.js';
-import { parseExpectation } from './expectation.js';
 import { contractNames, type LoadedScenario, type PlannedFault } from './loaded.js';
-import { parseTime } from './quantity.js';
 import { Scenario } from './schema.js';
 import { readSource } from './source.js';
-import { parseStretch } from './stretch.js';
 
 export type { LoadedScenario } from './loaded.js';
 

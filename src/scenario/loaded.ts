@@ -1,12 +1,12 @@
 // Owns what is known of a scenario once its file was read: every time in cycles, every default filled in. Leaves reading to load.ts.
 import type { ClientPlan } from '../actor/client/plan.js';
-import type { Plan } from '../core/contract/plan.js';
+import type { Plan } from '../limiter/plan.js';
+import type { Expectation } from '../outcome/expectation.js';
+import type { Stretch } from '../outcome/stretch.js';
 import type { ArrivalSpec } from '../traffic/arrival/schema.js';
 import type { PopularitySpec } from '../traffic/popularity.js';
-import type { Expectation } from './expectation.js';
 import type { Target } from './schema.js';
 import type { ServiceSpec } from './service.js';
-import type { Stretch } from './stretch.js';
 
 export type PlannedFault =
   | { readonly kind: 'pause'; readonly at: Stretch }

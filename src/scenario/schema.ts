@@ -2,11 +2,11 @@
 // Leaves reading files to load.ts, what each part means to the part: traffic/, actor/client/, run/.
 import type { Static } from 'typebox';
 import { ClientsSpec } from '../actor/client/schema.js';
-import { ContractDefinition } from '../core/contract/schema.js';
-import { Type } from '../core/json-schema.js';
+import { ContractDefinition } from '../limiter/definition.js';
+import { Type } from '../schema/json-schema.js';
+import { timeField } from '../schema/quantity.js';
 import { ArrivalSpec } from '../traffic/arrival/schema.js';
 import { PopularitySpec } from '../traffic/popularity.js';
-import { timeField } from './quantity.js';
 import { ServiceSpec } from './service.js';
 
 const strict = { additionalProperties: false } as const;

@@ -1,7 +1,7 @@
-// Owns the shape of the service in a scenario, and the way from there to a plan. Leaves what a service does to run/service.ts.
+// Owns the shape of the service in a scenario, and the way from there to a plan. Leaves what a service does to simulate/service.ts.
 import type { Static } from 'typebox';
-import { Type } from '../core/json-schema.js';
-import { parseTimeLaw, type TimeLaw, TimeLawSpec } from './time-law.js';
+import { parseTimeLaw, type TimeLaw, TimeLawSpec } from '../math/time-law.js';
+import { Type } from '../schema/json-schema.js';
 
 export const ServiceSpec = Type.Object(
   {

@@ -1,7 +1,7 @@
 // Owns the text of a scenario file: a file or a pipe, read up to a bound, refused in words when it holds no text.
 // Leaves what the text says to document.ts.
 import { open } from 'node:fs/promises';
-import { Failure } from '../core/failure.js';
+import { Failure } from '../schema/failure.js';
 
 /** The longest scenario that is read, in bytes. */
 export const MOST_BYTES = 16 * 1024 * 1024;

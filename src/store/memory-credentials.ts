@@ -1,5 +1,5 @@
 // Owns credentials that live as long as the process. Leaves durable ones to sqlite-credentials.ts.
-import { assert } from '../core/failure.js';
+import { assert } from '../schema/failure.js';
 import type { Credentials, Key, Session } from './credentials.js';
 
 export class MemoryCredentials implements Credentials {

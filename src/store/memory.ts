@@ -1,7 +1,8 @@
 // Owns the store of simulations and tests: everything in maps, kept as long as the process lives. Leaves disks to sqlite.ts.
-import { assert, Failure } from '../core/failure.js';
-import { EMPTY } from '../core/record/chain.js';
-import type { AuditRow, Checkpoint } from '../core/record/row.js';
+
+import { EMPTY } from '../record/chain.js';
+import type { AuditRow, Checkpoint } from '../record/row.js';
+import { assert, Failure } from '../schema/failure.js';
 import type { ContractImage, ContractState, MachineImage, RowQuery, Store, StoredMachine } from './store.js';
 
 interface Contract {

@@ -6,7 +6,7 @@
 //
 // However many commits wait, they cost one fsync. Reads go over the same connection and so see what is in the transaction.
 import Database, { type Statement } from 'better-sqlite3';
-import { assert, Failure } from '../core/failure.js';
+import { assert, Failure } from '../schema/failure.js';
 import { readingFailure, stopped, writingFailure } from './sqlite-failure.js';
 import type { SqliteFile } from './sqlite-file.js';
 

@@ -1,7 +1,7 @@
 // Owns what an error of SQLite or of the file system means to a person: which failure it is, why, and what to do about it.
 // Leaves what the store does after it to sqlite-connection.ts.
 import Database from 'better-sqlite3';
-import { Bug, Failure } from '../core/failure.js';
+import { Bug, Failure } from '../schema/failure.js';
 
 /** Whatever was thrown while the database was opened: a Failure that names the folder, or the bug that it is. */
 export function openingFailure(error: unknown, dir: string): unknown {

@@ -9,7 +9,7 @@ import * as fs from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
-import { Failure } from '../core/failure.js';
+import { Failure } from '../schema/failure.js';
 import { checkIntact, checkPresent, walBytes } from './sqlite-damage.js';
 import { isLocked, openingFailure, unwritable } from './sqlite-failure.js';
 import { APPLICATION_ID, migrate } from './sqlite-migrations.js';

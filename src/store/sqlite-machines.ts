@@ -1,9 +1,9 @@
 // Owns machines, contracts and their states in the database. Leaves the rows of a machine to sqlite-rows.ts, the bytes of
 // windows to window-bytes.ts, transactions to sqlite-connection.ts.
 import type { Statement } from 'better-sqlite3';
-import { sha256Hex } from '../core/canonical.js';
-import type { ContractDefinition } from '../core/contract/schema.js';
-import { assert } from '../core/failure.js';
+import type { ContractDefinition } from '../limiter/definition.js';
+import { sha256Hex } from '../schema/canonical.js';
+import { assert } from '../schema/failure.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 import { damaged } from './sqlite-failure.js';
 import type { ContractImage, ContractState, MachineImage, StoredMachine } from './store.js';

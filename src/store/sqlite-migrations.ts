@@ -1,7 +1,7 @@
 // Owns the tables of the database and how older files come to have them: a list of steps that only ever grows at its end.
 // Leaves what is kept in the tables to sqlite.ts, sqlite-credentials.ts.
 import type { Database } from 'better-sqlite3';
-import { Failure } from '../core/failure.js';
+import { Failure } from '../schema/failure.js';
 
 /** "weir" in ASCII: marks a SQLite file as ours. `file` and other tools show it, too. */
 export const APPLICATION_ID = 0x77656972;

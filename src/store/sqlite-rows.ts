@@ -1,10 +1,10 @@
 // Owns the record in the database: rows appended without holes and found again, the end of each chain, the newest checkpoint.
 // Leaves transactions to sqlite-connection.ts, machines to sqlite-machines.ts.
 import type { Statement } from 'better-sqlite3';
-import { canonicalJson } from '../core/canonical.js';
-import { assert } from '../core/failure.js';
-import { EMPTY, type Head } from '../core/record/chain.js';
-import type { AuditRow, Checkpoint } from '../core/record/row.js';
+import { EMPTY, type Head } from '../record/chain.js';
+import type { AuditRow, Checkpoint } from '../record/row.js';
+import { canonicalJson } from '../schema/canonical.js';
+import { assert } from '../schema/failure.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 import { damaged } from './sqlite-failure.js';
 import type { RowQuery } from './store.js';

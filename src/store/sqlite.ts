@@ -1,7 +1,8 @@
 // Owns the store of a node: the promise of store.ts on one SQLite file, together with the credentials that lie beside it. Leaves the
 // file to sqlite-file.ts, group commit to sqlite-connection.ts, what goes into which table to sqlite-machines.ts, sqlite-rows.ts.
-import type { Failure } from '../core/failure.js';
-import type { AuditRow, Checkpoint } from '../core/record/row.js';
+
+import type { AuditRow, Checkpoint } from '../record/row.js';
+import type { Failure } from '../schema/failure.js';
 import { type ConnectionOptions, SqliteConnection, type StoreFigures } from './sqlite-connection.js';
 import { SqliteCredentials } from './sqlite-credentials.js';
 import { openSqliteFile } from './sqlite-file.js';

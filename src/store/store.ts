@@ -7,10 +7,10 @@
 //   2. Reads see what was written at once, committed or not.
 //   3. Rows of one machine have no holes: `append` refuses any seq but the next one.
 //   4. After a failed commit the store takes nothing more: every later write fails with `store_failed`.
-import type { ContractDefinition } from '../core/contract/schema.js';
-import type { Failure } from '../core/failure.js';
-import type { GateImage } from '../core/gate.js';
-import type { AuditRow, Checkpoint, RowKind } from '../core/record/row.js';
+import type { ContractDefinition } from '../limiter/definition.js';
+import type { GateImage } from '../limiter/gate.js';
+import type { AuditRow, Checkpoint, RowKind } from '../record/row.js';
+import type { Failure } from '../schema/failure.js';
 
 export interface MachineImage {
   readonly slug: string;

@@ -11,8 +11,8 @@
 // Numbers without a width are varints: seven bits a byte, the lowest first, the high bit set on all bytes but the last. A busy
 // window of 60 cycles takes some 80 bytes, an empty one 14. The bytes of numbers with a width stand lowest first.
 import { crc32 } from 'node:zlib';
-import { assert, Bug } from '../core/failure.js';
-import type { WindowImage } from '../core/window.js';
+import type { WindowImage } from '../limiter/window.js';
+import { assert, Bug } from '../schema/failure.js';
 
 const VERSION = 1;
 const CHECKSUM_BYTES = 4;

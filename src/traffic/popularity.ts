@@ -5,11 +5,11 @@
 //   zipf       1 1 2 1 3 1 2 4 1 ..        contract k with a probability in proportion to k^-s:   |█▄▃▂▂▁▁▁
 //   weights    2 2 3 2 2 3 3 2 2 ..        contract k with a probability in proportion to its weight
 import type { Static } from 'typebox';
-import { pow } from '../core/elementary.js';
-import { Failure, unreachable } from '../core/failure.js';
-import { Type } from '../core/json-schema.js';
-import type { RandomStream } from '../core/random.js';
-import { AliasTable } from '../core/random-law.js';
+import { pow } from '../math/elementary.js';
+import type { RandomStream } from '../math/random.js';
+import { AliasTable } from '../math/random-law.js';
+import { Failure, unreachable } from '../schema/failure.js';
+import { Type } from '../schema/json-schema.js';
 
 /** The most contracts that a law can spread requests over. */
 export const MOST_CONTRACTS = 1_000_000;

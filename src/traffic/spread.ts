@@ -2,7 +2,7 @@
 //
 //   n = 5 in 60 s    |x           x           x           x           x           |
 //                    0           12          24          36          48          60 s     request k at floor(k * spread / n)
-import { cycleOf, startOf } from '../core/cycle.js';
+import { cycleOf, startOf } from '../time/cycle.js';
 
 /** The longest interval that can be spread over: a day. Its square fits the 2^53 within which doubles are exact. */
 export const MAX_SPREAD_MS = 86_400_000;

@@ -1,5 +1,5 @@
 // Owns the requests of a log counted by client and cycle, given in any order, taken out in order. Leaves the window to core/.
-import { CYCLE_MS, cycleOf, startOf } from '../core/cycle.js';
+import { CYCLE_MS, cycleOf, startOf } from '../time/cycle.js';
 import type { RequestSink } from './log/intake.js';
 import { spreadOverCycles } from './spread.js';
 

@@ -2,18 +2,18 @@
 import type { SentAttempt } from '../../src/actor/client/client.js';
 import { planClients } from '../../src/actor/client/plan.js';
 import { Population } from '../../src/actor/client/population.js';
-import { Rank } from '../../src/clock/rank.js';
-import { VirtualClock } from '../../src/clock/virtual.js';
-import { rateLimiter } from '../../src/core/contract/rate-limiter.js';
-import { CYCLE_MS, secondsUntil } from '../../src/core/cycle.js';
-import { retryAfterCycles } from '../../src/core/forecast.js';
-import { standardOperators } from '../../src/core/operator/registry.js';
-import { RandomStream } from '../../src/core/random.js';
 import { Host } from '../../src/host/host.js';
-import { ModelledRoad } from '../../src/run/modelled-road.js';
-import { Service } from '../../src/run/service.js';
-import { exponential } from '../../src/scenario/time-law.js';
+import { retryAfterCycles } from '../../src/limiter/forecast.js';
+import { rateLimiter } from '../../src/limiter/rate-limiter.js';
+import { RandomStream } from '../../src/math/random.js';
+import { exponential } from '../../src/math/time-law.js';
+import { standardOperators } from '../../src/operator/registry.js';
+import { ModelledRoad } from '../../src/simulate/modelled-transport.js';
+import { Service } from '../../src/simulate/service.js';
 import { MemoryStore } from '../../src/store/memory.js';
+import { CYCLE_MS, secondsUntil } from '../../src/time/cycle.js';
+import { Rank } from '../../src/time/rank.js';
+import { VirtualClock } from '../../src/time/virtual.js';
 import { type BenchRow, median } from './measure.js';
 
 /** What the task asks for: client actor events a second. */

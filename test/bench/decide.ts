@@ -1,13 +1,13 @@
 // Decide and record over 10,000 contracts by id: this host, the bare ring behind a Map, and limiters in memory that people use.
 import { MemoryStore as ExpressStore } from 'express-rate-limit';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
-import { VirtualClock } from '../../src/clock/virtual.js';
-import { rateLimiter } from '../../src/core/contract/rate-limiter.js';
-import { planContract } from '../../src/core/contract/validate.js';
-import { standardOperators } from '../../src/core/operator/registry.js';
-import { RandomStream } from '../../src/core/random.js';
 import { Host } from '../../src/host/host.js';
+import { rateLimiter } from '../../src/limiter/rate-limiter.js';
+import { planContract } from '../../src/limiter/validate.js';
+import { RandomStream } from '../../src/math/random.js';
+import { standardOperators } from '../../src/operator/registry.js';
 import { MemoryStore } from '../../src/store/memory.js';
+import { VirtualClock } from '../../src/time/virtual.js';
 import { type BenchRow, median } from './measure.js';
 
 const CONTRACTS = 10_000;

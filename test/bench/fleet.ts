@@ -1,9 +1,10 @@
 // A fleet: Poisson arrivals on 1,000 contracts for a day of cycles, against a bare loop over typed arrays with the same draws.
-import { standardOperators } from '../../src/core/operator/registry.js';
-import { RandomStream } from '../../src/core/random.js';
-import { PoissonLaw } from '../../src/core/random-law.js';
-import { simulate } from '../../src/run/simulate.js';
+
+import { RandomStream } from '../../src/math/random.js';
+import { PoissonLaw } from '../../src/math/random-law.js';
+import { standardOperators } from '../../src/operator/registry.js';
 import { parseScenario } from '../../src/scenario/load.js';
+import { simulate } from '../../src/simulate/simulate.js';
 import { type BenchRow, median } from './measure.js';
 
 const CONTRACTS = 1_000;

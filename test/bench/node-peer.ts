@@ -9,7 +9,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import rateLimit from '@fastify/rate-limit';
 import Fastify, { type FastifyRequest, type FastifySchema } from 'fastify';
-import { rateLimiter, TEMPLATE_ID } from '../../src/core/contract/rate-limiter.js';
+import { rateLimiter, TEMPLATE_ID } from '../../src/limiter/rate-limiter.js';
 import { countOne } from '../../src/node/routes/event.js';
 import { gate } from '../../src/node/routes/gate.js';
 import { newKey } from '../../src/node/secret.js';

@@ -2,14 +2,14 @@
 // HTTP server there is, in a thread of its own, so that it is the sender that is measured. Leaves measuring to measure.ts.
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { rateLimiter } from '../../src/core/contract/rate-limiter.js';
-import { planContract } from '../../src/core/contract/validate.js';
-import { standardOperators } from '../../src/core/operator/registry.js';
-import { connectTo } from '../../src/run/live/connection.js';
-import { runLive } from '../../src/run/live/live-run.js';
-import { pacedSending } from '../../src/run/live/paced-sender.js';
-import { rehearse } from '../../src/run/live/rehearsal.js';
-import { evenly } from '../../src/run/live/schedule.js';
+import { rateLimiter } from '../../src/limiter/rate-limiter.js';
+import { planContract } from '../../src/limiter/validate.js';
+import { connectTo } from '../../src/live/connection.js';
+import { runLive } from '../../src/live/live-run.js';
+import { pacedSending } from '../../src/live/paced-sender.js';
+import { rehearse } from '../../src/live/rehearsal.js';
+import { evenly } from '../../src/live/schedule.js';
+import { standardOperators } from '../../src/operator/registry.js';
 import type { BenchRow } from './measure.js';
 
 const CYCLE_MS = 777;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import yargs from 'yargs';
 import { commands } from '../../src/cli/commands.js';
 import { Progress } from '../../src/cli/progress.js';
-import { weir } from './client/command-line.js';
+import { weir } from './command-line.js';
 
 describe('help', () => {
   it.each(commands.map((command) => [String(command.command).split(' ')[0]!, command] as const))(

@@ -3,9 +3,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Static } from 'typebox';
 import { describe, expect, it } from 'vitest';
-import { compileSchema } from '../../src/core/json-schema.js';
 import { Outcome } from '../../src/outcome/schema.js';
-import { begin, type Serving, serve, temporaryFolder, weir } from './client/command-line.js';
+import { compileSchema } from '../../src/schema/json-schema.js';
+import { begin, type Serving, serve, temporaryFolder, weir } from './command-line.js';
 
 const folder = temporaryFolder();
 const schema = compileSchema(Outcome);

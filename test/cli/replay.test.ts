@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../src/outcome/schema.js';
-import { temporaryFolder, weir } from './client/command-line.js';
+import { temporaryFolder, weir } from './command-line.js';
 
 const folder = temporaryFolder();
 const file = (name: string, content: string | Buffer) => {

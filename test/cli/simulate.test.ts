@@ -4,7 +4,7 @@ import { Compile } from 'typebox/compile';
 import { describe, expect, it } from 'vitest';
 import { Outcome } from '../../src/outcome/schema.js';
 import type { Series } from '../../src/outcome/series.js';
-import { begin, temporaryFolder, weir } from './client/command-line.js';
+import { begin, temporaryFolder, weir } from './command-line.js';
 
 const schema = Compile(Outcome);
 const folder = temporaryFolder();

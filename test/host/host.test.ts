@@ -1,14 +1,14 @@
 import { firstValueFrom, take, toArray } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { Rank } from '../../src/clock/rank.js';
-import { VirtualClock } from '../../src/clock/virtual.js';
-import { rateLimiter } from '../../src/core/contract/rate-limiter.js';
-import type { Failure } from '../../src/core/failure.js';
-import { standardOperators } from '../../src/core/operator/registry.js';
-import { verifyRecord } from '../../src/core/record/verify.js';
-import type { Happening } from '../../src/host/happening.js';
 import { Host } from '../../src/host/host.js';
+import type { Happening } from '../../src/host/host-event.js';
+import { rateLimiter } from '../../src/limiter/rate-limiter.js';
+import { standardOperators } from '../../src/operator/registry.js';
+import { verifyRecord } from '../../src/record/verify.js';
+import type { Failure } from '../../src/schema/failure.js';
 import { MemoryStore } from '../../src/store/memory.js';
+import { Rank } from '../../src/time/rank.js';
+import { VirtualClock } from '../../src/time/virtual.js';
 
 const operators = standardOperators();
 const findOperator = (id: string) => operators.get(id);

@@ -11,10 +11,10 @@ const program = (seed: number) => `
   const at = (path) => import(${JSON.stringify(`${pathToFileURL(dist).href}/`)} + path);
   const { VirtualClock } = await at('clock/virtual.js');
   const { Rank } = await at('clock/rank.js');
-  const { rateLimiter } = await at('core/contract/rate-limiter.js');
-  const { standardOperators } = await at('core/operator/registry.js');
-  const { RandomStream } = await at('core/random.js');
-  const { drawPoisson } = await at('core/random-law.js');
+  const { rateLimiter } = await at('limiter/rate-limiter.js');
+  const { standardOperators } = await at('operator/registry.js');
+  const { RandomStream } = await at('math/random.js');
+  const { drawPoisson } = await at('math/random-law.js');
   const { Host } = await at('host/host.js');
   const { MemoryStore } = await at('store/memory.js');
   const operators = standardOperators();

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { VirtualClock } from '../../src/clock/virtual.js';
-import { rateLimiter } from '../../src/core/contract/rate-limiter.js';
-import { standardOperators } from '../../src/core/operator/registry.js';
 import { Host } from '../../src/host/host.js';
+import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { ActiveMachines, LONGEST_WINDOW } from '../../src/node/active-machines.js';
+import { standardOperators } from '../../src/operator/registry.js';
 import { MemoryStore } from '../../src/store/memory.js';
+import { VirtualClock } from '../../src/time/virtual.js';
 import { type Running, startRunning } from './running.js';
 
 const CYCLE_MS = 100;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { WallClock } from '../../src/clock/wall.js';
-import type { Failure } from '../../src/core/failure.js';
-import { checkpointHolds, generateSigner, signSuccession } from '../../src/core/record/signing.js';
 import { startNode } from '../../src/node/node.js';
+import { checkpointHolds, generateSigner, signSuccession } from '../../src/record/signing.js';
+import type { Failure } from '../../src/schema/failure.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { MemoryCredentials } from '../../src/store/memory-credentials.js';
+import { WallClock } from '../../src/time/wall.js';
 import { Listening } from './listening.js';
 import { startRunning } from './running.js';
 

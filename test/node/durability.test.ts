@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Failure } from '../../src/core/failure.js';
+import type { Failure } from '../../src/schema/failure.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import type { ContractState } from '../../src/store/store.js';
 import { Listening } from './listening.js';

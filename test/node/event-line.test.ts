@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Failure } from '../../src/core/failure.js';
 import { EventLine } from '../../src/node/event-line.js';
+import { Failure } from '../../src/schema/failure.js';
 
 /** What a line says, read on its own; for a line that is refused, why. */
 function read(text: string, line = new EventLine()): unknown {

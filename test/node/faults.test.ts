@@ -3,9 +3,9 @@ import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { publicKeyFrom } from '../../src/core/record/signing.js';
-import { verifyExport } from '../../src/core/record/verify-export.js';
-import { type Serving, serve, temporaryFolder, weir } from '../cli/client/command-line.js';
+import { publicKeyFrom } from '../../src/record/signing.js';
+import { verifyExport } from '../../src/record/verify-export.js';
+import { type Serving, serve, temporaryFolder, weir } from '../cli/command-line.js';
 
 const CYCLE_MS = 50;
 

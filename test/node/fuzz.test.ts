@@ -3,7 +3,7 @@
 import { connect } from 'node:net';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Serving, serve, temporaryFolder } from '../cli/client/command-line.js';
+import { type Serving, serve, temporaryFolder } from '../cli/command-line.js';
 import { ask, figureIn, mb, metricsOf } from './asking.js';
 import { type Hostile, hostileRequests } from './hostile.js';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findChromium, launchChromium, noChromium } from '../chromium.js';
-import { type Serving, serve } from '../cli/client/command-line.js';
+import { type Serving, serve } from '../cli/command-line.js';
 
 const path = findChromium();
 

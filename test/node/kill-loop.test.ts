@@ -2,9 +2,9 @@
 // WEIR_KILLS=100 kills each of the two so often; the suite does it a few times.
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { publicKeyFrom } from '../../src/core/record/signing.js';
-import { verifyExport } from '../../src/core/record/verify-export.js';
-import { type Serving, serve, temporaryFolder } from '../cli/client/command-line.js';
+import { publicKeyFrom } from '../../src/record/signing.js';
+import { verifyExport } from '../../src/record/verify-export.js';
+import { type Serving, serve, temporaryFolder } from '../cli/command-line.js';
 import { ask } from './asking.js';
 
 const KILLS = Number(process.env['WEIR_KILLS'] ?? 3);

@@ -2,7 +2,7 @@
 // in order, and the node keeps no more for the hundred than it may.
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Serving, serve, temporaryFolder } from '../cli/client/command-line.js';
+import { type Serving, serve, temporaryFolder } from '../cli/command-line.js';
 import { ask, figureIn, mb, metricsOf } from './asking.js';
 
 const READERS = 1_000;

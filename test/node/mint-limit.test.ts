@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { VirtualClock } from '../../src/clock/virtual.js';
-import { standardOperators } from '../../src/core/operator/registry.js';
 import { Host } from '../../src/host/host.js';
 import { MINT_MACHINE, MintLimit, networkOf } from '../../src/node/mint-limit.js';
+import { standardOperators } from '../../src/operator/registry.js';
 import { MemoryStore } from '../../src/store/memory.js';
+import { VirtualClock } from '../../src/time/virtual.js';
 import { startRunning } from './running.js';
 
 function limited(limits = { threshold: 2, within: 5, addresses: 3 }) {

@@ -1,9 +1,9 @@
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { catalogue } from '../../src/core/failure.js';
 import { errorsOf } from '../../src/node/openapi.js';
 import { routes } from '../../src/node/registry.js';
+import { catalogue } from '../../src/schema/failure.js';
 import { type Running, startRunning } from './running.js';
 
 // The frame of OpenAPI 3.1, as far as the document uses it: strict where a mistake would go unnoticed.

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { Failure } from '../../src/core/failure.js';
 import { loadScenario } from '../../src/scenario/load.js';
+import { Failure } from '../../src/schema/failure.js';
 import { findOperator, read, refusalOf } from './reading.js';
 
 const head = 'question: Q?\nduration: 100\n';

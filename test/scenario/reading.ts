@@ -1,7 +1,8 @@
 // Owns reading scenarios in tests: a scenario, or the faults for which it is refused.
-import { Failure } from '../../src/core/failure.js';
-import { standardOperators } from '../../src/core/operator/registry.js';
+
+import { standardOperators } from '../../src/operator/registry.js';
 import { type LoadedScenario, parseScenario } from '../../src/scenario/load.js';
+import { Failure } from '../../src/schema/failure.js';
 
 const operators = standardOperators();
 export const findOperator = (id: string) => operators.get(id);

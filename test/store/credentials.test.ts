@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest';
-import { Failure } from '../../src/core/failure.js';
+import { Failure } from '../../src/schema/failure.js';
 import { MemoryCredentials } from '../../src/store/memory-credentials.js';
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite.js';
 import { describeCredentials } from '../suite/credentials.js';

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Failure } from '../../src/core/failure.js';
-import { EMPTY, link } from '../../src/core/record/chain.js';
-import type { AuditRow } from '../../src/core/record/row.js';
+import { EMPTY, link } from '../../src/record/chain.js';
+import type { AuditRow } from '../../src/record/row.js';
+import { Failure } from '../../src/schema/failure.js';
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite.js';
 import { temporaryFolder } from './folder.js';
 

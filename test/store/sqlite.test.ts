@@ -1,9 +1,9 @@
 import { cpSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
-import { rateLimiter } from '../../src/core/contract/rate-limiter.js';
-import type { Failure } from '../../src/core/failure.js';
-import { EMPTY, link } from '../../src/core/record/chain.js';
-import type { AuditEntry, AuditRow } from '../../src/core/record/row.js';
+import { rateLimiter } from '../../src/limiter/rate-limiter.js';
+import { EMPTY, link } from '../../src/record/chain.js';
+import type { AuditEntry, AuditRow } from '../../src/record/row.js';
+import type { Failure } from '../../src/schema/failure.js';
 import { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from '../../src/store/sqlite.js';
 import type { MachineImage } from '../../src/store/store.js';
 import { describeStore } from '../suite/store.js';

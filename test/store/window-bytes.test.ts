@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Bug } from '../../src/core/failure.js';
-import type { WindowImage } from '../../src/core/window.js';
+import type { WindowImage } from '../../src/limiter/window.js';
+import { Bug } from '../../src/schema/failure.js';
 import { decodeWindows, encodeWindows } from '../../src/store/window-bytes.js';
 
 const CYCLE = 2_345_678_901;

@@ -1,8 +1,8 @@
 // Owns the promise of a clock, to be run over everyone who makes it. Leaves how time is made to pass to the maker.
 import { describe, expect, it } from 'vitest';
-import type { Clock } from '../../src/clock/clock.js';
-import { Rank } from '../../src/clock/rank.js';
-import { cycleOf } from '../../src/core/cycle.js';
+import type { Clock } from '../../src/time/clock.js';
+import { cycleOf } from '../../src/time/cycle.js';
+import { Rank } from '../../src/time/rank.js';
 
 export interface ClockUnderTest {
   readonly clock: Clock;

@@ -1,10 +1,10 @@
 // Owns the promise of a store as one suite. Every implementation runs it: test/store/memory.test.ts, test/store/sqlite.test.ts.
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { rateLimiter } from '../../src/core/contract/rate-limiter.js';
-import { Bug, Failure } from '../../src/core/failure.js';
-import { EMPTY, type Head, link } from '../../src/core/record/chain.js';
-import { type AuditEntry, type AuditRow, type Checkpoint, GENESIS, type RowKind } from '../../src/core/record/row.js';
+import { rateLimiter } from '../../src/limiter/rate-limiter.js';
+import { EMPTY, type Head, link } from '../../src/record/chain.js';
+import { type AuditEntry, type AuditRow, type Checkpoint, GENESIS, type RowKind } from '../../src/record/row.js';
+import { Bug, Failure } from '../../src/schema/failure.js';
 import type { ContractImage, ContractState, MachineImage, RowQuery, Store } from '../../src/store/store.js';
 
 /** An empty store, opened for one test. */

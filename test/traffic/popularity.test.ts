@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import Value from 'typebox/value';
 import { describe, expect, it } from 'vitest';
-import { RandomStream } from '../../src/core/random.js';
+import { RandomStream } from '../../src/math/random.js';
 import { makePopularity, PopularitySpec } from '../../src/traffic/popularity.js';
 
 const stream = (purpose = 'popularity') => new RandomStream(7, purpose);

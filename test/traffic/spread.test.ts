@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cycleOf } from '../../src/core/cycle.js';
+import { cycleOf } from '../../src/time/cycle.js';
 import { MAX_SPREAD_MS, requestsBefore, spreadOverCycles } from '../../src/traffic/spread.js';
 
 /** Cycle by cycle, what `spreadOverCycles` gives. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CYCLE_MS } from '../../src/core/cycle.js';
+import { CYCLE_MS } from '../../src/time/cycle.js';
 import { CycleTally } from '../../src/traffic/tally.js';
 
 type Given = readonly [unixMs: number, n: number, key: string];

@@ -12,8 +12,9 @@
 //
 // The rules are those of the simulator behind "Exponential Backoff and Jitter" (M. Brooker, AWS Architecture Blog, 2015):
 // github.com/aws-samples/aws-arch-backoff-simulator. There, too, n counts the setback before the pause is taken.
-import { unreachable } from '../../core/failure.js';
-import type { RandomStream } from '../../core/random.js';
+
+import type { RandomStream } from '../../math/random.js';
+import { unreachable } from '../../schema/failure.js';
 
 export const backoffPolicies = ['none', 'fixed', 'exponential', 'equal_jitter', 'full_jitter', 'decorrelated'] as const;
 

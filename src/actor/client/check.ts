@@ -1,7 +1,8 @@
 // Owns the words for a client that does not fit its schema: only its own kind's rules are spoken of. Leaves those to schema.ts.
-import type { Fault } from '../../core/failure.js';
-import { nearest } from '../../core/nearest.js';
-import { valueFaults } from '../../core/value-faults.js';
+
+import { nearest } from '../../schema/did-you-mean.js';
+import type { Fault } from '../../schema/failure.js';
+import { valueFaults } from '../../schema/value-faults.js';
 import { type ClientKind, clientKinds } from './schema.js';
 
 /** Every fault of one kind of client, its path a JSON pointer from `place`; none when it fits. */

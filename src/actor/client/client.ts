@@ -6,11 +6,11 @@
 //
 // One root actor for each client: spawning children under one parent costs more with every child.
 import { type Actor, createActor, fromTransition, type TransitionActorLogic } from 'xstate';
-import type { Ticket } from '../../clock/agenda.js';
-import type { Clock } from '../../clock/clock.js';
-import { Rank } from '../../clock/rank.js';
-import { assert } from '../../core/failure.js';
-import type { RandomStream } from '../../core/random.js';
+import type { RandomStream } from '../../math/random.js';
+import { assert } from '../../schema/failure.js';
+import type { Ticket } from '../../time/agenda.js';
+import type { Clock } from '../../time/clock.js';
+import { Rank } from '../../time/rank.js';
 import type { Inspect } from '../contract-actor.js';
 import type { Answer, Attempt, Behaviour, ClientEvent, ClientPort, Ending, Job } from './port.js';
 import type { ClientTally } from './tally.js';

@@ -5,8 +5,9 @@
 //             Z                     R                                             N clients, X = N / (R + Z) requests a second
 //
 // It begins by thinking, so that clients who begin together do not all ask together.
-import { unreachable } from '../../core/failure.js';
-import type { TimeLaw } from '../../scenario/time-law.js';
+
+import type { TimeLaw } from '../../math/time-law.js';
+import { unreachable } from '../../schema/failure.js';
 import type { Behaviour, ClientPort, Ending, Job } from './port.js';
 
 export type ClosedState =

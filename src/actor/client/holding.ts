@@ -14,7 +14,7 @@
 // It listens to the stream when it gets rate_limited and rate_restored. Then it trusts the stream alone: were it to try as well
 // whenever a Retry-After is over, a thousand devices would keep the gate limiting by their trying. Only a device that was limited
 // and has heard nothing of it goes by Retry-After; where the limiter does not say when, it waits for the stream.
-import { unreachable } from '../../core/failure.js';
+import { unreachable } from '../../schema/failure.js';
 import { Backlog } from './backlog.js';
 import type { Attempt, Behaviour, ClientPort, Job } from './port.js';
 

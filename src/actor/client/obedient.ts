@@ -5,7 +5,7 @@
 //                                              └ u * jitter, u uniform in [0, 1)
 //
 // Clients that are limited together are told the same instant and come back together; the jitter sets them apart.
-import { unreachable } from '../../core/failure.js';
+import { unreachable } from '../../schema/failure.js';
 import type { Behaviour } from './port.js';
 import { type RequestingState, requesting } from './requesting.js';
 

@@ -1,8 +1,9 @@
 // Owns the way from what a scenario says of its clients to behaviours: texts into numbers, defaults filled in, names given.
 // Leaves the shape of what is said to schema.ts, and making the clients to population.ts.
-import { Failure, unreachable } from '../../core/failure.js';
-import { parseRate, parseTimeMs } from '../../scenario/quantity.js';
-import { parseTimeLaw } from '../../scenario/time-law.js';
+
+import { parseTimeLaw } from '../../math/time-law.js';
+import { Failure, unreachable } from '../../schema/failure.js';
+import { parseRate, parseTimeMs } from '../../schema/quantity.js';
 import { type BackoffPlan, pauses } from './backoff.js';
 import type { ClientState } from './client.js';
 import { closed } from './closed.js';

@@ -7,12 +7,13 @@
 //
 //   client    0   1   2   3   4   5   6         a fixed number of them is dealt to 3 contracts in turn
 //   contract  0   1   2   0   1   2   0
-import type { Clock } from '../../clock/clock.js';
-import { Rank } from '../../clock/rank.js';
-import { assert } from '../../core/failure.js';
-import { RandomStream, type Seed } from '../../core/random.js';
-import { AliasTable } from '../../core/random-law.js';
+
+import { RandomStream, type Seed } from '../../math/random.js';
+import { AliasTable } from '../../math/random-law.js';
 import type { ClientFigures } from '../../outcome/schema.js';
+import { assert } from '../../schema/failure.js';
+import type { Clock } from '../../time/clock.js';
+import { Rank } from '../../time/rank.js';
 import type { Inspect } from '../contract-actor.js';
 import { Client, type ClientState, type ClientWorld, type Road } from './client.js';
 import { type ClientPlan, refuse } from './plan.js';

@@ -5,7 +5,7 @@
 //   the road ─ answer ►  │ client │  ── finish ─►  figures
 //   agenda ─── wake ──►  └────────┘  ── alarm ──►  agenda
 //   contract ─ rate_limited, rate_restored
-import type { RandomStream } from '../../core/random.js';
+import type { RandomStream } from '../../math/random.js';
 
 /** A request that somebody wants made, however many attempts it takes. */
 export interface Job {

@@ -8,7 +8,7 @@
 //                    pausing ── no more ──►  idle      given up
 //
 // A late answer, to an attempt abandoned before, ends the job only for those who care: see retrying.ts.
-import { assert, unreachable } from '../../core/failure.js';
+import { assert, unreachable } from '../../schema/failure.js';
 import type { Attempt, Behaviour, ClientPort, Job, Setback } from './port.js';
 
 export type RequestingState =

@@ -6,8 +6,9 @@
 // Without a budget a service that fails is sent maxAttempts times its load just then; with one, at most 1 + share times.
 // After the retry budgets of Finagle (a share of requests, with a reserve) and of "Site Reliability Engineering" (O'Reilly
 // 2016, chapter 21: retries below 10 % of requests).
-import { cycleOf } from '../../core/cycle.js';
-import { RollingWindow } from '../../core/window.js';
+
+import { RollingWindow } from '../../limiter/window.js';
+import { cycleOf } from '../../time/cycle.js';
 
 export interface RetryBudgetPlan {
   /** Retries allowed for each request, 0 .. 10. */

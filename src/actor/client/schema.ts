@@ -1,8 +1,8 @@
 // Owns the shape of the clients in a scenario: one object a kind, told apart by `kind`. Leaves what it means to plan.ts.
 import type { Static, TProperties } from 'typebox';
-import { Type } from '../../core/json-schema.js';
-import { rateField, timeField } from '../../scenario/quantity.js';
-import { TimeLawSpec } from '../../scenario/time-law.js';
+import { TimeLawSpec } from '../../math/time-law.js';
+import { Type } from '../../schema/json-schema.js';
+import { rateField, timeField } from '../../schema/quantity.js';
 import { backoffPolicies } from './backoff.js';
 
 const strict = { additionalProperties: false } as const;

@@ -2,7 +2,7 @@
 //
 //   warm-up                | measured
 //   job ─► attempt ─► ...  | ─► served                not counted: what a job does counts if the job was born in time
-import { Durations } from '../../outcome/durations.js';
+import { Durations } from '../../math/durations.js';
 import type { ClientFigures } from '../../outcome/schema.js';
 import type { Ending, Job } from './port.js';
 

@@ -1,5 +1,5 @@
 // Owns GET /api/chain/active: the busiest public machines. Leaves counting to active-machines.ts.
-import { Type } from '../../core/json-schema.js';
+import { Type } from '../../schema/json-schema.js';
 import { LONGEST_WINDOW } from '../active-machines.js';
 import { route } from '../route.js';
 import { Cycle, closed, Ok } from '../shapes.js';

@@ -1,17 +1,18 @@
 // Owns contracts: creating one from a definition, the deploy of the template included, listing, looking at one. Leaves both stages
-// of validation to core/contract/validate.ts.
-import { type Plan, windowCycles } from '../../core/contract/plan.js';
-import { rateLimiter, TEMPLATE_ID } from '../../core/contract/rate-limiter.js';
-import { ContractDefinition } from '../../core/contract/schema.js';
-import { planContract } from '../../core/contract/validate.js';
-import { assert, Failure, type FailureCode } from '../../core/failure.js';
-import { Type } from '../../core/json-schema.js';
+// of validation to limiter/validate.ts.
+
 import type { Contract } from '../../host/contract.js';
 import type { Machine } from '../../host/machine.js';
+import { ContractDefinition } from '../../limiter/definition.js';
+import { type Plan, windowCycles } from '../../limiter/plan.js';
+import { rateLimiter, TEMPLATE_ID } from '../../limiter/rate-limiter.js';
+import { planContract } from '../../limiter/validate.js';
+import { assert, Failure, type FailureCode } from '../../schema/failure.js';
+import { Type } from '../../schema/json-schema.js';
 import type { Caller } from '../access.js';
 import type { Limits } from '../limits.js';
+import type { Parts } from '../node-context.js';
 import { contractOf } from '../ownership.js';
-import type { Parts } from '../parts.js';
 import { route } from '../route.js';
 import { closed, OfContract, OfMachine, Ok, Row, Slug } from '../shapes.js';
 import { ContractStatus, ContractView, contractStatus, contractView } from '../views.js';

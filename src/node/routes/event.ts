@@ -1,10 +1,10 @@
 // Owns POST …/event: one event, or several of one kind at once, to whoever listens. Leaves who listens to counting.ts.
-import { Failure } from '../../core/failure.js';
-import { Type } from '../../core/json-schema.js';
+import { Failure } from '../../schema/failure.js';
+import { Type } from '../../schema/json-schema.js';
 import { countEvents, type Listener, listenersOf, whyNotAt } from '../counting.js';
 import { type Decision, DecisionShape, decisionOf } from '../decision.js';
 import { EventShape } from '../event-line.js';
-import type { Parts } from '../parts.js';
+import type { Parts } from '../node-context.js';
 import { route } from '../route.js';
 import { Cycle, OfMachine, Ok } from '../shapes.js';
 

@@ -2,13 +2,13 @@
 //
 // The answer comes when the last line was read: a client that writes all of its lines before it reads a word is served, too.
 import type { Readable } from 'node:stream';
-import { Failure } from '../../core/failure.js';
-import { Type } from '../../core/json-schema.js';
+import { Failure } from '../../schema/failure.js';
+import { Type } from '../../schema/json-schema.js';
 import { LineCutter } from '../../traffic/log/lines.js';
 import { BulkCount } from '../bulk.js';
 import { DecisionShape } from '../decision.js';
 import { EventShape } from '../event-line.js';
-import type { Parts } from '../parts.js';
+import type { Parts } from '../node-context.js';
 import { failureFrom } from '../problem.js';
 import { route } from '../route.js';
 import { Cycle, OfMachine, Ok } from '../shapes.js';

@@ -2,13 +2,13 @@
 // the header fields to rate-limit-fields.ts.
 import type { FastifyReply } from 'fastify';
 import type { Static } from 'typebox';
-import { cycleOf } from '../../core/cycle.js';
-import { Failure } from '../../core/failure.js';
-import { Type } from '../../core/json-schema.js';
 import type { Contract } from '../../host/contract.js';
+import { Failure } from '../../schema/failure.js';
+import { Type } from '../../schema/json-schema.js';
+import { cycleOf } from '../../time/cycle.js';
 import { type Decision, DecisionShape, decisionOf, retryAfterOf } from '../decision.js';
+import type { Parts } from '../node-context.js';
 import { contractOf } from '../ownership.js';
-import type { Parts } from '../parts.js';
 import { PROBLEM_TYPE, Problem } from '../problem.js';
 import type { RateLimitFields } from '../rate-limit-fields.js';
 import { type Asked, type Declaration, route } from '../route.js';

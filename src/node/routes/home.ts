@@ -1,7 +1,7 @@
 // Owns the page at / and its three files. Leaves what is in them to home/.
-import { page } from '../home/page.js';
-import { script } from '../home/script.js';
-import { style } from '../home/style.js';
+import { page } from '../../web/home/page.js';
+import { script } from '../../web/home/script.js';
+import { style } from '../../web/home/style.js';
 import { type Route, route } from '../route.js';
 
 /** Nothing but what this node serves, and no script or style inside the page. */

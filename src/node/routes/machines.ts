@@ -1,8 +1,8 @@
 // Owns machines: creating, listing, looking at one. Leaves who may see which to ownership.ts.
-import { assert, Failure } from '../../core/failure.js';
-import { Type } from '../../core/json-schema.js';
+import { assert, Failure } from '../../schema/failure.js';
+import { Type } from '../../schema/json-schema.js';
 import type { Caller } from '../access.js';
-import type { Parts } from '../parts.js';
+import type { Parts } from '../node-context.js';
 import { route } from '../route.js';
 import { closed, OfMachine, Ok, Slug } from '../shapes.js';
 import { MachineSummary, MachineView, machineSummary, machineView } from '../views.js';

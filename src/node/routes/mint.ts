@@ -1,10 +1,11 @@
 // Owns POST /api/demo-key/mint: a free key for anyone, so many an address. Leaves the limit to mint-limit.ts.
-import { secondsUntil } from '../../core/cycle.js';
-import { Failure } from '../../core/failure.js';
-import { Type } from '../../core/json-schema.js';
+
 import type { Contract } from '../../host/contract.js';
+import { Failure } from '../../schema/failure.js';
+import { Type } from '../../schema/json-schema.js';
+import { secondsUntil } from '../../time/cycle.js';
 import { retryAfterOf } from '../decision.js';
-import type { Parts } from '../parts.js';
+import type { Parts } from '../node-context.js';
 import { route } from '../route.js';
 import { newKey, newName } from '../secret.js';
 import { Ok } from '../shapes.js';

@@ -1,9 +1,10 @@
 // Owns looking at the operator registry. Leaves the operators to core/operator/.
-import { Failure } from '../../core/failure.js';
-import { Type } from '../../core/json-schema.js';
-import { nearest } from '../../core/nearest.js';
-import type { Operator } from '../../core/operator/operator.js';
-import type { OperatorRegistry } from '../../core/operator/registry.js';
+
+import type { Operator } from '../../operator/operator.js';
+import type { OperatorRegistry } from '../../operator/registry.js';
+import { nearest } from '../../schema/did-you-mean.js';
+import { Failure } from '../../schema/failure.js';
+import { Type } from '../../schema/json-schema.js';
 import { route } from '../route.js';
 import { Ok } from '../shapes.js';
 

@@ -1,18 +1,18 @@
-// Owns reading the record of a machine: in pages, as a whole, verified. Leaves the format of an export to core/record/export.ts,
+// Owns reading the record of a machine: in pages, as a whole, verified. Leaves the format of an export to record/export.ts,
 // walking the chain to verifications.ts.
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { Static } from 'typebox';
-import { Type } from '../../core/json-schema.js';
-import { closingOf, exportRecord } from '../../core/record/export.js';
-import type { AuditRow } from '../../core/record/row.js';
-import { signCheckpoint } from '../../core/record/signing.js';
 import type { Machine } from '../../host/machine.js';
+import { closingOf, exportRecord } from '../../record/export.js';
+import type { AuditRow } from '../../record/row.js';
+import { signCheckpoint } from '../../record/signing.js';
+import { Type } from '../../schema/json-schema.js';
 import type { RowQuery } from '../../store/store.js';
-import type { Parts } from '../parts.js';
+import type { Turns } from '../fair-queue.js';
+import type { Parts } from '../node-context.js';
 import { type Asked, route } from '../route.js';
 import { ContractId, Cycle, closed, Head, OfMachine, Ok, Row, Seq } from '../shapes.js';
-import type { Turns } from '../turns.js';
 
 const NDJSON = 'application/x-ndjson';
 

@@ -1,7 +1,8 @@
 // Owns what the node says about itself: its routes, its clock, whether it lives, is ready, and how it does.
-import { startOf } from '../../core/cycle.js';
-import { Failure } from '../../core/failure.js';
-import { Type } from '../../core/json-schema.js';
+
+import { Failure } from '../../schema/failure.js';
+import { Type } from '../../schema/json-schema.js';
+import { startOf } from '../../time/cycle.js';
 import { route } from '../route.js';
 import { Cycle, Ok } from '../shapes.js';
 

@@ -1,6 +1,6 @@
 // Owns sessions: a key exchanged for a cookie, and the end of it. Leaves checking them to access.ts.
-import { assert } from '../../core/failure.js';
-import { Type } from '../../core/json-schema.js';
+import { assert } from '../../schema/failure.js';
+import { Type } from '../../schema/json-schema.js';
 import { SESSION_COOKIE } from '../access.js';
 import { type Asked, route, type Shapes } from '../route.js';
 import { newSession } from '../secret.js';

@@ -1,13 +1,13 @@
 // Owns POST /api/core/shift: operators projected over cycles to come. Leaves computing and proving to core/operator/.
 import type { Static } from 'typebox';
-import { CYCLE_MS } from '../../core/cycle.js';
-import { Failure } from '../../core/failure.js';
-import { Type } from '../../core/json-schema.js';
-import { nearest } from '../../core/nearest.js';
-import { fire } from '../../core/operator/fire.js';
-import { SUBSTRATE } from '../../core/operator/ko42.js';
-import type { Operator } from '../../core/operator/operator.js';
-import type { OperatorRegistry } from '../../core/operator/registry.js';
+import { fire } from '../../operator/fire.js';
+import { SUBSTRATE } from '../../operator/ko42.js';
+import type { Operator } from '../../operator/operator.js';
+import type { OperatorRegistry } from '../../operator/registry.js';
+import { nearest } from '../../schema/did-you-mean.js';
+import { Failure } from '../../schema/failure.js';
+import { Type } from '../../schema/json-schema.js';
+import { CYCLE_MS } from '../../time/cycle.js';
 import { route } from '../route.js';
 import { Cycle, closed, Hash, Ok } from '../shapes.js';
 

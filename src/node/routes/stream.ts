@@ -1,6 +1,6 @@
 // Owns GET …/stream: opening a stream of events. Leaves everything after that to node/stream.ts.
-import { Failure } from '../../core/failure.js';
-import { Type } from '../../core/json-schema.js';
+import { Failure } from '../../schema/failure.js';
+import { Type } from '../../schema/json-schema.js';
 import { route } from '../route.js';
 import { closed, OfMachine } from '../shapes.js';
 

@@ -1,7 +1,8 @@
-// Owns looking at templates. Leaves the template itself to core/contract/rate-limiter.ts, deploying it to contracts.ts.
-import { rateLimiter, TEMPLATE_ID } from '../../core/contract/rate-limiter.js';
-import { ContractDefinition } from '../../core/contract/schema.js';
-import { Type } from '../../core/json-schema.js';
+// Owns looking at templates. Leaves the template itself to limiter/rate-limiter.ts, deploying it to contracts.ts.
+
+import { ContractDefinition } from '../../limiter/definition.js';
+import { rateLimiter, TEMPLATE_ID } from '../../limiter/rate-limiter.js';
+import { Type } from '../../schema/json-schema.js';
 import { route } from '../route.js';
 import { Ok } from '../shapes.js';
 

@@ -1,5 +1,5 @@
 // Owns POST …/transition: a move that somebody asks for. Leaves moving, and writing it down, to the host.
-import { Type } from '../../core/json-schema.js';
+import { Type } from '../../schema/json-schema.js';
 import { contractOf } from '../ownership.js';
 import { route } from '../route.js';
 import { Cycle, closed, Hash, OfContract, Ok } from '../shapes.js';

@@ -1,6 +1,7 @@
 // Owns GET /api/updates/pubkey: what a client pins on first use.
-import { Type } from '../../core/json-schema.js';
-import { SuccessionShape } from '../../core/record/shape.js';
+
+import { SuccessionShape } from '../../record/shape.js';
+import { Type } from '../../schema/json-schema.js';
 import { route } from '../route.js';
 import { Ok } from '../shapes.js';
 

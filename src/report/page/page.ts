@@ -3,6 +3,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { script } from '../../web/report/script.js';
+import { style } from '../../web/report/style.js';
 import { chartsOf } from '../chart/charts.js';
 import { paintSource } from '../chart/paint.js';
 import { palettes } from '../chart/palette.js';
@@ -12,9 +14,7 @@ import type { RunComparison } from '../compare-runs.js';
 import type { Reported } from '../reported.js';
 import { comparisonSection } from './comparison-section.js';
 import { escaped, type Html, html, scriptJson, unbroken } from './html.js';
-import { script } from './script.js';
 import { againSection, differencesSection, expectationsSection, figuresSection, headSection } from './sections.js';
-import { style } from './style.js';
 import { transitionRows, transitionsSection } from './transitions.js';
 
 /** @param files names of the files that lie beside the page */

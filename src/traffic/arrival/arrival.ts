@@ -1,5 +1,5 @@
 // Owns what every model of arrivals promises: how many requests come in a cycle, and where in it. Leaves both to the models.
-import { Failure } from '../../core/failure.js';
+import { Failure } from '../../schema/failure.js';
 
 /**
  * When requests come. Cycles count from the start of the run (0, 1, 2 ...); each is asked for once, in order, none left out.

@@ -4,7 +4,7 @@
 //                   |            |            |            lasts `lasts`, comes again `every` cycles after it began
 //   base   _________|            |____________|
 //          0        at           at + lasts   at + every
-import type { Rate } from '../../scenario/quantity.js';
+import type { Rate } from '../../schema/quantity.js';
 import { checkPeak, refuse } from './arrival.js';
 import { Carry, type Mixed, MOST_PARTS, mixed, onCommonParts, perCycle } from './carry.js';
 import { PlacedArrival, type Placement } from './placement.js';

@@ -4,7 +4,7 @@
 //   carried, in 7ths   3 6 2 5 1 4 0 | 3 6 2 5
 //
 // Only whole numbers are added, so the thousand millionth cycle is as exact as the first.
-import type { Rate } from '../../scenario/quantity.js';
+import type { Rate } from '../../schema/quantity.js';
 
 /** A number as `whole + part / parts`, 0 <= part < parts; `parts` is known from beside it. `whole` may be negative. */
 export interface Mixed {

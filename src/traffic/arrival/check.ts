@@ -1,7 +1,8 @@
 // Owns the words for an arrival that does not fit its schema: only its own model's rules are spoken of. Leaves those to schema.ts.
-import type { Fault } from '../../core/failure.js';
-import { nearest } from '../../core/nearest.js';
-import { valueFaults } from '../../core/value-faults.js';
+
+import { nearest } from '../../schema/did-you-mean.js';
+import type { Fault } from '../../schema/failure.js';
+import { valueFaults } from '../../schema/value-faults.js';
 import { type ArrivalModel, arrivalModels } from './schema.js';
 
 /** Every fault of an arrival, its path a JSON pointer from `place`; none when it fits. */

@@ -1,7 +1,7 @@
 // Owns a steady rate, exact to the request. Leaves carrying the remainder to carry.ts.
 //
 //   2.5 per cycle    |..|...|..|...|..|...|        count(c) = floor((c + 1) r) - floor(c r)
-import type { Rate } from '../../scenario/quantity.js';
+import type { Rate } from '../../schema/quantity.js';
 import { checkPeak } from './arrival.js';
 import { Carry, mixed, perCycle } from './carry.js';
 import { PlacedArrival, type Placement } from './placement.js';

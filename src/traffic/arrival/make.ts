@@ -1,8 +1,9 @@
 // Owns the way from what a scenario says to the models: texts into numbers, defaults filled in, a stream for each purpose.
 // Leaves the shape of what is said to schema.ts.
-import { Failure, unreachable } from '../../core/failure.js';
-import { RandomStream, type Seed } from '../../core/random.js';
-import { parseMeanTime, parseRate, parseTime, type Rate } from '../../scenario/quantity.js';
+
+import { RandomStream, type Seed } from '../../math/random.js';
+import { Failure, unreachable } from '../../schema/failure.js';
+import { parseMeanTime, parseRate, parseTime, type Rate } from '../../schema/quantity.js';
 import { type Arrival, refuse } from './arrival.js';
 import { between } from './between.js';
 import { BurstArrival } from './burst.js';

@@ -1,5 +1,5 @@
 // Owns bursts by chance: Poisson requests at one of two rates, each held for an exponential time (MMPP-2). Leaves the draws
-// to core/random.ts and random-law.ts.
+// to math/random.ts and random-law.ts.
 //
 //   on rate         ______            __          ________           mean rate = (on T_on + off T_off) / (T_on + T_off)
 //   off rate   ____|      |__________|  |________|        |____      P(on at the start) = T_on / (T_on + T_off)
@@ -10,9 +10,9 @@
 //
 //   cycle      |   off    |     on      | off  |          integral  0 .. Lambda
 //   switches   0          a             b      1          share u Lambda -> its place
-import type { RandomStream } from '../../core/random.js';
-import { drawPoisson } from '../../core/random-law.js';
-import type { Rate } from '../../scenario/quantity.js';
+import type { RandomStream } from '../../math/random.js';
+import { drawPoisson } from '../../math/random-law.js';
+import type { Rate } from '../../schema/quantity.js';
 import { type Arrival, checkPeak } from './arrival.js';
 import { perCycle } from './carry.js';
 

@@ -1,12 +1,12 @@
-// Owns requests with heavy-tailed gaps: crowds, and silences of any length. Leaves the law's draws to core/random.ts.
+// Owns requests with heavy-tailed gaps: crowds, and silences of any length. Leaves the law's draws to math/random.ts.
 //
 //   ....... .. ...            ..  . ...........                                   .. ....
 //
 //   P(gap > x) = (x0 / x)^shape from x0 on;   mean gap = shape x0 / (shape - 1) = 1 / rate
 //
 // The first request comes one gap after the start. No gap is below x0, so a cycle holds at most 1 / x0 of them, rounded up.
-import type { RandomStream } from '../../core/random.js';
-import type { Rate } from '../../scenario/quantity.js';
+import type { RandomStream } from '../../math/random.js';
+import type { Rate } from '../../schema/quantity.js';
 import { type Arrival, checkPeak, refuse } from './arrival.js';
 import { perCycle } from './carry.js';
 

@@ -4,8 +4,9 @@
 //                                                        little late still falls into it
 //   start    |xxx                |     0
 //   random   | x  x          x   |     n uniform draws in order: given their number, Poisson requests lie just so
-import { unreachable } from '../../core/failure.js';
-import type { RandomStream } from '../../core/random.js';
+
+import type { RandomStream } from '../../math/random.js';
+import { unreachable } from '../../schema/failure.js';
 import type { Arrival } from './arrival.js';
 
 export const placements = ['even', 'start', 'random'] as const;

@@ -1,11 +1,11 @@
-// Owns requests that know nothing of each other, at a steady rate or along a curve. Leaves the draws to core/random-law.ts.
+// Owns requests that know nothing of each other, at a steady rate or along a curve. Leaves the draws to math/random-law.ts.
 //
 //   |..  .   .. .    .   |     P(n in a cycle) = e^-m m^n / n!,  mean and variance m;  gap = -ln(1 - u) / m
 //
 // The counts of separate cycles are independent, so each is one draw; placed at random in its cycle, the process is exact.
-import type { RandomStream } from '../../core/random.js';
-import { drawPoisson, PoissonLaw } from '../../core/random-law.js';
-import type { Rate } from '../../scenario/quantity.js';
+import type { RandomStream } from '../../math/random.js';
+import { drawPoisson, PoissonLaw } from '../../math/random-law.js';
+import type { Rate } from '../../schema/quantity.js';
 import { checkPeak } from './arrival.js';
 import { perCycle } from './carry.js';
 import { PlacedArrival, type Placement } from './placement.js';

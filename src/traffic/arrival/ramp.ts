@@ -9,7 +9,7 @@
 //
 // Over one denominator, a = A/q and b = B/q, this is (2T A + (B - A)(2c + 1)) / 2Tq: from cycle to cycle it grows by the same
 // 2(B - A) / 2Tq. So two additions of whole numbers a cycle give floor of the exact integral, T (a + b) / 2 at the end.
-import type { Rate } from '../../scenario/quantity.js';
+import type { Rate } from '../../schema/quantity.js';
 import { checkPeak } from './arrival.js';
 import { Carry, type Mixed, MOST_PARTS, mixed, onCommonParts, perCycle } from './carry.js';
 import { PlacedArrival, type Placement } from './placement.js';

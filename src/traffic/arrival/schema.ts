@@ -1,7 +1,7 @@
 // Owns the shape of an arrival in a scenario: one object a model, told apart by `model`. Leaves what it means to make.ts.
 import type { Static, TProperties } from 'typebox';
-import { Type } from '../../core/json-schema.js';
-import { rateField, timeField } from '../../scenario/quantity.js';
+import { Type } from '../../schema/json-schema.js';
+import { rateField, timeField } from '../../schema/quantity.js';
 import { logFormats } from '../log/options.js';
 import { MOST_PER_CYCLE } from './arrival.js';
 import { placements } from './placement.js';

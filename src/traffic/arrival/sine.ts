@@ -8,8 +8,8 @@
 //              0    P/2    P
 //
 // m c is exact (carried), and W comes back to exactly 0 with every period: n whole periods hold floor(m P n) requests.
-import { sinTurns } from '../../core/elementary.js';
-import type { Rate } from '../../scenario/quantity.js';
+import { sinTurns } from '../../math/elementary.js';
+import type { Rate } from '../../schema/quantity.js';
 import { checkPeak, refuse } from './arrival.js';
 import { Carry, type Mixed, mixed, perCycle } from './carry.js';
 import { PlacedArrival, type Placement } from './placement.js';

@@ -1,6 +1,7 @@
 // Owns which column (or field) of a table says when, how many and who. Leaves reading the values to the formats.
-import { Failure } from '../../core/failure.js';
-import { nearest } from '../../core/nearest.js';
+
+import { nearest } from '../../schema/did-you-mean.js';
+import { Failure } from '../../schema/failure.js';
 import { readCount } from './count.js';
 import { hasDate, readInstant } from './instant.js';
 import type { TableOptions } from './options.js';

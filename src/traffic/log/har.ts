@@ -1,5 +1,5 @@
 // Owns HAR, the archive that browsers and proxies write: one JSON text with an array of entries. Leaves an entry to ndjson.ts.
-import { Failure } from '../../core/failure.js';
+import { Failure } from '../../schema/failure.js';
 import { type Columns, chooseColumns } from './columns.js';
 import type { Intake } from './intake.js';
 import { JsonWalk, locate, WantedField } from './json-walk.js';

@@ -1,5 +1,5 @@
 // Owns choosing the reader for a log from its first bytes. Leaves telling the format to recognise.ts, reading to the formats.
-import { Failure, unreachable } from '../../core/failure.js';
+import { Failure, unreachable } from '../../schema/failure.js';
 import { ClfReader } from './clf.js';
 import { type Columns, chooseColumns } from './columns.js';
 import { delimitedReader, tableIn, tableSample } from './delimited.js';

@@ -1,5 +1,5 @@
 // Owns reading logs into a sink, one after another, and what is said of each. Leaves bytes to source.ts, formats to open.ts.
-import { Failure } from '../../core/failure.js';
+import { Failure } from '../../schema/failure.js';
 import { MAX_SPREAD_MS } from '../spread.js';
 import { Intake, type RequestSink, type SkippedLine } from './intake.js';
 import { type OpenLog, type Origin, openLog } from './open.js';

@@ -1,5 +1,5 @@
 // Owns telling the format of a log from its first bytes. Leaves reading it to the formats, files that are no text to magic.ts.
-import { Failure } from '../../core/failure.js';
+import { Failure } from '../../schema/failure.js';
 import { isClfLine } from './clf.js';
 import { findTimeColumn } from './columns.js';
 import { evenness, tableIn, tableSample } from './delimited.js';

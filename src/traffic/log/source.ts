@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { stdin } from 'node:process';
 import { addAbortSignal, pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { Failure } from '../../core/failure.js';
+import { Failure } from '../../schema/failure.js';
 
 /** How much is read at once: large enough to be rare, small enough to stay in the processor's cache while it is parsed. */
 const CHUNK_BYTES = 1 << 18;

@@ -1,4 +1,4 @@
-// Owns a request written as a line of a combined log, as Apache and nginx write it. Leaves which requests there are to run/generate.ts,
+// Owns a request written as a line of a combined log, as Apache and nginx write it. Leaves which requests there are to simulate/generate.ts,
 // reading such lines to clf.ts.
 //
 //   10.0.0.7 - - [01/Jan/2026:00:00:03 +0000] "GET /item/4 HTTP/1.1" 200 512 "-" "weir"

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type BackoffPlan, backoffPolicies, pauses } from '../../../src/actor/client/backoff.js';
-import { RandomStream } from '../../../src/core/random.js';
+import { RandomStream } from '../../../src/math/random.js';
 
 /** The first pauses of a client, each fed with the one before. */
 function first(n: number, plan: BackoffPlan, u: number): number[] {

@@ -7,7 +7,7 @@ import { open } from '../../../src/actor/client/open.js';
 import type { Behaviour } from '../../../src/actor/client/port.js';
 import { RetryBudget } from '../../../src/actor/client/retry-budget.js';
 import { type RetryingPlan, retrying } from '../../../src/actor/client/retrying.js';
-import { constant } from '../../../src/scenario/time-law.js';
+import { constant } from '../../../src/math/time-law.js';
 import { play, text } from './stage.js';
 
 type Story = readonly [rule: string, behaviour: () => Behaviour<{ readonly at: string }>, script: string, told: string];

@@ -5,9 +5,9 @@ import { planClients } from '../../../src/actor/client/plan.js';
 import { Population } from '../../../src/actor/client/population.js';
 import type { Answer } from '../../../src/actor/client/port.js';
 import type { ClientSpec } from '../../../src/actor/client/schema.js';
-import { Rank } from '../../../src/clock/rank.js';
-import { VirtualClock } from '../../../src/clock/virtual.js';
-import { Bug } from '../../../src/core/failure.js';
+import { Bug } from '../../../src/schema/failure.js';
+import { Rank } from '../../../src/time/rank.js';
+import { VirtualClock } from '../../../src/time/virtual.js';
 
 /** A road that answers when told to, and remembers what it was asked. */
 class ScriptedRoad implements Road {

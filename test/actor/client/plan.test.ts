@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { clientFaults } from '../../../src/actor/client/check.js';
 import { planClients } from '../../../src/actor/client/plan.js';
 import { type ClientSpec, ClientsSpec, type clientKinds } from '../../../src/actor/client/schema.js';
-import { Failure } from '../../../src/core/failure.js';
+import { Failure } from '../../../src/schema/failure.js';
 
 const complete: Record<keyof typeof clientKinds, ClientSpec> = {
   open: { kind: 'open', name: 'a', share: 2, timeout: '90s' },

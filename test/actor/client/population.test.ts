@@ -4,10 +4,10 @@ import type { Road, SentAttempt } from '../../../src/actor/client/client.js';
 import { planClients } from '../../../src/actor/client/plan.js';
 import { Population } from '../../../src/actor/client/population.js';
 import type { ClientSpec } from '../../../src/actor/client/schema.js';
-import { Rank } from '../../../src/clock/rank.js';
-import { VirtualClock } from '../../../src/clock/virtual.js';
-import { Failure } from '../../../src/core/failure.js';
-import { RandomStream } from '../../../src/core/random.js';
+import { RandomStream } from '../../../src/math/random.js';
+import { Failure } from '../../../src/schema/failure.js';
+import { Rank } from '../../../src/time/rank.js';
+import { VirtualClock } from '../../../src/time/virtual.js';
 
 /** Serves every attempt after a fixed time; a negative one never. */
 class SlowRoad implements Road {

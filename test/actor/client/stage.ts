@@ -5,10 +5,10 @@
 //
 // An answer concerns the oldest attempt without one, or the one named as j2#1: job 2, attempt 1. Alarms go off by themselves.
 import type { Attempt, Behaviour, ClientEvent, ClientPort, Job } from '../../../src/actor/client/port.js';
-import type { Ticket } from '../../../src/clock/agenda.js';
-import { Rank } from '../../../src/clock/rank.js';
-import { VirtualClock } from '../../../src/clock/virtual.js';
-import type { RandomStream } from '../../../src/core/random.js';
+import type { RandomStream } from '../../../src/math/random.js';
+import type { Ticket } from '../../../src/time/agenda.js';
+import { Rank } from '../../../src/time/rank.js';
+import { VirtualClock } from '../../../src/time/virtual.js';
 
 type State = { readonly at: string };
 

@@ -1,7 +1,7 @@
 // Models of chance, with fixed seeds, against the moments of their laws: within 3.3 standard errors of the closed form.
 import { describe, expect, it } from 'vitest';
-import { RandomStream } from '../../../src/core/random.js';
-import { parseRate } from '../../../src/scenario/quantity.js';
+import { RandomStream } from '../../../src/math/random.js';
+import { parseRate } from '../../../src/schema/quantity.js';
 import type { Arrival } from '../../../src/traffic/arrival/arrival.js';
 import { OnOffArrival, type OnOffShape } from '../../../src/traffic/arrival/onoff.js';
 import { ParetoArrival } from '../../../src/traffic/arrival/pareto.js';

@@ -1,7 +1,7 @@
 // Models without chance: their waves, drawn; and their sums against exact arithmetic.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseRate, type Rate } from '../../../src/scenario/quantity.js';
+import { parseRate, type Rate } from '../../../src/schema/quantity.js';
 import { BurstArrival, type BurstShape } from '../../../src/traffic/arrival/burst.js';
 import { ConstantArrival } from '../../../src/traffic/arrival/constant.js';
 import { CountsArrival } from '../../../src/traffic/arrival/counts.js';

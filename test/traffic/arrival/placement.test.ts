@@ -1,7 +1,7 @@
 // Where in its cycle each request comes; models begun and ended; models added up.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RandomStream } from '../../../src/core/random.js';
+import { RandomStream } from '../../../src/math/random.js';
 import type { Arrival } from '../../../src/traffic/arrival/arrival.js';
 import { between } from '../../../src/traffic/arrival/between.js';
 import { CountsArrival } from '../../../src/traffic/arrival/counts.js';

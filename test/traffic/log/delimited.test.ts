@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Failure } from '../../../src/core/failure.js';
+import { Failure } from '../../../src/schema/failure.js';
 import type { LogOptions } from '../../../src/traffic/log/options.js';
 import { readText } from './reading.js';
 

@@ -1,0 +1,181 @@
+// Owns one exchange with a node over HTTP, and what can go wrong on the way: nobody there, no answer, an answer that is none.
+// Leaves which exchanges there are to api.ts, trust in the node to pin.ts.
+import type { Readable } from 'node:stream';
+import { Agent, type Dispatcher, request } from 'undici';
+import { Failure } from '../schema/failure.js';
+import { VERSION } from '../version.js';
+import { readable, refusalFrom } from './refusal.js';
+
+export type Query = Readonly<Record<string, string | number | undefined>>;
+
+export interface Ask {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Behind the base address, with its parts encoded. */
+  readonly path: string;
+  readonly query?: Query;
+  /** Sent as JSON. */
+  readonly body?: object;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** What the JSON holds; undefined where there was no body. */
+  readonly body: unknown;
+}
+
+/** An answer that is read as it comes. */
+export interface OpenAnswer {
+  readonly headers: Answer['headers'];
+  readonly body: Readable;
+}
+
+/** How long a connection may take, and how long nothing may come on it, in ms. A node shows every 10 s that a stream lives. */
+const CONNECT_MS = 5_000;
+const SILENCE_MS = 30_000;
+
+/** No answer that is read as a whole comes near this. */
+const LONGEST_ANSWER_BYTES = 64 << 20;
+
+export class Connection {
+  readonly #agent = new Agent({
+    connect: { timeout: CONNECT_MS },
+    headersTimeout: SILENCE_MS,
+    bodyTimeout: SILENCE_MS,
+  });
+
+  /** @param url as `baseUrlFrom` gives it */
+  constructor(readonly url: string) {}
+
+  /**
+   * Asks, and reads the whole answer, whatever its status is.
+   * @throws Failure `node_unreachable`, `answer_unreadable`
+   */
+  async ask(ask: Ask): Promise<Answer> {
+    const { statusCode: status, headers, body } = await this.#send(ask);
+    const text = await this.#textOf(body);
+    return { status, headers, body: this.#parse(text, status, headers) };
+  }
+
+  /**
+   * Asks for something that is read as it comes.
+   * @param signal ends the answer
+   * @throws Failure `node_unreachable`, `answer_unreadable`, and what the node refuses with
+   */
+  async open(ask: Ask, type: string, signal?: AbortSignal): Promise<OpenAnswer> {
+    const { statusCode: status, headers, body } = await this.#send(ask, signal);
+    if (status !== 200) {
+      const text = await this.#textOf(body);
+      throw refusalFrom({ status, body: this.#parse(text, status, headers) }, this.url);
+    }
+    if (!String(headers['content-type']).startsWith(type)) {
+      body.destroy();
+      throw this.#notJson(`It is ${String(headers['content-type'] ?? 'of no type')} and not ${type}.`);
+    }
+    return { headers, body };
+  }
+
+  /** What the reading of an open answer broke off with, in words. */
+  broken(error: unknown): Failure {
+    return this.#unreachable(error);
+  }
+
+  close(): Promise<void> {
+    return this.#agent.destroy();
+  }
+
+  async #send(
+    { method, path, query = {}, body, headers = {} }: Ask,
+    signal?: AbortSignal,
+  ): Promise<Dispatcher.ResponseData> {
+    const url = new URL(`${this.url}${path}`);
+    for (const [name, value] of Object.entries(query))
+      if (value !== undefined) url.searchParams.set(name, String(value));
+    const sent = {
+      accept: 'application/json',
+      'user-agent': `weir/${VERSION}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    };
+    try {
+      return await request(url, {
+        dispatcher: this.#agent,
+        method,
+        headers: sent,
+        body: body === undefined ? null : JSON.stringify(body),
+        signal: signal ?? null,
+      });
+    } catch (error) {
+      throw this.#unreachable(error);
+    }
+  }
+
+  async #textOf(body: Readable): Promise<string> {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    try {
+      for await (const chunk of body) {
+        chunks.push(chunk as Buffer);
+        bytes += (chunk as Buffer).length;
+        if (bytes > LONGEST_ANSWER_BYTES) throw this.#notJson(`It is longer than ${LONGEST_ANSWER_BYTES} bytes.`);
+      }
+    } catch (error) {
+      throw error instanceof Failure ? error : this.#unreachable(error);
+    }
+    return Buffer.concat(chunks).toString('utf8');
+  }
+
+  #parse(text: string, status: number, headers: Answer['headers']): unknown {
+    const { location } = headers;
+    if (status >= 300 && status < 400) throw this.#notJson(`It points elsewhere, to ${readable(String(location))}.`);
+    if (text === '') return undefined;
+    try {
+      return JSON.parse(text);
+    } catch {
+      const begin = readable(text.slice(0, 80));
+      throw this.#notJson(`Status ${status}, and no JSON: it begins with "${begin}".`);
+    }
+  }
+
+  #notJson(why: string): Failure {
+    return new Failure('answer_unreadable', {
+      what: `The answer of ${this.url} cannot be read.`,
+      why,
+      fix: 'Check that the address is that of a node; a proxy on the way may have answered in its place.',
+    });
+  }
+
+  #unreachable(error: unknown): Failure {
+    if (error instanceof Failure) return error;
+    const { code, message, name } = error as NodeJS.ErrnoException;
+    if (name === 'HTTPParserError') return this.#notJson('What answers there does not speak HTTP.');
+    return new Failure('node_unreachable', {
+      what: `The node at ${this.url} could not be reached.`,
+      why: reasonOf(code, message),
+      fix: 'Start it with `weir serve`, or say where it is with --url or WEIR_URL.',
+      cause: error,
+    });
+  }
+}
+
+function reasonOf(code: string | undefined, message: string): string {
+  switch (code) {
+    case 'ECONNREFUSED':
+      return 'Nobody listens there (ECONNREFUSED).';
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `Its name is not known (${code}).`;
+    case 'UND_ERR_CONNECT_TIMEOUT':
+      return `No connection came about within ${CONNECT_MS / 1000} s.`;
+    case 'UND_ERR_HEADERS_TIMEOUT':
+    case 'UND_ERR_BODY_TIMEOUT':
+      return `Nothing came for ${SILENCE_MS / 1000} s.`;
+    case 'UND_ERR_SOCKET':
+    case 'ECONNRESET':
+    case 'UND_ERR_ABORTED':
+      return 'The connection broke off.';
+    default:
+      return `${readable(message).replace(/\.$/, '')}${code === undefined ? '' : ` (${code})`}.`;
+  }
+}

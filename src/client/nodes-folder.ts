@@ -1,0 +1,123 @@
+// Owns what a person's own folder keeps about nodes: for each address the key that was pinned and the credentials that were given.
+// Leaves when to trust a key to pin.ts, writing safely to private-file.ts.
+//
+//   ~/.config/weir/                          $WEIR_CONFIG, else $XDG_CONFIG_HOME/weir
+//     127.0.0.1_7770-0f1e2d3c/               one folder an address, so that two commands never write to the same file for two nodes
+//       pin.json                             the key that was seen first, and how it was followed
+//       key.json                             the key of the API that is sent
+//       key-<id>.json                        keys that were minted before
+//       session.json                         the session that is sent where there is no key
+import { createHash } from 'node:crypto';
+import { existsSync, rmSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+import type { Static, TSchema } from 'typebox';
+import { reader, SuccessionShape } from '../record/shape.js';
+import { Failure } from '../schema/failure.js';
+import { Type } from '../schema/json-schema.js';
+import { readPrivate, writePrivate } from '../store/private-file.js';
+
+const Pin = Type.Object({
+  url: Type.String(),
+  /** The key that was seen first: its 32 bytes in base64. */
+  public_key: Type.String(),
+  /** ISO 8601. */
+  pinned_at: Type.String(),
+  /** How it was followed since, oldest first. */
+  successions: Type.Array(SuccessionShape),
+});
+export type Pin = Static<typeof Pin>;
+
+const KeptKey = Type.Object({
+  url: Type.String(),
+  key: Type.String(),
+  key_id: Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$' }),
+  owner: Type.String(),
+  expires_at: Type.String(),
+});
+export type KeptKey = Static<typeof KeptKey>;
+
+const KeptSession = Type.Object({
+  url: Type.String(),
+  /** As it is sent: `weir_session=…`. */
+  cookie: Type.String(),
+  owner: Type.String(),
+  expires_at: Type.String(),
+});
+export type KeptSession = Static<typeof KeptSession>;
+
+export class NodeFolder {
+  readonly path: string;
+  readonly pin: KeptFile<typeof Pin>;
+  readonly key: KeptFile<typeof KeptKey>;
+  readonly session: KeptFile<typeof KeptSession>;
+
+  /** @param url as `baseUrlFrom` gives it */
+  constructor(url: string, configFolder: string = configFolderFrom(process.env)) {
+    const { host } = new URL(url);
+    const digest = createHash('sha256').update(url).digest('hex').slice(0, 8);
+    this.path = join(configFolder, `${host.replace(/[^a-z0-9.-]/g, '_').slice(0, 100)}-${digest}`);
+    this.pin = new KeptFile(join(this.path, 'pin.json'), Pin);
+    this.key = new KeptFile(join(this.path, 'key.json'), KeptKey);
+    this.session = new KeptFile(join(this.path, 'session.json'), KeptSession);
+  }
+
+  /** Keeps a key in place of the one before, which is put aside: the machines that it made open with no other. @returns where */
+  replaceKey(key: KeptKey): string | undefined {
+    const before = this.key.read();
+    const aside = before && new KeptFile(join(this.path, `key-${before.key_id}.json`), KeptKey);
+    if (before !== undefined) aside?.write(before);
+    this.key.write(key);
+    return aside?.path;
+  }
+}
+
+/** One JSON file of a known shape. */
+class KeptFile<S extends TSchema> {
+  constructor(
+    readonly path: string,
+    private readonly shape: S,
+  ) {}
+
+  get exists(): boolean {
+    return existsSync(this.path);
+  }
+
+  /** @throws Failure `unreadable_file` */
+  read(): Static<S> | undefined {
+    const text = readPrivate(this.path);
+    if (text === undefined) return undefined;
+    const read = reader(this.shape)(parsed(text));
+    if ('value' in read) return read.value;
+    throw new Failure('unreadable_file', {
+      what: `The file ${this.path} cannot be read.`,
+      why: `It does not look as this program writes it: ${read.fault}.`,
+      fix: 'Put a copy of it back, or remove it; what it kept is gone then.',
+    });
+  }
+
+  /** @throws Failure `unwritable_folder` */
+  write(value: Static<S>): void {
+    writePrivate(this.path, `${JSON.stringify(value, undefined, 2)}\n`);
+  }
+
+  remove(): void {
+    rmSync(this.path, { force: true });
+  }
+}
+
+/** By the XDG Base Directory Specification, in which a relative path counts as none. */
+export function configFolderFrom(env: NodeJS.ProcessEnv): string {
+  const { WEIR_CONFIG: own, XDG_CONFIG_HOME: xdg } = env;
+  if (own !== undefined && own !== '') return own;
+  return join(xdg !== undefined && isAbsolute(xdg) ? xdg : join(homedir(), '.config'), 'weir');
+}
+
+/** Undefined, which fits no shape, for what is not JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,160 @@
+// Owns the shape of a contract definition: states, transitions, triggers, operators. Leaves what it means to compile.ts.
+import type { Static } from 'typebox';
+import { Type } from '../schema/json-schema.js';
+
+const Name = (description: string) =>
+  Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_-]{0,63}$', minLength: 1, maxLength: 64, description });
+
+export const StateDefinition = Type.Object(
+  {
+    initial: Type.Optional(
+      Type.Boolean({ description: 'A new contract is in this state. Exactly one state is initial.' }),
+    ),
+    role: Type.Optional(
+      Type.Enum(['initial', 'intermediate', 'final'], { description: 'What the state is for; said to readers only.' }),
+    ),
+    admits: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether an event that finds the contract in this state is admitted. Default: only the initial state admits.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+/** Every trigger has a kind; the fields beside it are those of its kind. */
+export const TriggerDefinition = Type.Object(
+  { kind: Type.String({ minLength: 1, maxLength: 64, description: 'The kind of trigger: on_aggregate.' }) },
+  { additionalProperties: true },
+);
+
+export const OnAggregate = Type.Object(
+  {
+    kind: Type.Literal('on_aggregate'),
+    event: Name('The kind of event that is counted, for example request.'),
+    aggregate: Type.Literal('count', { description: 'What is taken over the window.' }),
+    within: Type.Integer({ minimum: 1, maximum: 100_000, description: 'Length of the rolling window in cycles.' }),
+    condition: Type.String({
+      minLength: 1,
+      maxLength: 500,
+      description: 'When the transition fires: comparisons of `count`, for example `count > 100`.',
+    }),
+  },
+  { additionalProperties: false },
+);
+
+export const PostAction = Type.Object(
+  { emit: Name('Name of the event that is emitted once the transition is on the record.') },
+  { additionalProperties: false },
+);
+
+export const TransitionDefinition = Type.Object(
+  {
+    from: Name('State that the transition leaves.'),
+    to: Name('State that the transition enters.'),
+    operator: Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: 'Id of the registry operator that the transition fires.',
+    }),
+    inputs: Type.Optional(
+      Type.Record(Type.String({ minLength: 1, maxLength: 64 }), Type.Number({ minimum: -1e300, maximum: 1e300 }), {
+        maxProperties: 32,
+        description: 'Inputs of the operator, in its units. A manual transition may give others.',
+      }),
+    ),
+    fires_when: Type.Optional(
+      Type.Union([Type.Null(), Type.String({ minLength: 1, maxLength: 500 })], {
+        description:
+          'A further condition on `count` and `input.<name>`, for example `input.level >= 3`; null for none.',
+      }),
+    ),
+    proof_required: Type.Optional(
+      Type.Boolean({
+        description: 'Whether the result is proved and verified at each fire. Always true for physics operators.',
+      }),
+    ),
+    trigger: Type.Optional(
+      Type.Union([Type.Null(), TriggerDefinition], {
+        description: 'What fires the transition by itself; null: only a manual transition does.',
+      }),
+    ),
+    post_actions: Type.Optional(Type.Array(PostAction, { maxItems: 16, description: 'What follows, in order.' })),
+  },
+  { additionalProperties: false },
+);
+
+export const ParameterDefinition = Type.Object(
+  {
+    default: Type.Integer({
+      minimum: 1,
+      maximum: 1_000_000_000,
+      description: 'Taken when a deploy does not give the parameter.',
+    }),
+    min: Type.Integer({ minimum: 1, maximum: 1_000_000_000, description: 'Smallest value allowed.' }),
+    max: Type.Integer({ minimum: 1, maximum: 1_000_000_000, description: 'Largest value allowed.' }),
+    unit: Type.String({ minLength: 1, maxLength: 64, description: 'What the number counts.' }),
+  },
+  { additionalProperties: false },
+);
+
+export const ContractDefinition = Type.Object(
+  {
+    id: Type.Optional(
+      Type.String({ pattern: '^[a-z0-9-]{1,64}$', description: 'Id of the template the definition was made from.' }),
+    ),
+    category: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 64, description: 'Shelf of the template catalogue.' }),
+    ),
+    name: Name('Name of the definition, for example rate_limiter.'),
+    version: Type.String({
+      pattern: '^[0-9]{1,6}(\\.[0-9]{1,6}){0,2}$',
+      description: 'Version of the definition, for example 1.0.',
+    }),
+    audit_clock: Type.Optional(
+      Type.Object(
+        {
+          on: Type.Boolean({ description: 'Whether rows are stamped with their cycle.' }),
+          tick_rate: Type.Integer({ minimum: 1, maximum: 1, description: 'Cycles per tick.' }),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+    parameters: Type.Optional(
+      Type.Record(Type.String({ pattern: '^[a-z_]{1,32}$' }), ParameterDefinition, {
+        maxProperties: 16,
+        description: 'Parameters of the template that the definition was made from.',
+      }),
+    ),
+    states: Type.Record(Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_-]{0,63}$' }), StateDefinition, {
+      minProperties: 1,
+      maxProperties: 64,
+      description: 'The states by name.',
+    }),
+    transitions: Type.Array(TransitionDefinition, {
+      maxItems: 256,
+      description: 'In order of precedence: where several could fire, the first does.',
+    }),
+    operators: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            id: Type.String({ minLength: 1, maxLength: 64, description: 'Id in the operator registry.' }),
+            kind: Type.Optional(Type.Enum(['substrate', 'physics'], { description: 'Kind of the operator.' })),
+          },
+          { additionalProperties: false },
+        ),
+        { maxItems: 64, description: 'The operators that the transitions fire.' },
+      ),
+    ),
+    uses: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 16, description: 'What it is good for.' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export type ContractDefinition = Static<typeof ContractDefinition>;
+export type TransitionDefinition = Static<typeof TransitionDefinition>;
+export type OnAggregate = Static<typeof OnAggregate>;

@@ -1,0 +1,282 @@
+// Owns the grammar of conditions: text -> tree, or the place of the first error. Leaves meaning to evaluate.ts and solve.ts.
+//
+//   or          and ( ("or" | "||") and )*
+//   and         not ( ("and" | "&&") not )*
+//   not         ("not" | "!") not | comparison
+//   comparison  sum ( ("<" | "<=" | ">" | ">=" | "==" | "!=") sum )?
+//   sum         product ( ("+" | "-") product )*
+//   product     unary ( ("*" | "/") unary )*
+//   unary       "-" unary | primary
+//   primary     number | name ("." name)* | "true" | "false" | "(" or ")"
+//
+// A condition is data: nothing of it is ever run as code.
+import { nearest } from '../../schema/did-you-mean.js';
+
+export type Comparison = '<' | '<=' | '>' | '>=' | '==' | '!=';
+
+/** A tree; `at` is the column (from 1) where it begins. */
+export type Node =
+  | { readonly kind: 'number'; readonly value: number; readonly at: number }
+  | { readonly kind: 'name'; readonly name: string; readonly at: number }
+  | { readonly kind: 'truth'; readonly value: boolean; readonly at: number }
+  | { readonly kind: 'negate' | 'not'; readonly of: Node; readonly at: number }
+  | {
+      readonly kind: 'arithmetic';
+      readonly op: '+' | '-' | '*' | '/';
+      readonly left: Node;
+      readonly right: Node;
+      readonly at: number;
+    }
+  | {
+      readonly kind: 'compare';
+      readonly op: Comparison;
+      readonly left: Node;
+      readonly right: Node;
+      readonly at: number;
+    }
+  | { readonly kind: 'and' | 'or'; readonly left: Node; readonly right: Node; readonly at: number };
+
+/** The first thing in a condition that cannot be understood, with its column (from 1). */
+export class ExpressionError extends Error {
+  override readonly name = 'ExpressionError';
+  constructor(
+    message: string,
+    readonly column: number,
+  ) {
+    super(`column ${column}: ${message}`);
+  }
+}
+
+/** Which names a condition may use: whole names, or every name that begins with a prefix as `input.`. */
+export interface Vocabulary {
+  readonly names: readonly string[];
+  readonly prefixes?: readonly string[];
+}
+
+const DEPTH = 64;
+const LENGTH = 500;
+
+/**
+ * Reads a condition and checks that it is one: every name known, numbers compared with numbers, truth combined with truth.
+ * @throws ExpressionError with the column of the first error
+ */
+export function parseCondition(text: string, vocabulary: Vocabulary): Node {
+  if (text.length > LENGTH) throw new ExpressionError(`the condition is longer than ${LENGTH} characters`, LENGTH + 1);
+  const node = new Parser(tokenize(text), text.length + 1, vocabulary).whole();
+  expectType(node, 'truth');
+  return node;
+}
+
+interface Token {
+  readonly text: string;
+  readonly kind: 'number' | 'name' | 'sign' | 'end';
+  readonly at: number;
+}
+
+const TOKEN =
+  /\s*(?:(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)|(<=|>=|==|!=|&&|\|\||[<>+\-*/()!]))/y;
+
+function tokenize(text: string): Token[] {
+  const tokens: Token[] = [];
+  let index = 0;
+  while (text.slice(index).trim() !== '') {
+    TOKEN.lastIndex = index;
+    const match = TOKEN.exec(text);
+    if (match === null) throw unknownSign(text, index);
+    const word = match[1] ?? match[2] ?? match[3] ?? '';
+    const at = TOKEN.lastIndex - word.length + 1;
+    tokens.push({ text: word, at, kind: match[1] !== undefined ? 'number' : match[2] !== undefined ? 'name' : 'sign' });
+    index = TOKEN.lastIndex;
+  }
+  return tokens;
+}
+
+function unknownSign(text: string, from: number): ExpressionError {
+  const column = from + text.slice(from).search(/\S/) + 1;
+  const sign = String.fromCodePoint(text.codePointAt(column - 1) ?? 0);
+  const advice =
+    sign === '='
+      ? ' (equality is written ==)'
+      : sign === '&'
+        ? ' (and is written &&)'
+        : sign === '|'
+          ? ' (or is written ||)'
+          : '';
+  return new ExpressionError(`"${sign}" has no meaning here${advice}`, column);
+}
+
+class Parser {
+  private next = 0;
+  private depth = 0;
+
+  constructor(
+    private readonly tokens: readonly Token[],
+    private readonly endColumn: number,
+    private readonly vocabulary: Vocabulary,
+  ) {}
+
+  whole(): Node {
+    const node = this.or();
+    const rest = this.peek();
+    if (rest.kind !== 'end')
+      throw new ExpressionError(`"${rest.text}" was not expected after a whole condition`, rest.at);
+    return node;
+  }
+
+  private or(): Node {
+    let left = this.and();
+    for (let token = this.take('or', '||'); token !== undefined; token = this.take('or', '||')) {
+      left = { kind: 'or', left: expectType(left, 'truth'), right: expectType(this.and(), 'truth'), at: left.at };
+    }
+    return left;
+  }
+
+  private and(): Node {
+    let left = this.not();
+    for (let token = this.take('and', '&&'); token !== undefined; token = this.take('and', '&&')) {
+      left = { kind: 'and', left: expectType(left, 'truth'), right: expectType(this.not(), 'truth'), at: left.at };
+    }
+    return left;
+  }
+
+  private not(): Node {
+    const token = this.take('not', '!');
+    if (token === undefined) return this.comparison();
+    return this.nested(token, () => ({ kind: 'not', of: expectType(this.not(), 'truth'), at: token.at }));
+  }
+
+  private comparison(): Node {
+    const left = this.sum();
+    const token = this.take('<', '<=', '>', '>=', '==', '!=');
+    if (token === undefined) return left;
+    const right = this.sum();
+    const again = this.take('<', '<=', '>', '>=', '==', '!=');
+    if (again !== undefined) {
+      throw new ExpressionError('comparisons cannot be chained: write a < b && b < c', again.at);
+    }
+    return {
+      kind: 'compare',
+      op: token.text as Comparison,
+      left: expectType(left, 'number'),
+      right: expectType(right, 'number'),
+      at: left.at,
+    };
+  }
+
+  private sum(): Node {
+    let left = this.product();
+    for (let token = this.take('+', '-'); token !== undefined; token = this.take('+', '-')) {
+      left = this.arithmetic(token, left, this.product());
+    }
+    return left;
+  }
+
+  private product(): Node {
+    let left = this.unary();
+    for (let token = this.take('*', '/'); token !== undefined; token = this.take('*', '/')) {
+      left = this.arithmetic(token, left, this.unary());
+    }
+    return left;
+  }
+
+  private arithmetic(token: Token, left: Node, right: Node): Node {
+    const op = token.text as '+' | '-' | '*' | '/';
+    return {
+      kind: 'arithmetic',
+      op,
+      left: expectType(left, 'number'),
+      right: expectType(right, 'number'),
+      at: left.at,
+    };
+  }
+
+  private unary(): Node {
+    const token = this.take('-');
+    if (token === undefined) return this.primary();
+    return this.nested(token, () => ({ kind: 'negate', of: expectType(this.unary(), 'number'), at: token.at }));
+  }
+
+  private primary(): Node {
+    const token = this.peek();
+    this.next += 1;
+    if (token.kind === 'number') return { kind: 'number', value: finite(token), at: token.at };
+    if (token.kind === 'name') return this.name(token);
+    if (token.text !== '(') {
+      const found = token.kind === 'end' ? 'the condition ends here' : `"${token.text}" was found`;
+      throw new ExpressionError(`a number, a name or "(" was expected, but ${found}`, token.at);
+    }
+    return this.nested(token, () => {
+      const inner = this.or();
+      if (this.take(')') === undefined) {
+        throw new ExpressionError(`the "(" of column ${token.at} is not closed`, this.peek().at);
+      }
+      return inner;
+    });
+  }
+
+  private name(token: Token): Node {
+    if (token.text === 'true' || token.text === 'false')
+      return { kind: 'truth', value: token.text === 'true', at: token.at };
+    const { names, prefixes = [] } = this.vocabulary;
+    const known = names.includes(token.text) || prefixes.some((prefix) => token.text.startsWith(prefix));
+    if (!known) {
+      const guess = nearest(token.text, names);
+      const allowed = [...names, ...prefixes.map((prefix) => `${prefix}<name>`)].join(', ');
+      const advice = guess === undefined ? `known here: ${allowed}` : `did you mean "${guess}"?`;
+      throw new ExpressionError(`the name "${token.text}" is not known (${advice})`, token.at);
+    }
+    return { kind: 'name', name: token.text, at: token.at };
+  }
+
+  private nested(token: Token, inner: () => Node): Node {
+    this.depth += 1;
+    if (this.depth > DEPTH) throw new ExpressionError(`the condition is nested deeper than ${DEPTH}`, token.at);
+    const node = inner();
+    this.depth -= 1;
+    return node;
+  }
+
+  private peek(): Token {
+    return this.tokens[this.next] ?? { text: '', kind: 'end', at: this.endColumn };
+  }
+
+  private take(...texts: string[]): Token | undefined {
+    const token = this.peek();
+    if (token.kind === 'end' || !texts.includes(token.text)) return undefined;
+    this.next += 1;
+    return token;
+  }
+}
+
+function finite(token: Token): number {
+  const value = Number(token.text);
+  if (!Number.isFinite(value)) throw new ExpressionError(`the number ${token.text} is too large`, token.at);
+  return value;
+}
+
+function expectType(node: Node, wanted: 'number' | 'truth'): Node {
+  const type = typeOf(node);
+  if (type === wanted) return node;
+  throw new ExpressionError(
+    wanted === 'truth'
+      ? 'a condition was expected here, but this is a number: compare it, for example count > 100'
+      : 'a number was expected here, but this is a condition',
+    node.at,
+  );
+}
+
+function typeOf(node: Node): 'number' | 'truth' {
+  switch (node.kind) {
+    case 'number':
+    case 'name':
+    case 'negate':
+    case 'arithmetic':
+      return 'number';
+    case 'truth':
+    case 'not':
+    case 'compare':
+    case 'and':
+    case 'or':
+      return 'truth';
+  }
+}

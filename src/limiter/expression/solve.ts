@@ -1,0 +1,124 @@
+// Owns solving a condition for `count`: tree -> the set of counts for which it holds.
+//
+// A condition of a trigger compares expressions that are linear in the count, so it holds on whole ranges of counts.
+// Knowing the ranges is what lets a gate count millions of events with two comparisons each: see limiter/gate.ts.
+import { Bug } from '../../schema/failure.js';
+import { ALL, complement, type IntegerSet, intersection, NONE, range, union } from './integer-set.js';
+import { type Comparison, ExpressionError, type Node } from './parse.js';
+
+/** slope * count + offset */
+interface Linear {
+  readonly slope: number;
+  readonly offset: number;
+}
+
+/**
+ * The counts (integers >= 0) for which the condition holds.
+ * @throws ExpressionError where the condition is not linear in `count` (count * count, 100 / count)
+ */
+export function solveForCount(node: Node): IntegerSet {
+  switch (node.kind) {
+    case 'truth':
+      return node.value ? ALL : NONE;
+    case 'not':
+      return complement(solveForCount(node.of));
+    case 'and':
+      return intersection(solveForCount(node.left), solveForCount(node.right));
+    case 'or':
+      return union(solveForCount(node.left), solveForCount(node.right));
+    case 'compare':
+      return solveComparison(node.op, linear(node.left), linear(node.right));
+    case 'number':
+    case 'name':
+    case 'negate':
+    case 'arithmetic':
+      throw new Bug('a number stands where the parser promised a condition');
+  }
+}
+
+//  a * count + b  op  0   becomes   count  op  -b / a   (turned round where a < 0)
+function solveComparison(op: Comparison, left: Linear, right: Linear): IntegerSet {
+  const slope = left.slope - right.slope;
+  const offset = left.offset - right.offset;
+  if (slope === 0) return constant(op, offset) ? ALL : NONE;
+  const bound = -offset / slope;
+  switch (slope > 0 ? op : turned[op]) {
+    case '>':
+      return range(Math.floor(bound) + 1, Number.POSITIVE_INFINITY);
+    case '>=':
+      return range(Math.ceil(bound), Number.POSITIVE_INFINITY);
+    case '<':
+      return range(0, Math.ceil(bound) - 1);
+    case '<=':
+      return range(0, Math.floor(bound));
+    case '==':
+      return Number.isInteger(bound) ? range(bound, bound) : NONE;
+    case '!=':
+      return Number.isInteger(bound) ? complement(range(bound, bound)) : ALL;
+  }
+}
+
+const turned: Readonly<Record<Comparison, Comparison>> = {
+  '<': '>',
+  '<=': '>=',
+  '>': '<',
+  '>=': '<=',
+  '==': '==',
+  '!=': '!=',
+};
+
+function constant(op: Comparison, offset: number): boolean {
+  switch (op) {
+    case '<':
+      return offset < 0;
+    case '<=':
+      return offset <= 0;
+    case '>':
+      return offset > 0;
+    case '>=':
+      return offset >= 0;
+    case '==':
+      return offset === 0;
+    case '!=':
+      return offset !== 0;
+  }
+}
+
+function linear(node: Node): Linear {
+  switch (node.kind) {
+    case 'number':
+      return { slope: 0, offset: node.value };
+    case 'name':
+      return { slope: 1, offset: 0 };
+    case 'negate': {
+      const { slope, offset } = linear(node.of);
+      return { slope: -slope, offset: -offset };
+    }
+    case 'arithmetic':
+      return combine(node.op, linear(node.left), linear(node.right), node.at);
+    case 'truth':
+    case 'not':
+    case 'compare':
+    case 'and':
+    case 'or':
+      throw new Bug('a condition stands where the parser promised a number');
+  }
+}
+
+function combine(op: '+' | '-' | '*' | '/', left: Linear, right: Linear, at: number): Linear {
+  switch (op) {
+    case '+':
+      return { slope: left.slope + right.slope, offset: left.offset + right.offset };
+    case '-':
+      return { slope: left.slope - right.slope, offset: left.offset - right.offset };
+    case '*': {
+      const [factor, other] = left.slope === 0 ? [left, right] : [right, left];
+      if (factor.slope !== 0) throw new ExpressionError('count cannot be multiplied by itself', at);
+      return { slope: other.slope * factor.offset, offset: other.offset * factor.offset };
+    }
+    case '/':
+      if (right.slope !== 0) throw new ExpressionError('nothing can be divided by count', at);
+      if (right.offset === 0) throw new ExpressionError('a division by zero', at);
+      return { slope: left.slope / right.offset, offset: left.offset / right.offset };
+  }
+}

@@ -1,0 +1,189 @@
+// Owns holding what a target did against what the model says of the same arrivals. Pure: both are there already. Leaves the verdict
+// to judge.ts.
+//
+//   lax      the model, given only what is known to have arrived
+//   strict   the model, given also what may have arrived: requests without an answer, requests at the edge of a cycle
+//
+//   count    lax    |-----------|            what was seen has to lie between the two. Where everything is known both are the
+//            seen        x                   same, and nothing but equality will do
+//            strict     |---------------|
+//
+// A cycle of a contract is compared as a whole: its answers in order of the counts that they tell, the k-th with the k-th.
+import type { Difference, TransitionSeen } from '../outcome/schema.js';
+import type { Cell, SeenAnswer } from './ledger.js';
+import type { Modelled } from './model.js';
+
+export interface Seen {
+  readonly cells: readonly Pick<Cell, 'cycle' | 'contract' | 'answers'>[];
+  /** By contract, in order of cycle; undefined where the target does not tell its transitions. */
+  readonly transitions: readonly (readonly TransitionSeen[])[] | undefined;
+  /** Emitted events by contract, as heard; undefined where nobody listened. */
+  readonly events: readonly (readonly EventSeen[])[] | undefined;
+}
+
+export interface EventSeen {
+  readonly cycle: number;
+  readonly event: string;
+}
+
+export interface Models {
+  readonly lax: Modelled;
+  /** The same object as `lax` where everything is known. */
+  readonly strict: Modelled;
+  /** The events that entering a state emits, by the names of the states left and entered. */
+  readonly emits: (from: string | undefined, to: string) => readonly string[];
+  /** The first cycle from which transitions are not held against the model, by contract: what arrived is not known exactly. */
+  readonly unknownFrom: (contract: number) => number;
+  /** The state in which every contract begins. */
+  readonly initial: string;
+}
+
+/** In order of cycle, then contract. */
+export function compare(names: readonly string[], seen: Seen, models: Models): Difference[] {
+  const differences: Difference[] = [];
+  for (const cell of seen.cells) differences.push(...compareCell(names[cell.contract]!, cell, models));
+  names.forEach((name, contract) => {
+    const known = models.unknownFrom(contract);
+    const transitions = seen.transitions?.[contract];
+    if (transitions !== undefined)
+      differences.push(...compareTransitions(name, models.lax.transitions[contract]!, transitions, known));
+    const events = seen.events?.[contract];
+    if (events !== undefined) {
+      const expected = eventsOf(models.lax.transitions[contract]!, models);
+      differences.push(...compareEvents(name, expected, events, known));
+    }
+  });
+  return differences.sort((a, b) => a.cycle - b.cycle || compareText(a.contract, b.contract));
+}
+
+function compareCell(
+  contract: string,
+  { cycle, answers, contract: index }: Seen['cells'][number],
+  { lax, strict }: Models,
+): Difference[] {
+  const low = lax.answers(cycle, index);
+  const high = strict.answers(cycle, index);
+  // Of the strict model's answers, this many may have gone to requests of which nothing was heard.
+  const spare = high.length - answers.length;
+  const found: Difference[] = [];
+  const say = (figure: string, predicted: Difference['predicted'], observed: Difference['observed'], note?: string) =>
+    void found.push({ cycle, contract, figure, predicted, observed, ...(note === undefined ? {} : { note }) });
+  const admitted = admittedOf(answers);
+  const least = Math.max(0, admittedOf(high) - spare);
+  const most = admittedOf(low) + Math.max(0, answers.length - low.length);
+  if (admitted < least || admitted > most) {
+    say('admitted', between(least, most), admitted, `of ${answers.length} requests`);
+  }
+  const inOrder = [...answers].sort((a, b) => (a.count ?? 0) - (b.count ?? 0));
+  for (const [k, { count, state, admitted: isAdmitted }] of inOrder.entries()) {
+    const from = low[Math.min(k, low.length - 1)];
+    const to = high[k + spare];
+    const place = `answer ${k + 1} of ${answers.length} in this cycle`;
+    if (count !== undefined && from?.count !== undefined && to?.count !== undefined) {
+      if (count < from.count || count > to.count) {
+        say('count', between(from.count, to.count), count, place);
+        break;
+      }
+    }
+    const states = new Set(high.slice(k, k + spare + 1).map((answer) => answer.state));
+    if (from !== undefined) states.add(from.state);
+    if (state !== undefined && !states.has(state)) {
+      say('state', [...states].join(' or '), state, place);
+      break;
+    }
+    if (lax === strict && count !== undefined && from !== undefined && isAdmitted !== from.admitted) {
+      say('decision', wordOf(from.admitted), wordOf(isAdmitted), place);
+      break;
+    }
+  }
+  return found;
+}
+
+function compareTransitions(
+  contract: string,
+  predicted: readonly TransitionSeen[],
+  observed: readonly TransitionSeen[],
+  unknownFrom: number,
+): Difference[] {
+  return byCycle(predicted, observed, unknownFrom).flatMap(([cycle, expected, found]) => {
+    const length = Math.max(expected.length, found.length);
+    return Array.from({ length }, (_, k): Difference[] => {
+      const [mine, theirs] = [expected[k], found[k]];
+      if (mine?.to !== theirs?.to) {
+        return [{ cycle, contract, figure: 'transition', predicted: mine?.to ?? null, observed: theirs?.to ?? null }];
+      }
+      if (mine!.count === theirs!.count) return [];
+      const note = `of the transition to ${mine!.to}`;
+      return [{ cycle, contract, figure: 'count', predicted: mine!.count, observed: theirs!.count, note }];
+    }).flat();
+  });
+}
+
+function compareEvents(
+  contract: string,
+  predicted: readonly EventSeen[],
+  observed: readonly EventSeen[],
+  unknownFrom: number,
+): Difference[] {
+  return byCycle(predicted, observed, unknownFrom).flatMap(([cycle, expected, found]) => {
+    const missing = without(expected, found);
+    const extra = without(found, expected);
+    return [
+      ...missing.map(({ event }) => ({ cycle, contract, figure: 'event', predicted: event, observed: null })),
+      ...extra.map(({ event }) => ({ cycle, contract, figure: 'event', predicted: null, observed: event })),
+    ];
+  });
+}
+
+/** What the transitions of a contract emit, in order. */
+function eventsOf(transitions: readonly TransitionSeen[], { emits, initial }: Models): EventSeen[] {
+  let from = initial;
+  return transitions.flatMap(({ cycle, to }) => {
+    const events = emits(from, to).map((event) => ({ cycle, event }));
+    from = to;
+    return events;
+  });
+}
+
+/** Both lists cut into cycles, as far as what arrived is known. */
+function byCycle<T extends { readonly cycle: number }>(
+  predicted: readonly T[],
+  observed: readonly T[],
+  unknownFrom: number,
+): [cycle: number, predicted: T[], observed: T[]][] {
+  const cycles = new Map<number, [cycle: number, predicted: T[], observed: T[]]>();
+  const of = (cycle: number) => {
+    const entry = cycles.get(cycle) ?? [cycle, [], []];
+    cycles.set(cycle, entry);
+    return entry;
+  };
+  for (const one of predicted) if (one.cycle < unknownFrom) of(one.cycle)[1].push(one);
+  for (const one of observed) if (one.cycle < unknownFrom) of(one.cycle)[2].push(one);
+  return [...cycles.values()];
+}
+
+function without(all: readonly EventSeen[], taken: readonly EventSeen[]): EventSeen[] {
+  const rest = taken.map(({ event }) => event);
+  return all.filter(({ event }) => {
+    const place = rest.indexOf(event);
+    if (place >= 0) rest.splice(place, 1);
+    return place < 0;
+  });
+}
+
+function admittedOf(answers: readonly SeenAnswer[]): number {
+  return answers.reduce((sum, { admitted }) => sum + (admitted ? 1 : 0), 0);
+}
+
+function between(least: number, most: number): number | string {
+  return least === most ? least : `${least} to ${most}`;
+}
+
+function wordOf(isAdmitted: boolean): string {
+  return isAdmitted ? 'admitted' : 'limited';
+}
+
+/** By code unit: the same order on every machine. */
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,50 @@
+// Owns the thread of embedded-node.ts: a node, started and warmed up when the thread is, closed when it is told to.
+import { parentPort, workerData } from 'node:worker_threads';
+import { rateLimiter } from '../limiter/rate-limiter.js';
+import { planContract } from '../limiter/validate.js';
+import { startNode } from '../node/node.js';
+import { standardOperators } from '../operator/registry.js';
+import { generateSigner } from '../record/signing.js';
+import { assert } from '../schema/failure.js';
+import { openSqliteStore } from '../store/sqlite.js';
+import { WallClock } from '../time/wall.js';
+import { connectTo } from './connection.js';
+import type { EmbeddedNodeMessage, EmbeddedNodeTask } from './embedded-node.js';
+import { warmUp } from './warm-up.js';
+import { WeirTarget } from './weir-target.js';
+
+const port = parentPort;
+assert(port !== null, 'embedded-node-worker.ts runs as a thread');
+const tell = (message: EmbeddedNodeMessage) => port.postMessage(message);
+const { cycleMs, dir } = workerData as EmbeddedNodeTask;
+
+try {
+  const store = openSqliteStore({ dir });
+  const clock = new WallClock(cycleMs, {
+    onError: (error) => {
+      throw error;
+    },
+  });
+  const node = await startNode({ store, credentials: store.credentials, clock, signer: generateSigner() });
+  port.once('message', async () => {
+    await node.close();
+    port.close();
+  });
+  await warmUpAt(node.url);
+  tell({ url: node.url });
+} catch (error) {
+  tell({ error: error instanceof Error ? error.message : String(error) });
+}
+
+/** By a gate that nobody else asks, and that opens and shuts all the time: what decides, moves and records is compiled by then. */
+async function warmUpAt(url: string): Promise<void> {
+  const operators = standardOperators();
+  const plan = planContract(rateLimiter({ threshold: 64, within: 2 }), (id) => operators.get(id));
+  const connection = await connectTo(url, { cycleMs: undefined });
+  try {
+    const target = await WeirTarget.prepare({ ...connection, plan, contracts: 1 });
+    await warmUp(connection, target.request(0));
+  } finally {
+    await connection.close();
+  }
+}

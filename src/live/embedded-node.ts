@@ -1,0 +1,68 @@
+// Owns a node for one run: in a thread of its own, so that it and the generator do not wait for each other, on a free loopback port,
+// with a store that is thrown away. Leaves the node to node/.
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { EventLoopUtilization } from 'node:perf_hooks';
+import { Worker } from 'node:worker_threads';
+import { Failure } from '../schema/failure.js';
+
+/** What the thread is told. */
+export interface EmbeddedNodeTask {
+  readonly cycleMs: number;
+  readonly dir: string;
+}
+
+/** What the thread tells. */
+export type EmbeddedNodeMessage = { readonly url: string } | { readonly error: string };
+
+export interface EmbeddedNode {
+  readonly url: string;
+  /** How busy the event loop of the node has been since `before`. */
+  utilization(before?: EventLoopUtilization): EventLoopUtilization;
+  /** Ends the node and removes its store. */
+  close(): Promise<void>;
+}
+
+const START_MS = 15_000;
+const CLOSE_MS = 5_000;
+
+/** @throws Failure `node_unreachable` when it does not start */
+export async function startEmbeddedNode(cycleMs: number): Promise<EmbeddedNode> {
+  const dir = await mkdtemp(join(tmpdir(), 'weir-load-'));
+  const task: EmbeddedNodeTask = { cycleMs, dir };
+  const worker = new Worker(new URL('./embedded-node-worker.js', import.meta.url), { workerData: task });
+  // A process that is ended at once, by a second Ctrl-C, closes nothing.
+  const remove = () => rmSync(dir, { recursive: true, force: true });
+  process.once('exit', remove);
+  const removeNow = () => {
+    process.off('exit', remove);
+    remove();
+  };
+  const close = async () => {
+    const ended = once(worker, 'exit', { signal: AbortSignal.timeout(CLOSE_MS) });
+    worker.postMessage('close');
+    try {
+      await ended;
+    } catch {
+      await worker.terminate();
+    }
+    removeNow();
+  };
+  try {
+    const [told] = (await once(worker, 'message', { signal: AbortSignal.timeout(START_MS) })) as [EmbeddedNodeMessage];
+    if ('error' in told) throw new Error(told.error);
+    return { url: told.url, utilization: (before) => worker.performance.eventLoopUtilization(before), close };
+  } catch (error) {
+    await worker.terminate();
+    removeNow();
+    throw new Failure('node_unreachable', {
+      what: 'The embedded node did not start.',
+      why: `${error instanceof Error ? error.message : String(error)}.`,
+      fix: 'Start a node with `weir serve`, and give its address with --url.',
+      cause: error,
+    });
+  }
+}

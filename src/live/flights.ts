@@ -1,0 +1,178 @@
+// Owns requests under way: each is launched once and ends once, by an answer, by a breakage, or when its time is over. Leaves when to
+// launch to the sender and the clients, what was seen to the ledger.
+
+import type { Stretch } from '../outcome/stretch.js';
+import type { Ticket } from '../time/agenda.js';
+import type { Clock } from '../time/clock.js';
+import { cycleOf, startOf } from '../time/cycle.js';
+import { Rank } from '../time/rank.js';
+import type { Wire, WireAnswer } from './http-pool.js';
+import type { Latency } from './latency.js';
+import { type Fault, type Ledger, phasesAt } from './ledger.js';
+import type { Reading, Target } from './target.js';
+
+/** How a request ended. */
+export type End = Extract<Reading, { type: 'decided' }> | { readonly type: 'failed' } | { readonly type: 'timed_out' };
+
+export interface FlightsOptions {
+  /** Tells the target's time. */
+  readonly clock: Clock;
+  readonly wire: Wire;
+  readonly target: Target;
+  readonly ledger: Ledger;
+  readonly latency: Latency;
+  readonly phases: Readonly<Record<string, Stretch>>;
+  /** The cycle from which phases count. */
+  readonly firstCycle: number;
+  /** A stamp that is off by no more than this may be the uncertainty of two clocks, in ms. */
+  readonly slackMs: number;
+  /** How long an answer is waited for, from the intended instant, in ms. */
+  readonly timeoutMs: number;
+  /** Told when nobody listens at the target any more. */
+  readonly onGone: (words: string) => void;
+}
+
+export class Flights {
+  readonly #flying: Flight[] = [];
+  #whenEmpty: (() => void) | undefined;
+
+  constructor(private readonly options: FlightsOptions) {}
+
+  /** @param intendedMs when the schedule wants it sent; the cycle of that instant is the one it was planned for */
+  launch(contract: number, intendedMs: number, onEnd?: (end: End) => void): void {
+    const flight = new Flight(this.options, contract, intendedMs, (end) => {
+      this.#land(flight);
+      onEnd?.(end);
+      if (this.#flying.length === 0) this.#whenEmpty?.();
+    });
+    flight.place = this.#flying.push(flight) - 1;
+    flight.start();
+  }
+
+  /** Resolves when nothing is under way; every flight ends by its timeout at the latest. */
+  landed(): Promise<void> {
+    return this.#flying.length === 0 ? Promise.resolve() : new Promise((resolve) => (this.#whenEmpty = resolve));
+  }
+
+  /** Waits no longer for anything: what is under way has timed out. */
+  giveUp(): void {
+    for (const flight of [...this.#flying]) flight.giveUp();
+  }
+
+  /**
+   * The last one moves into the place of the one that is over. A set would do the same; but the tables that a set leaves behind, of
+   * which it is added to and deleted from all the time, keep what was in them alive until the next full collection.
+   */
+  #land(flight: Flight): void {
+    const last = this.#flying.pop();
+    if (last === undefined || last === flight) return;
+    this.#flying[flight.place] = last;
+    last.place = flight.place;
+  }
+}
+
+class Flight {
+  /** Where it stands among those under way. */
+  place = -1;
+  #sentMs: number | undefined;
+  #timeout: Ticket | undefined;
+  #letGo: (() => void) | undefined;
+
+  constructor(
+    private readonly options: FlightsOptions,
+    private readonly contract: number,
+    private readonly intendedMs: number,
+    private readonly onEnd: (end: End) => void,
+  ) {}
+
+  start(): void {
+    const { clock, wire, target, timeoutMs } = this.options;
+    this.#timeout = clock.agenda.at(Math.max(this.intendedMs, clock.now()) + timeoutMs, Rank.client, this.#timeOut);
+    this.#letGo = wire.fire(target.request(this.contract), {
+      started: () => this.#started(clock.now()),
+      answered: (answer) => this.#answered(answer),
+      broke: ({ kind, words }) => {
+        if (kind === 'refused') this.options.onGone(words);
+        this.#fault(kind, words);
+      },
+    });
+  }
+
+  #started(nowMs: number): void {
+    // When a connection breaks before anything was answered on it, the pool may write the request once more.
+    if (this.#sentMs !== undefined) return;
+    const { ledger, latency, clock } = this.options;
+    this.#sentMs = nowMs;
+    const cycle = cycleOf(nowMs, clock.cycleMs);
+    ledger.send(cycle);
+    if (cycle > cycleOf(this.intendedMs, clock.cycleMs)) ledger.late += 1;
+    latency.sent(this.intendedMs, nowMs);
+  }
+
+  #answered(answer: WireAnswer): void {
+    const reading = this.options.target.read(answer);
+    if (reading.type === 'decided') this.#decided(reading);
+    else this.#fault(reading.type, reading.words);
+  }
+
+  #decided(reading: Extract<Reading, { type: 'decided' }>): void {
+    const { ledger, latency, clock, phases, firstCycle } = this.options;
+    const { contract, intendedMs } = this;
+    const answeredMs = clock.now();
+    const sentMs = this.#sentMs ?? answeredMs;
+    const planned = cycleOf(intendedMs, clock.cycleMs);
+    const arrived = this.#arrivedIn(reading.cycle, sentMs, answeredMs);
+    if (arrived !== planned && cycleOf(sentMs, clock.cycleMs) === planned) ledger.astray += 1;
+    const { admitted, count, state } = reading;
+    ledger.decide(arrived, contract, { admitted, count, state }, sentMs, answeredMs);
+    const at = phasesAt(phases, planned - firstCycle);
+    latency.answered({ intendedMs, sentMs, answeredMs, admitted, cycle: planned, phases: at });
+    this.#end(reading);
+  }
+
+  /**
+   * The cycle in which the target counted the request. What it says is believed if it can be: not before the request was sent, nor
+   * after it was answered.
+   */
+  #arrivedIn(stamped: number | undefined, sentMs: number, answeredMs: number): number {
+    const { contract } = this;
+    const { ledger, clock, slackMs } = this.options;
+    const { cycleMs } = clock;
+    const cycle = cycleOf(sentMs, cycleMs);
+    if (stamped === undefined) {
+      const latest = cycleOf(answeredMs, cycleMs);
+      if (latest > cycle) ledger.unsure.push({ contract, cycle, latest });
+      return cycle;
+    }
+    const byMs = Math.max(startOf(stamped, cycleMs) - answeredMs, sentMs - startOf(stamped + 1, cycleMs));
+    if (byMs <= slackMs) return stamped;
+    ledger.impossible.push({ contract, cycle, stamped, byMs });
+    return cycle;
+  }
+
+  giveUp(): void {
+    this.#letGo?.();
+    this.#fault('timed_out', 'The run ended before its answer came.');
+  }
+
+  readonly #timeOut = (): void => {
+    this.#timeout = undefined;
+    this.#letGo?.();
+    this.#fault('timed_out', `No answer within ${this.options.timeoutMs / 1000} s.`);
+  };
+
+  #fault(kind: Fault['kind'], words: string): void {
+    const { ledger, clock } = this.options;
+    const endedMs = clock.now();
+    // A request that never got a connection was under way all the same.
+    if (this.#sentMs === undefined) this.#started(endedMs);
+    const cycle = cycleOf(this.#sentMs!, clock.cycleMs);
+    ledger.fail({ kind, contract: this.contract, cycle, endedMs, words });
+    this.#end({ type: kind === 'timed_out' ? 'timed_out' : 'failed' });
+  }
+
+  #end(end: End): void {
+    if (this.#timeout !== undefined) this.options.clock.agenda.cancel(this.#timeout);
+    this.onEnd(end);
+  }
+}

@@ -1,0 +1,264 @@
+// Owns the connections to a target: a pool that is kept alive, requests on it, and what breaks on the way. The one file that
+// names undici. Leaves what is asked to the targets, how long to wait to whoever asks.
+import { type Dispatcher, Pool } from 'undici';
+import { Failure } from '../schema/failure.js';
+import type { Clock } from '../time/clock.js';
+import { Rank } from '../time/rank.js';
+
+export interface WireRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'HEAD' | 'DELETE';
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** Header fields by lower-case name. */
+export type Fields = Readonly<Record<string, string | string[] | undefined>>;
+
+export interface WireAnswer {
+  readonly status: number;
+  readonly fields: Fields;
+  /** Cut after `MOST_BODY` bytes. */
+  readonly body: string;
+}
+
+/** Why there is no answer. */
+export interface Breakage {
+  /** `refused`: nobody listens; `closed`: the other side hung up; `not_http`: what came is no HTTP; `other`: anything else. */
+  readonly kind: 'refused' | 'closed' | 'not_http' | 'other';
+  readonly words: string;
+}
+
+/** Is told what becomes of a request: at most once `started`, then exactly once one of the others, unless it was let go. */
+export interface Hearer {
+  /** The bytes of the request go out now; before, it waited for a free connection. */
+  started(): void;
+  answered(answer: WireAnswer): void;
+  broke(breakage: Breakage): void;
+}
+
+export interface WireOptions {
+  /** The most connections that are opened. */
+  readonly connections: number;
+}
+
+const MOST_BODY = 64 * 1024;
+
+/**
+ * Connections that rest longer are closed by us, in ms: node servers close theirs after 5 s, and a request that is sent in that
+ * very moment would be lost without anyone's fault.
+ */
+const LONGEST_REST_MS = 2_000;
+
+export class Wire {
+  /** The most connections that stood at a time. */
+  mostConnected = 0;
+  readonly #pool: Pool;
+
+  constructor(
+    readonly origin: string,
+    { connections }: WireOptions,
+  ) {
+    this.#pool = new Pool(origin, {
+      connections,
+      pipelining: 1,
+      keepAliveTimeout: LONGEST_REST_MS,
+      keepAliveMaxTimeout: LONGEST_REST_MS,
+      // Whoever asks sets the limits of time, on the clock of the run.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+    this.#pool.on('connect', () => {
+      this.mostConnected = Math.max(this.mostConnected, this.#pool.stats.connected);
+    });
+  }
+
+  /** Sends a request as soon as a connection is free. @returns lets it go: the connection is cut, and nothing more is heard */
+  fire(request: WireRequest, hearer: Hearer): () => void {
+    const exchange = new Exchange(hearer);
+    this.#pool.dispatch(dispatched(request), exchange);
+    return () => exchange.letGo();
+  }
+
+  /**
+   * Asks once, for what is not part of the load.
+   * @throws Failure `node_unreachable`, `answer_unreadable`
+   */
+  ask(request: WireRequest, clock: Clock, timeoutMs: number, signal?: AbortSignal): Promise<WireAnswer> {
+    return new Promise((resolve, reject) => {
+      const giveUp = (why: string) => {
+        letGo();
+        settle(() => reject(unreachable(this.origin, why)));
+      };
+      const stop = () => {
+        letGo();
+        settle(() => reject(stopped(this.origin)));
+      };
+      const settle = (end: () => void) => {
+        clock.agenda.cancel(ticket);
+        signal?.removeEventListener('abort', stop);
+        end();
+      };
+      const late = () => giveUp(`It did not answer within ${timeoutMs / 1000} s.`);
+      const ticket = clock.agenda.at(clock.now() + timeoutMs, Rank.client, late);
+      const letGo = this.fire(request, {
+        started: () => {},
+        answered: (answer) => settle(() => resolve(answer)),
+        broke: ({ kind, words }) =>
+          settle(() => reject(kind === 'not_http' ? unreadable(this.origin, words) : unreachable(this.origin, words))),
+      });
+      signal?.addEventListener('abort', stop);
+      if (signal?.aborted === true) stop();
+    });
+  }
+
+  /** Connections that stand now. */
+  get connected(): number {
+    return this.#pool.stats.connected;
+  }
+
+  /** Opens `n` connections, by asking that often at once. */
+  async warm(n: number, request: WireRequest, clock: Clock, timeoutMs: number): Promise<void> {
+    await Promise.all(Array.from({ length: n }, () => this.ask(request, clock, timeoutMs)));
+  }
+
+  /** Reads an answer that does not end, piece by piece. @returns ends it */
+  listen(
+    request: WireRequest,
+    on: { open(status: number): void; text(piece: string): void; over(): void },
+  ): () => void {
+    const listening = new Listening(on);
+    this.#pool.dispatch(dispatched(request), listening);
+    return () => listening.letGo();
+  }
+
+  /** Cuts every connection. */
+  async close(): Promise<void> {
+    await this.#pool.destroy();
+  }
+}
+
+function dispatched({ method, path, headers = {}, body }: WireRequest): Dispatcher.DispatchOptions {
+  return { method, path, headers: { ...headers }, ...(body === undefined ? {} : { body }) };
+}
+
+export function unreachable(origin: string, why: string): Failure {
+  return new Failure('node_unreachable', {
+    what: `${origin} could not be reached.`,
+    why,
+    fix: 'Start the node, or check the address and the port.',
+  });
+}
+
+function stopped(origin: string): Failure {
+  return new Failure('stopped', {
+    what: `Nothing was measured at ${origin}.`,
+    why: 'The run was stopped before it began.',
+  });
+}
+
+export function unreadable(origin: string, why: string): Failure {
+  return new Failure('answer_unreadable', {
+    what: `${origin} gave an answer that cannot be read.`,
+    why,
+    fix: 'Check that an HTTP service listens there.',
+  });
+}
+
+const letGoOf = new Error('let go');
+
+/** One request and its answer. */
+class Exchange implements Dispatcher.DispatchHandler {
+  #controller: Dispatcher.DispatchController | undefined;
+  #status = 0;
+  #fields: Fields = {};
+  #body: Buffer | undefined;
+  #isOver = false;
+
+  constructor(private readonly hearer: Hearer) {}
+
+  letGo(): void {
+    this.#isOver = true;
+    this.#controller?.abort(letGoOf);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#isOver) controller.abort(letGoOf);
+    else this.hearer.started();
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, fields: Fields): void {
+    this.#status = status;
+    this.#fields = fields;
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    const body = this.#body;
+    if (body === undefined) this.#body = chunk;
+    else if (body.length < MOST_BODY) this.#body = Buffer.concat([body, chunk]);
+  }
+
+  onResponseEnd(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const body = this.#body === undefined ? '' : this.#body.toString('utf8', 0, MOST_BODY);
+    this.hearer.answered({ status: this.#status, fields: this.#fields, body });
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.hearer.broke(breakageOf(error));
+  }
+}
+
+class Listening implements Dispatcher.DispatchHandler {
+  #controller: Dispatcher.DispatchController | undefined;
+  #isOver = false;
+  readonly #decoder = new TextDecoder();
+
+  constructor(private readonly on: { open(status: number): void; text(piece: string): void; over(): void }) {}
+
+  letGo(): void {
+    this.#isOver = true;
+    this.#controller?.abort(letGoOf);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#isOver) controller.abort(letGoOf);
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
+    if (!this.#isOver) this.on.open(status);
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (!this.#isOver) this.on.text(this.#decoder.decode(chunk, { stream: true }));
+  }
+
+  onResponseEnd(): void {
+    this.#end();
+  }
+
+  onResponseError(): void {
+    this.#end();
+  }
+
+  #end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.on.over();
+  }
+}
+
+function breakageOf(error: Error): Breakage {
+  const { code = '' } = error as NodeJS.ErrnoException;
+  if (code === 'ECONNREFUSED') return { kind: 'refused', words: 'Nobody listens there: the connection was refused.' };
+  if (error.name === 'HTTPParserError') return { kind: 'not_http', words: `It speaks no HTTP: ${error.message}.` };
+  if (['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE', 'ECONNABORTED'].includes(code)) {
+    return { kind: 'closed', words: `It closed the connection without an answer: ${error.message}.` };
+  }
+  return { kind: 'other', words: `${error.message}${code === '' ? '' : ` (${code})`}.` };
+}

@@ -1,0 +1,173 @@
+// Owns the verdict of a live run: agrees, node differs, or run invalid, and why. Pure. Leaves finding differences to compare.ts.
+//
+//   the clock moved      ─► run invalid      nothing that was measured in cycles can be trusted
+//   differences          ─► node differs     they were found on what arrived, so they are not the generator's fault
+//   lost, late, nothing  ─► run invalid      the question of the scenario was not put to the node
+//   otherwise            ─► agrees
+import type { Comparison, Difference } from '../outcome/schema.js';
+import type { Fault, Ledger } from './ledger.js';
+
+export interface Health {
+  /** How far the target's clock moved during the run, in ms, beyond what is uncertain. */
+  readonly movedMs: number;
+  /** Whether the stream of events was lost. */
+  readonly streamLost: boolean;
+  /** How late the tasks of the generator began: what nine in ten do not exceed, in ms. */
+  readonly lagMsP90: number;
+  readonly cycleMs: number;
+  /** Whether a schedule says in which cycle each request is to come; clients of their own mind send when they like. */
+  readonly isScheduled: boolean;
+  /** Whether the run was stopped before its end by whoever started it. */
+  readonly isPartial: boolean;
+  /** Why the target is gone, if it is. */
+  readonly gone: string | undefined;
+}
+
+export interface Judged {
+  readonly names: readonly string[];
+  readonly ledger: Ledger;
+  readonly differences: readonly Difference[];
+  readonly health: Health;
+  readonly comparedCycles: number;
+  readonly tolerance: string;
+}
+
+/** Up to this share of the requests, or so many, may arrive in another cycle than planned: the model was run on what arrived. */
+const TOLERATED_LATE = 0.02;
+const TOLERATED_LATE_LEAST = 2;
+/** A clock that moved by no more than this share of a cycle was slewed, not set: sends keep that far from the edges. */
+const TOLERATED_MOVE = 0.1;
+/** The most differences that are listed. */
+const MOST_LISTED = 1_000;
+
+/** The verdict over the differences found by comparing, and those that need no model. */
+export function judge(judged: Judged): Comparison {
+  const { ledger, health, comparedCycles, tolerance } = judged;
+  const all = [...judged.differences, ...unanswered(judged), ...stamps(judged)].sort((a, b) => a.cycle - b.cycle);
+  const { verdict, reason } = verdictOn(all, ledger, health);
+  return {
+    verdict,
+    reason,
+    compared_cycles: comparedCycles,
+    compared_decisions: ledger.answered,
+    tolerance,
+    differences_total: all.length,
+    differences: all.slice(0, MOST_LISTED),
+  };
+}
+
+function verdictOn(
+  differences: readonly Difference[],
+  ledger: Ledger,
+  health: Health,
+): Pick<Comparison, 'verdict' | 'reason'> {
+  const invalid = (reason: string) => ({ verdict: 'run invalid', reason }) as const;
+  if (health.movedMs > TOLERATED_MOVE * health.cycleMs) {
+    return invalid(`The clock of the target moved against ours by ${health.movedMs.toFixed(1)} ms during the run.`);
+  }
+  const accusing = differences.filter(({ cycle, figure }) => figure === 'answer' || cycle < firstUnknown(ledger));
+  const [first] = accusing;
+  if (first !== undefined) {
+    return { verdict: 'node differs', reason: `${wordsOf(first)}${more(accusing.length - 1)}` };
+  }
+  if (health.gone !== undefined) return invalid(`The target went away in the middle of the run. ${health.gone}`);
+  if (ledger.sent === 0) return invalid('Nothing was sent.');
+  const lost = ledger.failed + ledger.timedOut;
+  if (lost > 0) {
+    const words = ledger.faults[0]?.words ?? '';
+    return invalid(
+      `${lost} of ${ledger.sent} requests had no decision, the first in cycle ${firstCycle(ledger.faults)}. ${words}`,
+    );
+  }
+  if (health.streamLost) return invalid('The stream of events was lost: the transitions are not known.');
+  const strays = straysOf(ledger, health.isScheduled);
+  if (strays > Math.max(TOLERATED_LATE_LEAST, TOLERATED_LATE * ledger.planned)) {
+    return invalid(
+      `${ledger.late} of ${ledger.planned} requests were sent in a later cycle than planned, and ${ledger.astray} arrived in ` +
+        'another one though they were sent in time: the generator or the network did not keep up.',
+    );
+  }
+  if (health.lagMsP90 > Math.max(health.cycleMs / 2, 20)) {
+    return invalid(`The generator was saturated: one task in ten began ${health.lagMsP90.toFixed(0)} ms late or more.`);
+  }
+  return { verdict: 'agrees', reason: agreement(ledger, strays, health.isPartial) };
+}
+
+/** Requests that arrived in another cycle than planned; none of clients, who send when they like. */
+function straysOf({ late, astray }: Ledger, isScheduled: boolean): number {
+  return isScheduled ? late + astray : 0;
+}
+
+/**
+ * The comparison of a run in which what was expected did not hold. With requests that came in another cycle than planned, nobody
+ * knows whether it would have held of those that were planned: the generator's fault is no finding about the target.
+ */
+export function whenNotHeld(comparison: Comparison, ledger: Ledger, isScheduled: boolean): Comparison {
+  const strays = straysOf(ledger, isScheduled);
+  if (comparison.verdict !== 'agrees' || strays === 0) return comparison;
+  const reason = `${comparison.reason} What was expected does not hold, which may be for that reason alone.`;
+  return { ...comparison, verdict: 'run invalid', reason };
+}
+
+function agreement({ answered }: Ledger, strays: number, isPartial: boolean): string {
+  const parts = [`All ${answered} decisions are those of the model on what arrived.`];
+  if (strays > 0) parts.push(`${strays} requests arrived in another cycle than planned.`);
+  if (isPartial) parts.push('The run was stopped before its end.');
+  return parts.join(' ');
+}
+
+/**
+ * Requests that the target answered with a mistake, or on which it hung up and went on answering others. What times out, is refused
+ * or comes at the end of the target's life may be the network's doing, and accuses nobody.
+ */
+function unanswered({ names, ledger }: Judged): Difference[] {
+  return ledger.faults
+    .filter((fault) => isMistake(fault, ledger))
+    .map(({ cycle, contract, words }) => ({
+      cycle,
+      contract: names[contract]!,
+      figure: 'answer',
+      predicted: 'a decision',
+      observed: words,
+    }));
+}
+
+function isMistake({ kind, endedMs }: Fault, { lastAnsweredSentMs }: Ledger): boolean {
+  return kind === 'unexpected' || ((kind === 'closed' || kind === 'not_http') && endedMs < lastAnsweredSentMs);
+}
+
+/**
+ * The cycle of the first request of which nobody knows whether, and when, it was counted; Infinity when all is known. What the
+ * target decided from there on rests on counts that we cannot tell, and accuses nobody.
+ */
+function firstUnknown(ledger: Ledger): number {
+  return ledger.faults.reduce(
+    (first, fault) => (isMistake(fault, ledger) ? first : Math.min(first, fault.cycle)),
+    Number.POSITIVE_INFINITY,
+  );
+}
+
+function stamps({ names, ledger, health }: Judged): Difference[] {
+  return ledger.impossible
+    .filter(({ byMs }) => byMs > health.movedMs)
+    .map(({ cycle, contract, stamped, byMs }) => ({
+      cycle,
+      contract: names[contract]!,
+      figure: 'cycle',
+      predicted: cycle,
+      observed: stamped,
+      note: `the request was under way ${byMs.toFixed(1)} ms apart from that cycle`,
+    }));
+}
+
+function wordsOf({ cycle, contract, figure, predicted, observed }: Difference): string {
+  return `Cycle ${cycle}, contract ${contract}: ${figure} is ${observed ?? 'missing'}, and the model says ${predicted ?? 'none'}.`;
+}
+
+function more(n: number): string {
+  return n === 0 ? '' : ` There are ${n} more differences.`;
+}
+
+function firstCycle(faults: readonly Fault[]): number {
+  return faults.reduce((first, { cycle }) => Math.min(first, cycle), Number.POSITIVE_INFINITY);
+}

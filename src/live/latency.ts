@@ -1,0 +1,84 @@
+// Owns how long answers took, and how late requests were sent. Leaves distributions to math/durations.ts.
+//
+//   intended        sent                 answered
+//      |── send lag ──|────── raw ──────────|
+//      |───────────── latency ──────────────|          the time a user waits who comes when the schedule says
+//
+// A generator that falls behind sends late and finds short raw times: only the latency from the intended instant is honest
+// ("coordinated omission", G. Tene).
+import { Durations } from '../math/durations.js';
+import { nearestRank } from '../math/nearest-rank.js';
+import type { LiveFigures } from '../outcome/schema.js';
+import type { Series } from '../outcome/series.js';
+
+export interface Timing {
+  /** All in ms of one clock. */
+  readonly intendedMs: number;
+  readonly sentMs: number;
+  readonly answeredMs: number;
+  readonly admitted: boolean;
+  /** The cycle for which it was planned. */
+  readonly cycle: number;
+  readonly phases: readonly string[];
+}
+
+export class Latency {
+  readonly sendLag = new Durations();
+  readonly latency = new Durations();
+  readonly #raw = new Durations();
+  readonly #byDecision = new Map<string, Durations>();
+  readonly #byPhase = new Map<string, Durations>();
+  readonly #byCycle = new Map<number, number[]>();
+
+  sent(intendedMs: number, sentMs: number): void {
+    this.sendLag.record(Math.max(0, sentMs - intendedMs));
+  }
+
+  answered({ intendedMs, sentMs, answeredMs, admitted, cycle, phases }: Timing): void {
+    const ms = Math.max(0, answeredMs - intendedMs);
+    this.latency.record(ms);
+    this.#raw.record(Math.max(0, answeredMs - sentMs));
+    under(this.#byDecision, admitted ? 'admitted' : 'limited', () => new Durations()).record(ms);
+    for (const phase of phases) under(this.#byPhase, phase, () => new Durations()).record(ms);
+    under(this.#byCycle, cycle, () => []).push(ms);
+  }
+
+  figures(): Pick<LiveFigures, 'send_lag_ms' | 'latency_ms' | 'raw_latency_ms' | 'by_decision' | 'by_phase'> {
+    return {
+      send_lag_ms: this.sendLag.figures('from the intended instant to the request going out'),
+      latency_ms: this.latency.figures('from the intended instant to the answer'),
+      raw_latency_ms: this.#raw.figures('from the request going out to the answer'),
+      by_decision: quantilesOf(this.#byDecision),
+      by_phase: quantilesOf(this.#byPhase),
+    };
+  }
+
+  /** Median and 99th percentile of the latency, cycle by cycle; exact, by the nearest rank. */
+  series(cycles: readonly number[]): Required<Pick<Series, 'latency_ms_p50' | 'latency_ms_p99'>> {
+    const quantile = (p: number) => (cycle: number) => {
+      const values = this.#byCycle.get(cycle);
+      if (values === undefined) return null;
+      values.sort((a, b) => a - b);
+      return nearestRank(values, p)!;
+    };
+    return { latency_ms_p50: cycles.map(quantile(0.5)), latency_ms_p99: cycles.map(quantile(0.99)) };
+  }
+}
+
+function quantilesOf(all: ReadonlyMap<string, Durations>): LiveFigures['by_decision'] {
+  return Object.fromEntries(
+    [...all].flatMap(([name, durations]) => {
+      const figures = durations.figures('from the intended instant to the answer');
+      return figures === null ? [] : [[name, figures]];
+    }),
+  );
+}
+
+function under<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  let value = map.get(key);
+  if (value === undefined) {
+    value = make();
+    map.set(key, value);
+  }
+  return value;
+}

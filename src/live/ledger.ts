@@ -1,0 +1,143 @@
+// Owns what is known of the requests of a live run, by cycle and contract: what was planned, what was sent, what the target says that
+// it counted and decided, and what went wrong. Leaves timing to latency.ts, judging to compare.ts.
+//
+//   planned ──► sent ──┬─► answered: decided in a cycle that the target names
+//                      ├─► failed
+//                      └─► timed out             sent = answered + failed + timed out, at any moment once nothing is under way
+import type { Stretch } from '../outcome/stretch.js';
+
+/** One answer of the target. `count` and `state` where it tells them. */
+export interface SeenAnswer {
+  readonly admitted: boolean;
+  readonly count: number | undefined;
+  readonly state: string | undefined;
+}
+
+/** What one contract answered in one cycle. */
+export interface Cell {
+  readonly cycle: number;
+  readonly contract: number;
+  /** In the order in which the answers came. */
+  readonly answers: SeenAnswer[];
+  /** Of the request that was limited at the lowest count: when it was sent; of any, when the first limited answer came. */
+  trip: { count: number; sentMs: number } | undefined;
+  firstLimitedMs: number | undefined;
+  /** When the first admitted answer came. */
+  firstAdmittedMs: number | undefined;
+}
+
+/** A request without a decision; whether the target counted it is not known. */
+export interface Fault {
+  readonly kind: 'unexpected' | 'overloaded' | 'closed' | 'refused' | 'not_http' | 'other' | 'timed_out';
+  readonly contract: number;
+  /** The cycle in which it was sent. */
+  readonly cycle: number;
+  /** When it was over. */
+  readonly endedMs: number;
+  readonly words: string;
+}
+
+/** An answer whose cycle cannot be: the target says it counted the request before it was sent, or after it had answered. */
+export interface Impossible {
+  readonly cycle: number;
+  readonly contract: number;
+  readonly stamped: number;
+  /** How far it is off, in ms. */
+  readonly byMs: number;
+}
+
+/** A request counted in one of two cycles, of a target that does not say in which. */
+export interface Unsure {
+  readonly contract: number;
+  readonly cycle: number;
+  readonly latest: number;
+}
+
+export interface CycleCount {
+  planned: number;
+  sent: number;
+  arrived: number;
+  admitted: number;
+}
+
+export class Ledger {
+  readonly faults: Fault[] = [];
+  readonly impossible: Impossible[] = [];
+  readonly unsure: Unsure[] = [];
+  readonly byCycle = new Map<number, CycleCount>();
+  planned = 0;
+  sent = 0;
+  answered = 0;
+  timedOut = 0;
+  failed = 0;
+  /** Sent in a later cycle than planned. */
+  late = 0;
+  /** Sent in time, and counted by the target in another cycle all the same. */
+  astray = 0;
+  /** When the youngest of the answered requests was sent. */
+  lastAnsweredSentMs = Number.NEGATIVE_INFINITY;
+  readonly #cells = new Map<string, Cell>();
+
+  /** By cycle, then contract. */
+  cells(): Cell[] {
+    return [...this.#cells.values()].sort((a, b) => a.cycle - b.cycle || a.contract - b.contract);
+  }
+
+  plan(cycle: number, n: number): void {
+    if (n === 0) return;
+    this.planned += n;
+    this.of(cycle).planned += n;
+  }
+
+  send(cycle: number): void {
+    this.sent += 1;
+    this.of(cycle).sent += 1;
+  }
+
+  decide(cycle: number, contract: number, answer: SeenAnswer, sentMs: number, answeredMs: number): void {
+    this.answered += 1;
+    const count = this.of(cycle);
+    count.arrived += 1;
+    if (answer.admitted) count.admitted += 1;
+    if (sentMs > this.lastAnsweredSentMs) this.lastAnsweredSentMs = sentMs;
+    const cell = this.#cell(cycle, contract);
+    cell.answers.push(answer);
+    if (answer.admitted) {
+      cell.firstAdmittedMs ??= answeredMs;
+      return;
+    }
+    cell.firstLimitedMs ??= answeredMs;
+    const reached = answer.count ?? Number.POSITIVE_INFINITY;
+    if (cell.trip === undefined || reached < cell.trip.count) cell.trip = { count: reached, sentMs };
+  }
+
+  fail(fault: Fault): void {
+    this.faults.push(fault);
+    if (fault.kind === 'timed_out') this.timedOut += 1;
+    else this.failed += 1;
+  }
+
+  of(cycle: number): CycleCount {
+    let count = this.byCycle.get(cycle);
+    if (count === undefined) {
+      count = { planned: 0, sent: 0, arrived: 0, admitted: 0 };
+      this.byCycle.set(cycle, count);
+    }
+    return count;
+  }
+
+  #cell(cycle: number, contract: number): Cell {
+    const key = `${cycle}/${contract}`;
+    let cell = this.#cells.get(key);
+    if (cell === undefined) {
+      cell = { cycle, contract, answers: [], trip: undefined, firstLimitedMs: undefined, firstAdmittedMs: undefined };
+      this.#cells.set(key, cell);
+    }
+    return cell;
+  }
+}
+
+/** The names of the phases to which a cycle belongs, counted from the start of the run. */
+export function phasesAt(phases: Readonly<Record<string, Stretch>>, cycle: number): string[] {
+  return Object.entries(phases).flatMap(([name, { from, to }]) => (cycle >= from && cycle < to ? [name] : []));
+}

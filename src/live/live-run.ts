@@ -1,0 +1,85 @@
+// Owns a live run: the target prepared, both sides warmed up, the run itself, and the clock there read once more. Leaves the course
+// of the run to course.ts, what it comes to to result.ts.
+//
+//   prepare ─► warm up ─► course ─► the clock once more ─► seen
+import { Durations } from '../math/durations.js';
+import type { TransitionSeen } from '../outcome/schema.js';
+import type { Connection } from './connection.js';
+import type { Heard } from './event-listener.js';
+import { ForeignTarget } from './foreign-target.js';
+import { Course, type CourseSeen, LAST_WAIT_MS, type LiveRunOptions } from './live-session.js';
+import { alignedClock, movedMs, type NodeTime, readNodeTime } from './node-clock.js';
+import { warmUp } from './warm-up.js';
+import { WeirTarget } from './weir-target.js';
+
+/** What was seen of a live run. */
+export interface LiveSeen extends CourseSeen {
+  readonly time: NodeTime;
+  /** How far the target's clock moved meanwhile, in ms, beyond what is uncertain. */
+  readonly movedMs: number;
+  /** How late the tasks of the generator began. */
+  readonly lag: Durations;
+  /** The first mistake that a task of the run made: a bug. */
+  readonly mistake: unknown;
+}
+
+/** @throws Failure `node_unreachable`, `answer_unreadable`, and what a node refuses */
+export async function runLive(connection: Connection, options: LiveRunOptions): Promise<LiveSeen> {
+  const { endpoint, clock: base, time } = connection;
+  const { plan, names, foreign, signal } = options;
+  const weir =
+    foreign === undefined
+      ? await WeirTarget.prepare({
+          ...connection,
+          clock: base,
+          plan,
+          contracts: names.length,
+          key: options.key,
+          signal,
+        })
+      : undefined;
+  const target = weir ?? new ForeignTarget(endpoint, foreign ?? {});
+  if (weir !== undefined) await warmUp(connection, weir.peek, signal);
+  let mistake: unknown;
+  const lag = new Durations();
+  const clock = alignedClock(base, time, {
+    onError: (error) => (mistake ??= error),
+    onLag: (lagMs) => lag.record(lagMs),
+  });
+  clock.start();
+  const course = new Course(clock, options, connection, target, weir && warmer(connection, weir));
+  try {
+    await course.listen(weir);
+    await course.run();
+    await course.settle();
+    const after = weir === undefined || course.gone !== undefined ? time : await timeAfter(connection, course);
+    return { ...course.seen(), time, movedMs: movedMs(time, after), lag, mistake };
+  } finally {
+    course.end();
+    clock.stop();
+  }
+}
+
+/** Opens what is missing of so many connections. What fails here fails again for the requests that count, and is told there. */
+function warmer({ wire, clock, timeoutMs, connections }: Connection, weir: WeirTarget): (wanted: number) => void {
+  return (wanted) => {
+    const n = Math.min(wanted, connections);
+    if (n > wire.connected) wire.warm(n, weir.peek, clock, timeoutMs).catch(() => {});
+  };
+}
+
+async function timeAfter({ wire, endpoint, clock, timeoutMs, time }: Connection, course: Course): Promise<NodeTime> {
+  try {
+    return await readNodeTime(wire, endpoint, clock, Math.min(timeoutMs, LAST_WAIT_MS));
+  } catch (error) {
+    course.left(error instanceof Error ? error.message : String(error));
+    return time;
+  }
+}
+
+/** The transitions among what was heard, in order. */
+export function transitionsIn(heard: readonly Heard[]): TransitionSeen[] {
+  return heard
+    .filter(({ event }) => event === 'transition')
+    .map(({ cycle, to, count }) => ({ cycle, to, count: count ?? 0 }));
+}

@@ -1,0 +1,283 @@
+// Owns the course of one live run: starts who sends, listens, waits, and keeps what was seen. Leaves preparing the target to
+// live-run.ts, what is sent to paced-sender.ts and live-clients.ts. Every wait is bounded; a stop ends all of them.
+//
+//   │ cycles with requests │ drain │ ─► answers under way ─► what the stream still has to tell
+
+import type { Plan } from '../limiter/plan.js';
+import type { ClientFigures } from '../outcome/schema.js';
+import type { Series } from '../outcome/series.js';
+import type { Stretch } from '../outcome/stretch.js';
+import type { Target as TargetSpec } from '../scenario/schema.js';
+import { startOf } from '../time/cycle.js';
+import { cyclesOf } from '../time/cycles.js';
+import type { WallClock } from '../time/wall.js';
+import type { Connection } from './connection.js';
+import { EventListener, type Heard } from './event-listener.js';
+import { Flights } from './flights.js';
+import { Latency } from './latency.js';
+import { Ledger } from './ledger.js';
+import type { Target } from './target.js';
+import type { WeirTarget } from './weir-target.js';
+
+/** Told once a cycle, when it is over. */
+export interface CycleLine {
+  readonly cycle: number;
+  /** Cycles since the start, and in all. */
+  readonly elapsed: number;
+  readonly cycles: number;
+  readonly planned: number;
+  readonly sent: number;
+  readonly admitted: number;
+  readonly limited: number;
+  /** State of the one contract, or how many of several do not admit. */
+  readonly state: string;
+}
+
+/** Who sends: by a schedule, or clients of their own mind. */
+export interface Sending {
+  /** To be called before the first cycle begins. */
+  start(): void;
+  /** Nothing is sent from now on. */
+  stop(): void;
+  readonly rateLimited?: (contract: number) => void;
+  readonly rateRestored?: (contract: number) => void;
+  readonly figures?: () => ClientFigures[];
+  /** What it measured cycle by cycle, up to this one. */
+  readonly series?: (lastCycle: number) => Series;
+}
+
+export interface LiveRunOptions {
+  readonly plan: Plan;
+  readonly names: readonly string[];
+  readonly phases: Readonly<Record<string, Stretch>>;
+  /** Cycles in which requests come, and cycles to look on afterwards. */
+  readonly cycles: number;
+  readonly drain: number;
+  /** How to ask a target that is no node. */
+  readonly foreign: TargetSpec | undefined;
+  readonly key?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly onCycle?: ((line: CycleLine) => void) | undefined;
+  /** Makes who sends. */
+  readonly sending: (stage: Stage) => Sending;
+}
+
+/** What whoever sends is given. */
+export interface Stage {
+  readonly clock: WallClock;
+  readonly firstCycle: number;
+  readonly flights: Flights;
+  readonly ledger: Ledger;
+  readonly uncertaintyMs: number;
+  /** Opens so many connections; undefined for a target at which every request counts. */
+  readonly warm: ((connections: number) => void) | undefined;
+}
+
+/** What was seen of the course of a run. */
+export interface CourseSeen {
+  readonly target: Target;
+  readonly firstCycle: number;
+  readonly lastCycle: number;
+  readonly ledger: Ledger;
+  readonly latency: Latency;
+  /** By contract; undefined where the target tells none. */
+  readonly heard: readonly (readonly Heard[])[] | undefined;
+  /** All that happened in cycles before this one has been told; Infinity where nobody listened. */
+  readonly toldBefore: number;
+  readonly streamLost: boolean;
+  readonly connections: number;
+  /** Why the target is gone, if it is. */
+  readonly gone: string | undefined;
+  readonly isPartial: boolean;
+  /** Figures of the clients; undefined where a schedule says what is sent. */
+  readonly clients: ClientFigures[] | undefined;
+  readonly clientSeries: Series | undefined;
+}
+
+/** Two clocks that are read in fractions of a millisecond may still differ by so much, in ms. */
+const ROUNDING_MS = 2;
+/** Before the first cycle begins there is at least so much time, in ms. */
+const RUN_UP_MS = 40;
+/** How long a run that is stopped waits for what is under way, in ms. */
+export const LAST_WAIT_MS = 1_000;
+/** How long the stream may lag behind at the end, in ms. */
+const GRACE_MS = 1_500;
+/** A write to disk takes less than this, on all but the slowest, in ms. */
+const DISK_MS = 100;
+
+/** One run, from its first cycle to its last answer. */
+export class Course {
+  gone: string | undefined;
+  readonly #ledger = new Ledger();
+  readonly #latency = new Latency();
+  readonly #firstCycle: number;
+  readonly #flights: Flights;
+  readonly #sending: Sending;
+  readonly #heard: Heard[][];
+  readonly #states: string[];
+  #listener: EventListener | undefined;
+  #lastCycle: number;
+  #isPartial = false;
+  #stop: () => void = () => {};
+
+  constructor(
+    private readonly clock: WallClock,
+    private readonly options: LiveRunOptions,
+    private readonly connection: Connection,
+    private readonly target: Target,
+    warm?: Stage['warm'],
+  ) {
+    const { plan, names, phases, cycles, drain, sending } = options;
+    const runUpMs = Math.max(RUN_UP_MS, 2 * connection.time.uncertaintyMs);
+    this.#firstCycle = clock.cycle() + 1 + Math.ceil(runUpMs / clock.cycleMs);
+    this.#lastCycle = this.#firstCycle + cycles - 1 + drain;
+    this.#heard = names.map(() => []);
+    this.#states = names.map(() => plan.states[plan.initial]!.name);
+    this.#flights = new Flights({
+      clock,
+      wire: connection.wire,
+      target,
+      ledger: this.#ledger,
+      latency: this.#latency,
+      phases,
+      firstCycle: this.#firstCycle,
+      slackMs: connection.time.uncertaintyMs + ROUNDING_MS,
+      timeoutMs: connection.timeoutMs,
+      onGone: (words) => this.left(words),
+    });
+    const { uncertaintyMs } = connection.time;
+    this.#sending = sending({
+      clock,
+      firstCycle: this.#firstCycle,
+      flights: this.#flights,
+      ledger: this.#ledger,
+      uncertaintyMs,
+      warm,
+    });
+    // Before anything else is awaited, so that no cycle is missed.
+    this.#sending.start();
+  }
+
+  /** Begins to listen to the events of a node. */
+  async listen(weir: WeirTarget | undefined): Promise<void> {
+    if (weir === undefined) return;
+    const { endpoint, wire } = this.connection;
+    const path = `${endpoint.basePath}/api/chain/${weir.slug}/stream`;
+    const headers = { authorization: `Bearer ${weir.key}`, accept: 'text/event-stream' };
+    this.#listener = new EventListener({
+      wire,
+      request: { method: 'GET', path, headers },
+      clock: this.clock,
+      onHeard: (heard) => this.#hear(weir.indexOf(heard.contractId), heard),
+    });
+    const opened = this.#listener.open();
+    await Promise.race([opened, this.clock.sleepUntil(startOf(this.#firstCycle, this.clock.cycleMs))]);
+  }
+
+  /** Resolves at the end of the last cycle, or as soon as the run is stopped or the target is gone. */
+  async run(): Promise<void> {
+    const { clock, options } = this;
+    const { signal, onCycle } = options;
+    const stopped = new AbortController();
+    const stop = () => {
+      this.#isPartial = true;
+      stopped.abort();
+    };
+    this.#stop = () => stopped.abort();
+    if (signal?.aborted === true || this.gone !== undefined) stop();
+    signal?.addEventListener('abort', stop);
+    const ticks = cyclesOf(clock, { from: this.#firstCycle + 1 }).subscribe(({ cycle, missed }) => {
+      for (let past = cycle - 1 - missed; past < cycle; past += 1) onCycle?.(this.#lineOf(past));
+    });
+    await clock.sleepUntil(startOf(this.#lastCycle + 1, clock.cycleMs), stopped.signal);
+    ticks.unsubscribe();
+    signal?.removeEventListener('abort', stop);
+    this.#sending.stop();
+    if (stopped.signal.aborted) this.#lastCycle = Math.min(this.#lastCycle, clock.cycle());
+  }
+
+  /** Waits for what is under way: answers, then what the stream has to tell. */
+  async settle(): Promise<void> {
+    const { clock, connection } = this;
+    const isShort = this.#isPartial || this.gone !== undefined;
+    const landed = this.#flights.landed();
+    const waited = new AbortController();
+    // The timeouts of the flights end this wait; a moment more for what they have to do.
+    const mostMs = isShort ? LAST_WAIT_MS : connection.timeoutMs + LAST_WAIT_MS;
+    await Promise.race([landed, clock.sleep(mostMs, waited.signal)]);
+    waited.abort();
+    this.#flights.giveUp();
+    for (const { cycle } of this.#ledger.cells()) this.#lastCycle = Math.max(this.#lastCycle, cycle);
+    const listener = this.#listener;
+    if (listener === undefined || this.gone !== undefined) return;
+    // A transition is told once it is on disk, which may take longer than a short cycle.
+    const untilMs = startOf(this.#lastCycle + 2, clock.cycleMs) + GRACE_MS;
+    await listener.heardUpTo(this.#lastCycle + 1 + this.#diskCycles, untilMs);
+  }
+
+  /** The stream tells that a cycle has begun while transitions of the one before may still be on their way to the disk. */
+  get #toldBefore(): number {
+    return this.#listener === undefined ? Number.POSITIVE_INFINITY : this.#listener.cycle - this.#diskCycles;
+  }
+
+  get #diskCycles(): number {
+    return 1 + Math.ceil(DISK_MS / this.clock.cycleMs);
+  }
+
+  seen(): CourseSeen {
+    const last = this.#lastCycle;
+    return {
+      target: this.target,
+      firstCycle: this.#firstCycle,
+      lastCycle: last,
+      ledger: this.#ledger,
+      latency: this.#latency,
+      heard:
+        this.#listener === undefined ? undefined : this.#heard.map((all) => all.filter(({ cycle }) => cycle <= last)),
+      toldBefore: this.#toldBefore,
+      streamLost: this.#listener?.isLost ?? false,
+      connections: this.connection.wire.mostConnected,
+      gone: this.gone,
+      isPartial: this.#isPartial,
+      clients: this.#sending.figures?.(),
+      clientSeries: this.#sending.series?.(last),
+    };
+  }
+
+  /** Nobody listens at the target any more. */
+  left(words: string): void {
+    this.gone ??= words;
+    this.#isPartial = true;
+    this.#stop();
+  }
+
+  end(): void {
+    this.#sending.stop();
+    this.#listener?.close();
+  }
+
+  #hear(contract: number | undefined, heard: Heard): void {
+    if (contract === undefined) return;
+    this.#heard[contract]!.push(heard);
+    if (heard.event === 'transition') this.#states[contract] = heard.to;
+    else if (heard.event === 'rate_limited') this.#sending.rateLimited?.(contract);
+    else if (heard.event === 'rate_restored') this.#sending.rateRestored?.(contract);
+  }
+
+  #lineOf(cycle: number): CycleLine {
+    const { planned, sent, arrived, admitted } = this.#ledger.of(cycle);
+    const { plan, cycles, drain } = this.options;
+    const open = new Set(plan.states.filter(({ admits }) => admits).map(({ name }) => name));
+    const shut = this.#states.filter((state) => !open.has(state)).length;
+    return {
+      cycle,
+      elapsed: cycle - this.#firstCycle + 1,
+      cycles: cycles + drain,
+      planned,
+      sent,
+      admitted,
+      limited: arrived - admitted,
+      state: this.#states.length === 1 ? this.#states[0]! : `${shut} of ${this.#states.length} shut`,
+    };
+  }
+}

@@ -1,0 +1,174 @@
+// Owns the live arm of a scenario: the very requests of the simulation sent to a target, and the comparison of what it did with what
+// the model says. Leaves the run to live/live-run.ts, the comparison to live/result.ts.
+//
+//   scenario, seed ─► schedule or clients ─► target ─► what arrived, what was decided ─┐
+//                                                            └─► the model on it ──────┴─► agrees, node differs, run invalid
+
+import type { Seed } from '../math/random.js';
+import type { FindOperator } from '../operator/operator.js';
+import type { LoadedScenario } from '../scenario/loaded.js';
+import { Failure } from '../schema/failure.js';
+import { type Traffic, trafficOf } from '../simulate/scenario-traffic.js';
+import { CYCLE_MS } from '../time/cycle.js';
+import { type Connection, connectTo } from './connection.js';
+import { type EmbeddedNode, startEmbeddedNode } from './embedded-node.js';
+import { LiveClients } from './live-clients.js';
+import { runLive } from './live-run.js';
+import type { CycleLine, Sending, Stage } from './live-session.js';
+import type { Pacing } from './pace.js';
+import { pacedSending } from './paced-sender.js';
+import { rehearse } from './rehearsal.js';
+import { type LoadResult, resultOf } from './result.js';
+import { scheduleOf } from './schedule.js';
+import { mintAt } from './weir-target.js';
+
+/** How to reach a target, and how to behave towards it. */
+export interface LiveOptions {
+  readonly findOperator: FindOperator;
+  /** A Weir node, or with a `target` in the scenario any HTTP service. Default: a node is started for the run. */
+  readonly url?: string;
+  /** Length of a cycle of the node that is started, or of a service that does not tell; in ms. Default: that of the scenario. */
+  readonly cycleMs?: number;
+  /** A key of the node, instead of minting one. */
+  readonly key?: string;
+  /** Whether the target may be another machine. */
+  readonly allowRemote?: boolean;
+  /** Where in its cycle a request is sent. Default: as the model of arrivals has it. */
+  readonly pacing?: Pacing;
+  /** How long an answer is waited for, in ms. Default: 5000. */
+  readonly timeoutMs?: number;
+  /** The most connections to open. Default: 128. */
+  readonly connections?: number;
+  /** How many contracts the outcomes list. Default: 100. */
+  readonly top?: number;
+  /** Ends the run early; what was measured until then is the result, marked as partial. */
+  readonly signal?: AbortSignal;
+  /** Told about each cycle once it is over. */
+  readonly onCycle?: (line: CycleLine) => void;
+}
+
+export interface LoadOptions extends LiveOptions {
+  /** Instead of the seed of the scenario. */
+  readonly seed?: Seed;
+}
+
+/**
+ * Sends the requests of a scenario to a target at their instants, and compares.
+ * @throws Failure `invalid_input` for a scenario that cannot run live, `node_unreachable`, `answer_unreadable`,
+ *   `remote_not_allowed`, `wrong_usage`, and what a node refuses with
+ */
+export async function load(scenario: LoadedScenario, options: LoadOptions): Promise<LoadResult> {
+  refuseWhatCannotRun(scenario);
+  return connected(scenario, options, async (connection) => {
+    const live = scenario.at(connection.time.cycleMs);
+    const seed = options.seed ?? live.seed;
+    const traffic = await trafficOf(live, seed);
+    const seen = await runLive(connection, {
+      plan: live.plan,
+      names: traffic.names,
+      phases: live.phases,
+      cycles: traffic.cycles,
+      drain: live.drain,
+      foreign: live.target,
+      key: options.key,
+      signal: options.signal,
+      onCycle: options.onCycle,
+      sending: (stage) => sendingOf(live, traffic, seed, stage, options),
+    });
+    return resultOf(seen, {
+      scenario: live.name,
+      question: live.question,
+      seed,
+      skippedLines: traffic.skippedLines,
+      names: traffic.names,
+      plan: live.plan,
+      findOperator: options.findOperator,
+      expectations: live.expectations,
+      top: options.top ?? TOP,
+    });
+  });
+}
+
+export const TOP = 100;
+
+/**
+ * A key for several runs against the node at `url`, which mints only so many for an address.
+ * @throws Failure as `load`
+ */
+export function mintKey(options: LiveOptions): Promise<string> {
+  return connected({ cycleMs: CYCLE_MS, target: undefined }, options, (connection) =>
+    mintAt(connection, options.signal),
+  );
+}
+
+/** Connects to the target of a run, or starts a node for it, and lets go of both at the end. */
+export async function connected<T>(
+  { cycleMs: ownCycleMs, target }: Pick<LoadedScenario, 'cycleMs' | 'target'>,
+  options: LiveOptions,
+  body: (connection: Connection, node: EmbeddedNode | undefined) => Promise<T>,
+): Promise<T> {
+  const { url, cycleMs = ownCycleMs } = options;
+  if (url === undefined && target !== undefined) {
+    throw new Failure('wrong_usage', {
+      what: 'Nothing was sent.',
+      why: 'The scenario has a target of its own, and nobody says where it is.',
+      fix: 'Give its address with --url.',
+    });
+  }
+  const { allowRemote, connections, timeoutMs, signal, findOperator } = options;
+  // The node has a thread of its own, and takes as long to start as the generator to warm up.
+  const [node] = await Promise.all([
+    url === undefined ? startEmbeddedNode(cycleMs) : undefined,
+    rehearse(findOperator, signal),
+  ]);
+  try {
+    const connection = await connectTo(node?.url ?? url ?? '', {
+      allowRemote,
+      connections,
+      timeoutMs,
+      signal,
+      cycleMs: target === undefined ? undefined : cycleMs,
+    });
+    try {
+      return await body(connection, node);
+    } finally {
+      await connection.close();
+    }
+  } finally {
+    await node?.close();
+  }
+}
+
+function sendingOf(
+  scenario: LoadedScenario,
+  traffic: Traffic,
+  seed: Seed,
+  stage: Stage,
+  { pacing }: LoadOptions,
+): Sending {
+  if (scenario.clients.length === 0) return pacedSending(scheduleOf(scenario, traffic, seed), stage, pacing);
+  const clients = new LiveClients({ ...stage, scenario, plans: scenario.clients, traffic, seed });
+  return {
+    start: () => clients.start(),
+    stop: () => clients.stop(),
+    rateLimited: (contract) => clients.rateLimited(contract),
+    rateRestored: (contract) => clients.rateRestored(contract),
+    figures: () => clients.figures(),
+    series: (lastCycle) => clients.series(lastCycle),
+  };
+}
+
+/** A service behind the gate and faults on the way are modelled; a live target has its own. */
+function refuseWhatCannotRun({ service, faults, target, contracts }: LoadedScenario): void {
+  const cannot = (path: string, message: string): never => {
+    throw new Failure('invalid_input', {
+      what: 'The scenario cannot run live.',
+      why: `${path.slice(1)} ${message}.`,
+      fix: 'Leave it out, or run it with `weir simulate`.',
+      faults: [{ path, message }],
+    });
+  };
+  if (service !== undefined) cannot('/service', 'is a model, and a live target has its own');
+  if (faults.length > 0) cannot('/faults', 'are a model, and a live target has its own');
+  if (target !== undefined && contracts > 1) cannot('/contracts', 'cannot be told apart at a target that is no node');
+}

@@ -1,0 +1,115 @@
+// Owns sending what a schedule plans, at its instants, whatever becomes of it: an open loop, in which a slow answer delays no
+// request. Leaves where in the cycle to pace.ts, the requests under way to flights.ts.
+import type { Clock } from '../time/clock.js';
+import { startOf } from '../time/cycle.js';
+import { Rank } from '../time/rank.js';
+import type { Ledger } from './ledger.js';
+import type { Sending, Stage } from './live-session.js';
+import { type Pacing, sendAt, sendWindow } from './pace.js';
+import type { Schedule } from './schedule.js';
+
+export interface PacedSenderOptions {
+  /** Tells the target's time. */
+  readonly clock: Clock;
+  readonly schedule: Schedule;
+  /** The cycle of the target that is cycle 0 of the schedule. */
+  readonly firstCycle: number;
+  readonly pacing: Pacing;
+  /** What is not known of the target's clock, in ms. */
+  readonly uncertaintyMs: number;
+  readonly ledger: Ledger;
+  readonly launch: (contract: number, intendedMs: number) => void;
+  /** Opens connections ahead of a cycle that needs so many at once: to open one takes longer than to use it. */
+  readonly warm?: ((connections: number) => void) | undefined;
+}
+
+/** Requests that go out within this time are taken to be under way together, in ms. */
+const ROUND_TRIP_MS = 3;
+
+/** Sends behind schedule are made up for in parts, so that answers are read in between. */
+const MOST_AT_A_TIME = 32;
+
+/** An open loop over the requests of a run: what the schedule says, whatever becomes of it. */
+export function pacedSending(schedule: Schedule, stage: Stage, pacing: Pacing = 'arrival'): Sending {
+  const { flights } = stage;
+  return new PacedSender({ ...stage, schedule, pacing, launch: (contract, atMs) => flights.launch(contract, atMs) });
+}
+
+export class PacedSender {
+  readonly #options: PacedSenderOptions;
+  #dues = new Float64Array(64);
+  #contracts = new Uint32Array(64);
+  #n = 0;
+  #place = 0;
+  #cycle = 0;
+  #stopped = false;
+
+  constructor(options: PacedSenderOptions) {
+    this.#options = options;
+  }
+
+  /** To be called before the first cycle begins. */
+  start(): void {
+    this.#prepare();
+  }
+
+  /** No further request is sent. */
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  /** Plans the next cycle while the one before is still running, and waits for its first request. */
+  #prepare(): void {
+    const { schedule, clock, firstCycle, warm } = this.#options;
+    if (this.#stopped || this.#cycle >= schedule.cycles) return;
+    const cycle = this.#cycle;
+    this.#cycle += 1;
+    this.#plan(cycle);
+    warm?.(this.#mostAtOnce());
+    const startMs = startOf(firstCycle + cycle, clock.cycleMs);
+    if (this.#n === 0) clock.agenda.at(startMs, Rank.cycle, () => this.#prepare());
+    else clock.agenda.at(this.#dues[0]!, Rank.arrival, this.#pump);
+  }
+
+  #plan(cycle: number): void {
+    const { schedule, clock, firstCycle, pacing, uncertaintyMs, ledger } = this.#options;
+    const { n, fractions, contracts } = schedule.at(cycle);
+    const startMs = startOf(firstCycle + cycle, clock.cycleMs);
+    const window = sendWindow(pacing, n, clock.cycleMs, uncertaintyMs);
+    if (this.#dues.length < n) {
+      this.#dues = new Float64Array(2 * n);
+      this.#contracts = new Uint32Array(2 * n);
+    }
+    for (let k = 0; k < n; k += 1) this.#dues[k] = startMs + sendAt(pacing, k, n, fractions[k]!, window);
+    this.#contracts.set(contracts.subarray(0, n));
+    this.#n = n;
+    this.#place = 0;
+    ledger.plan(firstCycle + cycle, n);
+  }
+
+  /** The most requests of the planned cycle that are under way together. */
+  #mostAtOnce(): number {
+    let most = 0;
+    let from = 0;
+    for (let k = 0; k < this.#n; k += 1) {
+      while (this.#dues[k]! - this.#dues[from]! > ROUND_TRIP_MS) from += 1;
+      most = Math.max(most, k - from + 1);
+    }
+    return most;
+  }
+
+  /** Sends all that is due, and comes back for the next. */
+  readonly #pump = (): void => {
+    const { clock, launch } = this.#options;
+    for (let sent = 0; sent < MOST_AT_A_TIME && !this.#stopped; sent += 1) {
+      launch(this.#contracts[this.#place]!, this.#dues[this.#place]!);
+      this.#place += 1;
+      if (this.#place === this.#n) {
+        this.#prepare();
+        return;
+      }
+      if (this.#dues[this.#place]! > clock.now()) break;
+    }
+    if (!this.#stopped) clock.agenda.at(this.#dues[this.#place]!, Rank.arrival, this.#pump);
+  };
+}

@@ -1,0 +1,108 @@
+// Owns the search for the highest rate at which a node still answers in time: paced trials, and bisection between the last rate that
+// held and the first that did not. Leaves a trial's sending to live-run.ts.
+import type { Plan } from '../limiter/plan.js';
+import type { Connection } from './connection.js';
+import { type LiveSeen, runLive } from './live-run.js';
+import { pacedSending } from './paced-sender.js';
+import { evenly, type PlannedCycle, type Schedule } from './schedule.js';
+
+export interface Trial {
+  readonly ratePerSecond: number;
+  /** From the intended instant. */
+  readonly latencyMsP99: number;
+  readonly sendLagMsP99: number;
+  readonly outcome: 'held' | 'too slow' | 'generator saturated';
+}
+
+export interface RateSearch {
+  readonly p99Ms: number;
+  /** The highest rate that held; 0 when none did. */
+  readonly ratePerSecond: number;
+  /** What the next higher rate ran into. */
+  readonly boundBy: 'node' | 'generator' | 'nothing';
+  /** In the order in which they were made. */
+  readonly trials: readonly Trial[];
+}
+
+export interface RateSearchOptions {
+  readonly plan: Plan;
+  readonly key: string;
+  readonly p99Ms: number;
+  /** No higher rate is tried, in requests a second. */
+  readonly most: number;
+  readonly signal?: AbortSignal | undefined;
+  readonly onStep?: ((step: string) => void) | undefined;
+}
+
+const TRIALS = 7;
+const TRIAL_MS = 2_000;
+
+export async function searchRate(connection: Connection, options: RateSearchOptions): Promise<RateSearch> {
+  const { p99Ms, most, signal, onStep } = options;
+  const trials: Trial[] = [];
+  let held = 0;
+  let broke = most;
+  let boundBy: RateSearch['boundBy'] = 'nothing';
+  const isStopped = () => signal?.aborted === true;
+  for (let n = 0; n < TRIALS && !isStopped(); n += 1) {
+    const ratePerSecond = Math.max(1, Math.round((held + broke) / 2));
+    onStep?.(`trying ${ratePerSecond} requests a second`);
+    const trial = await tryRate(connection, options, ratePerSecond);
+    // A trial that was cut short is no trial.
+    if (isStopped()) break;
+    trials.push(trial);
+    if (trial.outcome === 'held') {
+      held = ratePerSecond;
+    } else {
+      broke = ratePerSecond;
+      boundBy = trial.outcome === 'too slow' ? 'node' : 'generator';
+    }
+  }
+  return { p99Ms, ratePerSecond: held, boundBy, trials };
+}
+
+async function tryRate(
+  connection: Connection,
+  { plan, key, p99Ms, signal }: RateSearchOptions,
+  ratePerSecond: number,
+): Promise<Trial> {
+  const { cycleMs } = connection.time;
+  const schedule = new SteadySchedule((ratePerSecond * cycleMs) / 1000, Math.max(1, Math.ceil(TRIAL_MS / cycleMs)));
+  const seen = await runLive(connection, {
+    plan,
+    key,
+    names: ['all'],
+    phases: {},
+    cycles: schedule.cycles,
+    drain: 0,
+    foreign: undefined,
+    signal,
+    sending: (stage) => pacedSending(schedule, stage, 'steady'),
+  });
+  return judged(seen, ratePerSecond, p99Ms);
+}
+
+function judged({ ledger, latency }: LiveSeen, ratePerSecond: number, p99Ms: number): Trial {
+  const latencyMsP99 = latency.latency.quantileMs(0.99);
+  const sendLagMsP99 = latency.sendLag.quantileMs(0.99);
+  const isWhole = ledger.answered === ledger.planned;
+  const isInTime = isWhole && latencyMsP99 <= p99Ms;
+  const outcome = isInTime ? 'held' : sendLagMsP99 > p99Ms / 2 ? 'generator saturated' : 'too slow';
+  return { ratePerSecond, latencyMsP99, sendLagMsP99, outcome };
+}
+
+/** The same rate all the time: whole requests of each cycle, the remainder carried to the next. */
+class SteadySchedule implements Schedule {
+  #carried = 0;
+
+  constructor(
+    private readonly perCycle: number,
+    readonly cycles: number,
+  ) {}
+
+  at(): PlannedCycle {
+    const n = Math.floor(this.perCycle + this.#carried);
+    this.#carried += this.perCycle - n;
+    return evenly(new Uint32Array(n));
+  }
+}

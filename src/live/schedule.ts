@@ -1,0 +1,119 @@
+// Owns what is to be sent in each cycle of a run without clients: which contract, and where in the cycle. Leaves sending to
+// paced-sender.ts. The requests are those of the simulation: the same models, drawn from the same streams.
+//
+//   arrivals   | x   x   x |      popularity     | A   C   A |
+//              |  o     o  |   ─────────────►    |  B     A  |      in order of their instants
+import { RandomStream, type Seed } from '../math/random.js';
+import type { LoadedScenario } from '../scenario/loaded.js';
+import type { Feed } from '../simulate/feed.js';
+import type { Traffic } from '../simulate/scenario-traffic.js';
+import type { Arrival } from '../traffic/arrival/arrival.js';
+import { makePopularity, type Popularity } from '../traffic/popularity.js';
+
+/** The requests of one cycle, in order. */
+export interface PlannedCycle {
+  /** How many. */
+  readonly n: number;
+  /** Where in the cycle each comes, in [0, 1), ascending; at least n long. */
+  readonly fractions: Float64Array;
+  /** Which contract each is for, by index; at least n long. */
+  readonly contracts: Uint32Array;
+}
+
+/** Cycles count from the start of the run; each is asked for once, in order. What one call gave is overwritten by the next. */
+export interface Schedule {
+  /** Length in cycles. */
+  readonly cycles: number;
+  at(cycle: number): PlannedCycle;
+}
+
+/** Requests for these contracts, at equal distances over the cycle. */
+export function evenly(contracts: Uint32Array): PlannedCycle {
+  const n = contracts.length;
+  return { n, fractions: Float64Array.from(contracts, (_, k) => (k + 0.5) / n), contracts };
+}
+
+export function scheduleOf(scenario: LoadedScenario, traffic: Traffic, seed: Seed): Schedule {
+  const { arrivals, cycles, names, feed } = traffic;
+  if (feed !== undefined) return new FeedSchedule(feed, cycles, scenario.startCycle);
+  if (scenario.independent) {
+    const each = arrivals.length / names.length;
+    return new ModelSchedule(arrivals, cycles, (_, index) => Math.floor(index / each));
+  }
+  const popularity = makePopularity(scenario.popularity, scenario.contracts, new RandomStream(seed, 'popularity'));
+  return new ModelSchedule(arrivals, cycles, contractBy(popularity));
+}
+
+function contractBy(popularity: Popularity): () => number {
+  return () => popularity.pick();
+}
+
+/** Models of arrivals, merged by their instants. */
+class ModelSchedule implements Schedule {
+  private fractions = new Float64Array(64);
+  private contracts = new Uint32Array(64);
+  private parts: Float64Array[] = [];
+
+  constructor(
+    private readonly arrivals: readonly Arrival[],
+    readonly cycles: number,
+    /** The contract of the next request, given its place in the cycle and the model that made it. */
+    private readonly contractOf: (place: number, arrival: number) => number,
+  ) {}
+
+  at(cycle: number): PlannedCycle {
+    const { arrivals } = this;
+    const counts = arrivals.map((arrival, index) => {
+      const n = arrival.count(cycle);
+      const part = this.partFor(index, n);
+      arrival.instants(part, n);
+      return n;
+    });
+    const n = counts.reduce((sum, count) => sum + count, 0);
+    this.grow(n);
+    const places = counts.map(() => 0);
+    for (let k = 0; k < n; k += 1) {
+      let first = -1;
+      for (let index = 0; index < counts.length; index += 1) {
+        if (places[index] === counts[index]) continue;
+        if (first < 0 || this.parts[index]![places[index]!]! < this.parts[first]![places[first]!]!) first = index;
+      }
+      this.fractions[k] = this.parts[first]![places[first]!]!;
+      places[first]! += 1;
+      this.contracts[k] = this.contractOf(k, first);
+    }
+    return { n, fractions: this.fractions, contracts: this.contracts };
+  }
+
+  private partFor(index: number, n: number): Float64Array {
+    const known = this.parts[index];
+    if (known !== undefined && known.length >= n) return known;
+    const grown = new Float64Array(Math.max(64, 2 * n));
+    this.parts[index] = grown;
+    return grown;
+  }
+
+  private grow(n: number): void {
+    if (this.fractions.length >= n) return;
+    this.fractions = new Float64Array(2 * n);
+    this.contracts = new Uint32Array(2 * n);
+  }
+}
+
+/** Recorded counts by contract; they say in which cycle, and the requests of a cycle are spread over it evenly. */
+export class FeedSchedule implements Schedule {
+  /** @param firstCycle the cycle of the feed that is cycle 0 of the run */
+  constructor(
+    private readonly feed: Feed,
+    readonly cycles: number,
+    private readonly firstCycle: number,
+  ) {}
+
+  at(cycle: number): PlannedCycle {
+    const contracts: number[] = [];
+    this.feed.arrive(this.firstCycle + cycle, (contract, count) => {
+      for (let k = 0; k < count; k += 1) contracts.push(contract);
+    });
+    return evenly(Uint32Array.from(contracts));
+  }
+}

@@ -1,0 +1,257 @@
+// Owns how much a node holds: its hot routes under as many requests as connections can carry, and the highest rate that keeps the 99th
+// percentile of the latency under a bound. Leaves saturation to autocannon, whose file this is, and paced rates to live/.
+//
+//   saturation   every connection asks again as soon as it is answered: how many a second, at best
+//   search       paced rates, latency from the intended instant:      |ok|--ok--|?|--too slow--|        bisection
+//
+// A generator that is as busy as it can be measures itself: how busy both event loops were is part of every figure.
+import { type EventLoopUtilization, performance } from 'node:perf_hooks';
+import autocannon from 'autocannon';
+import { rateLimiter } from '../limiter/rate-limiter.js';
+import { planContract } from '../limiter/validate.js';
+import { Failure } from '../schema/failure.js';
+import type { Connection } from './connection.js';
+import type { EmbeddedNode } from './embedded-node.js';
+import type { WireRequest } from './http-pool.js';
+import { connected, type LiveOptions } from './load.js';
+import { type RateSearch, searchRate } from './rate-search.js';
+import { WeirTarget } from './weir-target.js';
+
+export interface StressOptions extends Omit<LiveOptions, 'pacing' | 'onCycle' | 'top'> {
+  /** Connections that ask at the same time, 1 .. 10000. Default: 64. */
+  readonly connections?: number;
+  /** Threads that ask, beside this one; 0 for this one alone. Default: 0. */
+  readonly workers?: number;
+  /** Length of a round in seconds, 1 .. 600. Default: 3. */
+  readonly seconds?: number;
+  /** Rounds of which the median counts, 1 .. 100; one more goes before to warm up. Default: 3. */
+  readonly rounds?: number;
+  /** Search for the highest rate that keeps p99 under so many ms. Default: no search. */
+  readonly p99Ms?: number;
+  /** Told what is being done. */
+  readonly onStep?: (step: string) => void;
+}
+
+export const stressedRoutes = ['gate', 'event', 'events'] as const;
+
+export type StressedRoute = (typeof stressedRoutes)[number];
+
+/** One route under saturation; medians over the rounds. */
+export interface RouteFigures {
+  readonly route: StressedRoute;
+  readonly requestsPerSecond: number;
+  /** Events that were counted; more than requests where a request carries many. */
+  readonly eventsPerSecond: number;
+  readonly latencyMsP50: number;
+  readonly latencyMsP99: number;
+  /** In all rounds: requests without an answer, and answers that are neither admitted nor limited. */
+  readonly errors: number;
+  readonly unexpected: number;
+  /** Share of the time in which the event loops were busy, 0 .. 1; null where it is not known. */
+  readonly generatorBusy: number | null;
+  readonly nodeBusy: number | null;
+  /** Who could do no more. */
+  readonly boundBy: 'node' | 'generator' | 'not known';
+}
+
+export interface StressResult {
+  readonly target: string;
+  readonly connections: number;
+  readonly workers: number;
+  readonly seconds: number;
+  readonly rounds: number;
+  readonly routes: readonly RouteFigures[];
+  readonly search: RateSearch | undefined;
+  /** What a reader should know. */
+  readonly notes: readonly string[];
+  /** Whether it was stopped before its end. */
+  readonly partial: boolean;
+}
+
+/** Lines of one bulk request. */
+const BULK = 1_000;
+/** A loop that is busy for more than this share of the time has no room left. */
+const SATURATED = 0.95;
+const CYCLE_MS = 777;
+
+/** @throws Failure `invalid_input`, and as `load` */
+export async function stress(options: StressOptions): Promise<StressResult> {
+  const { connections = 64, workers = 0, seconds = 3, rounds = 3, p99Ms, signal, findOperator } = options;
+  check('connections', connections, 1, 10_000);
+  check('workers', workers, 0, 64);
+  check('seconds', seconds, 1, 600);
+  check('rounds', rounds, 1, 100);
+  const plan = planContract(rateLimiter({ threshold: 1_000_000_000 }), findOperator);
+  return connected({ cycleMs: CYCLE_MS, target: undefined }, options, async (connection, node) => {
+    const { clock, timeoutMs } = connection;
+    const target = await WeirTarget.prepare({
+      ...connection,
+      clock,
+      timeoutMs,
+      plan,
+      contracts: 1,
+      key: options.key,
+      signal,
+    });
+    const saturation = new Saturation(connection, target, node, { connections, workers, seconds, rounds, signal });
+    const routes: RouteFigures[] = [];
+    for (const route of stressedRoutes) {
+      if (signal?.aborted === true) break;
+      options.onStep?.(`saturating ${route}`);
+      const figures = await saturation.of(route);
+      if (figures !== undefined) routes.push(figures);
+    }
+    const gate = routes.find(({ route }) => route === 'gate');
+    const search =
+      p99Ms === undefined || gate === undefined || signal?.aborted === true
+        ? undefined
+        : await searchRate(connection, {
+            plan,
+            key: target.key,
+            p99Ms,
+            most: gate.requestsPerSecond,
+            signal,
+            onStep: options.onStep,
+          });
+    const notes = notesOn(routes, search);
+    const partial = signal?.aborted === true;
+    return { target: target.description, connections, workers, seconds, rounds, routes, search, notes, partial };
+  });
+}
+
+interface Rounds {
+  readonly connections: number;
+  readonly workers: number;
+  readonly seconds: number;
+  readonly rounds: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+interface Round {
+  readonly result: autocannon.Result;
+  readonly generator: EventLoopUtilization;
+  readonly node: EventLoopUtilization | undefined;
+}
+
+class Saturation {
+  constructor(
+    private readonly connection: Connection,
+    private readonly target: WeirTarget,
+    private readonly node: EmbeddedNode | undefined,
+    private readonly rounds: Rounds,
+  ) {}
+
+  /** Undefined when not even one round was done. */
+  async of(route: StressedRoute): Promise<RouteFigures | undefined> {
+    const { rounds, workers, signal } = this.rounds;
+    const done: Round[] = [];
+    const isStopped = () => signal?.aborted === true;
+    for (let round = 0; round <= rounds && !isStopped(); round += 1) {
+      const seen = await this.round(route, round === 0 ? 1 : this.rounds.seconds);
+      // The first one warms up; one that was cut short is no measure.
+      if (round > 0 && !isStopped()) done.push(seen);
+    }
+    if (done.length === 0) return undefined;
+    const middle = (of: (round: Round) => number) => median(done.map(of));
+    const requestsPerSecond = middle(({ result }) => result.requests.total / result.duration);
+    // Threads of autocannon have loops of their own, which nobody tells of.
+    const generatorBusy = workers > 0 ? null : middle(({ generator }) => generator.utilization);
+    const nodeBusy = this.node === undefined ? null : middle(({ node }) => node?.utilization ?? 0);
+    return {
+      route,
+      requestsPerSecond,
+      eventsPerSecond: requestsPerSecond * (route === 'events' ? BULK : 1),
+      latencyMsP50: middle(({ result }) => result.latency.p50),
+      latencyMsP99: middle(({ result }) => result.latency.p99),
+      errors: done.reduce((sum, { result }) => sum + result.errors, 0),
+      unexpected: done.reduce((sum, { result }) => sum + unexpectedIn(result), 0),
+      generatorBusy,
+      nodeBusy,
+      boundBy: boundBy(generatorBusy, nodeBusy),
+    };
+  }
+
+  private async round(route: StressedRoute, seconds: number): Promise<Round> {
+    const { connections, workers, signal } = this.rounds;
+    const { method, path, headers, body } = this.requestOf(route);
+    const before = performance.eventLoopUtilization();
+    const nodeBefore = this.node?.utilization();
+    const run = autocannon({
+      url: this.connection.endpoint.origin + path,
+      method: method as 'POST',
+      headers: { ...headers },
+      ...(body === undefined ? {} : { body }),
+      connections,
+      duration: seconds,
+      timeout: Math.max(1, Math.ceil(this.connection.timeoutMs / 1000)),
+      ...(workers > 0 ? { workers } : {}),
+    });
+    const stop = () => (run as unknown as autocannon.Instance).stop();
+    signal?.addEventListener('abort', stop);
+    try {
+      const result = await run;
+      return {
+        result,
+        generator: performance.eventLoopUtilization(before),
+        node: nodeBefore === undefined ? undefined : this.node?.utilization(nodeBefore),
+      };
+    } finally {
+      signal?.removeEventListener('abort', stop);
+    }
+  }
+
+  private requestOf(route: StressedRoute): WireRequest {
+    const gate = this.target.request(0);
+    const chain = `${this.connection.endpoint.basePath}/api/chain/${this.target.slug}`;
+    switch (route) {
+      case 'gate':
+        return gate;
+      case 'event':
+        return posted(gate, `${chain}/event`, 'application/json', EVENT);
+      case 'events':
+        return posted(gate, `${chain}/events`, 'application/x-ndjson', `${EVENT}\n`.repeat(BULK));
+    }
+  }
+}
+
+const EVENT = '{"type":"request"}';
+
+function posted({ headers }: WireRequest, path: string, type: string, body: string): WireRequest {
+  return { method: 'POST', path, headers: { ...headers, 'content-type': type }, body };
+}
+
+function unexpectedIn({ non2xx, statusCodeStats = {} }: autocannon.Result): number {
+  return non2xx - (statusCodeStats['429']?.count ?? 0);
+}
+
+function boundBy(generatorBusy: number | null, nodeBusy: number | null): RouteFigures['boundBy'] {
+  if (nodeBusy !== null && nodeBusy > SATURATED) return 'node';
+  if (generatorBusy !== null && generatorBusy > SATURATED) return 'generator';
+  return 'not known';
+}
+
+function notesOn(routes: readonly RouteFigures[], search: RateSearch | undefined): string[] {
+  const notes = routes
+    .filter(({ boundBy }) => boundBy === 'generator')
+    .map(({ route }) => `${route}: the generator was saturated and the node was not; the node holds more than this.`);
+  if (search?.boundBy === 'generator') {
+    notes.push('The search ended where the generator could no longer send in time; the node may hold more.');
+  }
+  return notes;
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const half = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2;
+}
+
+function check(name: string, value: number, least: number, most: number): void {
+  if (Number.isInteger(value) && value >= least && value <= most) return;
+  throw new Failure('invalid_input', {
+    what: 'Nothing was measured.',
+    why: `${name} is ${value}, and has to be a whole number from ${least} to ${most}.`,
+    fix: 'Mend it.',
+    faults: [{ path: `/${name}`, message: `must be a whole number from ${least} to ${most}` }],
+  });
+}

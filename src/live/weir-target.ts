@@ -1,0 +1,214 @@
+// Owns a Weir node as a target: a key, a machine and contracts made for the run, and the gate's answers read. Leaves sending to
+// the sender, listening to event-listener.ts.
+import { randomBytes } from 'node:crypto';
+import type { Plan } from '../limiter/plan.js';
+import { Failure } from '../schema/failure.js';
+import type { WallClock } from '../time/wall.js';
+import type { Endpoint } from './endpoint.js';
+import { unreadable, type Wire, type WireAnswer, type WireRequest } from './http-pool.js';
+import { quoted, type Reading, retryAfterMs, type Target } from './target.js';
+
+export interface WeirTargetOptions {
+  readonly wire: Wire;
+  readonly endpoint: Endpoint;
+  readonly clock: WallClock;
+  readonly plan: Plan;
+  /** How many contracts are made, all of the plan. */
+  readonly contracts: number;
+  /** Instead of minting one: a node mints only so many for an address. */
+  readonly key?: string | undefined;
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Contracts that are created at the same time. */
+const AT_ONCE = 8;
+
+export class WeirTarget implements Target {
+  readonly description: string;
+  readonly #requests: readonly WireRequest[];
+  readonly #indexes: ReadonlyMap<string, number>;
+
+  private constructor(
+    { origin, basePath }: Endpoint,
+    readonly slug: string,
+    readonly key: string,
+    ids: readonly string[],
+    plan: Plan,
+  ) {
+    this.description = `node ${origin}${basePath}, machine ${slug}`;
+    this.#indexes = new Map(ids.map((id, index) => [id, index]));
+    const headers = { authorization: `Bearer ${key}` };
+    const event = plan.kinds[0]?.event ?? GATED;
+    const chain = `${basePath}/api/chain/${slug}`;
+    this.#requests = ids.map((id) =>
+      event === GATED
+        ? { method: 'POST', path: `${chain}/contracts/${id}/gate`, headers }
+        : {
+            method: 'POST',
+            path: `${chain}/event`,
+            headers: { ...headers, 'content-type': 'application/json' },
+            body: JSON.stringify({ type: event, contract_id: id }),
+          },
+    );
+  }
+
+  /** @throws Failure `node_unreachable`, `answer_unreadable`, or what the node refuses with, in its own words */
+  static async prepare(options: WeirTargetOptions): Promise<WeirTarget> {
+    const { endpoint, plan, contracts } = options;
+    const desk = new Desk(options);
+    const key = options.key ?? (await desk.mint());
+    // Random, not of the seed: two runs of one scenario need two machines.
+    const slug = `load-${randomBytes(6).toString('hex')}`;
+    await desk.create('/api/chain/state-machines', key, { slug, display_name: 'Live load' });
+    const ids = new Array<string>(contracts);
+    for (let from = 0; from < contracts; from += AT_ONCE) {
+      const part = Array.from({ length: Math.min(AT_ONCE, contracts - from) }, async (_, k) => {
+        ids[from + k] = contractIdIn(await desk.create(`/api/chain/${slug}/contracts`, key, plan.definition));
+      });
+      await Promise.all(part);
+    }
+    return new WeirTarget(endpoint, slug, key, ids, plan);
+  }
+
+  request(contract: number): WireRequest {
+    return this.#requests[contract]!;
+  }
+
+  /** Walks the way of a request and counts nothing: to warm up. Where events of another kind are sent it leads nowhere, and warms less. */
+  get peek(): WireRequest {
+    const { path, headers = {} } = this.#requests[0]!;
+    return { method: 'GET', path: `${path}?peek=1`, headers: { ...headers } };
+  }
+
+  /** Index of a contract by the id that the node gave it. */
+  indexOf(contractId: string): number | undefined {
+    return this.#indexes.get(contractId);
+  }
+
+  read(answer: WireAnswer): Reading {
+    const { status, body } = answer;
+    if (status === 503) return { type: 'overloaded', words: `Status 503: ${quoted(body)}.` };
+    if (status !== 200 && status !== 429) return { type: 'unexpected', words: `Status ${status}: ${quoted(body)}.` };
+    const told = decisionIn(body);
+    if (told === undefined)
+      return { type: 'unexpected', words: `Status ${status} without a decision: ${quoted(body)}.` };
+    const { admitted, cycle, state, count } = told;
+    return {
+      type: 'decided',
+      admitted,
+      cycle,
+      state,
+      count,
+      retryAfterMs: admitted ? undefined : retryAfterMs(answer),
+    };
+  }
+}
+
+/** @throws Failure as `WeirTarget.prepare` */
+export function mintAt(
+  place: Pick<WeirTargetOptions, 'wire' | 'endpoint' | 'clock' | 'timeoutMs'>,
+  signal?: AbortSignal,
+): Promise<string> {
+  return new Desk({ ...place, signal }).mint();
+}
+
+/** The kind of event that a gate counts. */
+const GATED = 'request';
+
+interface Told {
+  readonly admitted: boolean;
+  readonly cycle: number;
+  readonly state: string;
+  readonly count: number;
+}
+
+/** The decision in the body of a gate, `{cycle, decision, state, count}`, or of an event, `{cycle, contracts: [{…}]}`. */
+function decisionIn(body: string): Told | undefined {
+  let told: Record<string, unknown>;
+  try {
+    told = JSON.parse(body) as Record<string, unknown>;
+  } catch {
+    return undefined;
+  }
+  const [of] = Array.isArray(told['contracts']) ? (told['contracts'] as Record<string, unknown>[]) : [told];
+  const { state, count } = of ?? {};
+  const { cycle, decision = of?.['admitted'] === 1 ? 'admitted' : 'limited' } = told;
+  const isWhole = typeof cycle === 'number' && Number.isSafeInteger(cycle) && typeof count === 'number';
+  if (!isWhole || typeof state !== 'string' || (decision !== 'admitted' && decision !== 'limited')) return undefined;
+  return { admitted: decision === 'admitted', cycle, state, count };
+}
+
+function contractIdIn(told: Record<string, unknown>): string {
+  return (told['contract'] as { readonly id: string }).id;
+}
+
+/** Asks a node for what a run needs before it begins. */
+class Desk {
+  constructor(private readonly options: Omit<WeirTargetOptions, 'plan' | 'contracts' | 'key'>) {}
+
+  async mint(): Promise<string> {
+    const told = await this.#ask('/api/demo-key/mint', {}, undefined);
+    return String(told['key']);
+  }
+
+  create(path: string, key: string, body: unknown): Promise<Record<string, unknown>> {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    return this.#ask(path, headers, JSON.stringify(body));
+  }
+
+  async #ask(
+    path: string,
+    headers: Record<string, string>,
+    body: string | undefined,
+  ): Promise<Record<string, unknown>> {
+    const { wire, endpoint, clock, timeoutMs, signal } = this.options;
+    const request = {
+      method: 'POST',
+      path: endpoint.basePath + path,
+      headers,
+      ...(body === undefined ? {} : { body }),
+    };
+    const answer = await wire.ask(request as WireRequest, clock, timeoutMs, signal);
+    const told = parsed(answer.body);
+    if (answer.status === 201 && told !== undefined) return told;
+    throw refusal(endpoint, path, answer, told);
+  }
+}
+
+function parsed(body: string): Record<string, unknown> | undefined {
+  try {
+    return JSON.parse(body) as Record<string, unknown>;
+  } catch {
+    return undefined;
+  }
+}
+
+function refusal(
+  { origin }: Endpoint,
+  path: string,
+  answer: WireAnswer,
+  told: Record<string, unknown> | undefined,
+): Failure {
+  const detail = typeof told?.['detail'] === 'string' ? told['detail'] : undefined;
+  if (answer.status === 429) {
+    return new Failure('too_many_requests', {
+      what: `${origin} mints no further key for this address now.`,
+      why: detail ?? 'It limits keys by address.',
+      fix: `Wait ${fieldText(answer, 'retry-after') ?? 'a minute'} s, or give a key that you have with --key.`,
+    });
+  }
+  if (answer.status === 401 || answer.status === 403) {
+    return new Failure('credential_invalid', {
+      what: `${origin} does not take the key.`,
+      why: detail ?? `POST ${path} answered with status ${answer.status}.`,
+      fix: 'Leave the key out to have one minted, or give one that is valid.',
+    });
+  }
+  return unreadable(origin, `POST ${path} answered with status ${answer.status}: ${detail ?? quoted(answer.body)}`);
+}
+
+function fieldText({ fields }: WireAnswer, name: string): string | undefined {
+  const value = fields[name];
+  return typeof value === 'string' ? value : undefined;
+}

@@ -1,0 +1,80 @@
+// Owns a distribution of durations: many are recorded, a few figures are read. Leaves what is timed, and from when to when, to
+// those who record. The one file that names hdr-histogram-js.
+//
+//   buckets   | 0 | 1 | 2 | ... | 2047 | 2048-49 | 2050-51 | ... | 4096-99 | ...     us, 3 significant digits
+//   p50 ...   the middle of the bucket that holds it, so that rounding favours neither side; mean and max are exact
+import { build } from 'hdr-histogram-js';
+import type { Quantiles } from '../outcome/schema.js';
+
+const US_PER_MS = 1_000;
+
+/** Memory grows with the logarithm of the longest duration: 9 KB, and 100 KB for hours. */
+export class Durations {
+  /** Longest so far, in ms; 0 before the first. */
+  maxMs = 0;
+  #count = 0;
+  #sumMs = 0;
+  readonly #histogram = build({
+    bitBucketSize: 32,
+    autoResize: true,
+    lowestDiscernibleValue: 1,
+    highestTrackableValue: 2,
+    numberOfSignificantValueDigits: 3,
+    useWebAssembly: false,
+  });
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** In ms; 0 before the first. */
+  get meanMs(): number {
+    return this.#count === 0 ? 0 : this.#sumMs / this.#count;
+  }
+
+  /** @param ms at least 0; what is shorter than half a microsecond counts as 0 in the quantiles */
+  record(ms: number): void {
+    this.#count += 1;
+    this.#sumMs += ms;
+    if (ms > this.maxMs) this.maxMs = ms;
+    this.#histogram.recordValue(Math.round(ms * US_PER_MS));
+  }
+
+  /** Takes in what another one has recorded. */
+  add(other: Durations): void {
+    this.#count += other.#count;
+    this.#sumMs += other.#sumMs;
+    this.maxMs = Math.max(this.maxMs, other.maxMs);
+    this.#histogram.add(other.#histogram);
+  }
+
+  /** The duration, in ms, that the share `p` (0 .. 1) of all recorded ones does not exceed; 0 before the first. */
+  quantileMs(p: number): number {
+    const us = this.#histogram.getValueAtPercentile(p * 100);
+    // The library gives the upper end of the bucket; its width is at most 1/1024 of it.
+    const width = us < 2048 ? 1 : bucketWidth(us);
+    return Math.min((us - (width - 1) / 2) / US_PER_MS, this.maxMs);
+  }
+
+  /** The figures as an outcome shows them; null when nothing was recorded. `taken` says what was timed. */
+  figures(taken: string): Quantiles | null {
+    if (this.#count === 0) return null;
+    return {
+      n: this.#count,
+      mean: this.meanMs,
+      p50: this.quantileMs(0.5),
+      p90: this.quantileMs(0.9),
+      p99: this.quantileMs(0.99),
+      p999: this.quantileMs(0.999),
+      max: this.maxMs,
+      taken: `${taken}; HDR histogram of microseconds, 3 significant digits; mean and max exact`,
+    };
+  }
+}
+
+/** Width of the bucket whose upper end is `us`: with 3 significant digits, 1024 buckets to each power of two from 2048 on. */
+function bucketWidth(us: number): number {
+  let width = 2;
+  while (us >= 2048 * width) width *= 2;
+  return width;
+}

@@ -1,0 +1,105 @@
+// Owns chance: named streams of random numbers, and draws from the common laws. Leaves laws that are prepared once and drawn from
+// often to random-law.ts.
+//
+// One seed, one stream per purpose: adding a draw to one purpose does not move the draws of another.
+import { createHash } from 'node:crypto';
+import { xoroshiro128plusFromState } from 'pure-rand/generator/xoroshiro128plus';
+import { assert } from '../schema/failure.js';
+import { log, pow } from './elementary.js';
+
+/** All chance of a run follows from its seed. 7 and '7' are one seed: files and command lines spell it differently. */
+export type Seed = number | string;
+
+const TWO_TO_26 = 67108864;
+const TWO_TO_32 = 4294967296;
+const TWO_TO_53 = 9007199254740992;
+
+/**
+ * Random numbers for one purpose, the same on every engine. No draw allocates, and a draw depends on nothing but the 128 bits of
+ * the generator: no law keeps a value back for the next draw.
+ */
+export class RandomStream {
+  private readonly generator: { next(): number };
+
+  /**
+   * @param seed of the run
+   * @param purpose names the stream, for example `arrival/0`; streams of different purposes are independent
+   */
+  constructor(seed: Seed, purpose: string) {
+    const digest = createHash('sha256')
+      .update(JSON.stringify([String(seed), purpose]))
+      .digest();
+    this.generator = xoroshiro128plusFromState(stateFrom(digest));
+  }
+
+  /** A whole number from 0 to 2^32 - 1. Its lowest bits are the weakest of the generator; the laws below take upper ones. */
+  uint32(): number {
+    return this.generator.next() >>> 0;
+  }
+
+  /** Uniform on [0, 1), in steps of 2^-53: the upper 27 bits of one draw and the upper 26 of the next. */
+  uniform(): number {
+    const { generator } = this;
+    return ((generator.next() >>> 5) * TWO_TO_26 + (generator.next() >>> 6)) / TWO_TO_53;
+  }
+
+  /** Uniform over the whole numbers min .. max, both included; max - min < 2^53. Where min = max nothing is drawn. */
+  integer(min: number, max: number): number {
+    const last = max - min;
+    assert(
+      Number.isSafeInteger(min) && Number.isSafeInteger(last) && last >= 0,
+      'integer() draws from whole numbers min .. max with 0 <= max - min < 2^53',
+    );
+    if (last === 0) return min;
+    // As many upper bits as `last` has, drawn again while they exceed it: no number is favoured, and two draws do on average.
+    if (last < TWO_TO_32) {
+      const unused = Math.clz32(last);
+      for (;;) {
+        const drawn = this.uint32() >>> unused;
+        if (drawn <= last) return min + drawn;
+      }
+    }
+    // `last` has 64 - clz32(last / 2^32) bits, of the 53 that a uniform draw has.
+    const cells = TWO_TO_53 / (1 << (Math.clz32(last / TWO_TO_32) - 11));
+    for (;;) {
+      const drawn = Math.floor(this.uniform() * cells);
+      if (drawn <= last) return min + drawn;
+    }
+  }
+
+  /** The gap of a Poisson process of `rate` > 0.   gap = -ln(1 - u) / rate, mean 1 / rate */
+  exponential(rate: number): number {
+    // 1 - u lies in (0, 1]: never ln 0. Taken from 0, since -ln 1 would be -0.
+    return (0 - log(1 - this.uniform())) / rate;
+  }
+
+  /**
+   * Normal, by the polar method of Marsaglia and Bray (1964).
+   *
+   *   +---------+     (x, y) uniform in the unit disc, s = x^2 + y^2:  x sqrt(-2 ln s / s) is normal. A point outside of the
+   *   |  .' '.  |     disc is drawn again, 1.27 points on average. The second value that a point gives, by y, is let go: kept,
+   *   |  '. .'  |     it would make a draw depend on more than the generator.
+   *   +---------+
+   */
+  normal(mean: number, deviation: number): number {
+    for (;;) {
+      const x = 2 * this.uniform() - 1;
+      const y = 2 * this.uniform() - 1;
+      const s = x * x + y * y;
+      if (s < 1 && s > 0) return mean + deviation * x * Math.sqrt((-2 * log(s)) / s);
+    }
+  }
+
+  /** Heavy-tailed: never below `scale`; P(X > x) = (scale / x)^shape.   x = scale (1 - u)^(-1 / shape) */
+  pareto(shape: number, scale: number): number {
+    return scale * pow(1 - this.uniform(), -1 / shape);
+  }
+}
+
+/** The four words of a state out of the first 128 bits of a digest: a hundred thousand purposes will not share one. */
+export function stateFrom(digest: Uint8Array): number[] {
+  const view = new DataView(digest.buffer, digest.byteOffset, digest.byteLength);
+  const words = [0, 4, 8, 12].map((offset) => view.getInt32(offset));
+  // From a state of zeros the generator would never leave.
+  return words.some((word) => word !== 0) ? words : [0, 0, 0, 1];
+}

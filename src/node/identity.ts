@@ -1,0 +1,116 @@
+// Owns who a node is: the key it signs with, how that followed from earlier ones, and the length of its cycles. One file in the
+// data folder, made on the first start. Leaves signing to record/signing.ts.
+//
+//   node.json   {"cycle_ms":777,"private_key":"-----BEGIN PRIVATE KEY-----…","successions":[…]}
+//
+// Key and successions are one file because they change together: with one of the two alone a node could not start.
+import { join } from 'node:path';
+import { reader, SuccessionShape } from '../record/shape.js';
+import { newPrivateKeyPem, type Signer, type Succession, signerFromPem, signSuccession } from '../record/signing.js';
+import { Failure } from '../schema/failure.js';
+import { Type } from '../schema/json-schema.js';
+import { readPrivate, writePrivate } from '../store/private-file.js';
+
+export interface Identity {
+  readonly signer: Signer;
+  /** Oldest first. */
+  readonly successions: readonly Succession[];
+  readonly cycleMs: number;
+  /** Whether it was made just now. */
+  readonly isNew: boolean;
+}
+
+const readIdentity = reader(
+  Type.Object(
+    {
+      cycle_ms: Type.Integer({ minimum: 1 }),
+      private_key: Type.String(),
+      successions: Type.Array(SuccessionShape),
+    },
+    { additionalProperties: false },
+  ),
+);
+
+/**
+ * The identity in a data folder; a new one where there is none.
+ * @param dir a folder that this process has locked
+ * @param cycleMs of a new one, and what an old one has to have where it is given
+ * @throws Failure `unreadable_file`, `unwritable_folder`, `wrong_usage` for another length of cycles
+ */
+export function identityIn(dir: string, cycleMs: number | undefined, defaultCycleMs: number): Identity {
+  const known = load(dir);
+  if (known === undefined) {
+    const pem = newPrivateKeyPem();
+    const made = { cycleMs: cycleMs ?? defaultCycleMs, successions: [] };
+    save(dir, pem, made);
+    return { ...made, signer: signerFromPem(pem), isNew: true };
+  }
+  if (cycleMs !== undefined && cycleMs !== known.cycleMs) throw otherCycles(dir, known.cycleMs, cycleMs);
+  return known;
+}
+
+/**
+ * Gives the node a new key, named by the present one.
+ * @param dir a folder that this process has locked
+ * @param cycleNow the running cycle
+ * @throws Failure `unreadable_file`, `unwritable_folder`
+ */
+export function rotateKey(dir: string, identity: Identity, cycleNow: number): Identity {
+  const { signer: previous, successions, cycleMs } = identity;
+  const pem = newPrivateKeyPem();
+  const signer = signerFromPem(pem);
+  // Not before the last change: successions stand in the order of their cycles, whatever the wall clock does.
+  const cycle = Math.max(cycleNow, successions.at(-1)?.cycle ?? 0);
+  const next = { cycleMs, successions: [...successions, signSuccession(previous, signer.publicKey, cycle)] };
+  save(dir, pem, next);
+  return { ...next, signer, isNew: true };
+}
+
+function load(dir: string): Identity | undefined {
+  const path = pathIn(dir);
+  const text = readPrivate(path);
+  if (text === undefined) return undefined;
+  const read = readIdentity(parsed(text));
+  if ('fault' in read) throw unreadable(path, `It does not look like one: ${read.fault}.`);
+  const { cycle_ms: cycleMs, private_key, successions } = read.value;
+  try {
+    return { signer: signerFromPem(private_key), successions, cycleMs, isNew: false };
+  } catch (error) {
+    throw unreadable(path, 'Its private_key is no Ed25519 key.', error);
+  }
+}
+
+function save(dir: string, pem: string, { cycleMs, successions }: Pick<Identity, 'cycleMs' | 'successions'>): void {
+  const file = { cycle_ms: cycleMs, private_key: pem, successions };
+  writePrivate(pathIn(dir), `${JSON.stringify(file, undefined, 2)}\n`);
+}
+
+function pathIn(dir: string): string {
+  return join(dir, 'node.json');
+}
+
+/** Undefined, which fits no schema, for what is not JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function unreadable(path: string, why: string, cause?: unknown): Failure {
+  return new Failure('unreadable_file', {
+    what: `The key of the node in ${path} cannot be read.`,
+    why,
+    fix: 'Put a copy of the file back. Without it the node gets a new key, which those who have pinned the old one refuse.',
+    cause,
+  });
+}
+
+function otherCycles(dir: string, known: number, asked: number): Failure {
+  return new Failure('wrong_usage', {
+    what: `The data in ${dir} cannot be continued with cycles of ${asked} ms.`,
+    why: `They were kept with cycles of ${known} ms, and their numbers would mean another time.`,
+    fix: `Leave --cycle-ms out, or choose another folder.`,
+  });
+}

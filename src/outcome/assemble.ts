@@ -1,0 +1,120 @@
+// Owns putting an outcome together: figures, expectations, notes, verdict, digest. Pure: what it needs has happened already.
+
+import type { Figures } from '../simulate/figures.js';
+import { VERSION } from '../version.js';
+import { digestOf } from './digest.js';
+import { type Expectation, type FigureSource, judge } from './expectation.js';
+import { type Past, Stretches } from './interval-figures.js';
+import type { ExpectationOutcome, Outcome, Verdict } from './schema.js';
+
+/** What a run says of itself beside its figures. */
+export type RunFacts = Pick<
+  Outcome,
+  'kind' | 'arm' | 'scenario' | 'seed' | 'cycle_ms' | 'first_cycle' | 'last_cycle' | 'skipped_lines'
+> &
+  Partial<Pick<Outcome, 'question' | 'partial' | 'clients' | 'service' | 'live' | 'comparison' | 'replications'>>;
+
+/** How many reactions an outcome lists; expectations are held against all of them. */
+const MOST_REACTIONS = 1_000;
+
+/** Judges the expectations, says what a reader should know, and seals the outcome with its digest. */
+export function assemble(facts: RunFacts, figures: Figures, past: Past, expectations: readonly Expectation[]): Outcome {
+  const { kind, arm, scenario, question, seed, partial, cycle_ms, first_cycle, last_cycle, skipped_lines, ...parts } =
+    facts;
+  const bare = {
+    weir: VERSION,
+    kind,
+    arm,
+    scenario,
+    ...(question === undefined ? {} : { question }),
+    seed,
+    ...(partial === true ? { partial } : {}),
+    cycle_ms,
+    first_cycle,
+    last_cycle,
+    skipped_lines,
+    ...figures,
+    ...parts,
+  };
+  const source = sourceOf(bare, past);
+  const reactions = figures.reactions?.slice(0, MOST_REACTIONS);
+  const judged = expectations.map((expectation) => judge(expectation, source));
+  const notes = notesOn(figures, past);
+  const outcome = {
+    ...bare,
+    ...(reactions === undefined ? {} : { reactions }),
+    ...(notes.length > 0 ? { notes } : {}),
+    expectations: judged,
+    verdict: verdictOf(judged, parts.comparison),
+  };
+  return { ...outcome, digest: digestOf(outcome) };
+}
+
+/** An invalid run proves nothing, and a target that differs outweighs what was expected of it. */
+export function verdictOf(expectations: readonly ExpectationOutcome[], comparison?: Outcome['comparison']): Verdict {
+  if (comparison?.verdict === 'run invalid') return 'invalid';
+  if (comparison?.verdict === 'node differs') return 'differs';
+  return expectations.every(({ held }) => held) ? 'held' : 'not held';
+}
+
+function sourceOf(outcome: Partial<Outcome> & Figures, past: Past): FigureSource {
+  const stretches = new Stretches(past);
+  const reactions = outcome.reactions ?? [];
+  const largest = (values: (number | null)[]) =>
+    values.reduce<number | undefined>(
+      (most, value) => (value === null ? most : Math.max(most ?? value, value)),
+      undefined,
+    );
+  return {
+    over: (figure, at, contract) => stretches.over(figure, at, contract),
+    values: (figure, length, at, contract) => stretches.values(figure, length, at, contract),
+    whole: (name) => {
+      switch (name) {
+        case 'reaction_cycles':
+          return largest(reactions.map(({ reaction_cycles }) => reaction_cycles));
+        case 'recovery_cycles':
+          return largest(reactions.map(({ recovery_cycles }) => recovery_cycles));
+        case 'first_entry':
+          return reactions[0] === undefined ? undefined : reactions[0].entry_cycle - past.firstCycle;
+        case 'last_restore': {
+          const last = largest(reactions.map(({ restore_cycle }) => restore_cycle));
+          return last === undefined ? undefined : last - past.firstCycle;
+        }
+        default:
+          return numberAt(outcome, name);
+      }
+    },
+  };
+}
+
+/** The number at a dotted path; `clients.retries` is of all clients, `clients.obedient.retries` of one kind. */
+function numberAt(outcome: Partial<Outcome>, path: string): number | undefined {
+  const [head = '', ...rest] = path.split('.');
+  let place: unknown = (outcome as Record<string, unknown>)[head];
+  if (head === 'clients') {
+    const kinds = outcome.clients ?? [];
+    // With one step left it is a figure, even where a kind of client has its name. Conditions have no hyphen in names.
+    const kind = rest.length > 1 ? kinds.find((one) => one.kind.replaceAll('-', '_') === rest[0]) : undefined;
+    place = kind ?? kinds[0];
+    if (kind !== undefined) rest.shift();
+  }
+  for (const step of rest) place = (place as Record<string, unknown> | null | undefined)?.[step];
+  return typeof place === 'number' ? place : undefined;
+}
+
+/** Where overload was sustained, a reader may wonder why the gate does not flap: every request counts. */
+function notesOn({ by_contract }: Figures, past: Past): string[] {
+  let longest = { cycles: 0, contract: '', from: 0 };
+  by_contract.forEach(({ id, within, transitions }) => {
+    transitions.forEach(({ cycle, to }, index) => {
+      const cycles = (transitions[index + 1]?.cycle ?? past.lastCycle) - cycle;
+      if (!past.admits(to) && cycles >= 2 * within && cycles > longest.cycles)
+        longest = { cycles, contract: id, from: cycle };
+    });
+  });
+  if (longest.cycles === 0) return [];
+  return [
+    `Sustained overload: contract ${longest.contract} was limiting for ${longest.cycles} cycles in one stretch from cycle ${longest.from}. ` +
+      'Every request counts, those that are limited too, so the gate stays shut for as long as the overload lasts.',
+  ];
+}

@@ -1,0 +1,158 @@
+// Owns what a scenario demands of its outcome: conditions on figures, over the run, a phase, or every stretch of so many cycles.
+//
+//   limited == 0            the figure over the whole run
+//   ... from 0 to 120       over the cycles 0 .. 119
+//   ... in_any 60           |---60---|          its value over every stretch of 60 cycles has to hold
+//                             |---60---|
+import { holds, namesIn } from '../limiter/expression/evaluate.js';
+import { ExpressionError, type Node, parseCondition } from '../limiter/expression/parse.js';
+import type { ExpectationSpec } from '../scenario/schema.js';
+import { nearest } from '../schema/did-you-mean.js';
+import { Failure } from '../schema/failure.js';
+import { type StretchFigure, stretchFigures, wholeFigures } from './figure-names.js';
+import type { ExpectationOutcome } from './schema.js';
+import { parseStretch, type ReadTime, type Stretch } from './stretch.js';
+
+export interface Expectation {
+  readonly name: string;
+  readonly text: string;
+  readonly condition: Node;
+  /** Cycles from the start of the run; undefined for the whole run. */
+  readonly at: Stretch | undefined;
+  /** Length of the stretches, of which every one is looked at. */
+  readonly inAny: number | undefined;
+  readonly contract: string | undefined;
+}
+
+/** What an outcome says of a figure. */
+export interface FigureSource {
+  /** A figure of the whole run; undefined where there is none. */
+  whole(name: string): number | undefined;
+  /** A figure over part of the run, of one contract or all. */
+  over(name: StretchFigure, at: Stretch, contract: string | undefined): number | undefined;
+  /** Every value that a figure takes over the stretches of `length` cycles within `at`; undefined where it is not known. */
+  values(
+    name: StretchFigure,
+    length: number,
+    at: Stretch,
+    contract: string | undefined,
+  ): ReadonlySet<number> | undefined;
+}
+
+/** What the rest of a scenario says that expectations speak of. */
+export interface Reading {
+  readonly time: ReadTime;
+  readonly phases: Readonly<Record<string, Stretch>>;
+  /** Names of the contracts; undefined where a log names them. */
+  readonly contracts: readonly string[] | undefined;
+  /** Names of the kinds of clients. */
+  readonly clients: readonly string[];
+}
+
+/** @throws Failure `invalid_input` with the place of what cannot be understood */
+export function parseExpectation(spec: ExpectationSpec, place: string, reading: Reading): Expectation {
+  const given = typeof spec === 'string' ? { that: spec } : spec;
+  const at = stretchOf(given, place, reading);
+  checkContract(given.contract, place, reading);
+  const inAny = given.in_any === undefined ? undefined : reading.time(given.in_any, `${place}/in_any`, 1);
+  const partial = at !== undefined || inAny !== undefined || given.contract !== undefined;
+  const vocabulary = partial
+    ? { names: stretchFigures }
+    : wholeFigures(reading.clients.map((kind) => kind.replaceAll('-', '_')));
+  const path = typeof spec === 'string' ? place : `${place}/that`;
+  let condition: Node;
+  try {
+    condition = parseCondition(given.that, vocabulary);
+  } catch (error) {
+    if (error instanceof ExpressionError) throw refused(path, `cannot be read: ${error.message}`);
+    throw error;
+  }
+  if (namesIn(condition).size === 0) throw refused(path, 'names no figure of the outcome, for example `limited == 0`');
+  if (inAny !== undefined && namesIn(condition).size > 1) throw refused(path, 'may name one figure only beside in_any');
+  return { name: given.name ?? wordsFor(given), text: wordsFor(given), condition, at, inAny, contract: given.contract };
+}
+
+/** Whether an expectation holds, and the value found: of a condition with one figure that figure, else all of them as text. */
+export function judge(
+  { name, text, condition, at, inAny, contract }: Expectation,
+  source: FigureSource,
+): ExpectationOutcome {
+  const whole: Stretch = { from: 0, to: Number.POSITIVE_INFINITY };
+  const names = [...namesIn(condition)];
+  if (inAny !== undefined) {
+    const values = source.values(names[0] as StretchFigure, inAny, at ?? whole, contract);
+    return { name, expected: text, ...verdictOn(values ?? new Set(), condition) };
+  }
+  const value = (figure: string) =>
+    at === undefined && contract === undefined
+      ? source.whole(figure)
+      : source.over(figure as StretchFigure, at ?? whole, contract);
+  const values = names.map((figure) => value(figure));
+  const actual =
+    names.length === 1
+      ? (values[0] ?? null)
+      : names.map((figure, index) => `${figure} ${values[index] ?? 'none'}`).join(', ');
+  // "not (recovery_cycles > 61)" must not hold because nothing recovered.
+  const isKnown = values.some((one) => one !== undefined);
+  return { name, expected: text, actual, held: isKnown && holds(condition, value) };
+}
+
+/** Of the values that fail the one that tells most: the largest, or the smallest, else any; of those that hold the largest. */
+function verdictOn(values: ReadonlySet<number>, condition: Node): Pick<ExpectationOutcome, 'actual' | 'held'> {
+  if (values.size === 0) return { actual: null, held: false };
+  let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  let failing: number | undefined;
+  for (const value of values) {
+    if (value < min) min = value;
+    if (value > max) max = value;
+    if (failing === undefined && !holds(condition, () => value)) failing = value;
+  }
+  if (failing === undefined) return { actual: max, held: true };
+  const telling = [max, min].find((value) => !holds(condition, () => value));
+  return { actual: telling ?? failing, held: false };
+}
+
+function stretchOf(
+  { phase, from, to }: { phase?: string; from?: number | string; to?: number | string },
+  place: string,
+  { time, phases }: Reading,
+): Stretch | undefined {
+  if (phase === undefined) {
+    if (from === undefined && to === undefined) return undefined;
+    return parseStretch({ ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) }, place, time);
+  }
+  if (from !== undefined || to !== undefined) throw refused(`${place}/phase`, 'cannot be combined with from or to');
+  if (Object.hasOwn(phases, phase)) return phases[phase];
+  const names = Object.keys(phases);
+  const guess = nearest(phase, names);
+  const advice =
+    guess !== undefined
+      ? `; did you mean "${guess}"?`
+      : names.length > 0
+        ? `: there are ${names.join(', ')}`
+        : ': there are none';
+  throw refused(`${place}/phase`, `is no phase of the scenario${advice}`);
+}
+
+/** A contract that is not there would meet any bound. */
+function checkContract(contract: string | undefined, place: string, { contracts }: Reading): void {
+  if (contract === undefined || contracts === undefined || contracts.includes(contract)) return;
+  const advice = contracts.length === 1 ? 'there is one, "all"' : `they are called "1" to "${contracts.length}"`;
+  throw refused(`${place}/contract`, `is no contract of the scenario: ${advice}`);
+}
+
+function wordsFor(given: Exclude<ExpectationSpec, string> | { that: string }): string {
+  const { phase, from, to, in_any, contract } = given as Exclude<ExpectationSpec, string>;
+  return [
+    given.that,
+    ...(in_any === undefined ? [] : [`in any ${typeof in_any === 'number' ? `${in_any} cycles` : in_any}`]),
+    ...(phase === undefined ? [] : [`in phase ${phase}`]),
+    ...(from === undefined ? [] : [`from ${from}`]),
+    ...(to === undefined ? [] : [`to ${to}`]),
+    ...(contract === undefined ? [] : [`for contract ${contract}`]),
+  ].join(' ');
+}
+
+function refused(path: string, message: string): Failure {
+  return new Failure('invalid_input', { what: 'The expectation cannot be understood.', faults: [{ path, message }] });
+}

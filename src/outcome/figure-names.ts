@@ -1,0 +1,63 @@
+// Owns the names of the figures on which expectations may be set. They follow from the shape of an outcome, so that none is missing
+// here that stands there. Leaves their values to run/.
+import type { TSchema } from 'typebox';
+import { ClientFigures, LiveFigures, Quantiles, ServiceFigures } from './schema.js';
+
+/** Figures that can be taken over part of a run and for one contract. */
+export const stretchFigures = [
+  'requests',
+  'admitted',
+  'limited',
+  'entries',
+  'restores',
+  'limiting_cycles',
+  'peak_count',
+] as const;
+export type StretchFigure = (typeof stretchFigures)[number];
+
+/** Figures of the whole run beside those. */
+const runFigures = [
+  'contracts',
+  'contracts_limited',
+  'peak_cycle',
+  'reaction_cycles',
+  'recovery_cycles',
+  'first_entry',
+  'last_restore',
+  'skipped_lines',
+];
+
+const clientFigures = namesOf(ClientFigures);
+const partFigures = [
+  ...namesOf(ServiceFigures).map((name) => `service.${name}`),
+  ...namesOf(LiveFigures).map((name) => `live.${name}`),
+];
+
+/** Live figures by decision and by phase: the phases are the scenario's own. */
+const openPrefixes = ['live.by_decision.', 'live.by_phase.'];
+
+/**
+ * What a condition on the whole run may name: `clients.retries` is of all clients, `clients.<kind>.retries` of one kind.
+ * @param kinds names of the kinds of clients
+ */
+export function wholeFigures(kinds: readonly string[]): { names: string[]; prefixes: string[] } {
+  const owners = ['clients', ...kinds.map((kind) => `clients.${kind}`)];
+  return {
+    names: [
+      ...stretchFigures,
+      ...runFigures,
+      ...owners.flatMap((owner) => clientFigures.map((name) => `${owner}.${name}`)),
+      ...partFigures,
+    ],
+    prefixes: openPrefixes,
+  };
+}
+
+/** The numbers of a part of an outcome, by dotted path. */
+function namesOf({ properties }: { readonly properties: Readonly<Record<string, TSchema>> }): string[] {
+  return Object.entries(properties).flatMap(([name, schema]) => {
+    const { type, anyOf = [] } = schema as { readonly type?: string; readonly anyOf?: readonly TSchema[] };
+    if (type === 'integer' || type === 'number') return [name];
+    return anyOf.includes(Quantiles) ? namesOf(Quantiles).map((figure) => `${name}.${figure}`) : [];
+  });
+}

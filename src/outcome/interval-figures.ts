@@ -1,0 +1,165 @@
+// Owns figures over part of a run: what happened between two cycles, and in any stretch of so many. Leaves windows that slide to
+// sliding.ts, and what is demanded of the figures to outcome/expectation.ts.
+
+import type { FigureSource } from './expectation.js';
+import type { StretchFigure } from './figure-names.js';
+import type { TransitionSeen } from './schema.js';
+import { Levels, type Points, Sums } from './sliding.js';
+import type { Stretch } from './stretch.js';
+import type { Timeline } from './timeline.js';
+
+/** What is needed to look back at a run. */
+export interface Past {
+  /** The cycle from which stretches count. */
+  readonly firstCycle: number;
+  readonly lastCycle: number;
+  readonly names: readonly string[];
+  /** Each contract, cycle by cycle; undefined where it was not kept. */
+  readonly timeline: Timeline | undefined;
+  /** All contracts together. */
+  readonly totals: Timeline;
+  readonly transitions: readonly (readonly TransitionSeen[])[];
+  /** Whether a state admits, by its name. */
+  readonly admits: (state: string) => boolean;
+}
+
+/** A run cut into stretches. Cycles of a stretch count from the start of the run; what lies behind its end is cut off. */
+export class Stretches implements Pick<FigureSource, 'over' | 'values'> {
+  private readonly sums = new Map<string, Sums>();
+  private readonly peaks = new Map<string, Levels>();
+
+  constructor(private readonly past: Past) {}
+
+  /** Undefined for a contract that is not there or was not told of apart from the others, and where the run did not come to. */
+  over(figure: StretchFigure, at: Stretch, contract: string | undefined): number | undefined {
+    const [value] = this.values(figure, Number.POSITIVE_INFINITY, at, contract) ?? [];
+    return value;
+  }
+
+  values(
+    figure: StretchFigure,
+    length: number,
+    at: Stretch,
+    contract: string | undefined,
+  ): ReadonlySet<number> | undefined {
+    const { firstCycle, lastCycle, names } = this.past;
+    if (contract !== undefined && !names.includes(contract)) return undefined;
+    const from = firstCycle + at.from;
+    const to = Math.min(firstCycle + at.to, lastCycle + 1);
+    if (to <= from) return undefined;
+    if (figure === 'peak_count') return this.peaksOf(contract)?.largest(length, from, to);
+    return this.sumsOf(figure, contract)?.over(length, from, to);
+  }
+
+  private sumsOf(figure: Exclude<StretchFigure, 'peak_count'>, contract: string | undefined): Sums | undefined {
+    const key = `${figure}/${contract ?? ''}`;
+    const known = this.sums.get(key);
+    if (known !== undefined) return known;
+    const points = this.pointsOf(figure, contract);
+    if (points === undefined) return undefined;
+    const sums = new Sums(points);
+    this.sums.set(key, sums);
+    return sums;
+  }
+
+  private pointsOf(figure: Exclude<StretchFigure, 'peak_count'>, contract: string | undefined): Points | undefined {
+    switch (figure) {
+      case 'requests':
+      case 'admitted':
+      case 'limited':
+        return this.counts(figure, contract);
+      case 'entries':
+        return onePerCycle(this.limitingStretches(contract).map(([entry]) => entry));
+      case 'restores':
+        return onePerCycle(this.limitingStretches(contract).flatMap(([, restore]) => restore ?? []));
+      case 'limiting_cycles':
+        return limitingPerCycle(
+          this.limitingStretches(contract).map(([entry, restore]) => [entry, restore ?? this.past.lastCycle]),
+        );
+    }
+  }
+
+  private counts(figure: 'requests' | 'admitted' | 'limited', contract: string | undefined): Points | undefined {
+    const { names, timeline, totals } = this.past;
+    // Of a single contract the totals tell all.
+    if (contract === undefined || names.length === 1) return pointsIn(totals, figure, undefined);
+    return timeline === undefined ? undefined : pointsIn(timeline, figure, contract);
+  }
+
+  /** [entry, restore) of every stretch in which a contract did not admit; without a restore where the run ended before. */
+  private limitingStretches(contract: string | undefined): [entry: number, restore: number | undefined][] {
+    const { names, transitions, admits } = this.past;
+    return transitions.flatMap((moves, index) => {
+      if (contract !== undefined && names[index] !== contract) return [];
+      const stretches: [number, number | undefined][] = [];
+      for (const { cycle, to } of moves) {
+        const open = stretches.at(-1);
+        const isOpen = open !== undefined && open[1] === undefined;
+        if (!admits(to) && !isOpen) stretches.push([cycle, undefined]);
+        else if (admits(to) && isOpen) open[1] = cycle;
+      }
+      return stretches;
+    });
+  }
+
+  /** The largest count of a window, cycle by cycle; undefined where no window was taken down. */
+  private peaksOf(contract: string | undefined): Levels | undefined {
+    const { timeline } = this.past;
+    if (timeline === undefined) return undefined;
+    const key = contract ?? '';
+    const known = this.peaks.get(key);
+    if (known !== undefined) return known;
+    const levels = new Levels(largestCounts(timeline, contract));
+    this.peaks.set(key, levels);
+    return levels;
+  }
+}
+
+function* pointsIn(
+  timeline: Timeline,
+  figure: 'requests' | 'admitted' | 'limited',
+  contract: string | undefined,
+): Generator<readonly [number, number]> {
+  for (const row of timeline.rows()) {
+    if ((contract === undefined || row.contract === contract) && row[figure] > 0) yield [row.cycle, row[figure]];
+  }
+}
+
+function onePerCycle(cycles: readonly number[]): Points {
+  return cycles.toSorted((a, b) => a - b).map((cycle) => [cycle, 1] as const);
+}
+
+/** How many contracts were limiting, for each cycle in which one was. */
+function* limitingPerCycle(
+  stretches: readonly (readonly [entry: number, restore: number])[],
+): Generator<readonly [number, number]> {
+  const moves = stretches
+    .flatMap(([entry, restore]) => [[entry, 1] as const, [restore, -1] as const])
+    .sort(([a], [b]) => a - b);
+  let limiting = 0;
+  let cycle = 0;
+  for (const [at, move] of moves) {
+    if (limiting > 0) for (; cycle < at; cycle += 1) yield [cycle, limiting];
+    limiting += move;
+    cycle = at;
+  }
+}
+
+/** The largest count over the contracts, whenever one has changed. A timeline is in order of cycle. */
+function* largestCounts(timeline: Timeline, contract: string | undefined): Generator<readonly [number, number]> {
+  const counts = new Map<string, number>();
+  let cycle: number | undefined;
+  for (const row of timeline.sorted().rows()) {
+    if (contract !== undefined && row.contract !== contract) continue;
+    if (cycle !== undefined && row.cycle !== cycle) yield [cycle, largestIn(counts)];
+    cycle = row.cycle;
+    counts.set(row.contract, row.count);
+  }
+  if (cycle !== undefined) yield [cycle, largestIn(counts)];
+}
+
+function largestIn(counts: ReadonlyMap<string, number>): number {
+  let largest = 0;
+  for (const count of counts.values()) if (count > largest) largest = count;
+  return largest;
+}

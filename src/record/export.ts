@@ -1,0 +1,102 @@
+// Owns the exported record as text: one line a row, and one that closes it. Leaves checking it to verify-export.ts.
+//
+//   {"at":"…","cause":"system",…,"seq":1}          line n is row n
+//   {"at":"…","cause":"trigger",…,"seq":2}
+//   {"checkpoint":{…"seq":2…},"fingerprint":"SHA256:…","format":"weir-record/1","public_key":"…"}
+//
+// Every line is the canonical JSON (RFC 8785) of its value and ends with a line feed. The closing line carries a checkpoint of the
+// very last row: a file without it was cut off on its way, and nobody but the node can write another one.
+import type { Static } from 'typebox';
+import { canonicalJson } from '../schema/canonical.js';
+import { Type } from '../schema/json-schema.js';
+import type { AuditRow, Checkpoint } from './row.js';
+import { CheckpointShape, reader } from './shape.js';
+import { fingerprintOf, isRawKey, publicKeyFrom, type Signer, type Succession } from './signing.js';
+
+export const FORMAT = 'weir-record/1';
+
+export interface Closing {
+  readonly format: typeof FORMAT;
+  /** Of the last row of the export. */
+  readonly checkpoint: Checkpoint;
+  /** The key that signed the checkpoint: its 32 bytes in base64, and what people compare. */
+  readonly public_key: string;
+  readonly fingerprint: string;
+  /** How the present key followed from earlier ones; absent when it is the first. */
+  readonly successions?: readonly Succession[];
+}
+
+const ClosingShape = Type.Object(
+  {
+    format: Type.Literal(FORMAT),
+    checkpoint: CheckpointShape,
+    public_key: Type.String(),
+    fingerprint: Type.String(),
+    successions: Type.Optional(Type.Array(Type.Unknown(), { maxItems: 1000 })),
+  },
+  { additionalProperties: false },
+);
+const readClosing = reader(ClosingShape);
+
+/** A closing line whose successions are still to be looked at, by key-ring.ts. */
+export type ParsedClosing = Static<typeof ClosingShape>;
+
+/** The whole export, line by line. `close` signs the last row that was taken; a machine has at least the row of its creation. */
+export function* exportRecord(rows: Iterable<AuditRow>, close: (last: AuditRow) => Closing): Generator<string> {
+  let last: AuditRow | undefined;
+  for (const row of rows) {
+    yield exportLine(row);
+    last = row;
+  }
+  if (last !== undefined) yield exportLine(close(last));
+}
+
+/** A row, or the closing line, as it stands in the file. */
+export function exportLine(value: AuditRow | Closing): string {
+  return `${canonicalJson(value)}\n`;
+}
+
+/** @param checkpoint of the last row of the export, signed by `signer` */
+export function closingOf(checkpoint: Checkpoint, signer: Signer, successions: readonly Succession[] = []): Closing {
+  const { publicKey: public_key, fingerprint } = signer;
+  const closing = { format: FORMAT, checkpoint, public_key, fingerprint } as const;
+  return successions.length === 0 ? closing : { ...closing, successions };
+}
+
+export type Line =
+  | { readonly kind: 'row'; readonly value: unknown }
+  | { readonly kind: 'closing'; readonly value: ParsedClosing }
+  | { readonly kind: 'fault'; readonly reason: string };
+
+/** What a line without its line feed holds. A row is only a value here: whether it looks like a row is not asked. */
+export function parseLine(text: string): Line {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return fault(`The line is not JSON: ${error instanceof Error ? error.message : String(error)}.`);
+  }
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'format')) return { kind: 'row', value };
+  const read = readClosing(value);
+  if ('fault' in read) return fault(`The closing line does not look like one: ${read.fault}.`);
+  const { public_key: key, fingerprint } = read.value;
+  if (!isRawKey(key)) return fault('The public_key of the closing line is not 32 bytes in base64.');
+  if (fingerprint !== fingerprintOf(publicKeyFrom(key)))
+    return fault('The fingerprint of the closing line is not that of its public_key.');
+  return { kind: 'closing', value: read.value };
+}
+
+/**
+ * Whether every string and number is spelt as RFC 8785 spells it. Blanks and the order of members are free: programs that pass a
+ * record on change them. Spelling is not: `1e+30` and `1E+30` are one number, and between them lies a bit that flipped.
+ * @param value what JSON.parse made of the text
+ */
+export function isSpeltCanonically(text: string, value: unknown): boolean {
+  if (JSON.stringify(value) === text) return true;
+  const dense = text.replace(/("(?:[^"\\]|\\.)*")|[ \t\r\n]+/g, '$1');
+  return JSON.stringify(value) === dense || canonicalJson(value) === dense;
+}
+
+function fault(reason: string): Line {
+  return { kind: 'fault', reason };
+}

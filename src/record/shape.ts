@@ -1,0 +1,161 @@
+// Owns what a row, a checkpoint and a succession must look like before anything else is asked of them: one closed schema each,
+// for rows one a kind. Leaves what the fields say, and whether it is true, to verify.ts.
+import type { Static, TSchema } from 'typebox';
+import { compileSchema, Type } from '../schema/json-schema.js';
+import { faultsOf } from '../schema/schema-faults.js';
+import type { AuditRow, Checkpoint, RowKind } from './row.js';
+import type { Succession } from './signing.js';
+
+const closed = { additionalProperties: false } as const;
+
+const Name = (description: string) => Type.String({ minLength: 1, maxLength: 64, description });
+const Hash = (description: string) => Type.String({ pattern: '^[0-9a-f]{64}$', description });
+const Count = (minimum: 0 | 1, description: string) =>
+  Type.Integer({ minimum, maximum: Number.MAX_SAFE_INTEGER, description });
+const Amount = (description: string) =>
+  Type.Number({ minimum: -Number.MAX_VALUE, maximum: Number.MAX_VALUE, description });
+const Inputs = Type.Record(
+  Type.String({ minLength: 1, maxLength: 64 }),
+  Amount('In the unit that the operator gives.'),
+  {
+    maxProperties: 64,
+    description: 'What the operator was given, by name.',
+  },
+);
+const Machine = Type.String({ pattern: '^[a-z0-9-]{1,64}$', description: 'Slug of the machine.' });
+// 32 and 64 bytes in base64. Whether the last character is the only one that stands for these bytes is checked by signing.ts.
+const PublicKey = (description: string) => Type.String({ pattern: '^[A-Za-z0-9+/]{43}=$', description });
+const Signature = Type.String({ pattern: '^[A-Za-z0-9+/]{86}==$', description: 'Ed25519, base64.' });
+
+const everyRow = {
+  machine: Machine,
+  seq: Count(1, 'Place in the record of the machine. Starts at 1 and has no holes.'),
+  cycle: Count(0, 'The cycle in which it happened.'),
+  at: Type.String({
+    pattern: '^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$',
+    description: 'ISO 8601 in UTC with milliseconds.',
+  }),
+  cause: Type.Enum(['trigger', 'manual', 'system'], { description: 'Why the row was written.' }),
+  previous_hash: Hash('Hash of the row before; zeros for the first.'),
+  hash: Hash('SHA-256 over the canonical JSON (RFC 8785) of the row without this field.'),
+};
+const nothingEmitted = Type.Array(Type.String(), { maxItems: 0, description: 'Nothing was emitted.' });
+const ContractId = Type.String({ minLength: 1, maxLength: 200, description: 'The contract it happened to.' });
+const Operator = Name('Id of the operator that was fired.');
+const OperatorVersion = Type.String({ minLength: 1, maxLength: 32, description: 'Version of the operator.' });
+const Equation = Type.String({ minLength: 1, maxLength: 4000, description: 'The equation of the operator, verbatim.' });
+
+/** The schema of a row, by its kind. */
+export const rowShapes = {
+  machine_created: Type.Object(
+    { ...everyRow, kind: Type.Literal('machine_created'), emitted: nothingEmitted },
+    { ...closed, description: 'The machine was created. The first row of every record, and only the first.' },
+  ),
+  contract_created: Type.Object(
+    {
+      ...everyRow,
+      kind: Type.Literal('contract_created'),
+      contract_id: ContractId,
+      to: Name('The state in which the contract began.'),
+      definition_digest: Hash('SHA-256 over the canonical JSON of the definition.'),
+      emitted: nothingEmitted,
+    },
+    { ...closed, description: 'A contract was created.' },
+  ),
+  transition: Type.Object(
+    {
+      ...everyRow,
+      kind: Type.Literal('transition'),
+      contract_id: ContractId,
+      from: Name('The state it left.'),
+      to: Name('The state it entered.'),
+      operator: Operator,
+      operator_version: OperatorVersion,
+      inputs: Inputs,
+      result: Amount('What the operator computed.'),
+      master_equation_block: Equation,
+      proof_digest: Type.Optional(Hash('Digest of the proof; there for every operator that requires one.')),
+      substrate: Type.Optional(
+        Type.Object(
+          { operator: Operator, inputs: Inputs, result: Amount('What the substrate operator computed.') },
+          { ...closed, description: 'The always-on operator, where another one stands above it.' },
+        ),
+      ),
+      emitted: Type.Array(Name('Name of an event.'), { maxItems: 16, description: 'What was emitted, in order.' }),
+    },
+    { ...closed, description: 'A contract moved from one state to another.' },
+  ),
+  transition_failed: Type.Object(
+    {
+      ...everyRow,
+      kind: Type.Literal('transition_failed'),
+      contract_id: ContractId,
+      from: Name('The state it was in, and still is.'),
+      to: Type.Optional(Name('The state it did not enter.')),
+      operator: Type.Optional(Operator),
+      operator_version: Type.Optional(OperatorVersion),
+      inputs: Type.Optional(Inputs),
+      master_equation_block: Type.Optional(Equation),
+      failure: Type.Object(
+        {
+          code: Type.String({ pattern: '^[a-z0-9_]{1,64}$', description: 'Code of the failure.' }),
+          detail: Type.String({ maxLength: 10_000, description: 'What happened, why, and what to do.' }),
+        },
+        { ...closed, description: 'Why it did not move.' },
+      ),
+      emitted: nothingEmitted,
+    },
+    { ...closed, description: 'A transition was tried and refused; the state is unchanged.' },
+  ),
+} as const satisfies Record<RowKind, TSchema>;
+
+export const CheckpointShape = Type.Object(
+  {
+    machine: Machine,
+    seq: Count(1, 'The row up to which the record is signed.'),
+    hash: Hash('Hash of that row.'),
+    cycle: Count(0, 'The cycle in which it was signed.'),
+    signature: Signature,
+  },
+  { ...closed, description: 'The word of the node for how far a record had come.' },
+);
+
+export const SuccessionShape = Type.Object(
+  {
+    previous: PublicKey('The key that signs this.'),
+    next: PublicKey('The key that signs from `cycle` on.'),
+    cycle: Count(0, 'The cycle of the change.'),
+    signature: Signature,
+  },
+  { ...closed, description: 'A key names the one that follows it.' },
+);
+
+type Read<T> = { readonly value: T } | { readonly fault: string };
+
+/** Reads values of one schema. */
+export function reader<S extends TSchema>(schema: S): (value: unknown) => Read<Static<S>> {
+  const compiled = compileSchema(schema);
+  return (value) => {
+    if (compiled.fits(value)) return { value: value as Static<S> };
+    const [first] = faultsOf(schema, compiled.errors(value));
+    return { fault: first === undefined ? 'it does not fit its schema' : `${first.path} ${first.message}` };
+  };
+}
+
+const rowReaders: Record<RowKind, (value: unknown) => Read<AuditRow>> = {
+  machine_created: reader(rowShapes.machine_created),
+  contract_created: reader(rowShapes.contract_created),
+  transition: reader(rowShapes.transition),
+  transition_failed: reader(rowShapes.transition_failed),
+};
+
+/** A row of any kind, or the first place at which the value does not look like one. */
+export function readRow(value: unknown): Read<AuditRow> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { fault: 'it is not an object' };
+  const kind = 'kind' in value ? value.kind : undefined;
+  if (typeof kind === 'string' && Object.hasOwn(rowReaders, kind)) return rowReaders[kind as RowKind](value);
+  return { fault: `/kind must be one of ${Object.keys(rowReaders).join(', ')}` };
+}
+
+export const readCheckpoint: (value: unknown) => Read<Checkpoint> = reader(CheckpointShape);
+export const readSuccession: (value: unknown) => Read<Succession> = reader(SuccessionShape);

@@ -1,0 +1,160 @@
+// Owns the key of a node: signing, and checking what was signed, by Ed25519 (RFC 8032). Leaves which key is to be trusted to
+// key-ring.ts, keeping the private key to the node.
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type JsonWebKeyInput,
+  type KeyObject,
+  sign as signEd25519,
+  verify as verifyEd25519,
+} from 'node:crypto';
+import { canonicalJson } from '../schema/canonical.js';
+import { Failure } from '../schema/failure.js';
+import type { Checkpoint } from './row.js';
+
+export interface Signer {
+  /** Ed25519 over the bytes, or over the text in UTF-8; 64 bytes in base64. The same data gives the same signature. */
+  sign(data: Uint8Array | string): string;
+  /** SPKI, as openssl and every library read it. */
+  readonly publicKeyPem: string;
+  /** The 32 bytes of the key in base64. */
+  readonly publicKey: string;
+  readonly fingerprint: string;
+}
+
+/** A key names the one that follows it: who trusts `previous` may trust `next` from `cycle` on. */
+export interface Succession {
+  /** The 32 bytes of each key in base64. */
+  readonly previous: string;
+  readonly next: string;
+  readonly cycle: number;
+  /** Ed25519 by `previous` over the canonical JSON of the other three fields, base64. */
+  readonly signature: string;
+}
+
+/** A new private key as PEM (PKCS#8), to be kept by a node. */
+export function newPrivateKeyPem(): string {
+  return generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }) as string;
+}
+
+/** A signer whose key lives no longer than the process. */
+export function generateSigner(): Signer {
+  return signerFromPem(newPrivateKeyPem());
+}
+
+/**
+ * @param pem an Ed25519 private key, PKCS#8
+ * @throws Failure `invalid_input` when the text is anything else
+ */
+export function signerFromPem(pem: string): Signer {
+  const privateKey = readKey('private', pem, () => createPrivateKey(pem));
+  const publicKey = createPublicKey(privateKey);
+  return Object.freeze({
+    sign: (data: Uint8Array | string) => signEd25519(null, bytesOf(data), privateKey).toString('base64'),
+    publicKeyPem: publicKey.export({ format: 'pem', type: 'spki' }) as string,
+    publicKey: rawOf(publicKey),
+    fingerprint: fingerprintOf(publicKey),
+  });
+}
+
+/**
+ * A public key as people keep it.
+ * @param text PEM (SPKI), or the 32 bytes of the key in base64
+ * @throws Failure `invalid_input` when the text is neither
+ */
+export function publicKeyFrom(text: string): KeyObject {
+  return readKey('public', text, () => createPublicKey(rawKey(text.trim()) ?? text));
+}
+
+/** Whether the text is 32 bytes in base64, written in the one canonical way. */
+export function isRawKey(text: string): boolean {
+  return canonicalBytes(text, 32) !== undefined;
+}
+
+/** The 32 bytes of a public key in base64. */
+export function rawOf(publicKey: KeyObject): string {
+  return Buffer.from(publicKey.export({ format: 'jwk' }).x ?? '', 'base64url').toString('base64');
+}
+
+/** What people compare: `SHA256:` and the digest of the 32 bytes of the key in base64 without padding, as ssh writes it. */
+export function fingerprintOf(publicKey: KeyObject): string {
+  const digest = createHash('sha256').update(rawOf(publicKey), 'base64').digest('base64');
+  return `SHA256:${digest.replace(/=+$/, '')}`;
+}
+
+/** Signs how far the record of a machine had come: `seq` and `hash` are those of its last row, `cycle` is that of the signing. */
+export function signCheckpoint(signer: Signer, head: Omit<Checkpoint, 'signature'>): Checkpoint {
+  return { ...checkpointBody(head), signature: signer.sign(canonicalJson(checkpointBody(head))) };
+}
+
+/** Whether the checkpoint was signed by this key (PEM, base64 or read). @throws Failure `invalid_input` when the text is no key */
+export function checkpointHolds(checkpoint: Checkpoint, publicKey: KeyObject | string): boolean {
+  const key = typeof publicKey === 'string' ? publicKeyFrom(publicKey) : publicKey;
+  return signatureHolds(canonicalJson(checkpointBody(checkpoint)), checkpoint.signature, key);
+}
+
+/**
+ * Hands the word of a node on to its next key.
+ * @param next the 32 bytes of the next public key in base64, as `Signer.publicKey` gives them
+ */
+export function signSuccession(previous: Signer, next: string, cycle: number): Succession {
+  const body = { previous: previous.publicKey, next, cycle };
+  return { ...body, signature: previous.sign(canonicalJson(body)) };
+}
+
+/** Whether the succession was signed by the key it calls `previous`. Whether that one is to be trusted is another question. */
+export function successionHolds({ previous, next, cycle, signature }: Succession): boolean {
+  if (!isRawKey(previous) || !isRawKey(next)) return false;
+  return signatureHolds(canonicalJson({ previous, next, cycle }), signature, publicKeyFrom(previous));
+}
+
+// The three fields of a succession and the four of a checkpoint differ in name: neither can be passed off as the other.
+function checkpointBody({ machine, seq, hash, cycle }: Omit<Checkpoint, 'signature'>): Omit<Checkpoint, 'signature'> {
+  return { machine, seq, hash, cycle };
+}
+
+function signatureHolds(text: string, signature: string, publicKey: KeyObject): boolean {
+  const bytes = canonicalBytes(signature, 64);
+  return bytes !== undefined && verifyEd25519(null, bytesOf(text), publicKey, bytes);
+}
+
+function rawKey(text: string): JsonWebKeyInput | undefined {
+  const x = canonicalBytes(text, 32)?.toString('base64url');
+  return x === undefined ? undefined : { format: 'jwk', key: { kty: 'OKP', crv: 'Ed25519', x } };
+}
+
+/**
+ * The bytes behind a base64 text, or undefined unless there are `length` of them and the text is the only way to write them:
+ * decoders look away from the spare bits of the last character, and a record in which a bit can flip unseen is not safe.
+ */
+function canonicalBytes(text: string, length: number): Buffer | undefined {
+  const bytes = Buffer.from(text, 'base64');
+  return bytes.length === length && bytes.toString('base64') === text ? bytes : undefined;
+}
+
+function bytesOf(data: Uint8Array | string): Uint8Array {
+  return typeof data === 'string' ? Buffer.from(data, 'utf8') : data;
+}
+
+function readKey(half: 'private' | 'public', text: string, read: () => KeyObject): KeyObject {
+  let key: KeyObject | undefined;
+  let cause: unknown;
+  try {
+    key = read();
+  } catch (error) {
+    cause = error;
+  }
+  // `createPublicKey` takes a private key too: a pin made of one would be a secret lying about.
+  if (key?.asymmetricKeyType === 'ed25519' && (half === 'private' || !text.includes('PRIVATE'))) return key;
+  throw new Failure('invalid_input', {
+    what: `The text is not an Ed25519 ${half} key.`,
+    why: key === undefined ? 'It cannot be read as a key.' : `It holds a key of another kind.`,
+    fix:
+      half === 'public'
+        ? 'Give the PEM text ("-----BEGIN PUBLIC KEY-----"), or its 32 bytes in base64; GET /api/updates/pubkey has both.'
+        : 'Give the PEM text of a PKCS#8 key, as `openssl genpkey -algorithm ed25519` writes it.',
+    cause,
+  });
+}

@@ -1,0 +1,212 @@
+// Owns whether a record holds: row by row, in bounded memory, naming the first place that does not. Leaves the shape of rows to
+// shape.ts, proofs to the operators, trust in keys to key-ring.ts, exported text to verify-export.ts.
+
+import type { FindOperator } from '../operator/operator.js';
+import { unreachable } from '../schema/failure.js';
+import { EMPTY, type Head, hashOf } from './chain.js';
+import type { KeyRing } from './key-ring.js';
+import { recheck } from './recheck.js';
+import type { AuditRow } from './row.js';
+import { readCheckpoint, readRow } from './shape.js';
+import type { Broken, Check, SignedHead, Verification } from './verification.js';
+
+export interface VerifyOptions {
+  /** Needed as soon as there is a checkpoint. */
+  readonly keys?: KeyRing | undefined;
+  /** Checkpoints of the record that are known from elsewhere. */
+  readonly checkpoints?: readonly unknown[];
+  /** Where operators are looked up; the registry of this build when absent. */
+  readonly findOperator?: FindOperator;
+}
+
+/** Walks the rows of a record, all of them unless one does not hold. */
+export function verifyRecord(rows: Iterable<unknown>, options: VerifyOptions = {}): Verification {
+  const verifier = new RecordVerifier(options);
+  let line = 0;
+  for (const row of rows) {
+    line += 1;
+    if (!verifier.row(row, line)) break;
+  }
+  return verifier.end();
+}
+
+type Fault = readonly [check: Check, reason: string];
+
+/**
+ * Takes a record piece by piece. Every method answers whether all has held so far; after the first `false` nothing more is looked
+ * at. Memory grows with the contracts of the machine and with the checkpoints handed in ahead of their rows, not with the rows.
+ */
+export class RecordVerifier {
+  readonly #keys: KeyRing | undefined;
+  readonly #findOperator: FindOperator | undefined;
+  #machine: string | null = null;
+  #head = EMPTY;
+  #cycle = 0;
+  #proofs = 0;
+  /** The state each contract is in. */
+  readonly #states = new Map<string, string>();
+  /** Checkpoints whose rows are still to come, by seq, and the greatest seq of all. */
+  readonly #ahead = new Map<number, Signed>();
+  #signedSeq = 0;
+  #newest: SignedHead | null = null;
+  #broken: Broken | null = null;
+
+  constructor({ keys, checkpoints = [], findOperator }: VerifyOptions = {}) {
+    this.#keys = keys;
+    this.#findOperator = findOperator;
+    for (const checkpoint of checkpoints) this.checkpoint(checkpoint, 0);
+  }
+
+  /** The last row that held. */
+  get head(): Head {
+    return this.#head;
+  }
+
+  get holds(): boolean {
+    return this.#broken === null;
+  }
+
+  /** The next row, as it was read: whether it looks like a row is the first that is checked. */
+  row(value: unknown, line: number): boolean {
+    if (!this.holds) return false;
+    const next = this.#head.seq + 1;
+    const read = readRow(value);
+    if ('fault' in read) return this.refuse(['shape', `It does not look like a row: ${read.fault}.`], line, next);
+    const fault = this.#faultOf(read.value);
+    if (fault !== undefined) return this.refuse(fault, line, next);
+    this.#accept(read.value);
+    return true;
+  }
+
+  /** A checkpoint, before the row it signs or directly after it. `keys` are for who learned of them late. */
+  checkpoint(value: unknown, line: number, keys = this.#keys): boolean {
+    if (!this.holds) return false;
+    const read = readCheckpoint(value);
+    if ('fault' in read) return this.refuse(['shape', `The checkpoint does not look like one: ${read.fault}.`], line);
+    const { machine, seq, hash, cycle } = read.value;
+    this.#machine ??= machine;
+    if (machine !== this.#machine) {
+      const reason = `The checkpoint belongs to ${machine}, and the record to ${this.#machine}.`;
+      return this.refuse(['machine', reason], line);
+    }
+    if (keys === undefined) return this.refuse(['key', 'No key is known to check the checkpoint by.'], line);
+    const signedBy = keys.signerOf(read.value);
+    if (signedBy === undefined) {
+      return this.refuse(['key', `The checkpoint of row ${seq} in cycle ${cycle} is not signed by ${keys}.`], line);
+    }
+    const signed = { hash, head: { seq, cycle, signed_by: signedBy, pinned: keys.pinned } };
+    if (seq > this.#head.seq) return this.#expect(signed, line);
+    const fault: Fault | undefined =
+      seq < this.#head.seq
+        ? ['checkpoint', `The checkpoint signs row ${seq}, and the record goes on to row ${this.#head.seq}.`]
+        : checkpointFault(signed, this.#head.hash, this.#cycle);
+    if (fault !== undefined) return this.refuse(fault, line, seq);
+    this.#newest = signed.head;
+    return true;
+  }
+
+  /** What a reader of the record found: a line that holds no value, or one in the wrong place. */
+  refuse([check, reason]: Fault, line: number, seq?: number): false {
+    this.#broken ??= { ...(seq === undefined ? {} : { seq }), line, check, reason };
+    return false;
+  }
+
+  /** Whether no row is missing behind the last one, as far as checkpoints tell. */
+  complete(): boolean {
+    const { seq } = this.#head;
+    if (!this.holds || this.#signedSeq <= seq) return this.holds;
+    return this.refuse(
+      ['tail', `The node signed ${this.#signedSeq} rows, and only ${seq} are here.`],
+      seq + 1,
+      seq + 1,
+    );
+  }
+
+  /** No more rows. */
+  end(): Verification {
+    this.complete();
+    const { seq } = this.#head;
+    return {
+      valid: this.holds,
+      machine: this.#machine,
+      rows: seq,
+      head: seq === 0 ? null : this.#head,
+      first_broken: this.#broken,
+      checkpoint: this.#newest,
+      proofs: this.#proofs,
+    };
+  }
+
+  #faultOf(row: AuditRow): Fault | undefined {
+    const { seq, hash } = this.#head;
+    if (this.#machine !== null && row.machine !== this.#machine) {
+      return ['machine', `The row belongs to ${row.machine}, and the record to ${this.#machine}.`];
+    }
+    if (row.seq !== seq + 1) return ['seq', `Row ${row.seq} stands where row ${seq + 1} is due.`];
+    if (row.previous_hash !== hash) return ['link', 'Its previous_hash is not the hash of the row before.'];
+    if (row.hash !== hashOf(row)) return ['hash', 'Its hash is not that of its content.'];
+    if (row.cycle < this.#cycle)
+      return ['cycle', `Its cycle ${row.cycle} lies before that of the row before, ${this.#cycle}.`];
+    const state = this.#stateFault(row);
+    if (state !== undefined) return ['state', state];
+    const proof = row.kind === 'transition' ? recheck(row, this.#findOperator) : undefined;
+    if (proof !== undefined) return ['proof', proof];
+    const signed = this.#ahead.get(row.seq);
+    return signed && checkpointFault(signed, row.hash, row.cycle);
+  }
+
+  #stateFault({ kind, seq, contract_id: id = '', from }: AuditRow): string | undefined {
+    if ((kind === 'machine_created') !== (seq === 1)) return 'Row 1, and no other, tells of machine_created.';
+    const state = this.#states.get(id);
+    switch (kind) {
+      case 'machine_created':
+        return undefined;
+      case 'contract_created':
+        return state === undefined ? undefined : `Contract ${id} was created before.`;
+      case 'transition':
+      case 'transition_failed':
+        if (state === undefined) return `Contract ${id} was never created.`;
+        return from === state ? undefined : `Contract ${id} is in state ${state}, and not in ${from}.`;
+      default:
+        return unreachable(kind);
+    }
+  }
+
+  #accept(row: AuditRow): void {
+    this.#machine = row.machine;
+    this.#head = { seq: row.seq, hash: row.hash };
+    this.#cycle = row.cycle;
+    if (row.kind === 'transition') this.#proofs += row.substrate === undefined ? 1 : 2;
+    if (row.kind !== 'transition_failed' && row.contract_id !== undefined && row.to !== undefined) {
+      this.#states.set(row.contract_id, row.to);
+    }
+    const signed = this.#ahead.get(row.seq);
+    if (signed === undefined) return;
+    this.#newest = signed.head;
+    this.#ahead.delete(row.seq);
+  }
+
+  /** Keeps a checkpoint until its row comes. */
+  #expect(signed: Signed, line: number): boolean {
+    const { seq } = signed.head;
+    const other = this.#ahead.get(seq);
+    if (other !== undefined && other.hash !== signed.hash) {
+      return this.refuse(['checkpoint', `The node signed two different rows ${seq}.`], line, seq);
+    }
+    this.#ahead.set(seq, signed);
+    this.#signedSeq = Math.max(this.#signedSeq, seq);
+    return true;
+  }
+}
+
+/** A checkpoint whose signature holds, and the hash that the row has to have. */
+interface Signed {
+  readonly hash: string;
+  readonly head: SignedHead;
+}
+
+function checkpointFault({ hash, head }: Signed, rowHash: string, rowCycle: number): Fault | undefined {
+  if (hash !== rowHash) return ['checkpoint', 'It is not the row that the node signed: the record was written anew.'];
+  if (head.cycle < rowCycle) return ['checkpoint', `The node signed it in cycle ${head.cycle}, before it happened.`];
+  return undefined;
+}

@@ -1,0 +1,223 @@
+// Owns the two little languages of quantities: how often, and how long. Leaves which quantities there are to the schemas.
+//
+//   rate   number [ ("/" | "per") ([number] unit | number) ]     130/s    300/min    5/cycle    10 per 7 cycles    5
+//   time   number [unit]  or  (number unit)+                     90s      2m         1h30m      60 cycles          60
+//   unit   ms | s | m | min | h | d | cycle           and their long forms, singular or plural
+//
+// A number without a unit counts cycles, or requests per cycle. Decimals mean what they say: 0.1 is one tenth, whether it
+// came as text or as a number, and is held as a fraction, so that nothing drifts however long a run is.
+
+import { nearest } from './did-you-mean.js';
+import { Failure } from './failure.js';
+import { Type } from './json-schema.js';
+
+/** So many requests in so many cycles, in lowest terms; both whole, `requests` from 0, `cycles` from 1 to 2^52. */
+export interface Rate {
+  readonly requests: number;
+  readonly cycles: number;
+}
+
+/** The longest time there is, in cycles: 24 years of 777 ms. Sums and products with it stay exact. */
+export const MAX_CYCLES = 1_000_000_000;
+
+/** The schema of a rate, up to `most` requests per cycle where it is a number. */
+export const rateField = (description: string, most: number) =>
+  Type.Union([Type.Number({ minimum: 0, maximum: most }), Type.String({ minLength: 1, maxLength: LENGTH })], {
+    description: `${description} Requests per cycle, or a text as 130/s, 300/min, 10 per 7 cycles.`,
+  });
+
+/** The schema of a time. */
+export const timeField = (description: string) =>
+  Type.Union([Type.Number({ minimum: 0, maximum: MAX_CYCLES }), Type.String({ minLength: 1, maxLength: LENGTH })], {
+    description: `${description} Cycles, or a text as 90s, 1h30m, 60 cycles.`,
+  });
+
+/**
+ * A rate in requests per cycle, exact as long as its fraction fits two whole numbers below 2^53; else the last that does
+ * along its continued fraction: less than 2^-52 requests away, or 2^-52 of a rate above 1.
+ * @param cycleMs length of a cycle in ms, an integer >= 1
+ * @param path where the rate stands in the input, for the failure
+ * @throws Failure `invalid_input` when it cannot be read, is negative, or is above 2^53
+ */
+export function parseRate(value: number | string, cycleMs: number, path = ''): Rate {
+  return refusing(rateWords, value, path, (text) => {
+    const [, amount = '', count = '1', unit = ''] = RATE.exec(text) ?? misread('it is not a number of requests');
+    const span = times(decimal(count), lengthOf(unit, cycleMs));
+    if (span.over === 0n) misread('nothing can be counted per 0 of a time');
+    const { over, under } = times(decimal(amount), { over: span.under, under: span.over });
+    if (over > MAX_WHOLE * under) misread('it is too large');
+    const { over: requests, under: cycles } = simplest(over, under);
+    return { requests: Number(requests), cycles: Number(cycles) };
+  });
+}
+
+/**
+ * A time in whole cycles, the nearest, halves up.
+ * @param least the smallest number of cycles allowed
+ * @throws Failure `invalid_input` when it cannot be read or lies, rounded, outside `least .. MAX_CYCLES`
+ */
+export function parseTime(value: number | string, cycleMs: number, path = '', least = 0): number {
+  return refusing(timeWords, value, path, (text) => atLeast(least, nearestWhole(timeOf(text, cycleMs)), cycleMs));
+}
+
+/**
+ * A time in cycles that is the mean of a law and so need not be whole; to 2^-64 of a cycle.
+ * @throws Failure `invalid_input` when it cannot be read or lies outside `least .. MAX_CYCLES`
+ */
+export function parseMeanTime(value: number | string, cycleMs: number, path = '', least = 0): number {
+  return refusing(timeWords, value, path, (text) => {
+    const { over, under } = timeOf(text, cycleMs);
+    return atLeast(least, Number((over << 64n) / under) / 2 ** 64, cycleMs);
+  });
+}
+
+/**
+ * A time in ms, for what may be shorter than a cycle: the nearest double.
+ * @throws Failure `invalid_input` when it cannot be read, is below `leastMs` or longer than MAX_CYCLES
+ */
+export function parseTimeMs(value: number | string, cycleMs: number, path = '', leastMs = 0): number {
+  return refusing(timeWords, value, path, (text) => {
+    const { over, under } = timeOf(text, cycleMs);
+    const ms = Number(((over * BigInt(cycleMs)) << 64n) / under) / 2 ** 64;
+    if (ms < leastMs) misread(`it comes to ${ms} ms, and at least ${leastMs} ms are needed`);
+    return ms;
+  });
+}
+
+const LENGTH = 64;
+const MAX_WHOLE = BigInt(Number.MAX_SAFE_INTEGER);
+const MAX_UNDER = 1n << 52n;
+
+const NUMBER = '[+-]?\\d+(?:\\.\\d+)?(?:e[+-]?\\d{1,3}(?![\\d.]))?';
+const RATE = new RegExp(`^(${NUMBER})(?:\\s*(?:/|per(?![a-z]))\\s*(?=\\S)(${NUMBER})?\\s*(\\p{L}*))?$`, 'iu');
+const PART = new RegExp(`(${NUMBER})\\s*(\\p{L}*)\\s*`, 'iuy');
+
+/** A fraction of either sign, not reduced; `under` is above 0. */
+interface Fraction {
+  readonly over: bigint;
+  readonly under: bigint;
+}
+
+const ONE: Fraction = { over: 1n, under: 1n };
+
+/** The units by their spellings; that without a length in ms is the cycle. */
+const units: readonly { readonly words: readonly string[]; readonly ms?: bigint }[] = [
+  { words: ['ms', 'millisecond', 'milliseconds'], ms: 1n },
+  { words: ['s', 'sec', 'second', 'seconds'], ms: 1_000n },
+  { words: ['m', 'min', 'minute', 'minutes'], ms: 60_000n },
+  { words: ['h', 'hour', 'hours'], ms: 3_600_000n },
+  { words: ['d', 'day', 'days'], ms: 86_400_000n },
+  { words: ['cycle', 'cycles'] },
+];
+
+/** The length of a unit in cycles; that of no unit, one cycle. */
+function lengthOf(word: string, cycleMs: number): Fraction {
+  if (word === '') return ONE;
+  const name = word.toLowerCase();
+  const unit = units.find(({ words }) => words.includes(name));
+  if (unit !== undefined) return unit.ms === undefined ? ONE : { over: unit.ms, under: BigInt(cycleMs) };
+  const guess = nearest(
+    name,
+    units.flatMap(({ words }) => words),
+  );
+  const advice = guess === undefined ? 'there are ms, s, m, h, d and cycles' : `did you mean "${guess}"?`;
+  return misread(`"${word}" is no unit of time (${advice})`);
+}
+
+function timeOf(text: string, cycleMs: number): Fraction {
+  const parts: [number: string, unit: string][] = [];
+  for (PART.lastIndex = 0; PART.lastIndex < text.length; ) {
+    const [, number = '', unit = ''] = PART.exec(text) ?? misread('it is not a number with a unit of time');
+    parts.push([number, unit]);
+  }
+  if (parts.length === 0) misread('it is empty');
+  let total: Fraction = { over: 0n, under: 1n };
+  for (const [number, unit] of parts) {
+    if (unit === '' && parts.length > 1) misread(`"${number}" stands without a unit`);
+    const part = times(decimal(number), lengthOf(unit, cycleMs));
+    total = { over: total.over * part.under + part.over * total.under, under: total.under * part.under };
+  }
+  if (total.over > BigInt(MAX_CYCLES) * total.under) misread(`it is longer than ${MAX_CYCLES} cycles`);
+  return total;
+}
+
+function nearestWhole({ over, under }: Fraction): number {
+  return Number((2n * over + under) / (2n * under));
+}
+
+function atLeast(least: number, cycles: number, cycleMs: number): number {
+  if (cycles >= least) return cycles;
+  return misread(
+    `it comes to ${cycles} cycles of ${cycleMs} ms, and at least ${least} ${least === 1 ? 'is' : 'are'} needed`,
+  );
+}
+
+/** The value of a decimal number; 12.5e-1 is 125 / 100. */
+function decimal(text: string): Fraction {
+  const [digits = '', exponent = '0'] = text.toLowerCase().split('e');
+  const [whole = '', fraction = ''] = digits.split('.');
+  const over = BigInt(`${whole}${fraction}`.replace('+', ''));
+  if (over < 0n) misread('it is negative');
+  const power = Number(exponent) - fraction.length;
+  return power >= 0 ? { over: over * 10n ** BigInt(power), under: 1n } : { over, under: 10n ** BigInt(-power) };
+}
+
+function times(a: Fraction, b: Fraction): Fraction {
+  return { over: a.over * b.over, under: a.under * b.under };
+}
+
+/**
+ * The fraction in lowest terms, or, where these are too large, the last convergent of its continued fraction that is not:
+ * convergents p/q, p'/q' lie less than 1 / (q q') from the value.
+ */
+function simplest(over: bigint, under: bigint): Fraction {
+  let [p, q] = [1n, 0n];
+  let [before, beforeUnder] = [0n, 1n];
+  for (let [rest, by] = [over, under]; by > 0n; [rest, by] = [by, rest % by]) {
+    const term = rest / by;
+    const [next, nextUnder] = [term * p + before, term * q + beforeUnder];
+    if (next > MAX_WHOLE || nextUnder > MAX_UNDER) break;
+    [before, beforeUnder, p, q] = [p, q, next, nextUnder];
+  }
+  return { over: p, under: q };
+}
+
+/** What cannot be understood in a quantity; `refusing` makes it a failure. */
+class Misreading extends Error {}
+
+function misread(why: string): never {
+  throw new Misreading(why);
+}
+
+interface Words {
+  readonly noun: string;
+  readonly fix: string;
+}
+
+const rateWords: Words = {
+  noun: 'rate',
+  fix: 'Write for example 130/s, 300/min, 5/cycle or 10 per 7 cycles; a number alone counts requests per cycle.',
+};
+
+const timeWords: Words = {
+  noun: 'time',
+  fix: 'Write for example 90s, 2m, 1h30m or 60 cycles; a number alone counts cycles.',
+};
+
+/** Reads the value as text; what `read` cannot understand becomes a failure that names the place. */
+function refusing<T>({ noun, fix }: Words, value: number | string, path: string, read: (text: string) => T): T {
+  const text = String(value).trim();
+  try {
+    if (text.length > LENGTH) misread(`it is longer than ${LENGTH} characters`);
+    return read(text);
+  } catch (error) {
+    if (!(error instanceof Misreading)) throw error;
+    const shown = JSON.stringify(text.length > LENGTH ? `${text.slice(0, LENGTH)}…` : text);
+    throw new Failure('invalid_input', {
+      what: `The ${noun} ${shown} cannot be used.`,
+      why: `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`,
+      fix,
+      faults: [{ path, message: `${shown} is no ${noun}: ${error.message}` }],
+    });
+  }
+}

@@ -1,0 +1,104 @@
+// Owns the words for input that does not fit its schema: every fault with its place, what is allowed there, and the nearest
+// name for one that is unknown. Serves definitions, scenarios and HTTP bodies alike.
+import type { TSchema } from 'typebox';
+import { nearest } from './did-you-mean.js';
+import type { Fault } from './failure.js';
+
+/** What the schema compiler of TypeBox reports. */
+export interface SchemaError {
+  readonly keyword: string;
+  readonly schemaPath: string;
+  readonly instancePath: string;
+  readonly params: object;
+  readonly message?: string;
+}
+
+/**
+ * Faults in the order met, one a place; at least one when there are errors. `schema` is the one that reported them. TypeBox stops at
+ * eight errors, so no fault may rest on one that sums up others: it comes after them, or not at all.
+ */
+export function faultsOf(schema: TSchema, errors: readonly SchemaError[]): Fault[] {
+  const words = errors.flatMap((error) => wordsFor(schema, error));
+  const faults = words.length > 0 ? words : errors.slice(0, 1).map((error) => plainly(error));
+  const seen = new Set<string>();
+  const first = faults.filter(({ path }) => !seen.has(path) && seen.add(path));
+  // "must be null" and "must match one of" say nothing beside a fault that lies deeper.
+  const deep = first.filter(({ path }) => !first.some((other) => other.path.startsWith(`${path}/`)));
+  return deep.length > 0 ? deep : first;
+}
+
+function wordsFor(schema: TSchema, error: SchemaError): Fault[] {
+  const path = placeOf(error);
+  const params = error.params as Record<string, unknown>;
+  switch (error.keyword) {
+    // One for each name that is not known, and then `additionalProperties` with all of them.
+    case 'boolean': {
+      const [, object] = /^(.*)\/additionalProperties$/.exec(error.schemaPath) ?? [];
+      if (object === undefined) return [];
+      return [{ path, message: unknownName(schema, object, unescaped(path.slice(path.lastIndexOf('/') + 1))) }];
+    }
+    case 'additionalProperties':
+    case 'anyOf':
+    case 'not':
+      return [];
+    case 'required':
+      return namesIn(params['requiredProperties'] ?? params['missingProperty']).map((name) => ({
+        path: join(error.instancePath, name),
+        message: 'is required',
+      }));
+    case 'enum':
+    case 'const':
+      return [{ path, message: `must be ${oneOf(params['allowedValues'] ?? [params['allowedValue']])}` }];
+    case 'pattern':
+      return [{ path, message: `must match ${String(params['pattern'])}` }];
+    case 'type':
+      return [{ path, message: `must be ${article(String(params['type']))}` }];
+    default:
+      return [plainly(error)];
+  }
+}
+
+function plainly(error: SchemaError): Fault {
+  return { path: placeOf(error), message: error.message ?? `breaks the rule "${error.keyword}"` };
+}
+
+function placeOf({ instancePath }: SchemaError): string {
+  return instancePath === '' ? '/' : instancePath;
+}
+
+function namesIn(value: unknown): string[] {
+  return Array.isArray(value) ? value.map(String) : [String(value)];
+}
+
+function join(path: string, name: string): string {
+  return `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
+function oneOf(values: unknown): string {
+  const words = (values as unknown[]).map((value) => JSON.stringify(value));
+  return words.length === 1 ? String(words[0]) : `one of ${words.join(', ')}`;
+}
+
+function article(type: string): string {
+  return /^[aeiou]/.test(type) ? `an ${type}` : type === 'null' ? 'null' : `a ${type}`;
+}
+
+function unknownName(schema: TSchema, schemaPath: string, name: string): string {
+  const known = knownNames(schema, schemaPath);
+  const guess = nearest(name, known);
+  if (guess !== undefined) return `is not known; did you mean "${guess}"?`;
+  return known.length > 0 ? `is not known; allowed here: ${known.join(', ')}` : 'is not a name that is allowed here';
+}
+
+/** The property names of the object schema to which a schema path such as `#/properties/limiter` points. */
+function knownNames(schema: TSchema, schemaPath: string): string[] {
+  let place: unknown = schema;
+  for (const step of schemaPath.split('/').slice(1)) {
+    place = (place as Record<string, unknown> | undefined)?.[unescaped(step)];
+  }
+  return Object.keys((place as { properties?: object } | undefined)?.properties ?? {});
+}
+
+function unescaped(step: string): string {
+  return step.replaceAll('~1', '/').replaceAll('~0', '~');
+}

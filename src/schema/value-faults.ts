@@ -1,0 +1,129 @@
+// Owns the way down into a value beside its schema, so that a fault is told by the rules of the very part in which it lies: of a union
+// by those of the member that was meant. Leaves the words for single faults to schema-faults.ts.
+//
+//   popularity: { law: zipf }      even | uniform | zipf | weights         "/popularity/exponent is required", and not that it
+//                                                ^ meant                   must be even, or needs weights
+import type { TSchema } from 'typebox';
+import { nearest } from './did-you-mean.js';
+import type { Fault } from './failure.js';
+import { fitsSchema, schemaErrors, Type } from './json-schema.js';
+import { faultsOf } from './schema-faults.js';
+
+/** What the walk reads of a schema; it knows objects, arrays, records and unions, and takes all else for a leaf. */
+interface Shape {
+  readonly type?: string;
+  readonly const?: unknown;
+  readonly anyOf?: readonly TSchema[];
+  readonly items?: TSchema;
+  readonly properties?: Readonly<Record<string, TSchema>>;
+  readonly patternProperties?: Readonly<Record<string, TSchema>>;
+}
+
+/** Every fault of a value, the path of each a JSON pointer from `place`; none when it fits. */
+export function valueFaults(schema: TSchema, value: unknown, place = ''): Fault[] {
+  const { anyOf, items, properties, patternProperties } = schema as Shape;
+  if (anyOf !== undefined) return unionFaults(anyOf, value, place);
+  if (items !== undefined && Array.isArray(value)) {
+    return [
+      ...leafFaults({ ...schema, items: Type.Unknown() }, value, place),
+      ...value.flatMap((one, index) => valueFaults(items, one, `${place}/${index}`)),
+    ];
+  }
+  if (!isObject(value)) return leafFaults(schema, value, place);
+  const partOf = (name: string) =>
+    properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : byPattern(patternProperties, name);
+  const parts = Object.entries(value).flatMap(([name, one]) => {
+    const part = partOf(name);
+    return part === undefined ? [] : valueFaults(part, one, `${place}/${escaped(name)}`);
+  });
+  return [...leafFaults(shallow(schema), value, place), ...parts];
+}
+
+/** By the member that was meant: the one whose mark the value bears, or the one of its type. */
+function unionFaults(members: readonly TSchema[], value: unknown, place: string): Fault[] {
+  if (members.some((member) => fitsSchema(member, value))) return [];
+  const kin = members.filter((member) => typeIn(member).includes(typeOf(value)));
+  if (kin.length === 0) {
+    const types = [...new Set(members.flatMap(typeIn))].map((type) =>
+      /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`,
+    );
+    return [{ path: place, message: `must be ${types.join(' or ')}` }];
+  }
+  const mark = isObject(value) ? markOf(kin) : undefined;
+  if (mark === undefined) return valueFaults(kin[0]!, value, place);
+  const given = (value as Record<string, unknown>)[mark];
+  const meant = kin.find((member) => literalAt(member, mark) === given);
+  if (meant !== undefined) return valueFaults(meant, value, place);
+  return [
+    {
+      path: `${place}/${mark}`,
+      message: markWords(
+        kin.map((member) => String(literalAt(member, mark))),
+        given,
+      ),
+    },
+  ];
+}
+
+/** The property by which the members of a union are told apart: each has one value for it. */
+function markOf(members: readonly TSchema[]): string | undefined {
+  if (members.length < 2) return undefined;
+  const names = Object.keys((members[0] as Shape).properties ?? {});
+  return names.find((name) => members.every((member) => literalAt(member, name) !== undefined));
+}
+
+function literalAt(member: TSchema, name: string): unknown {
+  return ((member as Shape).properties?.[name] as Shape | undefined)?.const;
+}
+
+function markWords(allowed: readonly string[], given: unknown): string {
+  const among = `one of ${allowed.join(', ')}`;
+  if (given === undefined) return `is required: ${among}`;
+  const guess = typeof given === 'string' ? nearest(given, allowed) : undefined;
+  return guess === undefined ? `must be ${among}` : `must be ${among}; did you mean "${guess}"?`;
+}
+
+function leafFaults(schema: TSchema, value: unknown, place: string): Fault[] {
+  return faultsOf(schema, schemaErrors(schema, value)).map(({ path, message }) => ({
+    path: `${place}${path === '/' ? '' : path}`,
+    message,
+  }));
+}
+
+/** The schema of an object with any values in it: what is left to check is which names there are. */
+function shallow(schema: TSchema): TSchema {
+  const { properties, patternProperties } = schema as Shape;
+  return {
+    ...schema,
+    ...(properties === undefined ? {} : { properties: anyIn(properties) }),
+    ...(patternProperties === undefined ? {} : { patternProperties: anyIn(patternProperties) }),
+  };
+}
+
+function anyIn(schemas: Readonly<Record<string, TSchema>>): Record<string, TSchema> {
+  return Object.fromEntries(Object.keys(schemas).map((name) => [name, Type.Unknown()]));
+}
+
+function byPattern(patterns: Shape['patternProperties'] = {}, name: string): TSchema | undefined {
+  const found = Object.keys(patterns).find((pattern) => new RegExp(pattern, 'u').test(name));
+  return found === undefined ? undefined : patterns[found];
+}
+
+/** The JSON types that a schema allows. */
+function typeIn(schema: TSchema): string[] {
+  const { type, anyOf } = schema as Shape;
+  if (anyOf !== undefined) return anyOf.flatMap(typeIn);
+  return type === undefined ? [] : [type === 'integer' ? 'number' : type];
+}
+
+function typeOf(value: unknown): string {
+  return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
+}
+
+function isObject(value: unknown): value is object {
+  return typeOf(value) === 'object';
+}
+
+function escaped(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}

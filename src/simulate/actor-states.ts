@@ -1,0 +1,49 @@
+// Owns what every actor of a run is doing at the moment: its state, and what it waits for. Leaves showing it to the command that asked.
+import type { Client } from '../actor/client/client.js';
+import { cycleOf, startOf } from '../time/cycle.js';
+import type { SimulatedClients } from './simulated-clients.js';
+import type { World } from './world.js';
+
+/** What one actor is doing at the moment a run was stopped. */
+export interface ActorState {
+  readonly actor: string;
+  readonly state: string;
+  /** What it waits for, and what waits for it, in words. */
+  readonly waiting: string;
+}
+
+/** Every actor of a run: contracts first, then clients. */
+export function actorStates(world: World, clients: SimulatedClients | undefined): ActorState[] {
+  const contracts = world.contracts.map((contract, index) => {
+    const wake = contract.gate.nextWake();
+    const waiting = wake === Number.POSITIVE_INFINITY ? '' : `wakes at cycle ${wake}`;
+    return {
+      actor: `contract ${world.names[index]}`,
+      state: `${contract.state}, count ${contract.gate.count}`,
+      waiting,
+    };
+  });
+  const told = [...(clients?.population.clients() ?? [])].map((client) => ({
+    actor: client.id,
+    state: client.state.at,
+    waiting: [...heldIn(client.state), ...alarmOf(client, world.clock.cycleMs)].join(', '),
+  }));
+  return [...contracts, ...told];
+}
+
+/** The mailbox of an actor is empty between two instants; what it has taken and not done yet stands in its state. */
+function heldIn(state: object): string[] {
+  return Object.entries(state).flatMap(([name, value]: [string, unknown]) => {
+    if (name === 'at') return [];
+    if (typeof value === 'number' || typeof value === 'boolean') return [`${name} ${value}`];
+    const { size, job, attempts } = (value ?? {}) as { size?: number; job?: { number: number }; attempts?: number };
+    if (typeof size === 'number') return [`${name} ${size}`];
+    return name === 'task' && job !== undefined ? [`job ${job.number} after attempt ${attempts}`] : [];
+  });
+}
+
+function alarmOf({ alarmMs }: Client, cycleMs: number): string[] {
+  if (alarmMs === undefined) return [];
+  const cycle = cycleOf(alarmMs, cycleMs);
+  return [`wakes at cycle ${cycle} + ${Math.round(alarmMs - startOf(cycle, cycleMs))} ms`];
+}

@@ -1,0 +1,42 @@
+// Owns a node that stands still for a while: what is sent meanwhile waits before it, and is taken in order when it goes on.
+import type { Road, SentAttempt } from '../actor/client/client.js';
+import type { Clock } from '../time/clock.js';
+import { Rank } from '../time/rank.js';
+
+export interface Pause {
+  /** unix ms */
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+export class FaultyRoad implements Road {
+  private waiting = new Set<SentAttempt>();
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly road: Road,
+    private readonly pauses: readonly Pause[],
+  ) {}
+
+  send(attempt: SentAttempt): void {
+    const now = this.clock.now();
+    const pause = this.pauses.find(({ fromMs, toMs }) => now >= fromMs && now < toMs);
+    if (pause === undefined) {
+      this.road.send(attempt);
+      return;
+    }
+    if (this.waiting.size === 0) this.clock.agenda.at(pause.toMs, Rank.arrival, () => this.goOn());
+    this.waiting.add(attempt);
+  }
+
+  /** The request is under way already: the node counts it all the same, and answers nobody. */
+  abandon(attempt: SentAttempt): void {
+    if (!this.waiting.has(attempt)) this.road.abandon(attempt);
+  }
+
+  private goOn(): void {
+    const { waiting } = this;
+    this.waiting = new Set();
+    for (const attempt of waiting) this.send(attempt);
+  }
+}

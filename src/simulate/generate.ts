@@ -1,0 +1,68 @@
+// Owns the requests of a scenario one by one, as they would be written to a log: when each comes, and for which contract. What its
+// clients make of the answers is no part of it: a log has no gate. Leaves writing lines to traffic/log/write.ts.
+
+import { RandomStream, type Seed } from '../math/random.js';
+import type { LoadedScenario } from '../scenario/loaded.js';
+import { startOf } from '../time/cycle.js';
+import { sum } from '../traffic/arrival/sum.js';
+import { makePopularity } from '../traffic/popularity.js';
+import { type Traffic, trafficOf } from './scenario-traffic.js';
+
+export interface PlannedRequest {
+  /** ms since the run began. */
+  readonly ms: number;
+  /** Index of the contract. */
+  readonly contract: number;
+}
+
+/**
+ * Every request that the arrivals of a scenario bring, in order of time; the same for the same scenario and seed.
+ * @throws Failure when a log of the scenario cannot be read
+ */
+export async function* requestsOf(
+  scenario: LoadedScenario,
+  seed: Seed = scenario.seed,
+): AsyncGenerator<PlannedRequest, void, undefined> {
+  const traffic = await trafficOf(scenario, seed);
+  if (traffic.feed !== undefined) yield* recorded(scenario, traffic);
+  else if (scenario.independent) yield* independent(scenario, traffic);
+  else yield* shared(scenario, traffic, seed);
+}
+
+/** One stream of requests, shared out among the contracts in the order in which they come. */
+function* shared(scenario: LoadedScenario, traffic: Traffic, seed: Seed): Generator<PlannedRequest> {
+  const popularity = makePopularity(scenario.popularity, traffic.names.length, new RandomStream(seed, 'popularity'));
+  const arrival = sum(traffic.arrivals);
+  let places = new Float64Array(64);
+  for (let cycle = 0; cycle < traffic.cycles; cycle += 1) {
+    const n = arrival.count(cycle);
+    if (places.length < n) places = new Float64Array(2 * n);
+    arrival.instants(places, n);
+    for (let k = 0; k < n; k += 1) {
+      yield { ms: startOf(cycle + places[k]!, scenario.cycleMs), contract: popularity.pick() };
+    }
+  }
+}
+
+/** Each contract has arrivals of its own. */
+function* independent({ cycleMs }: LoadedScenario, { arrivals, cycles }: Traffic): Generator<PlannedRequest> {
+  for (let cycle = 0; cycle < cycles; cycle += 1) {
+    const requests = arrivals.flatMap((arrival, contract) => {
+      const places = new Float64Array(arrival.count(cycle));
+      arrival.instants(places, places.length);
+      return Array.from(places, (place) => ({ ms: startOf(cycle + place, cycleMs), contract }));
+    });
+    yield* requests.sort((a, b) => a.ms - b.ms || a.contract - b.contract);
+  }
+}
+
+/** Those of a log with a contract for each key: known by cycle only, so they come when it begins. */
+function* recorded({ cycleMs, startCycle }: LoadedScenario, { feed }: Traffic): Generator<PlannedRequest> {
+  for (let cycle = feed?.next(startCycle); cycle !== undefined; cycle = feed?.next(cycle + 1)) {
+    const requests: PlannedRequest[] = [];
+    feed?.arrive(cycle, (contract, n, at) => {
+      for (let k = 0; k < n; k += 1) requests.push({ ms: startOf(at - startCycle, cycleMs), contract });
+    });
+    yield* requests;
+  }
+}

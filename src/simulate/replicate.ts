@@ -1,0 +1,143 @@
+// Owns many runs of one scenario under seeds that follow from its own, on all cores, and what they say together.
+// The figures do not depend on how the runs were spread: each is a pure function of the scenario and its seed.
+import { availableParallelism } from 'node:os';
+import { Piscina } from 'piscina';
+import { interval } from '../math/interval.js';
+import type { Seed } from '../math/random.js';
+import type { Outcome, Replications } from '../outcome/schema.js';
+import type { Band } from '../outcome/series.js';
+import { bandOf, type Span } from './band.js';
+
+/** What a worker is asked for: some runs of a scenario file. */
+export interface ReplicationTask {
+  readonly path: string;
+  readonly seeds: readonly Seed[];
+}
+
+/** Figures of one run by name, for example `limited` or `clients.retries`. */
+export type FigureList = Readonly<Record<string, number>>;
+
+/** What a worker gives back of one run. */
+export interface Replicate {
+  readonly figures: FigureList;
+  /** Of a run of one contract the largest count of its window in each stretch. */
+  readonly peaks?: readonly number[];
+  readonly span: Span;
+}
+
+/** What many runs say together. */
+export interface Replicated {
+  readonly replications: Replications;
+  /** Undefined where there are several contracts. */
+  readonly band?: Band;
+}
+
+/** A band of more runs would hardly look different, and its memory grows with them. */
+const MOST_RUNS_IN_BAND = 1_000;
+
+export interface ReplicateOptions {
+  readonly seed: Seed;
+  /** How many runs, at least 2. */
+  readonly n: number;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (done: number, n: number) => void;
+  /** Default: one for each core. */
+  readonly threads?: number;
+}
+
+/** The seed of replication `index`; that of the first is the seed itself. */
+export function replicationSeed(seed: Seed, index: number): Seed {
+  return index === 0 ? seed : `${seed}/${index}`;
+}
+
+/**
+ * Runs the scenario of a file `n` times.
+ * @returns undefined when it was stopped before two runs were done; else the figures of those that were
+ */
+export async function replicate(
+  path: string,
+  { seed, n, signal, onProgress, threads }: ReplicateOptions,
+): Promise<Replicated | undefined> {
+  const workers = Math.min(n, threads ?? availableParallelism());
+  const pool = new Piscina<ReplicationTask, Replicate[]>({
+    filename: new URL('./replicate-worker.js', import.meta.url).href,
+    minThreads: workers,
+    maxThreads: workers,
+  });
+  const runs = new Array<Replicate | undefined>(n);
+  let done = 0;
+  try {
+    await Promise.all(
+      Array.from({ length: n }, async (_, index) => {
+        try {
+          const [run] = await pool.run(
+            { path, seeds: [replicationSeed(seed, index)] },
+            signal === undefined ? {} : { signal },
+          );
+          runs[index] = index < MOST_RUNS_IN_BAND || run === undefined ? run : { figures: run.figures, span: run.span };
+          done += 1;
+          onProgress?.(done, n);
+        } catch (error) {
+          if (signal?.aborted !== true) throw error;
+        }
+      }),
+    );
+  } finally {
+    await pool.destroy();
+  }
+  const finished = runs.filter((run) => run !== undefined);
+  if (finished.length < 2) return undefined;
+  const replications = summarise(finished.map(({ figures }) => figures));
+  const band = bandIn(finished);
+  return band === undefined ? { replications } : { replications, band };
+}
+
+function bandIn(runs: readonly Replicate[]): Band | undefined {
+  const told = runs.flatMap(({ peaks }) => (peaks === undefined ? [] : [peaks]));
+  const isWhole = told.length > 0 && told.every(({ length }) => length === told[0]!.length);
+  return isWhole ? bandOf(told, runs[0]!.span) : undefined;
+}
+
+/** Mean, its 95 % interval, smallest and largest of every figure that all runs have. */
+export function summarise(runs: readonly FigureList[]): Replications {
+  const names = Object.keys(runs[0] ?? {}).filter((name) => runs.every((run) => Number.isFinite(run[name])));
+  return {
+    n: runs.length,
+    figures: Object.fromEntries(names.map((name) => [name, interval(runs.map((run) => run[name]!))])),
+  };
+}
+
+/** Parts of an outcome whose figures are told of replications. */
+const PARTS = ['service', 'clients'] as const;
+
+/** Every number of an outcome that a seed determines, by name. */
+export function figureList(outcome: Outcome): FigureList {
+  const list: Record<string, number> = {};
+  const { requests, admitted, limited, contracts_limited, entries, restores, limiting_cycles, peak_count } = outcome;
+  Object.assign(list, {
+    requests,
+    admitted,
+    limited,
+    contracts_limited,
+    entries,
+    restores,
+    limiting_cycles,
+    peak_count,
+  });
+  const recoveries = (outcome.reactions ?? []).flatMap(({ recovery_cycles }) =>
+    recovery_cycles === null ? [] : [recovery_cycles],
+  );
+  if (recoveries.length > 0) list['recovery_cycles'] = Math.max(...recoveries);
+  for (const part of PARTS) {
+    const figures = part === 'clients' ? outcome.clients?.[0] : outcome[part];
+    if (figures !== undefined) collect(list, part, figures);
+  }
+  return list;
+}
+
+function collect(list: Record<string, number>, prefix: string, value: object): void {
+  for (const [name, entry] of Object.entries(value)) {
+    if (typeof entry === 'number') list[`${prefix}.${name}`] = entry;
+    else if (typeof entry === 'object' && entry !== null) collect(list, `${prefix}.${name}`, entry);
+  }
+}

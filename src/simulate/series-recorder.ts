@@ -1,0 +1,118 @@
+// Owns what a simulation with clients measures over time: queue, open jobs, retries, latency, taken down when a cycle is complete.
+// Leaves who tells it to clients and service, and which cycles of a long run are kept to outcome/series-rows.ts.
+//
+//   waiting   __|‾|_____|‾‾‾‾‾‾     queue: the most in the cycle
+//   cycle     |   0   |   1   |     open jobs: at its end; latency: of the jobs that were served in it
+import type { Ending } from '../actor/client/port.js';
+import type { ClientWatch } from '../actor/client/tally.js';
+import { nearestRank } from '../math/nearest-rank.js';
+import type { Series } from '../outcome/series.js';
+import { SeriesRows } from '../outcome/series-rows.js';
+import type { Clock } from '../time/clock.js';
+import { startOf } from '../time/cycle.js';
+import type { ServiceWatch } from './service.js';
+
+export interface SeriesRecorderOptions {
+  readonly clock: Clock;
+  readonly firstCycle: number;
+  /** Where the run is expected to end. */
+  readonly lastCycle: number;
+  /** Without a service there is no queue. */
+  readonly hasService: boolean;
+}
+
+export class SeriesRecorder implements ClientWatch, ServiceWatch {
+  readonly #clock: Clock;
+  readonly #hasService: boolean;
+  readonly #rows: SeriesRows;
+  /** The cycle that is under way. */
+  #cycle: number;
+  #waiting = 0;
+  #mostWaiting = 0;
+  #openJobs = 0;
+  #retries = 0;
+  #latencies: number[] = [];
+  #responses: number[] = [];
+
+  constructor({ clock, firstCycle, lastCycle, hasService }: SeriesRecorderOptions) {
+    this.#clock = clock;
+    this.#hasService = hasService;
+    this.#rows = new SeriesRows(lastCycle - firstCycle + 1);
+    this.#cycle = firstCycle;
+  }
+
+  queued(waiting: number): void {
+    this.#reach(this.#clock.cycle());
+    // What changes as the cycle begins was no part of it.
+    if (this.#clock.now() > startOf(this.#cycle, this.#clock.cycleMs)) this.#sawWaiting();
+    this.#waiting = waiting;
+    this.#sawWaiting();
+  }
+
+  responded(ms: number): void {
+    this.#reach(this.#clock.cycle());
+    this.#responses.push(ms);
+  }
+
+  born(): void {
+    this.#reach(this.#clock.cycle());
+    this.#openJobs += 1;
+  }
+
+  retried(): void {
+    this.#reach(this.#clock.cycle());
+    this.#retries += 1;
+  }
+
+  ended(ending: Ending, ms: number): void {
+    this.#reach(this.#clock.cycle());
+    this.#openJobs -= 1;
+    if (ending === 'succeeded') this.#latencies.push(ms);
+  }
+
+  /** Completes `lastCycle`, and gives the columns. To be called once. */
+  finish(lastCycle: number): Series {
+    this.#reach(lastCycle + 1);
+    const rows = this.#rows.rows();
+    const column = (index: number) => rows.map((row) => row[index]!);
+    const measured = (index: number) => rows.map((row) => row[index] ?? null);
+    const atService = { queue: column(1), response_ms_p50: measured(6), response_ms_p99: measured(7) };
+    return {
+      cycle: column(0),
+      open_jobs: column(2),
+      retries: column(3),
+      latency_ms_p50: measured(4),
+      latency_ms_p99: measured(5),
+      latency_taken: 'from a job wanted to it served, by the cycle in which it was served',
+      ...(this.#hasService ? atService : {}),
+    };
+  }
+
+  #sawWaiting(): void {
+    if (this.#waiting > this.#mostWaiting) this.#mostWaiting = this.#waiting;
+  }
+
+  /** Takes the rows of all cycles before this one. */
+  #reach(cycle: number): void {
+    while (this.#cycle < cycle) {
+      this.#sawWaiting();
+      const counts = [this.#mostWaiting, this.#openJobs, this.#retries] as const;
+      this.#rows.add([this.#cycle, ...counts, ...quantilesOf(this.#latencies), ...quantilesOf(this.#responses)]);
+      this.#cycle += 1;
+      this.#mostWaiting = 0;
+      this.#retries = 0;
+      this.#latencies.length = 0;
+      this.#responses.length = 0;
+    }
+  }
+}
+
+/** Median and 99th percentile, in ms to the microsecond; null of none. */
+function quantilesOf(values: number[]): readonly [p50: number | null, p99: number | null] {
+  values.sort((a, b) => a - b);
+  return [toMicroseconds(nearestRank(values, 0.5)), toMicroseconds(nearestRank(values, 0.99))];
+}
+
+function toMicroseconds(ms: number | undefined): number | null {
+  return ms === undefined ? null : Math.round(ms * 1000) / 1000;
+}

@@ -1,0 +1,124 @@
+// Owns the predicted arm: a scenario in virtual time, from its arrivals to its outcome.
+//
+//   no clients    arrivals ─► counts per cycle ─────────────► gates          a million cycles a second and more
+//   clients       arrivals ─► instants ─► client ─► road ─► gate ─► service  every attempt and answer at its own instant
+import { planClients } from '../actor/client/plan.js';
+import type { Inspect } from '../actor/contract-actor.js';
+import { RandomStream, type Seed } from '../math/random.js';
+import type { FindOperator } from '../operator/operator.js';
+import { assemble } from '../outcome/assemble.js';
+import type { Past } from '../outcome/interval-figures.js';
+import type { Outcome } from '../outcome/schema.js';
+import type { Series } from '../outcome/series.js';
+import type { Timeline } from '../outcome/timeline.js';
+import type { LoadedScenario } from '../scenario/loaded.js';
+import { makePopularity } from '../traffic/popularity.js';
+import { connect, drive, type Watch } from './drive.js';
+import { type Feed, FleetFeed, ModelFeed } from './feed.js';
+import { figuresOf } from './figures.js';
+import { type Traffic, trafficOf } from './scenario-traffic.js';
+import { SimulatedClients } from './simulated-clients.js';
+import { World } from './world.js';
+
+export interface SimulateOptions extends Watch {
+  readonly findOperator: FindOperator;
+  /** Instead of the seed of the scenario. */
+  readonly seed?: Seed;
+  /** How many contracts the outcome lists. Default: 100. */
+  readonly top?: number;
+  /** Stops at the end of this cycle, counted from the start. */
+  readonly untilCycle?: number;
+  /** Watches every message of every actor. */
+  readonly inspect?: Inspect;
+  /** Called when the world stands, before it runs. */
+  readonly onWorld?: (world: World, clients: SimulatedClients | undefined) => void;
+}
+
+/** What a run leaves behind. */
+export interface Run {
+  readonly outcome: Outcome;
+  /** Each contract, cycle by cycle; undefined for a fleet too large to tell of each. */
+  readonly timeline: Timeline | undefined;
+  /** All contracts together. */
+  readonly totals: Timeline;
+  /** What clients and service did over time; undefined where there are none. */
+  readonly series?: Series;
+}
+
+/**
+ * Runs a scenario in virtual time. The same scenario and seed give the same outcome, digest included.
+ * @throws Failure when a log of the scenario cannot be read
+ */
+export async function simulate(scenario: LoadedScenario, options: SimulateOptions): Promise<Run> {
+  const seed = options.seed ?? scenario.seed;
+  const traffic = await trafficOf(scenario, seed);
+  const { startCycle, drain } = scenario;
+  const wholeCycle = startCycle + traffic.cycles - 1 + drain;
+  const lastCycle = Math.min(wholeCycle, startCycle + (options.untilCycle ?? Number.POSITIVE_INFINITY));
+  const world = new World({
+    cycleMs: scenario.cycleMs,
+    firstCycle: startCycle,
+    names: traffic.names,
+    plan: scenario.plan,
+    findOperator: options.findOperator,
+    cycles: lastCycle - startCycle + 1,
+    ...(options.inspect === undefined ? {} : { inspect: options.inspect }),
+  });
+  const clients = needsClients(scenario) ? clientsOf(scenario, traffic, world, seed, lastCycle, options) : undefined;
+  if (clients === undefined) connect(world, feedOf(scenario, traffic, seed), startCycle);
+  options.onWorld?.(world, clients);
+  const ended = await drive(world, lastCycle, options);
+  const reached = ended ? lastCycle : world.clock.cycle();
+  const past = pastOf(world, startCycle, reached);
+  const outcome = assemble(
+    {
+      kind: 'simulate',
+      arm: 'predicted',
+      scenario: scenario.name,
+      question: scenario.question,
+      seed,
+      partial: !ended || reached < wholeCycle,
+      cycle_ms: scenario.cycleMs,
+      first_cycle: startCycle,
+      last_cycle: reached,
+      skipped_lines: traffic.skippedLines,
+      ...clients?.figures(),
+    },
+    figuresOf(world, reached, options.top ?? 100),
+    past,
+    scenario.expectations,
+  );
+  const run = { outcome, timeline: world.timeline?.sorted(), totals: world.totals };
+  return clients === undefined ? run : { ...run, series: clients.series(reached) };
+}
+
+/** Requests that nobody reacts to, and that nothing delays, are counted cycle by cycle: no instant matters. */
+export function needsClients({ clients, service, faults }: LoadedScenario): boolean {
+  return clients.length > 0 || service !== undefined || faults.length > 0;
+}
+
+export function pastOf(world: World, firstCycle: number, lastCycle: number): Past {
+  const { names, timeline, totals, transitions, contracts } = world;
+  const states = new Map(contracts[0]!.plan.states.map(({ name, admits }) => [name, admits]));
+  return { firstCycle, lastCycle, names, timeline, totals, transitions, admits: (state) => states.get(state) ?? false };
+}
+
+function feedOf(scenario: LoadedScenario, traffic: Traffic, seed: Seed): Feed {
+  if (traffic.feed !== undefined) return traffic.feed;
+  if (scenario.independent) return new FleetFeed(traffic.arrivals, scenario.startCycle, traffic.cycles);
+  const popularity = makePopularity(scenario.popularity, scenario.contracts, new RandomStream(seed, 'popularity'));
+  return new ModelFeed(traffic.arrivals, popularity, scenario.contracts, scenario.startCycle, traffic.cycles);
+}
+
+function clientsOf(
+  scenario: LoadedScenario,
+  traffic: Traffic,
+  world: World,
+  seed: Seed,
+  lastCycle: number,
+  { inspect }: SimulateOptions,
+): SimulatedClients {
+  const plans = scenario.clients.length > 0 ? scenario.clients : planClients([{ kind: 'open' }], scenario.cycleMs);
+  const popularity = makePopularity(scenario.popularity, traffic.names.length, new RandomStream(seed, 'popularity'));
+  return new SimulatedClients({ scenario, plans, traffic, world, popularity, seed, lastCycle, inspect });
+}

@@ -1,0 +1,168 @@
+// Owns the clients of a run in virtual time, with the road they send on: gate, faults, service. Leaves what clients do to
+// actor/client/, what the service does to service.ts.
+import type { SentAttempt } from '../actor/client/client.js';
+import type { ClientPlan } from '../actor/client/plan.js';
+import { Population } from '../actor/client/population.js';
+import type { Answer } from '../actor/client/port.js';
+import type { Inspect } from '../actor/contract-actor.js';
+import { retryAfterCycles } from '../limiter/forecast.js';
+import { RandomStream, type Seed } from '../math/random.js';
+import type { ClientFigures, ServiceFigures } from '../outcome/schema.js';
+import type { Series } from '../outcome/series.js';
+import type { Stretch } from '../outcome/stretch.js';
+import type { LoadedScenario } from '../scenario/loaded.js';
+import { planService } from '../scenario/service.js';
+import { secondsUntil, startOf } from '../time/cycle.js';
+import { Rank } from '../time/rank.js';
+import type { Popularity } from '../traffic/popularity.js';
+import { FaultyRoad } from './faulty-transport.js';
+import { lastInstantOf } from './last-instant.js';
+import { ModelledRoad } from './modelled-transport.js';
+import type { Traffic } from './scenario-traffic.js';
+import { SeriesRecorder } from './series-recorder.js';
+import { Service } from './service.js';
+import type { World } from './world.js';
+
+interface SimulatedClientsOptions {
+  readonly scenario: LoadedScenario;
+  readonly plans: readonly ClientPlan[];
+  readonly traffic: Traffic;
+  readonly world: World;
+  readonly popularity: Popularity;
+  readonly seed: Seed;
+  /** Where the run is expected to end. */
+  readonly lastCycle: number;
+  readonly inspect: Inspect | undefined;
+}
+
+export class SimulatedClients {
+  readonly population: Population;
+  readonly service: Service<SentAttempt> | undefined;
+  /** Told of every attempt at the gate, for traces: who sent it, to which contract, and how it was decided. */
+  onAttempt: ((client: string, contract: number, decision: 'admitted' | 'limited') => void) | undefined;
+  private readonly world: World;
+  private readonly traffic: Traffic;
+  private readonly popularity: Popularity;
+  private readonly startCycle: number;
+  private readonly recorder: SeriesRecorder;
+  private readonly places = [] as Float64Array[];
+
+  constructor({ scenario, plans, traffic, world, popularity, seed, lastCycle, inspect }: SimulatedClientsOptions) {
+    const { clock } = world;
+    this.world = world;
+    this.traffic = traffic;
+    this.popularity = popularity;
+    this.startCycle = scenario.startCycle;
+    this.recorder = new SeriesRecorder({
+      clock,
+      firstCycle: scenario.startCycle,
+      lastCycle,
+      hasService: scenario.service !== undefined,
+    });
+    const fromMs = startOf(scenario.startCycle + scenario.warmUp, clock.cycleMs);
+    this.service =
+      scenario.service === undefined
+        ? undefined
+        : new Service<SentAttempt>({
+            clock,
+            plan: planService(scenario.service, scenario.cycleMs, '/service'),
+            draw: new RandomStream(seed, 'service'),
+            onServed: (attempt) => modelled.served(attempt),
+            watch: this.recorder,
+            fromMs,
+          });
+    const losing = new RandomStream(seed, 'faults/lost_answers');
+    const losses = scenario.faults.flatMap((fault) => (fault.kind === 'lost_answers' ? [fault] : []));
+    const modelled = new ModelledRoad({
+      decide: (attempt) => this.decide(attempt),
+      service: this.service,
+      loses: () => losses.some(({ share, at }) => this.isIn(at) && losing.uniform() < share),
+    });
+    const pauses = scenario.faults.flatMap((fault) => (fault.kind === 'pause' ? [fault.at] : []));
+    const road =
+      pauses.length === 0
+        ? modelled
+        : new FaultyRoad(
+            clock,
+            modelled,
+            pauses.map((at) => this.instants(at)),
+          );
+    this.population = new Population({
+      clock,
+      road,
+      plans,
+      seed,
+      contracts: traffic.names.length,
+      fromMs,
+      inspect,
+      watch: this.recorder,
+    });
+    world.onMove = (contract, admits) =>
+      admits ? this.population.rateRestored(contract) : this.population.rateLimited(contract);
+    clock.agenda.at(clock.now(), Rank.client, () => this.population.begin());
+    for (const index of traffic.arrivals.keys()) this.arm(index, 0);
+  }
+
+  figures(): { clients: ClientFigures[]; service?: ServiceFigures } {
+    const clients = this.population.figures();
+    return this.service === undefined ? { clients } : { clients, service: this.service.figures() };
+  }
+
+  /** What was measured over time, up to the end of `lastCycle`. To be called once. */
+  series(lastCycle: number): Series {
+    return this.recorder.finish(lastCycle);
+  }
+
+  /** Asks a model cycle by cycle, and lets each request arrive at its own instant. */
+  private arm(index: number, cycle: number): void {
+    if (cycle >= this.traffic.cycles) return;
+    const { clock } = this.world;
+    const due = startOf(this.startCycle + cycle, clock.cycleMs);
+    clock.agenda.at(due, Rank.cycle, () => {
+      const arrival = this.traffic.arrivals[index]!;
+      const n = arrival.count(cycle);
+      const places = this.placesFor(index, n);
+      arrival.instants(places, n);
+      // The end of a cycle, rounded to a double, may be the beginning of the next.
+      const last = lastInstantOf(this.startCycle + cycle, clock.cycleMs);
+      for (let k = 0; k < n; k += 1) {
+        clock.agenda.at(Math.min(due + places[k]! * clock.cycleMs, last), Rank.arrival, this.arrive);
+      }
+      this.arm(index, cycle + 1);
+    });
+  }
+
+  private readonly arrive = (): void => this.population.arrive(this.popularity.pick());
+
+  private placesFor(index: number, n: number): Float64Array {
+    const known = this.places[index];
+    if (known !== undefined && known.length >= n) return known;
+    const grown = new Float64Array(Math.max(64, n * 2));
+    this.places[index] = grown;
+    return grown;
+  }
+
+  private decide({ job: { contract }, client }: SentAttempt): Extract<Answer, { type: 'limited' }> | undefined {
+    const { world } = this;
+    const isAdmitted = world.record(contract, 1) === 1;
+    this.onAttempt?.(client.id, contract, isAdmitted ? 'admitted' : 'limited');
+    if (isAdmitted) return undefined;
+    const { gate } = world.contracts[contract]!;
+    const cycles = retryAfterCycles(gate);
+    const retryAfterMs =
+      cycles === undefined
+        ? undefined
+        : secondsUntil(gate.cycle + cycles, world.clock.now(), world.clock.cycleMs) * 1000;
+    return { type: 'limited', retryAfterMs };
+  }
+
+  private isIn({ from, to }: Stretch): boolean {
+    const cycle = this.world.clock.cycle() - this.startCycle;
+    return cycle >= from && cycle < to;
+  }
+
+  private instants({ from, to }: Stretch): { readonly fromMs: number; readonly toMs: number } {
+    const at = (cycle: number) => startOf(this.startCycle + cycle, this.world.clock.cycleMs);
+    return { fromMs: at(from), toMs: at(to) };
+  }
+}

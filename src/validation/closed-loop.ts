@@ -1,0 +1,82 @@
+// Owns check 3: clients who think, ask one server, and wait for its answer.
+//
+//   N clients, think time Z, response R, throughput X        X = N / (R + Z): the interactive response time law, whatever the laws
+//
+// The figures for exponential times follow from mean value analysis (M. Reiser and S. S. Lavenberg, 1980):
+//   R(n) = s (1 + Q(n - 1)),   X(n) = n / (R(n) + Z),   Q(n) = X(n) R(n)
+import type { SentAttempt } from '../actor/client/client.js';
+import { closed } from '../actor/client/closed.js';
+import { Population } from '../actor/client/population.js';
+import { RandomStream } from '../math/random.js';
+import { exponential, type TimeLaw } from '../math/time-law.js';
+import { ModelledRoad } from '../simulate/modelled-transport.js';
+import { Service } from '../simulate/service.js';
+import { CYCLE_MS } from '../time/cycle.js';
+import { VirtualClock } from '../time/virtual.js';
+import { UNIT_MS } from './arrivals.js';
+import type { Check } from './check.js';
+
+const CLIENTS = 10;
+const THINK = 9;
+const WARM_UP = 200;
+const MEASURED = 4_000;
+/** By then all who asked while it was measured have been answered. */
+const DRAIN = 200;
+
+export const closedLoop: Check = {
+  id: 'closed-loop',
+  title: `Closed loop: ${CLIENTS} clients, think time ${THINK}, one server`,
+  source: 'mean value analysis; interactive response time law',
+  rows: [
+    { name: 'throughput X', expected: 0.83204, unit: 'per service time' },
+    { name: 'response R', expected: 3.0187, unit: 'service times' },
+    { name: 'R - (N / X - Z) within a run', expected: 0, unit: 'service times' },
+  ],
+  replicate(seed, replication) {
+    const purpose = `self-test/closed-loop/${replication}`;
+    const clock = new VirtualClock(0, CYCLE_MS);
+    const [fromMs, toMs] = [WARM_UP * UNIT_MS, (WARM_UP + MEASURED) * UNIT_MS];
+    const isMeasured = (ms: number) => ms >= fromMs && ms < toMs;
+    const [thinks, responses] = [new Sum(), new Sum()];
+    const law = exponential(THINK * UNIT_MS);
+    const think: TimeLaw = {
+      ...law,
+      drawMs(stream) {
+        const ms = law.drawMs(stream);
+        if (isMeasured(clock.now())) thinks.add(ms / UNIT_MS);
+        return ms;
+      },
+    };
+    const service: Service<SentAttempt> = new Service({
+      clock,
+      plan: { servers: 1, time: exponential(UNIT_MS), queue: Number.POSITIVE_INFINITY, dropsAbandoned: false },
+      draw: new RandomStream(seed, `${purpose}/service`),
+      onServed: (attempt) => {
+        if (isMeasured(attempt.sentMs)) responses.add((clock.now() - attempt.sentMs) / UNIT_MS);
+        road.served(attempt);
+      },
+    });
+    const road = new ModelledRoad({ service });
+    const plan = { name: 'closed', count: CLIENTS, share: 0, listens: false, timeoutMs: undefined };
+    const plans = [{ ...plan, behaviour: () => closed({ think }) }];
+    const population = new Population({ clock, road, plans, seed: `${seed}/${purpose}`, contracts: 1 });
+    population.begin();
+    clock.run({ untilMs: toMs + DRAIN * UNIT_MS });
+    const throughput = responses.count / MEASURED;
+    return [throughput, responses.mean, responses.mean - (CLIENTS / throughput - thinks.mean)];
+  },
+};
+
+class Sum {
+  count = 0;
+  #sum = 0;
+
+  get mean(): number {
+    return this.#sum / this.count;
+  }
+
+  add(value: number): void {
+    this.count += 1;
+    this.#sum += value;
+  }
+}

@@ -1,0 +1,85 @@
+// Owns check 5: what the back-off policies cost when many clients contend for one row under optimistic concurrency.
+//
+//   client                                     row
+//     ── read ───────────────────────────────►
+//     ◄────────────────────────── version ────            every arrow takes |normal(10, 2)| ms
+//     ── write, if still that version ───────►   version + 1, or refused
+//     ◄──────────────────────── done or not ──
+//     not done: n + 1, then the pause for n, then read again
+//
+// The rules are those of github.com/aws-samples/aws-arch-backoff-simulator; the figures are means of its runs.
+import { type BackoffPlan, type Pauses, pauses } from '../actor/client/backoff.js';
+import { RandomStream } from '../math/random.js';
+import { normal } from '../math/time-law.js';
+import { Agenda } from '../time/agenda.js';
+import { Rank } from '../time/rank.js';
+import type { Check } from './check.js';
+
+const CLIENTS = 100;
+const BASE_MS = 5;
+const CAP_MS = 2_000;
+
+const network = normal(10, 2);
+
+interface Published {
+  readonly policy: BackoffPlan['policy'];
+  /** Writes asked for, and the standard error published with it. */
+  readonly calls: readonly [number, number];
+  /** Until the last client is done, in ms. */
+  readonly completion: readonly [number, number];
+}
+
+const published: readonly Published[] = [
+  { policy: 'none', calls: [2422, 6], completion: [2031, 9] },
+  { policy: 'exponential', calls: [1868, 14], completion: [63903, 897] },
+  { policy: 'equal_jitter', calls: [812.5, 1.5], completion: [6718, 135] },
+  { policy: 'full_jitter', calls: [795, 1.5], completion: [4812, 112] },
+  { policy: 'decorrelated', calls: [999, 6], completion: [4591, 135] },
+];
+
+export const contention: Check = {
+  id: 'contention',
+  title: `Back-off policies: ${CLIENTS} clients contend for one row`,
+  source: 'github.com/aws-samples/aws-arch-backoff-simulator',
+  rows: published.flatMap(({ policy, calls, completion }) => [
+    { name: `${policy}: calls`, expected: calls[0], error: calls[1], unit: 'writes' },
+    { name: `${policy}: completion`, expected: completion[0], error: completion[1], unit: 'ms' },
+  ]),
+  replicate: (seed, replication) =>
+    published.flatMap(({ policy }) => {
+      const stream = (use: string) => new RandomStream(seed, `self-test/contention/${replication}/${policy}/${use}`);
+      const { calls, completionMs } = contend(
+        pauses({ policy, baseMs: BASE_MS, capMs: CAP_MS }),
+        stream('network'),
+        stream('pauses'),
+      );
+      return [calls, completionMs];
+    }),
+};
+
+function contend(pauseMs: Pauses, delays: RandomStream, draw: RandomStream) {
+  const agenda = new Agenda(0);
+  let version = 0;
+  let calls = 0;
+  const after = (waitMs: number, arrive: () => void) =>
+    agenda.at(agenda.now + waitMs + network.drawMs(delays), Rank.service, arrive);
+  const read = (n: number, pausedMs: number): void => {
+    const seen = version;
+    after(0, () => after(0, () => write(seen, n, pausedMs)));
+  };
+  const write = (seen: number, n: number, pausedMs: number): void => {
+    calls += 1;
+    const isDone = seen === version;
+    if (isDone) version += 1;
+    after(0, () => {
+      if (!isDone) tryAgain(n + 1, pausedMs);
+    });
+  };
+  const tryAgain = (n: number, lastMs: number): void => {
+    const pausedMs = pauseMs(n, lastMs, draw);
+    after(pausedMs, () => read(n, pausedMs));
+  };
+  for (let client = 0; client < CLIENTS; client += 1) after(0, () => read(0, 0));
+  while (agenda.step());
+  return { calls, completionMs: agenda.now };
+}

@@ -1,0 +1,56 @@
+// Owns check 2: servers without a queue refuse what finds them busy; how much does not depend on the law of the service time.
+//
+//   B(0) = 1,  B(n) = a B(n - 1) / (n + a B(n - 1))          a erlang offered to n servers (A. K. Erlang, 1917)
+
+import { RandomStream } from '../math/random.js';
+import { constant, exponential, type TimeLaw } from '../math/time-law.js';
+import { Service } from '../simulate/service.js';
+import { CYCLE_MS } from '../time/cycle.js';
+import { VirtualClock } from '../time/virtual.js';
+import { poissonArrivals, UNIT_MS } from './arrivals.js';
+import type { Check } from './check.js';
+
+const SERVERS = 10;
+const WARM_UP = 20;
+const MEASURED = 600;
+
+const laws = { exponential: exponential(UNIT_MS), constant: constant(UNIT_MS) };
+
+/** Erlang offered, what is published of it, and the law of the service time. */
+const systems = [
+  { offered: 10, expected: 0.214582, law: 'exponential' },
+  { offered: 10, expected: 0.214582, law: 'constant' },
+  { offered: 5, expected: 0.018385, law: 'exponential' },
+  { offered: 5, expected: 0.018385, law: 'constant' },
+] as const;
+
+export const erlangLoss: Check = {
+  id: 'erlang-loss',
+  title: `Erlang loss: ${SERVERS} servers, no queue`,
+  source: 'Erlang B formula',
+  rows: systems.map(({ offered, expected, law }) => ({
+    name: `${offered} erlang offered, ${law} service: share refused`,
+    expected,
+    unit: 'of arrivals',
+  })),
+  replicate: (seed, replication) =>
+    systems.map(({ offered, law }) =>
+      refusedShare(offered, laws[law], seed, `self-test/erlang-loss/${replication}/${offered}/${law}`),
+    ),
+};
+
+function refusedShare(offered: number, time: TimeLaw, seed: number, purpose: string): number {
+  const clock = new VirtualClock(0, CYCLE_MS);
+  const service = new Service({
+    clock,
+    plan: { servers: SERVERS, time, queue: 0, dropsAbandoned: false },
+    draw: new RandomStream(seed, `${purpose}/service`),
+    fromMs: WARM_UP * UNIT_MS,
+    onServed: () => {},
+  });
+  const arrivals = new RandomStream(seed, `${purpose}/arrivals`);
+  poissonArrivals(clock, arrivals, offered, WARM_UP + MEASURED, () => service.offer(undefined));
+  clock.run();
+  // Over the number expected, not the number that came: the mean of a ratio of two chances would lean to one side.
+  return service.counts.refused / (offered * MEASURED);
+}

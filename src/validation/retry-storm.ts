@@ -1,0 +1,101 @@
+// Owns check 6: a burst that is long over keeps a service down, because clients that give up leave their work behind.
+//
+//   arrivals/s   9 ____|‾20‾|____9______7___5___3         evenly spaced; one server, 10/s, exponential; patience 0.5 s, 5 attempts
+//   seconds      0    20   30       60   75  90  100
+//
+//   every attempt that is given up costs the server as much as one that is wanted, and its client is back at the end of the queue
+//
+// Two cures: not to try again, or not to serve what nobody waits for. An answer to an earlier attempt that comes while the client
+// still tries is a success, as in the program that the figures come from.
+import type { SentAttempt } from '../actor/client/client.js';
+import { planClients } from '../actor/client/plan.js';
+import { Population } from '../actor/client/population.js';
+import { RandomStream } from '../math/random.js';
+import { exponential } from '../math/time-law.js';
+import { ModelledRoad } from '../simulate/modelled-transport.js';
+import { Service } from '../simulate/service.js';
+import { CYCLE_MS } from '../time/cycle.js';
+import { Rank } from '../time/rank.js';
+import { VirtualClock } from '../time/virtual.js';
+import { UNIT_MS } from './arrivals.js';
+import type { Check } from './check.js';
+
+/** Arrivals a second, from and to in seconds. */
+const spans = [
+  { rate: 9, from: 0, to: 20 },
+  { rate: 20, from: 20, to: 30 },
+  { rate: 9, from: 30, to: 60 },
+  { rate: 7, from: 60, to: 75 },
+  { rate: 5, from: 75, to: 90 },
+  { rate: 3, from: 90, to: 100 },
+] as const;
+
+const SERVICE_MS = 100;
+const PATIENCE_MS = 500;
+const ATTEMPTS = 5;
+
+/** Stretches that are looked at, in seconds. */
+const AFTER_BURST = [45, 60] as const;
+const AT_THE_END = [92, 100] as const;
+
+export const retryStorm: Check = {
+  id: 'retry-storm',
+  title: 'Retry storm: a service that stays down after a burst, and its two cures',
+  source: 'github.com/adamfilli/happy-simulator, metastable state with a retrying client',
+  rows: [
+    { name: `${ATTEMPTS} attempts: mean queue, 45-60 s`, expected: 2102, error: 24, unit: 'requests' },
+    { name: `${ATTEMPTS} attempts: mean queue, 92-100 s`, expected: 3029, error: 24, unit: 'requests' },
+    { name: `${ATTEMPTS} attempts: goodput, 92-100 s`, expected: 0, unit: '/s' },
+    { name: 'one attempt: goodput, 92-100 s', expected: 2.98, unit: '/s' },
+    { name: 'abandoned work dropped: goodput, 45-60 s', expected: 8.93, unit: '/s' },
+  ],
+  replicate(seed, replication) {
+    const purpose = `self-test/retry-storm/${replication}`;
+    const storm = run({ attempts: ATTEMPTS, dropsAbandoned: false }, seed, `${purpose}/storm`);
+    const once = run({ attempts: 1, dropsAbandoned: false }, seed, `${purpose}/once`);
+    const dropping = run({ attempts: ATTEMPTS, dropsAbandoned: true }, seed, `${purpose}/dropping`);
+    return [
+      storm.afterBurst.queue,
+      storm.atTheEnd.queue,
+      storm.atTheEnd.goodput,
+      once.atTheEnd.goodput,
+      dropping.afterBurst.goodput,
+    ];
+  },
+};
+
+interface Way {
+  readonly attempts: number;
+  readonly dropsAbandoned: boolean;
+}
+
+function run({ attempts, dropsAbandoned }: Way, seed: number, purpose: string) {
+  const clock = new VirtualClock(0, CYCLE_MS);
+  const service: Service<SentAttempt> = new Service({
+    clock,
+    plan: { servers: 1, time: exponential(SERVICE_MS), queue: Number.POSITIVE_INFINITY, dropsAbandoned },
+    draw: new RandomStream(seed, `${purpose}/service`),
+    onServed: (attempt) => road.served(attempt),
+  });
+  const road = new ModelledRoad({ service });
+  const retrying = { kind: 'retrying', timeout: `${PATIENCE_MS}ms`, takes_late_answers: true } as const;
+  const plans = planClients([{ ...retrying, max_attempts: attempts }], CYCLE_MS);
+  const population = new Population({ clock, road, plans, seed: `${seed}/${purpose}`, contracts: 1 });
+  for (const { rate, from, to } of spans) {
+    for (let n = 1; n <= rate * (to - from); n += 1) {
+      clock.agenda.at((from + n / rate) * UNIT_MS, Rank.arrival, () => population.arrive(0));
+    }
+  }
+  const readAt = (s: number) => {
+    clock.run({ untilMs: s * UNIT_MS });
+    return { waitingMs: service.counts.waitingMs, succeeded: population.counts.succeeded };
+  };
+  const between = ([from, to]: readonly [number, number]) => {
+    const [before, after] = [readAt(from), readAt(to)];
+    return {
+      queue: (after.waitingMs - before.waitingMs) / ((to - from) * UNIT_MS),
+      goodput: (after.succeeded - before.succeeded) / (to - from),
+    };
+  };
+  return { afterBurst: between(AFTER_BURST), atTheEnd: between(AT_THE_END) };
+}

@@ -1,0 +1,111 @@
+// Owns the self-test: which checks there are, and running them. Leaves each published system to its own file, and spreading
+// replications over cores to whoever gives a `replicate` of its own.
+
+// So that signals come through between two replications. It waits for no time, only for one turn of the event loop.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { nearest } from '../schema/did-you-mean.js';
+import { Failure } from '../schema/failure.js';
+import { type Check, type CheckResult, judge } from './check.js';
+import { closedLoop } from './closed-loop.js';
+import { contention } from './contention.js';
+import { erlangLoss } from './erlang-loss.js';
+import { fixedWindow } from './fixed-window.js';
+import { retryStorm } from './retry-storm.js';
+import { singleServer } from './single-server.js';
+import { worstCase } from './worst-case.js';
+
+/** In the order in which they are published. */
+export const checks: readonly Check[] = [
+  singleServer,
+  erlangLoss,
+  closedLoop,
+  fixedWindow,
+  contention,
+  retryStorm,
+  worstCase,
+];
+
+/** Fixed before anything was measured. */
+const SEED = 7;
+const REPLICATIONS = 100;
+
+/** The figures of one replication of a check, one a row: `replicate` of this file, or the same on another core. */
+export type Replicate = (checkId: string, seed: number, replication: number) => Promise<readonly number[]>;
+
+export interface SelfTestOptions {
+  readonly seed?: number | undefined;
+  /** At least 2; default 100. With fewer the errors grow, and what is held to them means as much. */
+  readonly replications?: number | undefined;
+  /** Ids of the checks wanted; default all. */
+  readonly only?: readonly string[] | undefined;
+  /** Told after each replication. */
+  readonly onProgress?: ((progress: SelfTestProgress) => void) | undefined;
+  /** How many replications may be under way at a time, for a `replicate` that spreads them; default 1. */
+  readonly atATime?: number | undefined;
+  readonly replicate?: Replicate | undefined;
+  /** Ends the test early, by throwing its reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface SelfTestProgress {
+  readonly check: string;
+  /** Replications done, and in all, over all checks wanted. */
+  readonly done: number;
+  readonly total: number;
+}
+
+export interface SelfTestResult {
+  readonly seed: number;
+  readonly checks: readonly CheckResult[];
+  readonly held: boolean;
+}
+
+/**
+ * Measures the published systems with the parts of this build. The result depends on seed and replications alone.
+ * @throws Failure `wrong_usage` when `only` names a check that does not exist
+ */
+export async function selfTest(options: SelfTestOptions = {}): Promise<SelfTestResult> {
+  const { seed = SEED, replications = REPLICATIONS, only, onProgress, atATime = 1, replicate = here, signal } = options;
+  const wanted = only === undefined ? checks : only.map(checkOf);
+  const total = wanted.length * replications;
+  const results: CheckResult[] = [];
+  let done = 0;
+  for (const check of wanted) {
+    const samples = new Array<readonly number[]>(replications);
+    let next = 0;
+    const work = async () => {
+      while (next < replications) {
+        signal?.throwIfAborted();
+        const replication = next++;
+        samples[replication] = await replicate(check.id, seed, replication);
+        done += 1;
+        onProgress?.({ check: check.id, done, total });
+      }
+    };
+    await Promise.all(Array.from({ length: atATime }, work));
+    results.push(judge(check, samples));
+  }
+  return { seed, checks: results, held: results.every(({ held }) => held) };
+}
+
+/** For a worker: one replication, in this process. */
+export function replicate(checkId: string, seed: number, replication: number): readonly number[] {
+  return checkOf(checkId).replicate(seed, replication);
+}
+
+const here: Replicate = async (checkId, seed, replication) => {
+  await nextTurn();
+  return replicate(checkId, seed, replication);
+};
+
+function checkOf(id: string): Check {
+  const check = checks.find((one) => one.id === id);
+  if (check !== undefined) return check;
+  const ids = checks.map((one) => one.id);
+  const guess = nearest(id, ids);
+  throw new Failure('wrong_usage', {
+    what: `There is no check "${id}".`,
+    why: `There are ${ids.join(', ')}.`,
+    ...(guess === undefined ? {} : { fix: `Did you mean "${guess}"?` }),
+  });
+}

@@ -1,0 +1,136 @@
+// Owns running the built program as a person does: `weir …` in a process of its own, with a config folder and data of the test's.
+// Leaves what it prints to the tests.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterAll } from 'vitest';
+
+const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+
+export interface Ran {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface Running {
+  readonly child: ChildProcess;
+  /** Lines of standard output so far. */
+  readonly lines: string[];
+  /** Resolves once a line of standard output fits. */
+  line(fits: (line: string) => boolean): Promise<string>;
+  /** Resolves when the process is gone, with its exit code or the signal that ended it. */
+  readonly ended: Promise<number | NodeJS.Signals | null>;
+}
+
+export interface Serving extends Running {
+  readonly url: string;
+  readonly data: string | null;
+  readonly fingerprint: string;
+  readonly pid: number;
+  stop(signal?: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
+}
+
+const folders: string[] = [];
+const children: ChildProcess[] = [];
+
+/** An empty folder, gone after the tests of the file. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-cli-'));
+  folders.push(folder);
+  return folder;
+}
+
+/** Runs a command to its end. */
+export async function weir(args: readonly string[], env: NodeJS.ProcessEnv = {}, input = ''): Promise<Ran> {
+  return ran(start(process.execPath, [built(), ...args], env), input);
+}
+
+/** Runs any other program to its end, for example curl. */
+export async function run(command: string, args: readonly string[], input = ''): Promise<Ran> {
+  return ran(start(command, args, {}), input);
+}
+
+/** Starts a command that goes on until it is ended. */
+export function begin(args: readonly string[], env: NodeJS.ProcessEnv = {}): Running {
+  return watched(start(process.execPath, [built(), ...args], env));
+}
+
+export function beginOther(command: string, args: readonly string[]): Running {
+  return watched(start(command, args, {}));
+}
+
+/** A node on a free port unless the arguments say otherwise; ready once this resolves. */
+export async function serve(args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Promise<Serving> {
+  const port = args.includes('--port') ? [] : ['--port', '0'];
+  const cycle = args.includes('--cycle-ms') ? [] : ['--cycle-ms', '50'];
+  const running = begin(['serve', '--json', ...cycle, ...port, ...args], env);
+  const refusal = text(running.child.stderr);
+  const first = await Promise.race([running.line(() => true), running.ended]);
+  if (typeof first !== 'string' || !first.startsWith('{')) throw new Error(`the node did not start: ${await refusal}`);
+  const { url, data, fingerprint, pid } = JSON.parse(first);
+  const stop = (signal: NodeJS.Signals = 'SIGTERM') => {
+    running.child.kill(signal);
+    return running.ended;
+  };
+  return { ...running, url, data, fingerprint, pid, stop };
+}
+
+function start(command: string, args: readonly string[], env: NodeJS.ProcessEnv): ChildProcess {
+  const { WEIR_URL: _url, WEIR_KEY: _key, ...inherited } = process.env;
+  const child = spawn(command, args, { env: { ...inherited, NO_COLOR: '1', ...env } });
+  children.push(child);
+  child.on('exit', () => children.splice(children.indexOf(child), 1));
+  return child;
+}
+
+async function ran(child: ChildProcess, input: string): Promise<Ran> {
+  child.stdin?.on('error', () => {});
+  child.stdin?.end(input);
+  const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), endOf(child)]);
+  return { out, err, code: typeof code === 'number' ? code : null };
+}
+
+function watched(child: ChildProcess): Running {
+  const lines: string[] = [];
+  let waiting: { fits: (line: string) => boolean; resolve: (line: string) => void }[] = [];
+  if (child.stdout === null) throw new Error('standard output is not piped');
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    lines.push(line);
+    for (const { fits, resolve } of waiting) if (fits(line)) resolve(line);
+    waiting = waiting.filter(({ fits }) => !fits(line));
+  });
+  const line = (fits: (line: string) => boolean) =>
+    new Promise<string>((resolve) => {
+      const known = lines.find(fits);
+      if (known === undefined) waiting.push({ fits, resolve });
+      else resolve(known);
+    });
+  return { child, lines, line, ended: endOf(child) };
+}
+
+function endOf(child: ChildProcess): Promise<number | NodeJS.Signals | null> {
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code, signal) => resolve(code ?? signal));
+  });
+}
+
+async function text(stream: NodeJS.ReadableStream | null): Promise<string> {
+  let all = '';
+  for await (const chunk of stream ?? []) all += String(chunk);
+  return all;
+}
+
+function built(): string {
+  if (!existsSync(program)) throw new Error('There is no build to run: `npm run build` comes first.');
+  return program;
+}
+
+afterAll(() => {
+  for (const child of [...children]) child.kill('SIGKILL');
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});

@@ -1,0 +1,146 @@
+import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import yargs from 'yargs';
+import { commands } from '../../src/cli/commands.js';
+import { usageFailure } from '../../src/cli/ending.js';
+import { Failure } from '../../src/schema/failure.js';
+import { run, type Serving, serve, temporaryFolder, weir } from './command-line.js';
+
+let node: Serving;
+let env: { WEIR_CONFIG: string; WEIR_URL: string };
+beforeAll(async () => {
+  node = await serve(['--memory']);
+  env = { WEIR_CONFIG: temporaryFolder(), WEIR_URL: node.url };
+  await weir(['mint'], env);
+  await weir(['machine', 'create', 'edge'], env);
+  await weir(['deploy', 'edge', '--threshold', '1', '--within', '1000'], env);
+  await weir(['machine', 'create', 'bare'], env);
+});
+afterAll(() => node.stop());
+
+describe('a command that is refused', () => {
+  // What was asked, the code that is told, the exit code.
+  it.each([
+    ['clock --url http://127.0.0.1:1', 'node_unreachable', 5],
+    ['clock --url ftp://127.0.0.1', 'wrong_usage', 2],
+    ['clock --url http://name:word@127.0.0.1', 'wrong_usage', 2],
+    ['clock --url nonsense', 'wrong_usage', 2],
+    ['clock --frobnicate', 'wrong_usage', 2],
+    ['machine', 'wrong_usage', 2],
+    ['machine create', 'wrong_usage', 2],
+    ['machine create EDGE', 'invalid_input', 2],
+    ['machine create edge', 'slug_taken', 2],
+    ['machine show nope', 'machine_not_found', 2],
+    ['machine show ..', 'wrong_usage', 2],
+    ['machine show edge --key wrong', 'credential_invalid', 2],
+    ['deploy edge --threshold 0', 'invalid_input', 2],
+    ['deploy edge --definition /nowhere.json', 'unreadable_file', 2],
+    ['deploy edge --definition x --within 3', 'wrong_usage', 2],
+    ['inspect nothing', 'template_not_found', 2],
+    ['operators KO43', 'operator_not_found', 2],
+    ['event edge --count x', 'wrong_usage', 2],
+    ['event edge --count 1 --count 2', 'wrong_usage', 2],
+    ['event edge --type nothing', 'unknown_event_type', 2],
+    ['event edge --cycle 1', 'event_too_old', 2],
+    ['gate bare', 'wrong_usage', 2],
+    ['gate edge --contract nope', 'contract_not_found', 2],
+    ['transition edge allowing', 'no_transition', 1],
+    ['shift --steps 33', 'invalid_input', 2],
+    ['shift --input S', 'wrong_usage', 2],
+    ['session --end', 'wrong_usage', 2],
+    ['record edge --out /nowhere/edge.ndjson', 'unwritable_folder', 2],
+    ['verify /nowhere.ndjson', 'unreadable_file', 2],
+  ])('%s: %s', async (line, told, exit) => {
+    const failure = await failureOf(line);
+    expect([failure?.code, failure?.exit]).toEqual([told, exit]);
+  });
+
+  it.each([
+    ['clock --url http://127.0.0.1:1 --json', 5, 'node_unreachable'],
+    ['clock --json --url', 2, 'wrong_usage'],
+  ])('ends the process as it should: %s', async (line, exit, told) => {
+    const { code, out } = await weir(line.split(' '), env);
+    expect([code, JSON.parse(out).code]).toEqual([exit, told]);
+  });
+
+  it('tells a person what, why and what to do, and no stack', async () => {
+    const { code, out, err } = await weir(['machine', 'list', '--key', 'wrong'], env);
+    expect({ code, out, err }).toEqual({
+      code: 2,
+      out: '',
+      err: `weir: The key is not valid. [credential_invalid]
+  why  It is not one of this node, or it has expired or was ended.
+  fix  POST /api/demo-key/mint mints another.
+`,
+    });
+  });
+
+  it.each([
+    ['speaks no HTTP', 'SSH-2.0-other\r\n'],
+    ['says no JSON', 'HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\n<html>'],
+    ['says other JSON', 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}'],
+    ['points elsewhere', 'HTTP/1.1 302 Found\r\nlocation: /x\r\ncontent-length: 0\r\n\r\n'],
+    ['refuses without a reason', 'HTTP/1.1 500 Oops\r\ncontent-length: 0\r\n\r\n'],
+  ])('by something that %s is told so', async (_name, answer) => {
+    const server = createServer((socket) => socket.on('error', () => {}).once('data', () => socket.end(answer)));
+    const url = await new Promise<string>((resolve) => {
+      server.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${(server.address() as { port: number }).port}`));
+    });
+    const failure = await failureOf(`clock --url ${url}`);
+    server.close();
+    expect([failure?.code, failure?.exit]).toEqual(['answer_unreadable', 5]);
+  });
+
+  it('by a gate that is closed ends with 1, and tells the decision', async () => {
+    await weir(['event', 'edge', '--count', '5'], env);
+    const { code, out } = await weir(['gate', 'edge', '--peek', '--json'], env);
+    const { decision, count } = JSON.parse(out);
+    expect([code, decision, count]).toEqual([1, 'limited', 5]);
+  });
+
+  it('by a reader that has seen enough says nothing about it', async () => {
+    const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+    const { err } = await run('sh', [
+      '-c',
+      `WEIR_CONFIG="${env.WEIR_CONFIG}" "${process.execPath}" "${program}" endpoints --url ${node.url} | true`,
+    ]);
+    expect(err).toBe('');
+  });
+});
+
+describe('the help of', () => {
+  it.each(commands)('$command has an example', async ({ command }) => {
+    const help = await new Promise<string>((resolve) => {
+      const [name] = String(command).split(' ');
+      yargs([name!, '--help'])
+        .command(commands)
+        .exitProcess(false)
+        .parse([name!, '--help'], (_error: unknown, _given: unknown, text: string) => resolve(text));
+    });
+    expect(help).toContain('Examples:');
+  });
+});
+
+/** Runs a command in this process: nothing but what it fails with is looked at. */
+async function failureOf(line: string): Promise<Failure | undefined> {
+  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+  const parser = yargs(line.split(' '))
+    .command(commands)
+    .strict()
+    .fail((message, error) => {
+      throw error instanceof Failure ? error : usageFailure(message);
+    })
+    .exitProcess(false);
+  const silenced = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  try {
+    await parser.parseAsync();
+    return undefined;
+  } catch (error) {
+    if (error instanceof Failure) return error;
+    throw error;
+  } finally {
+    silenced.mockRestore();
+    vi.unstubAllEnvs();
+  }
+}

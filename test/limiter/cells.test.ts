@@ -1,0 +1,100 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { cutCells } from '../../src/limiter/cells.js';
+import { planContract } from '../../src/limiter/validate.js';
+import { anyOperator, limiterPlan, plannedGate } from './planned-gate.js';
+
+describe('cells', () => {
+  it('are 0 at first, as many as were asked for, and nobody else’s', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 1, max: 2_000 }), { minLength: 1, maxLength: 60 }), (lengths) => {
+        const places = lengths.map((length) => ({ ...cutCells(length), length }));
+        for (const { array, at, length } of places) expect(array.length).toBeGreaterThanOrEqual(at + length);
+        expect(places.every(({ array, at, length }) => array.subarray(at, at + length).every((n) => n === 0))).toBe(
+          true,
+        );
+        for (const [owner, { array, at, length }] of places.entries()) array.fill(owner + 1, at, at + length);
+        const kept = places.map(({ array, at, length }) => new Set(array.subarray(at, at + length)));
+        expect(kept).toEqual(places.map((_, owner) => new Set([owner + 1])));
+      }),
+    );
+  });
+
+  it('lie one behind the other, so that their owners share an array', () => {
+    const [a, b] = [cutCells(70), cutCells(70)];
+    expect(b.array === a.array ? b.at - a.at : b.at).toBe(b.array === a.array ? 70 : 0);
+  });
+});
+
+describe('gates that are neighbours in memory', () => {
+  const trigger = (event: string, within: number, condition: string) =>
+    ({ kind: 'on_aggregate', event, aggregate: 'count', within, condition }) as const;
+  const plans = {
+    'one window': limiterPlan(3, 7),
+    'two windows': planContract(
+      {
+        name: 'both',
+        version: '1',
+        states: { open: { initial: true }, shut: {}, bolted: {} },
+        transitions: [
+          { from: 'open', to: 'shut', operator: 'KO42', trigger: trigger('request', 3, 'count > 2') },
+          { from: 'shut', to: 'bolted', operator: 'KO42', trigger: trigger('request', 9, 'count > 6') },
+        ],
+      },
+      anyOperator,
+    ),
+  };
+
+  it.each(Object.entries(plans))('do not count in each other: %s', (_, plan) => {
+    const steps = fc.array(fc.record({ gap: fc.integer({ min: 0, max: 12 }), n: fc.nat(4), who: fc.nat(2) }), {
+      maxLength: 60,
+    });
+    fc.assert(
+      fc.property(steps, (taken) => {
+        const gates = [plannedGate(plan, 0), plannedGate(plan, 0), plannedGate(plan, 0)];
+        const alone = plannedGate(plan, 0);
+        let cycle = 0;
+        for (const { gap, n, who } of taken) {
+          cycle += gap;
+          gates[who]!.gate.record(n, cycle);
+          if (who === 1) alone.gate.record(n, cycle);
+        }
+        const seen = ({ gate, transitions }: typeof alone) => [gate.image(), gate.figures, transitions];
+        expect(seen(gates[1]!)).toEqual(seen(alone));
+      }),
+    );
+  });
+
+  it('a gate that counts nothing stands in a cycle all the same', () => {
+    const states = { on: { initial: true }, off: {} };
+    const plan = planContract(
+      { name: 'switch', version: '1', states, transitions: [{ from: 'on', to: 'off', operator: 'KO42' }] },
+      anyOperator,
+    );
+    const [{ gate }, neighbour] = [plannedGate(plan, 5), plannedGate(limiterPlan(3, 7), 5)];
+    neighbour.gate.record(2, 6);
+    gate.advance(2_306_790_000);
+    expect([gate.cycle, gate.count, gate.image()]).toEqual([
+      2_306_790_000,
+      0,
+      { state: 'on', heldUntilCycle: 5, windows: [] },
+    ]);
+    expect([neighbour.gate.cycle, neighbour.gate.count]).toEqual([6, 2]);
+  });
+});
+
+describe('the figures of a gate', () => {
+  it('are what was asked, what was limited, and the largest count with the first cycle that had it', () => {
+    const { gate } = plannedGate(limiterPlan(3, 5), 0);
+    expect(gate.figures).toEqual({ requests: 0, limited: 0, peakCount: 0, peakCycle: undefined });
+    for (const [n, cycle] of [
+      [2, 1],
+      [3, 2],
+      [1, 20],
+      [4, 21],
+    ] as const)
+      gate.record(n, cycle);
+    gate.recordLate(1, 19);
+    expect(gate.figures).toEqual({ requests: 11, limited: 5, peakCount: 6, peakCycle: 21 });
+  });
+});

@@ -1,0 +1,445 @@
+import { describe, expect, it } from 'vitest';
+import { rateLimiter } from '../../src/limiter/rate-limiter.js';
+import { planContract } from '../../src/limiter/validate.js';
+import type { Operator } from '../../src/operator/operator.js';
+import { Failure } from '../../src/schema/failure.js';
+
+const operators: Record<string, Partial<Operator>> = {
+  KO42: { id: 'KO42', kind: 'substrate', proofRequired: false, inputs: {} },
+  PHYS: {
+    id: 'PHYS',
+    kind: 'physics',
+    proofRequired: true,
+    inputs: { mass: { unit: 'kg', min: 0, max: 10, description: 'mass' } },
+  },
+};
+const find = (id: string) => operators[id] as Operator | undefined;
+
+/** The rate limiter with one thing changed. */
+const changed = (change: (definition: any) => void): unknown => {
+  const definition = structuredClone(rateLimiter());
+  change(definition);
+  return definition;
+};
+
+function refusal(definition: unknown): { code: string; faults: string[] } {
+  try {
+    planContract(definition, find);
+  } catch (error) {
+    if (error instanceof Failure)
+      return { code: error.code, faults: error.faults.map(({ path, message }) => `${path} ${message}`) };
+    throw error;
+  }
+  return { code: 'none', faults: [] };
+}
+
+describe('the template', () => {
+  it('is a definition that can run, by default 100 in 60 cycles', () => {
+    const plan = planContract(rateLimiter(), find);
+    expect(plan.states.map(({ name, admits, quiet }) => ({ name, admits, quiet }))).toEqual([
+      { name: 'allowing', admits: true, quiet: [[{ lo: 0, hi: 100 }]] },
+      { name: 'limiting', admits: false, quiet: [[{ lo: 101, hi: Number.POSITIVE_INFINITY }]] },
+    ]);
+    expect([plan.aggregates, plan.thresholds, plan.kinds]).toEqual([
+      [{ event: 'request', within: 60 }],
+      [100],
+      [{ event: 'request', aggregates: [0] }],
+    ]);
+  });
+
+  it('writes its parameters into its conditions', () => {
+    const { transitions } = rateLimiter({ threshold: 5, within: 10 });
+    expect(transitions.map(({ trigger }) => trigger)).toEqual([
+      { kind: 'on_aggregate', event: 'request', aggregate: 'count', within: 10, condition: 'count > 5' },
+      { kind: 'on_aggregate', event: 'request', aggregate: 'count', within: 10, condition: 'count <= 5' },
+    ]);
+  });
+
+  it.each([
+    [{ threshold: 0 }, '/threshold must be an integer from 1 to 1000000000 (request events)'],
+    [{ threshold: 1.5 }, '/threshold must be an integer from 1 to 1000000000 (request events)'],
+    [{ within: 100_001 }, '/within must be an integer from 1 to 100000 (cycles)'],
+    [{ within: Number.NaN }, '/within must be an integer from 1 to 100000 (cycles)'],
+  ])('refuses %j', (parameters, fault) => {
+    expect(() => rateLimiter(parameters)).toThrow(Failure);
+    try {
+      rateLimiter(parameters);
+    } catch (error) {
+      expect((error as Failure).faults.map(({ path, message }) => `${path} ${message}`)).toEqual([fault]);
+    }
+  });
+});
+
+describe('definitions of other forms', () => {
+  const hysteresis = {
+    name: 'hysteresis',
+    version: '2.1',
+    states: { open: { initial: true }, warm: { admits: true }, shut: {} },
+    transitions: [
+      {
+        from: 'open',
+        to: 'warm',
+        operator: 'KO42',
+        trigger: { kind: 'on_aggregate', event: 'request', aggregate: 'count', within: 10, condition: 'count > 5' },
+      },
+      {
+        from: 'warm',
+        to: 'shut',
+        operator: 'KO42',
+        trigger: { kind: 'on_aggregate', event: 'request', aggregate: 'count', within: 10, condition: 'count > 9' },
+      },
+      {
+        from: 'shut',
+        to: 'open',
+        operator: 'KO42',
+        trigger: { kind: 'on_aggregate', event: 'request', aggregate: 'count', within: 10, condition: 'count < 3' },
+      },
+      { from: 'warm', to: 'open', operator: 'PHYS', inputs: { mass: 2 }, fires_when: 'input.key == 7 && count < 9' },
+    ],
+  };
+
+  it('may have more states, gaps between entering and leaving, manual transitions with conditions', () => {
+    const plan = planContract(hysteresis, find);
+    expect(plan.states.map(({ admits, quiet }) => [admits, quiet[0]])).toEqual([
+      [true, [{ lo: 0, hi: 5 }]],
+      [true, [{ lo: 0, hi: 9 }]],
+      [false, [{ lo: 3, hi: Number.POSITIVE_INFINITY }]],
+    ]);
+    expect(plan.states[1]!.transitions.map(({ proofRequired, firesWhen }) => [proofRequired, firesWhen?.text])).toEqual(
+      [
+        [false, undefined],
+        [true, 'input.key == 7 && count < 9'],
+      ],
+    );
+  });
+
+  it('a further condition beside a trigger narrows the counts at which it fires', () => {
+    const plan = planContract(
+      changed((d) => (d.transitions[0].fires_when = 'count < 200')),
+      find,
+    );
+    expect(plan.states[0]!.quiet).toEqual([
+      [
+        { lo: 0, hi: 100 },
+        { lo: 200, hi: Number.POSITIVE_INFINITY },
+      ],
+    ]);
+  });
+
+  it('may look at several windows and kinds of events', () => {
+    const plan = planContract(
+      changed((d) => {
+        d.states.broken = {};
+        d.transitions.push(
+          {
+            from: 'allowing',
+            to: 'broken',
+            operator: 'KO42',
+            trigger: { kind: 'on_aggregate', event: 'error', aggregate: 'count', within: 5, condition: 'count >= 3' },
+          },
+          {
+            from: 'broken',
+            to: 'allowing',
+            operator: 'KO42',
+            trigger: { kind: 'on_aggregate', event: 'error', aggregate: 'count', within: 5, condition: 'count == 0' },
+          },
+        );
+      }),
+      find,
+    );
+    expect(plan.kinds).toEqual([
+      { event: 'request', aggregates: [0] },
+      { event: 'error', aggregates: [1] },
+    ]);
+  });
+});
+
+describe('stage 1: what does not fit the schema', () => {
+  it.each([
+    ['no object', 7, '/ must be an object'],
+    ['null', null, '/ must be an object'],
+    ['a list', [], '/ must be an object'],
+    ['no name', changed((d) => delete d.name), '/name is required'],
+    ['no version', changed((d) => delete d.version), '/version is required'],
+    ['no states', changed((d) => delete d.states), '/states is required'],
+    ['no transitions', changed((d) => delete d.transitions), '/transitions is required'],
+    ['an unknown field', changed((d) => (d.nmae = 'x')), '/nmae is not known; did you mean "name"?'],
+    [
+      'an unknown field of a transition',
+      changed((d) => (d.transitions[1].operatr = 'KO42')),
+      '/transitions/1/operatr is not known; did you mean "operator"?',
+    ],
+    [
+      'a name with a space',
+      changed((d) => (d.name = 'rate limiter')),
+      '/name must match ^[A-Za-z][A-Za-z0-9_-]{0,63}$',
+    ],
+    [
+      'a version that is none',
+      changed((d) => (d.version = 'new')),
+      '/version must match ^[0-9]{1,6}(\\.[0-9]{1,6}){0,2}$',
+    ],
+    ['states that are a list', changed((d) => (d.states = ['a'])), '/states must be an object'],
+    ['states that are empty', changed((d) => (d.states = {})), '/states must not have fewer than 1 properties'],
+    [
+      'a role that does not exist',
+      changed((d) => (d.states.allowing.role = 'main')),
+      '/states/allowing/role must be one of "initial", "intermediate", "final"',
+    ],
+    [
+      'an initial that is text',
+      changed((d) => (d.states.allowing.initial = 'yes')),
+      '/states/allowing/initial must be a boolean',
+    ],
+    [
+      'a transition without an operator',
+      changed((d) => delete d.transitions[0].operator),
+      '/transitions/0/operator is required',
+    ],
+    [
+      'a trigger without a kind',
+      changed((d) => delete d.transitions[0].trigger.kind),
+      '/transitions/0/trigger/kind is required',
+    ],
+    [
+      'a trigger without a window',
+      changed((d) => delete d.transitions[0].trigger.within),
+      '/transitions/0/trigger/within is required',
+    ],
+    [
+      'a window of no cycles',
+      changed((d) => (d.transitions[0].trigger.within = 0)),
+      '/transitions/0/trigger/within must be >= 1',
+    ],
+    [
+      'a window of half a cycle',
+      changed((d) => (d.transitions[0].trigger.within = 1.5)),
+      '/transitions/0/trigger/within must be an integer',
+    ],
+    [
+      'a window that is too long',
+      changed((d) => (d.transitions[0].trigger.within = 100_001)),
+      '/transitions/0/trigger/within must be <= 100000',
+    ],
+    [
+      'an aggregate that does not exist',
+      changed((d) => (d.transitions[0].trigger.aggregate = 'sum')),
+      '/transitions/0/trigger/aggregate must be "count"',
+    ],
+    [
+      'an unknown field of a trigger',
+      changed((d) => (d.transitions[0].trigger.withn = 3)),
+      '/transitions/0/trigger/withn is not known; did you mean "within"?',
+    ],
+    [
+      'an action that does not exist',
+      changed((d) => (d.transitions[0].post_actions = [{ call: 'x' }])),
+      '/transitions/0/post_actions/0/emit is required',
+    ],
+    ['a tick rate of 2', changed((d) => (d.audit_clock.tick_rate = 2)), '/audit_clock/tick_rate must be <= 1'],
+  ])('%s', (_, definition, fault) => {
+    const { code, faults } = refusal(definition);
+    expect(code).toBe('invalid_definition');
+    expect(faults).toContain(fault);
+  });
+});
+
+describe('stage 1: conditions that cannot be read, with their place', () => {
+  it.each([
+    [
+      'count >',
+      '/transitions/0/trigger/condition cannot be read: column 8: a number, a name or "(" was expected, but the condition ends here',
+    ],
+    [
+      'cont > 3',
+      '/transitions/0/trigger/condition cannot be read: column 1: the name "cont" is not known (did you mean "count"?)',
+    ],
+    [
+      'input.x > 3',
+      '/transitions/0/trigger/condition cannot be read: column 1: the name "input.x" is not known (known here: count)',
+    ],
+    [
+      'count * count > 3',
+      '/transitions/0/trigger/condition cannot be read: column 1: count cannot be multiplied by itself',
+    ],
+  ])('%s', (condition, fault) => {
+    expect(refusal(changed((d) => (d.transitions[0].trigger.condition = condition)))).toEqual({
+      code: 'invalid_expression',
+      faults: [fault],
+    });
+  });
+
+  it('a condition on inputs beside a trigger, where nobody gives them', () => {
+    expect(refusal(changed((d) => (d.transitions[0].fires_when = 'input.x > 3')))).toEqual({
+      code: 'invalid_expression',
+      faults: [
+        '/transitions/0/fires_when cannot be read: column 1: the name "input.x" is not known (known here: count)',
+      ],
+    });
+  });
+
+  it('a condition on the count where nothing is counted', () => {
+    const definition = {
+      name: 'a',
+      version: '1',
+      states: { x: { initial: true } },
+      transitions: [{ from: 'x', to: 'x', operator: 'KO42', fires_when: 'count > 1' }],
+    };
+    expect(refusal(definition).faults).toEqual([
+      '/transitions/0/fires_when cannot be read: column 1: the name "count" is not known (known here: input.<name>)',
+    ]);
+  });
+
+  it('all of them at once', () => {
+    const { faults } = refusal(
+      changed((d) => {
+        for (const t of d.transitions) t.trigger.condition = 'count';
+      }),
+    );
+    expect(faults).toHaveLength(2);
+  });
+});
+
+describe('stage 2: what can be read and still cannot run', () => {
+  it.each([
+    [
+      'an operator nobody registered',
+      'operator_not_registered',
+      changed((d) => (d.transitions[0].operator = 'KO43')),
+      '/transitions/0/operator names the operator "KO43", which is not registered',
+    ],
+    [
+      'an operator list with a stranger',
+      'operator_not_registered',
+      changed((d) => d.operators.push({ id: 'X' })),
+      '/operators/1/id names the operator "X", which is not registered',
+    ],
+    [
+      'a kind that is not the operator’s',
+      'operator_not_registered',
+      changed((d) => (d.operators[0].kind = 'physics')),
+      '/operators/0/kind must be "substrate", the kind of KO42',
+    ],
+    [
+      'physics without a proof',
+      'operator_not_registered',
+      changed((d) => (d.transitions[0].operator = 'PHYS')),
+      '/transitions/0/proof_required must be true: PHYS is a physics operator',
+    ],
+    [
+      'an input the operator does not take',
+      'operator_not_registered',
+      changed((d) => Object.assign(d.transitions[0], { operator: 'PHYS', proof_required: true, inputs: { mas: 1 } })),
+      '/transitions/0/inputs/mas is no input of PHYS; did you mean "mass"?',
+    ],
+    [
+      'an input out of range',
+      'operator_not_registered',
+      changed((d) => Object.assign(d.transitions[0], { operator: 'PHYS', proof_required: true, inputs: { mass: 11 } })),
+      '/transitions/0/inputs/mass must lie in 0 .. 10 kg',
+    ],
+    [
+      'a trigger of an unknown kind',
+      'definition_unsound',
+      changed((d) => (d.transitions[0].trigger = { kind: 'on_timer', after: 3 })),
+      '/transitions/0/trigger/kind "on_timer" is not a known kind of trigger; known: on_aggregate',
+    ],
+    [
+      'no initial state',
+      'definition_unsound',
+      changed((d) => delete d.states.allowing.initial),
+      '/states has no initial state; exactly one must be marked initial',
+    ],
+    [
+      'two initial states',
+      'definition_unsound',
+      changed((d) => (d.states.limiting.initial = true)),
+      '/states has 2 initial states (allowing, limiting); exactly one must be',
+    ],
+    [
+      'a transition from nowhere',
+      'definition_unsound',
+      changed((d) => (d.transitions[0].from = 'alowing')),
+      '/transitions/0/from names the state "alowing", which does not exist; did you mean "allowing"?',
+    ],
+    [
+      'a transition to nowhere',
+      'definition_unsound',
+      changed((d) => (d.transitions[0].to = 'gone')),
+      '/transitions/0/to names the state "gone", which does not exist; states: allowing, limiting',
+    ],
+    [
+      'a state that cannot be reached',
+      'definition_unsound',
+      changed((d) => (d.states.lost = {})),
+      '/states/lost cannot be reached from the initial state "allowing"',
+    ],
+    [
+      'states that only reach each other',
+      'definition_unsound',
+      changed((d) => {
+        d.states.a = {};
+        d.states.b = {};
+        d.transitions.push({ from: 'a', to: 'b', operator: 'KO42' }, { from: 'b', to: 'a', operator: 'KO42' });
+      }),
+      '/states/a cannot be reached from the initial state "allowing"',
+    ],
+    [
+      'conditions that overlap',
+      'definition_unsound',
+      changed((d) => (d.transitions[1].trigger.condition = 'count <= 101')),
+      '/transitions never come to rest: at count 101 of request in 60 cycles, "allowing" and "limiting" lead to each other at every evaluation',
+    ],
+    [
+      'a trigger that leads to its own state',
+      'definition_unsound',
+      changed((d) => {
+        d.transitions = [{ ...d.transitions[0], to: 'allowing' }];
+        delete d.states.limiting;
+      }),
+      '/transitions never come to rest: at count 101 of request in 60 cycles, "allowing" leads to itself at every evaluation',
+    ],
+    [
+      'a circle that is entered from outside',
+      'definition_unsound',
+      changed((d) => {
+        d.states.a = {};
+        d.states.b = {};
+        const to = (from: string, to: string) => ({ ...d.transitions[0], from, to });
+        d.transitions = [to('allowing', 'limiting'), to('limiting', 'a'), to('a', 'b'), to('b', 'limiting')];
+      }),
+      '/transitions never come to rest: at count 101 of request in 60 cycles, "limiting" and "a" and "b" lead to each other at every evaluation',
+    ],
+    [
+      'more counts of one window than one request may fire at',
+      'definition_unsound',
+      changed((d) => {
+        const at = (from: number) => Array.from({ length: 28 }, (_, k) => `count == ${from + 2 * k}`).join(' || ');
+        const [out] = d.transitions;
+        const trigger = (condition: string) => ({ ...out.trigger, condition });
+        for (let k = 0; k < 20; k += 1) d.transitions.push({ ...out, trigger: trigger(at(200 + 60 * k)) });
+      }),
+      '/transitions look at too many different windows and counts at once; use fewer',
+    ],
+    [
+      'more combinations of windows than can be looked at in a moment',
+      'definition_unsound',
+      changed((d) => {
+        const [out] = d.transitions;
+        for (let within = 1; within <= 30; within += 1)
+          d.transitions.push({ ...out, trigger: { ...out.trigger, within } });
+      }),
+      '/transitions look at too many different windows and counts at once; use fewer',
+    ],
+    [
+      'windows of two lengths that disagree',
+      'definition_unsound',
+      changed((d) => (d.transitions[1].trigger.within = 10)),
+      '/transitions never come to rest: at count 101 of request in 60 cycles and count 0 of request in 10 cycles, "allowing" and "limiting" lead to each other at every evaluation',
+    ],
+  ])('%s', (_, code, definition, fault) => {
+    const refused = refusal(definition);
+    expect(refused.code).toBe(code);
+    expect(refused.faults).toContain(fault);
+  });
+});

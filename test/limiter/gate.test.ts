@@ -1,0 +1,317 @@
+import { existsSync, readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { restoresInCycles, retryAfterCycles } from '../../src/limiter/forecast.js';
+import { planContract } from '../../src/limiter/validate.js';
+import { NaiveLimiter } from './naive-limiter.js';
+import { anyOperator, limiterPlan, plannedGate } from './planned-gate.js';
+
+describe('the worked example of the rules: threshold 2, within 10', () => {
+  it('goes limiting at the third request of the window and restores when the first has left', () => {
+    const { gate, transitions } = plannedGate(limiterPlan(2, 10), 0);
+    const line = (cycle: number, admitted: number) =>
+      `${cycle}: count ${gate.count} ${gate.admits ? 'allowing' : 'limiting'} ${admitted}`;
+    const seen = [0, 1, 9, 10].map((cycle) => line(cycle, gate.record(1, cycle)));
+    gate.advance(11);
+    seen.push(line(11, 0));
+    gate.advance(19);
+    seen.push(line(19, 0));
+    expect(seen).toEqual([
+      '0: count 1 allowing 1',
+      '1: count 2 allowing 1',
+      '9: count 3 limiting 0',
+      '10: count 3 limiting 0',
+      '11: count 2 allowing 0',
+      '19: count 1 allowing 0',
+    ]);
+    expect(transitions).toEqual([
+      { cycle: 9, to: 'limiting', count: 3 },
+      { cycle: 10, to: 'allowing', count: 2 },
+      { cycle: 10, to: 'limiting', count: 3 },
+      { cycle: 11, to: 'allowing', count: 2 },
+    ]);
+  });
+});
+
+const vectorFile = process.env.WEIR_VECTORS ?? '../shared/vectors/rolling-window.json';
+const vectors = existsSync(vectorFile) ? JSON.parse(readFileSync(vectorFile, 'utf8')).vectors : [];
+if (vectors.length === 0) console.warn(`no published sequences at ${vectorFile}: their test is skipped`);
+
+describe.skipIf(vectors.length === 0)('sequences out of public test suites', () => {
+  it.each(vectors as Vector[])('$id: $source', ({ threshold, window, ops, retry = {} }) => {
+    const { gate } = plannedGate(limiterPlan(threshold, window), ops[0]![1]);
+    // The wait is that of somebody who asks at that time, before sending: a request that is limited counts, and adds to it.
+    const retries: Record<string, number> = {};
+    const answers = ops.map(([op, t, n]) => {
+      gate.advance(t);
+      retries[t] = retryAfterCycles(gate)!;
+      return op === 'peek' ? retries[t] === 0 : gate.record(n, t) === n;
+    });
+    expect(answers).toEqual(ops.map(([op, , n, expected]) => (op === 'repeat' ? n > 0 : expected)));
+    for (const [at, expected] of Object.entries(retry)) expect(retries[at]).toBe(expected);
+  });
+});
+
+interface Vector {
+  threshold: number;
+  window: number;
+  ops: [op: 'hit' | 'peek' | 'repeat', t: number, n: number, expected: boolean][];
+  retry?: Record<string, number>;
+}
+
+/** Steps of a run: go on some cycles (gaps up to beyond the window), then n events at once, some of them late. */
+const runs = fc.record({
+  threshold: fc.oneof(fc.integer({ min: 1, max: 12 }), fc.constant(100)),
+  within: fc.constantFrom(1, 2, 3, 10, 59, 60, 61, 10_000),
+  start: fc.constantFrom(0, -70, 2 ** 31 - 3, 2_306_790_000),
+  steps: fc.array(
+    fc.record({
+      gap: fc.oneof(
+        { weight: 6, arbitrary: fc.integer({ min: 0, max: 8 }) },
+        fc.integer({ min: 55, max: 65 }),
+        fc.constant(20_000),
+      ),
+      n: fc.oneof(fc.integer({ min: 0, max: 6 }), fc.integer({ min: 90, max: 120 })),
+      late: fc.option(fc.integer({ min: 0, max: 70 }), { freq: 3 }),
+    }),
+    { maxLength: 30 },
+  ),
+});
+
+describe('against a list of every event', () => {
+  it('decides, counts and moves alike: over gaps, batches, late events, thresholds and windows', () => {
+    fc.assert(
+      fc.property(runs, ({ threshold, within, start, steps }) => {
+        const { gate, transitions } = plannedGate(limiterPlan(threshold, within), start);
+        const naive = new NaiveLimiter(threshold, within, start);
+        let cycle = start;
+        for (const { gap, n, late } of steps) {
+          // The model looks at each cycle of a gap; a far one is as good as any that empties the window.
+          cycle += Math.min(gap, within + 200);
+          const happened = cycle - (late ?? 0);
+          if (late === null || happened < start) {
+            const admitted = gate.record(n, cycle);
+            expect({ admitted, limited: n - admitted }).toEqual(naive.record(n, cycle));
+          } else {
+            gate.advance(cycle);
+            naive.advance(cycle);
+            const admitted = gate.recordLate(n, happened);
+            if (late >= within) expect(admitted).toBe(-1);
+            else expect({ admitted, limited: n - admitted }).toEqual(naive.recordAt(n, happened));
+          }
+          expect([gate.count, gate.plan.states[gate.state]!.name]).toEqual([naive.count, naive.state]);
+        }
+        expect(transitions).toEqual(naive.transitions);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('k events at once have the outcome of k events one by one', () => {
+    fc.assert(
+      fc.property(runs, ({ threshold, within, start, steps }) => {
+        const together = plannedGate(limiterPlan(threshold, within), start);
+        const apart = plannedGate(limiterPlan(threshold, within), start);
+        let cycle = start;
+        for (const { gap, n } of steps) {
+          cycle += gap;
+          let admitted = 0;
+          for (let event = 0; event < n; event += 1) admitted += apart.gate.record(1, cycle);
+          expect(together.gate.record(n, cycle)).toBe(admitted);
+        }
+        apart.gate.advance(cycle);
+        expect(together.gate.image()).toEqual(apart.gate.image());
+        expect(together.transitions).toEqual(apart.transitions);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('goes on from its image as if it had never stopped', () => {
+    fc.assert(
+      fc.property(runs, fc.nat(30), ({ threshold, within, start, steps }, cut) => {
+        const plan = limiterPlan(threshold, within);
+        const whole = plannedGate(plan, start);
+        let { gate } = plannedGate(plan, start);
+        let cycle = start;
+        steps.forEach(({ gap, n }, index) => {
+          cycle += gap;
+          if (index === cut) {
+            const image = JSON.parse(JSON.stringify(gate.image()));
+            const fresh = plannedGate(plan, gate.cycle).gate;
+            gate = new (fresh.constructor as typeof import('../../src/limiter/gate.js').Gate)(
+              plan,
+              image.windows[0].cycle,
+              { move: (_, counts) => (counts[0]! > threshold ? 1 : 0) },
+              image,
+            );
+          }
+          expect(gate.record(n, cycle)).toBe(whole.gate.record(n, cycle));
+        });
+        expect(gate.image()).toEqual(whole.gate.image());
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
+
+describe('what follows from the rules', () => {
+  it('transitions alternate; entry at threshold + 1, restore at or below it; limited <= requests - threshold', () => {
+    fc.assert(
+      fc.property(runs, ({ threshold, within, start, steps }) => {
+        const { gate, transitions } = plannedGate(limiterPlan(threshold, within), start);
+        let cycle = start;
+        let requests = 0;
+        let limited = 0;
+        for (const { gap, n } of steps) {
+          cycle += gap;
+          const before = transitions.length;
+          gate.advance(cycle);
+          expect(transitions.slice(before).every(({ to }) => to === 'allowing')).toBe(true);
+          const advanced = transitions.length;
+          requests += n;
+          limited += n - gate.record(n, cycle);
+          expect(transitions.slice(advanced).every(({ to }) => to === 'limiting')).toBe(true);
+        }
+        expect(transitions.map(({ to }) => to)).toEqual(
+          transitions.map((_, index) => (index % 2 === 0 ? 'limiting' : 'allowing')),
+        );
+        for (const { to, count } of transitions) {
+          if (to === 'limiting') expect(count).toBe(threshold + 1);
+          else expect(count).toBeLessThanOrEqual(threshold);
+        }
+        expect(limited).toBeLessThanOrEqual(Math.max(0, requests - threshold));
+      }),
+    );
+  });
+
+  it('sustained overload keeps the gate limiting: one entry, no flapping', () => {
+    const { gate, transitions } = plannedGate(limiterPlan(100, 60), 0);
+    for (let cycle = 0; cycle < 1000; cycle += 1) gate.record(2, cycle);
+    gate.advance(2000);
+    expect(transitions).toEqual([
+      { cycle: 50, to: 'limiting', count: 101 },
+      { cycle: 1009, to: 'allowing', count: 100 },
+    ]);
+  });
+
+  it('millions of idle cycles are one step, and a restore on the way keeps its own cycle', () => {
+    const { gate, transitions } = plannedGate(limiterPlan(100, 60), 0);
+    gate.record(150, 7);
+    gate.record(1, 7 + 50_000_000);
+    expect(transitions).toEqual([
+      { cycle: 7, to: 'limiting', count: 101 },
+      { cycle: 67, to: 'allowing', count: 0 },
+    ]);
+    expect(gate.count).toBe(1);
+  });
+
+  it('counts beyond 2^32 in one cycle are exact', () => {
+    const { gate } = plannedGate(limiterPlan(1_000_000_000, 60), 0);
+    expect(gate.record(2 ** 40, 3)).toBe(1_000_000_000);
+    expect(gate.count).toBe(2 ** 40);
+  });
+});
+
+describe('forecasts', () => {
+  /** Whether a request that comes k cycles from now, alone, is admitted: asked of the slow model. */
+  const admittedAfter = (naive: NaiveLimiter, k: number) => naive.copy().record(1, naive.cycle + k).admitted === 1;
+
+  it('retry_after_cycles is exact: waiting that long admits, one cycle less does not', () => {
+    const small = fc.record({
+      threshold: fc.integer({ min: 1, max: 8 }),
+      within: fc.constantFrom(1, 2, 5, 30),
+      steps: fc.array(fc.record({ gap: fc.integer({ min: 0, max: 6 }), n: fc.integer({ min: 0, max: 7 }) }), {
+        maxLength: 20,
+      }),
+      hold: fc.option(
+        fc.record({
+          state: fc.constantFrom('allowing' as const, 'limiting' as const),
+          cycles: fc.integer({ min: 1, max: 12 }),
+        }),
+      ),
+    });
+    fc.assert(
+      fc.property(small, ({ threshold, within, steps, hold }) => {
+        const { gate } = plannedGate(limiterPlan(threshold, within), 0);
+        const naive = new NaiveLimiter(threshold, within, 0);
+        let cycle = 0;
+        for (const { gap, n } of steps) {
+          cycle += gap;
+          gate.record(n, cycle);
+          naive.record(n, cycle);
+        }
+        if (hold !== null) {
+          gate.enter(hold.state === 'limiting' ? 1 : 0, cycle + hold.cycles);
+          naive.hold(hold.state, hold.cycles);
+        }
+        const now = naive.copy().recordAt(1, cycle).admitted === 1;
+        const retry = retryAfterCycles(gate)!;
+        expect(retry === 0).toBe(now);
+        if (retry > 0) {
+          expect(admittedAfter(naive, retry)).toBe(true);
+          if (retry > 1) expect(admittedAfter(naive, retry - 1)).toBe(false);
+        }
+        const restores = restoresInCycles(gate);
+        expect(restores === undefined).toBe(gate.admits);
+        if (restores !== undefined) {
+          const later = naive.copy();
+          later.advance(cycle + restores - 1);
+          expect(later.state).toBe('limiting');
+          later.advance(cycle + restores);
+          expect(later.state).toBe('allowing');
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it.each([
+    // held limiting for 3 cycles with an empty window: a request is admitted once the hold is over
+    { admits: 'limiting', hold: 3, retry: 3, restores: 3 },
+    { admits: 'allowing', hold: 3, retry: 0, restores: undefined },
+  ])('a hold of $hold cycles in $admits', ({ admits, hold, retry, restores }) => {
+    const { gate } = plannedGate(limiterPlan(5, 10), 0);
+    gate.enter(admits === 'limiting' ? 1 : 0, hold);
+    expect([retryAfterCycles(gate), restoresInCycles(gate)]).toEqual([retry, restores]);
+  });
+
+  it('a state that nothing leaves is never forecast to admit', () => {
+    const plan = planContract(
+      {
+        name: 'fuse',
+        version: '1',
+        states: { whole: { initial: true }, blown: {} },
+        transitions: [
+          {
+            from: 'whole',
+            to: 'blown',
+            operator: 'KO42',
+            trigger: { kind: 'on_aggregate', event: 'request', aggregate: 'count', within: 5, condition: 'count > 2' },
+          },
+        ],
+      },
+      anyOperator,
+    );
+    const { gate } = plannedGate(plan, 0);
+    expect(gate.record(10, 0)).toBe(2);
+    expect([retryAfterCycles(gate), restoresInCycles(gate)]).toEqual([undefined, undefined]);
+  });
+});
+
+describe('a manual move', () => {
+  it('without a hold lasts until the next evaluation', () => {
+    const { gate } = plannedGate(limiterPlan(5, 10), 0);
+    gate.enter(1);
+    expect(gate.record(1, 0)).toBe(1);
+    expect(gate.admits).toBe(true);
+  });
+
+  it('with a hold lasts its cycles while counting goes on, then the rules apply at the advance', () => {
+    const { gate, transitions } = plannedGate(limiterPlan(5, 10), 0);
+    gate.enter(0, 4);
+    expect([gate.record(20, 0), gate.record(1, 3), gate.count]).toEqual([20, 1, 21]);
+    gate.advance(4);
+    expect(transitions).toEqual([{ cycle: 4, to: 'limiting', count: 21 }]);
+  });
+});

@@ -1,0 +1,70 @@
+// Owns what the tests of live runs share: scenarios from a few lines, and a run of one.
+
+import { type LoadOptions, load } from '../../src/live/load.js';
+import type { LoadResult } from '../../src/live/result.js';
+import { standardOperators } from '../../src/operator/registry.js';
+import type { Comparison, LiveFigures } from '../../src/outcome/schema.js';
+import { type LoadedScenario, parseScenario } from '../../src/scenario/load.js';
+
+const operators = standardOperators();
+export const findOperator = (id: string) => operators.get(id);
+
+/** A scenario of the lines given. */
+export function scenario(text: string): LoadedScenario {
+  return parseScenario(`question: Does it agree?\n${text}`, 'test.yaml', findOperator);
+}
+
+/** One request a cycle, and a burst that trips a gate of 6 within 8 cycles, limits several, and is over before the end. */
+export const burst = scenario(`
+seed: 7
+duration: 20
+limiter: { threshold: 6, within: 8 }
+arrivals:
+  - { model: constant, rate: 1 per 2 cycles }
+  - { model: burst, burst_rate: 4, at: 6, for: 2 }
+`);
+
+const ATTEMPTS = 12;
+
+/**
+ * A run in which every request arrived in its cycle: again and again while the machine is too busy for that, which says nothing of
+ * the target.
+ */
+export async function steady(attempt: () => Promise<LoadResult>): Promise<LoadResult> {
+  for (let n = 1; ; n += 1) {
+    const result = await attempt();
+    if (n === ATTEMPTS || isSteady(result)) return result;
+  }
+}
+
+function isSteady(result: LoadResult): boolean {
+  const { outcome } = result.observed;
+  const { live, comparison } = told(result);
+  const { planned, failed, timed_out, by_cycle } = live;
+  const isValid = comparison.verdict !== 'run invalid';
+  // Clients send when they like: in another cycle than their requests arrive in, every now and then.
+  if (outcome.clients !== undefined) return isValid;
+  // A run that was stopped has planned more than it sent.
+  if (outcome.partial === true && isValid) return true;
+  const isWhole = by_cycle.every((cycle) => cycle.planned === cycle.sent && cycle.sent >= cycle.arrived);
+  const isKnown = failed + timed_out > 0 || by_cycle.every((cycle) => cycle.planned === cycle.arrived);
+  return planned === 0 || (isWhole && isKnown);
+}
+
+export function run(one: LoadedScenario, options: Omit<LoadOptions, 'findOperator'>): Promise<LoadResult> {
+  return load(one, { findOperator, ...options });
+}
+
+export interface Told {
+  readonly comparison: Comparison;
+  readonly live: LiveFigures;
+  /** First cycle of the run. */
+  readonly first: number;
+}
+
+/** What a live run says beside its figures. */
+export function told({ observed: { outcome } }: LoadResult): Told {
+  const { comparison, live, first_cycle: first } = outcome;
+  if (comparison === undefined || live === undefined || first === null) throw new Error('it is no live run');
+  return { comparison, live, first };
+}

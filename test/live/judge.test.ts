@@ -1,0 +1,114 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Health, judge, whenNotHeld } from '../../src/live/judge.js';
+import { type Fault, Ledger } from '../../src/live/ledger.js';
+import type { Difference } from '../../src/outcome/schema.js';
+
+const well: Health = {
+  movedMs: 0,
+  streamLost: false,
+  lagMsP90: 1,
+  cycleMs: 777,
+  isScheduled: true,
+  isPartial: false,
+  gone: undefined,
+};
+const difference: Difference = { cycle: 7, contract: 'all', figure: 'admitted', predicted: 1, observed: 2 };
+const fault = (kind: Fault['kind'], endedMs = 0): Fault => ({ kind, contract: 0, cycle: 3, endedMs, words: 'So.' });
+
+interface Given {
+  readonly health?: Partial<Health>;
+  readonly differences?: readonly Difference[];
+  readonly answered?: number;
+  readonly faults?: readonly Fault[];
+  readonly late?: number;
+  readonly stampedOffMs?: number;
+}
+
+function verdict({ health, differences = [], answered = 100, faults = [], late = 0, stampedOffMs }: Given) {
+  const ledger = new Ledger();
+  ledger.plan(0, answered + faults.length);
+  for (let k = 0; k < answered + faults.length; k += 1) ledger.send(0);
+  for (let k = 0; k < answered; k += 1)
+    ledger.decide(0, 0, { admitted: true, count: k + 1, state: 'allowing' }, 10, 11);
+  for (const one of faults) ledger.fail(one);
+  ledger.late = late;
+  if (stampedOffMs !== undefined) ledger.impossible.push({ cycle: 5, contract: 0, stamped: 6, byMs: stampedOffMs });
+  const judged = { names: ['all'], ledger, differences, comparedCycles: 1, tolerance: 'none' };
+  const comparison = judge({ ...judged, health: { ...well, ...health } });
+  return [comparison.verdict, comparison.differences[0]?.cycle];
+}
+
+const table: [name: string, given: Given, verdict: string, firstCycle: number | undefined][] = [
+  ['all is well', {}, 'agrees', undefined],
+  ['the run was stopped by hand', { health: { isPartial: true } }, 'agrees', undefined],
+  ['two requests are late', { late: 2 }, 'agrees', undefined],
+  ['clients sent across an edge', { late: 50, health: { isScheduled: false } }, 'agrees', undefined],
+  ['a decision differs', { differences: [difference] }, 'node differs', 7],
+  ['a decision differs, and requests are late', { differences: [difference], late: 50 }, 'node differs', 7],
+  [
+    'a decision differs behind a request that may have been counted',
+    { differences: [difference], faults: [fault('timed_out')] },
+    'run invalid',
+    7,
+  ],
+  [
+    'a decision differs before such a request',
+    { differences: [{ ...difference, cycle: 2 }], faults: [fault('timed_out')] },
+    'node differs',
+    2,
+  ],
+  ['a status is none of a gate', { faults: [fault('unexpected')] }, 'node differs', 3],
+  ['it hangs up, and answers others afterwards', { faults: [fault('closed', 5)] }, 'node differs', 3],
+  ['a stamp cannot be', { stampedOffMs: 9 }, 'node differs', 5],
+  ['many requests are late', { late: 50 }, 'run invalid', undefined],
+  ['it hangs up, and answers nobody afterwards', { faults: [fault('closed', 50)] }, 'run invalid', undefined],
+  ['an answer does not come', { faults: [fault('timed_out')] }, 'run invalid', undefined],
+  ['it says that it is overloaded', { faults: [fault('overloaded')] }, 'run invalid', undefined],
+  ['it is gone', { faults: [fault('refused')], health: { gone: 'So.' } }, 'run invalid', undefined],
+  ['the stream is lost', { health: { streamLost: true } }, 'run invalid', undefined],
+  ['the generator is saturated', { health: { lagMsP90: 500 } }, 'run invalid', undefined],
+  ['nothing was sent', { answered: 0 }, 'run invalid', undefined],
+  ['its clock was set', { health: { movedMs: 500 }, stampedOffMs: 400, differences: [difference] }, 'run invalid', 7],
+];
+
+describe('the verdict', () => {
+  it.each(table)('when %s', (_, given, expected, firstCycle) => {
+    expect(verdict(given)).toEqual([expected, firstCycle]);
+  });
+});
+
+describe('the ledger', () => {
+  const ends = fc.constantFrom<'decided' | Fault['kind']>('decided', 'unexpected', 'closed', 'refused', 'timed_out');
+
+  it('accounts for every request that was sent: answered, failed or timed out', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.nat(5), ends)), (all) => {
+        const ledger = new Ledger();
+        for (const [cycle, end] of all) {
+          ledger.send(cycle);
+          if (end === 'decided') ledger.decide(cycle, 0, { admitted: true, count: 1, state: 'allowing' }, 0, 1);
+          else ledger.fail({ ...fault(end), cycle });
+        }
+        const cells = ledger.cells().reduce((sum, { answers }) => sum + answers.length, 0);
+        expect(ledger.sent).toBe(ledger.answered + ledger.failed + ledger.timedOut);
+        expect([ledger.answered, ledger.faults.length]).toEqual([cells, ledger.failed + ledger.timedOut]);
+      }),
+    );
+  });
+});
+
+describe('a run in which what was expected does not hold', () => {
+  const rows: [name: string, late: number, isScheduled: boolean, verdict: string, becomes: string][] = [
+    ['every request came in its cycle', 0, true, 'agrees', 'agrees'],
+    ['one came in another: it may be for that reason alone', 1, true, 'agrees', 'run invalid'],
+    ['clients sent when they liked', 1, false, 'agrees', 'agrees'],
+    ['the node differs all the same', 1, true, 'node differs', 'node differs'],
+  ];
+  it.each(rows)('%s', (_, late, isScheduled, verdict, becomes) => {
+    const ledger = new Ledger();
+    ledger.late = late;
+    const before = { verdict, reason: 'So.' } as unknown as Parameters<typeof whenNotHeld>[0];
+    expect(whenNotHeld(before, ledger, isScheduled).verdict).toBe(becomes);
+  });
+});

@@ -1,0 +1,184 @@
+// The very requests of a scenario, sent to the node of this project over HTTP: it agrees with the model, decision for decision.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { rateLimiter } from '../../src/limiter/rate-limiter.js';
+import { planContract } from '../../src/limiter/validate.js';
+import { liveReplay } from '../../src/live/live-replay.js';
+import type { CycleLine } from '../../src/live/live-session.js';
+import { simulate } from '../../src/simulate/simulate.js';
+import { type Running, startRunning } from '../node/running.js';
+import { burst, findOperator, run, scenario, steady, told } from './asking.js';
+
+const CYCLE_MS = 50;
+let node: Running;
+let url: string;
+let key: string;
+
+beforeAll(async () => {
+  node = await startRunning({ cycleMs: CYCLE_MS });
+  url = node.url;
+  key = node.keyOf('load');
+});
+afterAll(() => node.close());
+
+const limiter = 'limiter: { threshold: 6, within: 8 }';
+const busy = 'arrivals: [{ model: poisson, rate: 0.6 }, { model: burst, burst_rate: 4, at: 6, for: 2 }]';
+
+const scenarios: [name: string, text: string][] = [
+  ['a burst', `duration: 20\n${limiter}\n${busy}`],
+  ['sustained overload', `duration: 20\n${limiter}\narrivals: [{ model: constant, rate: 2 }]`],
+  ['many contracts', `duration: 20\ncontracts: 5\n${limiter}\narrivals: [{ model: poisson, rate: 6 }]`],
+  ['obedient clients', `duration: 20\ndrain: 60\n${limiter}\n${busy}\nclients: [{ kind: obedient, jitter: 100ms }]`],
+  [
+    'devices that hold and flush',
+    `duration: 20\ndrain: 30\n${limiter}\n${busy}\nclients: [{ kind: holding, count: 4 }]`,
+  ],
+  [
+    'clients that try again',
+    `duration: 20\ndrain: 10\n${limiter}\n${busy}\nclients: [{ kind: retrying, backoff: { policy: full_jitter, base: 50ms } }]`,
+  ],
+  ['a closed loop', `duration: 20\n${limiter}\nclients: [{ kind: closed, count: 3, think: 80ms }]`],
+];
+
+describe('a scenario sent to a live node', () => {
+  it.each(scenarios)('agrees with the model: %s', async (_, text) => {
+    const result = await steady(() => run(scenario(`seed: 5\n${text}`), { url, key }));
+    const { comparison, live } = told(result);
+    expect({ ...comparison, reason: '' }).toEqual({
+      verdict: 'agrees',
+      reason: '',
+      compared_cycles: comparison.compared_cycles,
+      compared_decisions: live.sent,
+      tolerance: 'none',
+      differences_total: 0,
+      differences: [],
+    });
+    expect(live).toMatchObject({ answered: live.planned, sent: live.planned, failed: 0, timed_out: 0 });
+    expect(result.observed.outcome.requests).toBeGreaterThan(0);
+    expect(result.observed.outcome.by_contract).toEqual(result.predicted.outcome.by_contract);
+  });
+
+  it('has the figures of the simulation, in the cycles of the node', async () => {
+    const { observed } = await steady(() => run(burst, { url, key }));
+    const { outcome } = await simulate(burst, { findOperator });
+    const figuresOf = ({
+      requests,
+      admitted,
+      limited,
+      entries,
+      restores,
+      limiting_cycles,
+      peak_count,
+    }: typeof outcome) => ({
+      requests,
+      admitted,
+      limited,
+      entries,
+      restores,
+      limiting_cycles,
+      peak_count,
+    });
+    expect(figuresOf(observed.outcome)).toEqual(figuresOf(outcome));
+  });
+
+  it('measures how fast the node reacts', async () => {
+    const { observed } = await steady(() => run(burst, { url, key }));
+    const measured = expect.any(Number);
+    expect(observed.outcome.reactions).toEqual([
+      {
+        contract: 'all',
+        entry_cycle: (observed.outcome.first_cycle ?? 0) + 6,
+        reaction_cycles: 0,
+        reaction_ms: measured,
+        event_ms: measured,
+        restore_cycle: (observed.outcome.first_cycle ?? 0) + 15,
+        recovery_cycles: 2,
+        restore_ms: measured,
+        restore_event_ms: measured,
+      },
+    ]);
+  });
+
+  it('tells a line for every cycle', async () => {
+    const lines: CycleLine[] = [];
+    const { observed } = await run(burst, { url, key, onCycle: (line) => lines.push(line) });
+    const { first_cycle: first, last_cycle: last } = observed.outcome;
+    const elapsed = lines.map((line) => line.elapsed);
+    expect(elapsed).toEqual(Array.from({ length: elapsed.length }, (_, k) => k + 1));
+    expect(elapsed.length).toBeGreaterThanOrEqual((last ?? 0) - (first ?? 0));
+  });
+
+  it('counts the cycles of the node, whatever length they have in the scenario', async () => {
+    const { observed } = await run(burst, { url, key });
+    expect({ scenario: burst.cycleMs, run: observed.outcome.cycle_ms }).toEqual({ scenario: 777, run: CYCLE_MS });
+  });
+});
+
+describe('what is measured over time', () => {
+  it('tells of clients the open jobs and the retries, in cycles of the node', async () => {
+    const text = scenarios.find(([name]) => name === 'clients that try again')![1];
+    const { series, observed } = await run(scenario(`seed: 5\n${text}`), { url, key });
+    const sum = (values: readonly (number | null)[] = []) =>
+      values.reduce<number>((all, value) => all + (value ?? 0), 0);
+    expect(sum(series.retries)).toBe(observed.outcome.clients![0]!.retries);
+    expect(sum(series.planned)).toBe(observed.outcome.live!.planned);
+    expect(Math.max(...series.open_jobs!)).toBeGreaterThan(0);
+    expect(series.cycle).toEqual(series.cycle.map((_, place) => observed.outcome.first_cycle! + place));
+  });
+});
+
+describe('a log sent to a live node', () => {
+  let folder: string;
+  let log: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'weir-live-replay-'));
+    log = join(folder, 'requests.csv');
+    // By second (of 1700000000) and client: 3 of a; 1 of b; 8 of a and 2 of b; 1 of c.
+    const rows = ['0,a', '0,a', '0,a', '2,b', ...Array<string>(8).fill('3,a'), '3,b', '3,b', '5,c'];
+    await writeFile(log, `time,client\n${rows.map((row) => `170000000${row}`).join('\n')}\n`);
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  /** At speed 20 a cycle of 50 ms stands for a second of the log. */
+  const sent = (keyColumn?: string) =>
+    steady(() =>
+      liveReplay([log], {
+        url,
+        key,
+        findOperator,
+        name: 'requests',
+        cycleMs: CYCLE_MS,
+        speed: 20,
+        plan: planContract(rateLimiter({ threshold: 6, within: 4 }), findOperator),
+        log: { timeColumn: 'time', keyColumn },
+      }),
+    );
+
+  it('comes at its recorded times, so many times as fast', async () => {
+    const { comparison, live, first } = told(await sent());
+    expect(comparison.verdict).toBe('agrees');
+    expect(live.by_cycle.map(({ cycle, arrived }) => [cycle - first, arrived])).toEqual([
+      [0, 3],
+      [2, 1],
+      [3, 10],
+      [5, 1],
+    ]);
+  });
+
+  it('gives each key a limiter of its own', async () => {
+    const result = await sent('client');
+    const { by_contract, limited } = result.observed.outcome;
+    expect(told(result).comparison.verdict).toBe('agrees');
+    // Of the eleven of a, four came after the six that its window may hold: the first three still were in it.
+    expect([by_contract.map(({ id, requests }) => [id, requests]), limited]).toEqual([
+      [
+        ['a', 11],
+        ['b', 3],
+        ['c', 1],
+      ],
+      5,
+    ]);
+  });
+});

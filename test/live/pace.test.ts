@@ -1,0 +1,61 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { pacings, sendAt, sendWindow } from '../../src/live/pace.js';
+import { scheduleOf } from '../../src/live/schedule.js';
+import { RandomStream } from '../../src/math/random.js';
+import { FleetFeed, ModelFeed } from '../../src/simulate/feed.js';
+import { trafficOf } from '../../src/simulate/scenario-traffic.js';
+import { makePopularity } from '../../src/traffic/popularity.js';
+import { scenario } from './asking.js';
+
+describe('where in its cycle a request is sent', () => {
+  it('is inside the cycle, ascending, and away from its edges where counts matter', () => {
+    const cycles = fc.integer({ min: 10, max: 2_000 });
+    fc.assert(
+      fc.property(fc.constantFrom(...pacings), fc.integer({ min: 1, max: 500 }), cycles, (pacing, n, cycleMs) => {
+        const uncertaintyMs = cycleMs / 50;
+        const window = sendWindow(pacing, n, cycleMs, uncertaintyMs);
+        const at = Array.from({ length: n }, (_, k) => sendAt(pacing, k, n, k / n, window));
+        expect(at).toEqual([...at].sort((a, b) => a - b));
+        const marginMs = pacing === 'steady' ? 0 : Math.min(uncertaintyMs, cycleMs / 4);
+        expect(at[0]).toBeGreaterThanOrEqual(marginMs);
+        expect(at[n - 1]).toBeLessThan(cycleMs - marginMs);
+      }),
+    );
+  });
+
+  it('leaves half of the cycle free while requests are few', () => {
+    expect(sendWindow('arrival', 10, 50, 1)).toEqual({ fromMs: 2, lengthMs: 23 });
+    expect(sendWindow('arrival', 10_000, 777, 1)).toEqual({ fromMs: 2, lengthMs: 777 - 2 - 77.7 - 1 });
+  });
+});
+
+describe('a schedule', () => {
+  const texts = [
+    'arrivals: [{ model: poisson, rate: 5 }, { model: constant, rate: 3 per 2 cycles }]',
+    'contracts: { count: 4, popularity: { law: zipf, exponent: 1 } }\narrivals: [{ model: poisson, rate: 9 }]',
+    'contracts: { count: 3, independent: true }\narrivals: [{ model: poisson, rate: 2 }]',
+  ];
+
+  it.each(texts)('holds the requests of the simulation, cycle by cycle and contract by contract: %s', async (text) => {
+    const one = scenario(`duration: 40\nseed: 11\n${text}`);
+    const traffic = await trafficOf(one, 11);
+    const again = await trafficOf(one, 11);
+    const popularity = makePopularity(one.popularity, one.contracts, new RandomStream(11, 'popularity'));
+    const feed = one.independent
+      ? new FleetFeed(again.arrivals, 0, 40)
+      : new ModelFeed(again.arrivals, popularity, one.contracts, 0, 40);
+    const schedule = scheduleOf(one, traffic, 11);
+    for (let cycle = 0; cycle < 40; cycle += 1) {
+      const counts = Array<number>(one.contracts).fill(0);
+      feed.arrive(cycle, (contract, n) => {
+        counts[contract]! += n;
+      });
+      const { n, contracts, fractions } = schedule.at(cycle);
+      const planned = Array<number>(one.contracts).fill(0);
+      for (const contract of contracts.subarray(0, n)) planned[contract]! += 1;
+      const places = [...fractions.subarray(0, n)];
+      expect({ planned, places }).toEqual({ planned: counts, places: [...places].sort((a, b) => a - b) });
+    }
+  });
+});

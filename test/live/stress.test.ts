@@ -1,0 +1,73 @@
+// What a node holds, measured at a real one. How much that is depends on the machine, and is not asserted.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { stress } from '../../src/live/stress.js';
+import { type Running, startRunning } from '../node/running.js';
+import { findOperator } from './asking.js';
+
+let node: Running;
+beforeAll(async () => {
+  node = await startRunning();
+});
+afterAll(() => node.close());
+
+const short = { findOperator, seconds: 1, rounds: 1, connections: 4 };
+
+it('saturates each hot route, and says how busy the generator was', async () => {
+  const steps: string[] = [];
+  const { routes, ...result } = await stress({
+    ...short,
+    url: node.url,
+    key: node.keyOf('stress'),
+    onStep: (step) => steps.push(step),
+  });
+  expect(result).toEqual({
+    target: expect.stringMatching(`^node ${node.url}, machine load-`),
+    connections: 4,
+    workers: 0,
+    seconds: 1,
+    rounds: 1,
+    search: undefined,
+    notes: expect.any(Array),
+    partial: false,
+  });
+  expect(steps).toEqual(['saturating gate', 'saturating event', 'saturating events']);
+  expect(routes.map(({ route, errors, unexpected, nodeBusy }) => ({ route, errors, unexpected, nodeBusy }))).toEqual(
+    ['gate', 'event', 'events'].map((route) => ({ route, errors: 0, unexpected: 0, nodeBusy: null })),
+  );
+  for (const { route, requestsPerSecond, eventsPerSecond, latencyMsP50, latencyMsP99, generatorBusy } of routes) {
+    expect(requestsPerSecond).toBeGreaterThan(0);
+    expect(eventsPerSecond).toBe(requestsPerSecond * (route === 'events' ? 1_000 : 1));
+    expect(latencyMsP99).toBeGreaterThanOrEqual(latencyMsP50);
+    expect(generatorBusy).toBeGreaterThan(0);
+  }
+  // What it says it counted is what the node counted: every event of every round, the one that warms up too.
+  const [contract] = [...node.host.contracts.values()];
+  expect(contract?.tally.requests).toBeGreaterThanOrEqual(routes.reduce((sum, one) => sum + one.eventsPerSecond, 0));
+});
+
+it('stops at once, and says that it is partial', async () => {
+  const stopping = new AbortController();
+  const stressed = stress({
+    ...short,
+    seconds: 600,
+    url: node.url,
+    key: node.keyOf('stopped'),
+    signal: stopping.signal,
+    onStep: () => setTimeout(() => stopping.abort(), 200),
+  });
+  await expect(stressed).resolves.toMatchObject({ routes: [], partial: true });
+});
+
+describe('what cannot be measured is refused', () => {
+  it.each([
+    ['connections', 0, 'from 1 to 10000'],
+    ['workers', -1, 'from 0 to 64'],
+    ['seconds', 0.5, 'from 1 to 600'],
+    ['rounds', Number.NaN, 'from 1 to 100'],
+  ])('%s %d', async (name, value, range) => {
+    await expect(stress({ ...short, [name]: value, url: node.url })).rejects.toMatchObject({
+      code: 'invalid_input',
+      faults: [{ path: `/${name}`, message: `must be a whole number ${range}` }],
+    });
+  });
+});

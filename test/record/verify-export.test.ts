@@ -1,0 +1,307 @@
+import type { KeyObject } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { exportLine } from '../../src/record/export.js';
+import type { AuditRow } from '../../src/record/row.js';
+import { publicKeyFrom, signCheckpoint, signSuccession } from '../../src/record/signing.js';
+import {
+  ExportVerifier,
+  MAX_LINE_BYTES,
+  type VerifyExportOptions,
+  verifyExport,
+} from '../../src/record/verify-export.js';
+import {
+  closing,
+  contractCreated,
+  created,
+  drafts,
+  exported,
+  first,
+  moved,
+  recordOf,
+  refused,
+  relinked,
+  START,
+  second,
+  third,
+} from './sample-record.js';
+
+const rows = recordOf(drafts);
+const lines = exported(rows);
+const text = lines.join('');
+const pinned = publicKeyFrom(first.publicKey);
+
+/** `seq 5 line 5: proof`, or `holds`. */
+const verdict = (content: string | Uint8Array, options: VerifyExportOptions = { pinned }): string => {
+  const { first_broken: broken } = verifyExport(content, options);
+  if (broken === null) return 'holds';
+  return `${broken.seq === undefined ? '' : `seq ${broken.seq} `}line ${broken.line}: ${broken.check}`;
+};
+
+const joined = (values: readonly AuditRow[], end = closing(values)) => [...values, end].map(exportLine).join('');
+
+describe('an export that holds', () => {
+  it('is told with its head, its checkpoint, and what the trust in it rests on', () => {
+    const expected = {
+      valid: true,
+      machine: 'gateway',
+      rows: 12,
+      head: { seq: 12, hash: rows[11]?.hash },
+      first_broken: null,
+      checkpoint: { seq: 12, cycle: START + 151, signed_by: first.fingerprint, pinned: true },
+      proofs: 11,
+    };
+    expect(verifyExport(text, { pinned })).toEqual(expected);
+    expect(verifyExport(text)).toEqual({ ...expected, checkpoint: { ...expected.checkpoint, pinned: false } });
+  });
+
+  it('holds in chunks of any size', () => {
+    const bytes = Buffer.from(text);
+    const whole = verifyExport(bytes, { pinned });
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 900 }), { maxLength: 60 }), (sizes) => {
+        const verifier = new ExportVerifier({ pinned });
+        let start = 0;
+        for (const size of sizes) {
+          verifier.bytes(bytes.subarray(start, start + size));
+          start += size;
+        }
+        verifier.bytes(bytes.subarray(start));
+        expect(verifier.end()).toEqual(whole);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it.each([
+    ['without its last line feed', text.slice(0, -1)],
+    ['with empty lines behind it', `${text}\n \r\n`],
+    ['with lines ended as on Windows', text.replaceAll('\n', '\r\n')],
+    ['with blanks between its tokens', text.replaceAll('":', '": ').replaceAll(',"', ', "')],
+    [
+      'with its members in another order',
+      lines
+        .map((line) => `${JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(line)).reverse()))}\n`)
+        .join(''),
+    ],
+  ])('%s', (_, content) => {
+    expect(verdict(content)).toBe('holds');
+  });
+
+  it('by a key that followed the pinned one', () => {
+    const successions = [
+      signSuccession(first, second.publicKey, START),
+      signSuccession(second, third.publicKey, START + 1),
+    ];
+    const { valid, checkpoint } = verifyExport(joined(rows, closing(rows, third, successions)), { pinned });
+    expect({ valid, by: checkpoint?.signed_by, pinned: checkpoint?.pinned }).toEqual({
+      valid: true,
+      by: third.fingerprint,
+      pinned: true,
+    });
+  });
+});
+
+describe('an export that does not hold', () => {
+  const early = signCheckpoint(first, { machine: 'gateway', seq: 9, hash: rows[8]!.hash, cycle: START + 90 });
+  const last = signCheckpoint(first, { machine: 'gateway', seq: 12, hash: rows[11]!.hash, cycle: START + 151 });
+  const forged = relinked(rows.map((row) => (row.seq === 6 ? { ...row, failure: { code: 'x', detail: '' } } : row)));
+  const end = closing(rows);
+  const replaced = rows.map((row) => (row.seq === 6 ? { ...row, failure: { code: 'x', detail: '\ufffd' } } : row));
+  const lossy = Buffer.from(joined(relinked(replaced)))
+    .toString('latin1')
+    .replace('\xef\xbf\xbd', '\xff');
+
+  it.each([
+    ['nothing', '', 'seq 1 line 1: tail'],
+    ['only the closing line', exportLine(end), 'seq 1 line 1: tail'],
+    ['no closing line: cut off between two lines', lines.slice(0, 7).join(''), 'seq 8 line 8: tail'],
+    ['cut off within a line', text.slice(0, lines[0]!.length + 40), 'seq 2 line 2: text'],
+    ['its last row taken out', [...lines.slice(0, 11), lines[12]].join(''), 'seq 12 line 12: tail'],
+    ['its first row taken out', lines.slice(1).join(''), 'seq 1 line 1: seq'],
+    ['a row in the middle taken out', [...lines.slice(0, 5), ...lines.slice(6)].join(''), 'seq 6 line 6: seq'],
+    ['rows behind its closing line', text + lines[11], 'seq 13 line 14: text'],
+    ['two closing lines', text + lines[12], 'seq 13 line 14: text'],
+    ['an empty line between its rows', lines.join('\n'), 'seq 2 line 2: text'],
+    ['a row that was written anew, with all behind it', joined(forged, end), 'seq 12 line 13: checkpoint'],
+    ['the same, closed by whoever did it', joined(forged, closing(forged, second)), 'line 13: key'],
+    [
+      'rows that the checkpoint does not cover',
+      joined(rows, { ...end, checkpoint: early }),
+      'seq 9 line 13: checkpoint',
+    ],
+    ['the key of another node', exported(rows, second).join(''), 'line 13: key'],
+    [
+      'the right key named, and another used',
+      joined(rows, { ...closing(rows, second), public_key: first.publicKey, fingerprint: first.fingerprint }),
+      'line 13: key',
+    ],
+    [
+      'a key that calls itself the next',
+      joined(rows, closing(rows, second, [signSuccession(second, second.publicKey, START)])),
+      'line 13: key',
+    ],
+    [
+      'a key that signs before its time',
+      joined(rows, closing(rows, second, [signSuccession(first, second.publicKey, START + 152)])),
+      'line 13: key',
+    ],
+    [
+      'a key that signs after its time',
+      joined(rows, closing(rows, first, [signSuccession(first, second.publicKey, START + 150)])),
+      'line 13: key',
+    ],
+    ['an array of rows', JSON.stringify(rows), 'seq 1 line 1: shape'],
+    ['a page of another kind', '<!doctype html>\n', 'seq 1 line 1: text'],
+    ['no UTF-8', Buffer.from(text, 'utf16le'), 'seq 1 line 1: text'],
+    ['a byte that decoders replace by what stood there', Buffer.from(lossy, 'latin1'), 'seq 6 line 6: text'],
+    ['a mark of byte order', `\ufeff${text}`, 'seq 1 line 1: text'],
+    ['a line without end', 'x'.repeat(3 * MAX_LINE_BYTES), 'seq 1 line 1: text'],
+    ['brackets without end', '['.repeat(MAX_LINE_BYTES), 'seq 1 line 1: text'],
+    ['a value as deep as a line allows', `${'['.repeat(1e5)}${']'.repeat(1e5)}\n`, 'seq 1 line 1: shape'],
+    [
+      'such a value in a row',
+      text.replace('"emitted":[]', `"emitted":${'['.repeat(1e5)}${']'.repeat(1e5)}`),
+      'seq 1 line 1: shape',
+    ],
+    ['a capital exponent', text.replace('5.972e+24', '5.972E+24'), 'seq 5 line 5: text'],
+    [
+      'another spelling of the same double',
+      text.replace('0.30000000000000004', '0.30000000000000005'),
+      'seq 5 line 5: text',
+    ],
+    ['minus zero', text.replace('"result":0,', '"result":-0,'), 'seq 11 line 11: text'],
+    ['a member twice', text.replace('"seq":7', '"seq":7,"seq":7'), 'seq 7 line 7: text'],
+    ['a needless escape', text.replace('"to":"held"', '"to":"\\u0068eld"'), 'seq 8 line 8: text'],
+    [
+      'a needless escape in the closing line',
+      text.replace('"weir-record/1"', '"\\u0077eir-record/1"'),
+      'line 13: text',
+    ],
+  ])('has %s', (_, content, expected) => {
+    expect(verdict(content)).toBe(expected);
+  });
+
+  it('ends before a checkpoint that the reader knows: an older export, with all its signatures', () => {
+    const older = exported(rows.slice(0, 9)).join('');
+    expect([verdict(older), verdict(older, { pinned, checkpoints: [early] })]).toEqual(['holds', 'holds']);
+    expect(verdict(older, { pinned, checkpoints: [last] })).toBe('seq 10 line 10: tail');
+  });
+
+  it('shows what one looks for first: what a line says, then how it is spelt', () => {
+    const both = text.replace('"m":5.972e+24', '"m":5.973E+24');
+    expect(verdict(both)).toBe('seq 5 line 5: hash');
+  });
+
+  it('is read no further than the first line that does not hold', () => {
+    const verifier = new ExportVerifier({ pinned });
+    const bytes = lines.map((line, index) => Buffer.from(index === 3 ? line.replace('limiting', 'limitinh') : line));
+    expect(bytes.map((chunk) => verifier.bytes(chunk))).toEqual([true, true, true, ...Array(10).fill(false)]);
+    expect(verifier.end().first_broken).toMatchObject({ seq: 4, line: 4, check: 'hash' });
+  });
+});
+
+describe('lines taken out, put in, or put elsewhere', () => {
+  type Edit = (values: string[]) => string[];
+  const place = fc.nat(12);
+  const others = exported(recordOf(drafts, 'another'));
+  const anyLine = fc.constantFrom(...lines, ...others, ...exported(rows, second));
+
+  const edit: fc.Arbitrary<Edit> = fc.oneof(
+    place.map(
+      (at): Edit =>
+        (values) =>
+          values.filter((_, index) => index !== at),
+    ),
+    place.map(
+      (at): Edit =>
+        (values) =>
+          values.slice(0, at),
+    ),
+    fc.tuple(place, anyLine).map(
+      ([at, put]): Edit =>
+        (values) =>
+          values.toSpliced(at, 0, put),
+    ),
+    fc.tuple(place, anyLine).map(
+      ([at, put]): Edit =>
+        (values) =>
+          values.map((old, index) => (index === at ? put : old)),
+    ),
+    fc.tuple(place, place).map(
+      ([a, b]): Edit =>
+        (values) =>
+          values.map((old, index) => (index === a ? (values[b] ?? old) : index === b ? (values[a] ?? old) : old)),
+    ),
+  );
+
+  it('show at the first line at which the export is not what it was', () => {
+    fc.assert(
+      fc.property(fc.array(edit, { maxLength: 3 }), (edits) => {
+        const values = edits.reduce((sofar, next) => next(sofar), lines);
+        // Row 1 says whose record it is to be.
+        const meant = values[0] === others[0] ? others : lines;
+        const at = values.findIndex((value, index) => value !== meant[index]);
+        const whole = at < 0 && values.length === meant.length;
+        const { valid, first_broken: broken } = verifyExport(values.join(''), { pinned });
+        expect({ valid, line: broken?.line }).toEqual(
+          whole ? { valid: true } : { valid: false, line: (at < 0 ? values.length : at) + 1 },
+        );
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('a single bit that flips', () => {
+  /** Every flip that goes unseen, or is blamed on another line than the one it is in. */
+  const unseen = (
+    content: string,
+    bitsOf: (line: number, offset: number) => readonly number[],
+    trusted: KeyObject | undefined,
+  ): string[] => {
+    const bytes = Buffer.from(content);
+    const found: string[] = [];
+    let line = 1;
+    for (const [offset, kept] of Buffer.from(content).entries()) {
+      for (const bit of bitsOf(line, offset)) {
+        bytes[offset] = kept ^ (1 << bit);
+        const { first_broken: broken } = verifyExport(bytes, { pinned: trusted });
+        if (broken?.line !== line) found.push(`bit ${bit} of byte ${offset}, line ${line}: ${JSON.stringify(broken)}`);
+      }
+      bytes[offset] = kept;
+      if (kept === 10) line += 1;
+    }
+    return found;
+  };
+  const all = [0, 1, 2, 3, 4, 5, 6, 7];
+  const begun = [created, contractCreated('c', 'a')];
+  const substrate = moved('c', 'a', 'b', START, { S: 101 });
+  const physics = moved('c', 'a', 'b', START, {
+    operator: 'NEWTON2',
+    inputs: { m: 5.972e24, a: -0.30000000000000004 },
+  });
+
+  it.each([
+    ['the creation of a machine', 1, begun.slice(0, 1)],
+    ['the creation of a contract', 2, begun],
+    ['a move by the substrate', 3, [...begun, substrate]],
+    ['a move by physics', 3, [...begun, physics]],
+    ['a refusal', 3, [...begun, refused('c', 'a', 'b', START)]],
+  ])('shows in the line where it is: every bit of %s', (_, line, kinds) => {
+    const content = exported(recordOf(kinds)).join('');
+    expect(unseen(content, (at) => (at === line ? all : []), pinned)).toEqual([]);
+  });
+
+  it('shows in the line where it is: every bit of a closing line, whether its key is pinned or not', () => {
+    const one = recordOf([created]);
+    const content = joined(one, closing(one, second, [signSuccession(first, second.publicKey, START)]));
+    const every = unseen(content, (line) => (line === 2 ? all : []), pinned);
+    const some = unseen(content, (line, offset) => (line === 2 ? [offset % 8] : []), undefined);
+    expect([every, some]).toEqual([[], []]);
+  });
+
+  it('shows in the line where it is: one bit of every byte of an export of a dozen rows', () => {
+    expect(unseen(text, (_, offset) => [offset % 8], pinned)).toEqual([]);
+  });
+});

@@ -1,0 +1,80 @@
+// Devices before a real gate: what they do when it emits, while it is still moving.
+import { describe, expect, it } from 'vitest';
+import { planClients } from '../../src/actor/client/plan.js';
+import { Population } from '../../src/actor/client/population.js';
+import type { ClientSpec } from '../../src/actor/client/schema.js';
+import { Host } from '../../src/host/host.js';
+import { retryAfterCycles } from '../../src/limiter/forecast.js';
+import { rateLimiter } from '../../src/limiter/rate-limiter.js';
+import { standardOperators } from '../../src/operator/registry.js';
+import { ModelledRoad } from '../../src/simulate/modelled-transport.js';
+import { MemoryStore } from '../../src/store/memory.js';
+import { secondsUntil } from '../../src/time/cycle.js';
+import { Rank } from '../../src/time/rank.js';
+import { VirtualClock } from '../../src/time/virtual.js';
+
+const CYCLE_MS = 1000;
+
+/** Devices that make an item at each of the given instants, before a limiter of 10 in 10 cycles of a second. */
+function run(spec: ClientSpec, instants: readonly number[]) {
+  const clock = new VirtualClock(0, CYCLE_MS);
+  const host = new Host({ clock, store: new MemoryStore(), findOperator: (id) => standardOperators().get(id) });
+  host.createMachine({ slug: 'm' });
+  const contract = host.createContract('m', rateLimiter({ threshold: 10, within: 10 }));
+  const told: string[] = [];
+  const road = new ModelledRoad({
+    decide: () => {
+      if (contract.record(1, clock.cycle()) === 1) return undefined;
+      const k = retryAfterCycles(contract.gate)!;
+      return { type: 'limited', retryAfterMs: 1000 * secondsUntil(clock.cycle() + k, clock.now(), CYCLE_MS) };
+    },
+  });
+  const population = new Population({ clock, road, plans: planClients([spec], CYCLE_MS), seed: 1, contracts: 1 });
+  host.happenings.subscribe((happening) => {
+    if (happening.kind !== 'emitted') return;
+    told.push(`${happening.cycle} ${happening.event} at ${happening.count}`);
+    if (happening.event === 'rate_limited') population.rateLimited(0);
+    else population.rateRestored(0);
+  });
+  for (const ms of instants) clock.agenda.at(ms, Rank.arrival, () => population.arrive(0));
+  clock.run();
+  const { requests, limited, entries, restores } = contract.tally;
+  return { told, counts: population.counts, gate: { requests, limited, entries, restores } };
+}
+
+const atOnce = (n: number, ms: number) => new Array<number>(n).fill(ms);
+
+describe('a device before a gate of 10 in 10 s', () => {
+  const counts = { jobs: 0, attempts: 0, retries: 0, succeeded: 0, given_up: 0, dropped: 0, abandoned: 0 };
+
+  it('holds what was limited until rate_restored, and every flushed item meets a gate that has moved', () => {
+    // Twelve at second 0: the eleventh is limited, the twelfth held at once. When they leave the window, both are flushed.
+    expect(run({ kind: 'holding', count: 1 }, atOnce(12, 0))).toEqual({
+      told: ['0 rate_limited at 11', '10 rate_restored at 0'],
+      counts: { ...counts, jobs: 12, attempts: 13, retries: 1, succeeded: 12 },
+      gate: { requests: 13, limited: 1, entries: 1, restores: 1 },
+    });
+  });
+
+  it('does the same by Retry-After, when it does not listen', () => {
+    expect(run({ kind: 'holding', count: 1, listens: false }, atOnce(12, 0))).toEqual({
+      told: ['0 rate_limited at 11', '10 rate_restored at 0'],
+      counts: { ...counts, jobs: 12, attempts: 13, retries: 1, succeeded: 12 },
+      gate: { requests: 13, limited: 1, entries: 1, restores: 1 },
+    });
+  });
+
+  it('twenty devices that flush at once close the gate again and again; spread over 100 s they do not', () => {
+    const devices = { kind: 'holding', count: 20 } as const;
+    const burst = atOnce(40, 0);
+    const spread = { spread: '100s', jitter: true };
+    const entries = [run(devices, burst), run({ ...devices, flush: spread }, burst)].map(({ gate, counts: of }) => ({
+      entries: gate.entries,
+      succeeded: of.succeeded,
+    }));
+    expect(entries).toEqual([
+      { entries: 3, succeeded: 40 },
+      { entries: 1, succeeded: 40 },
+    ]);
+  });
+});

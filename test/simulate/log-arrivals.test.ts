@@ -1,0 +1,56 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { lastInstantOf } from '../../src/simulate/last-instant.js';
+import { drawn, everyCycle, run } from './running.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'weir-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+// Cycles of 1 s, from cycle 1000 on:   a 2 1 . . 3     b . 1 . 1 .
+writeFileSync(
+  join(folder, 'log.csv'),
+  'time,who\n1000,a\n1000,a\n1001,b\n1001,a\nnonsense\n1003,b\n1005,a\n1005,a\n1005,a\n',
+);
+const path = join(folder, 'scenario.yaml');
+const text = (fields: string, more = '') =>
+  `question: Q?\ncycle_ms: 1000\nlimiter: { threshold: 1, within: 2 }\narrivals: [{ model: log, file: log.csv${fields} }]\n${more}`;
+
+describe('a log as arrivals', () => {
+  it.each<[what: string, fields: string, more: string, lines: Record<string, string>]>([
+    ['begins with its first request', '', '', { all: '[2:1] [2:0] [.] 1:1 . [3:1] [.] .' }],
+    ['later, when it is told to', ', from: 2', '', { all: '. . [2:1] [2:0] [.] 1:1 . [3:1] [.] .' }],
+    ['ends when it is told to', ', to: 2', '', { all: '[2:1] [2:0] [.] .' }],
+    ['ends with the scenario', '', 'duration: 1\n', { all: '[2:1] [.] .' }],
+    ['by key', ', key_column: who', '', { a: '[2:1] [1:0] . . . [3:1] [.] .', b: '. 1:1 . 1:1 . . . .' }],
+    [
+      'by key, later',
+      ', key_column: who, from: 1',
+      '',
+      { a: '. [2:1] [1:0] . . . [3:1] [.] .', b: '. . 1:1 . 1:1 . . . .' },
+    ],
+    ['by key, up to a cycle', ', key_column: who, to: 2', '', { a: '[2:1] [1:0] . .', b: '. 1:1 . .' }],
+    ['sent by clients', '', 'clients: [{ kind: open }]\n', { all: '[2:1] [2:0] [.] 1:1 . [3:1] [.] .' }],
+  ])('%s', async (_, fields, more, lines) => {
+    const { outcome, timeline } = await run(text(fields, more), {}, path);
+    const told = Object.keys(lines).map((contract) => [
+      contract,
+      drawn(everyCycle(timeline!, contract, 0, outcome.last_cycle!)),
+    ]);
+    expect([Object.fromEntries(told), outcome.skipped_lines]).toEqual([lines, 1]);
+  });
+});
+
+it.each([
+  [0, 777],
+  [-1, 777],
+  [-400, 1],
+  [2_305_120_007, 777],
+  [2 ** 47 - 1, 1],
+  [181_000_000_000, 777],
+])('the last instant of cycle %i of %i ms lies in it, and nothing to speak of behind it', (cycle, cycleMs) => {
+  const last = lastInstantOf(cycle, cycleMs);
+  expect(Math.floor(last / cycleMs)).toBe(cycle);
+  expect((cycle + 1) * cycleMs - last).toBeLessThan(0.1);
+});

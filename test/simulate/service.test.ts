@@ -1,0 +1,301 @@
+import fc from 'fast-check';
+import Value from 'typebox/value';
+import { describe, expect, it } from 'vitest';
+import { RandomStream } from '../../src/math/random.js';
+import { constant, type TimeLaw } from '../../src/math/time-law.js';
+import { planService, type ServicePlan, ServiceSpec } from '../../src/scenario/service.js';
+import { Bug } from '../../src/schema/failure.js';
+import { Service, type Visit } from '../../src/simulate/service.js';
+import { Rank } from '../../src/time/rank.js';
+import { VirtualClock } from '../../src/time/virtual.js';
+
+/** Service times as they are told, one after the other. */
+const inTurn = (times: readonly number[]): TimeLaw => {
+  let next = 0;
+  return { meanMs: Number.NaN, drawMs: () => times[next++]! };
+};
+
+const plan = (given: Partial<ServicePlan> = {}): ServicePlan => ({
+  servers: 1,
+  time: constant(10),
+  queue: Number.POSITIVE_INFINITY,
+  dropsAbandoned: false,
+  ...given,
+});
+
+/** What happens in a service, as text; a request is named by the instant at which it comes. */
+class Stage {
+  readonly clock = new VirtualClock(0, 777);
+  readonly told: string[] = [];
+  readonly service: Service<string>;
+  readonly #visits = new Map<string, Visit<string>>();
+
+  constructor(given: Partial<ServicePlan>, fromMs = 0) {
+    this.service = new Service({
+      clock: this.clock,
+      plan: plan(given),
+      draw: new RandomStream(1, 'service'),
+      onServed: (work) => this.told.push(`${this.clock.now()} ${work} served`),
+      onPressure: (isFull) => this.told.push(`${this.clock.now()} ${isFull ? 'full' : 'room'}`),
+      fromMs,
+    });
+  }
+
+  offerAt(...instants: readonly number[]): this {
+    for (const ms of instants) {
+      this.clock.agenda.at(ms, Rank.arrival, () => {
+        const visit = this.service.offer(`r${ms}`);
+        if (visit === undefined) this.told.push(`${ms} r${ms} refused`);
+        else this.#visits.set(`r${ms}`, visit);
+      });
+    }
+    return this;
+  }
+
+  abandonAt(ms: number, work: string): this {
+    this.clock.agenda.at(ms, Rank.client, () => this.service.abandon(this.#visits.get(work)!));
+    return this;
+  }
+
+  run(untilMs?: number): this {
+    this.clock.run(untilMs === undefined ? {} : { untilMs });
+    return this;
+  }
+}
+
+describe('first come, first served', () => {
+  it.each<[rule: string, stage: () => Stage, told: string[]]>([
+    [
+      'one server takes one after the other',
+      () => new Stage({ time: inTurn([10, 5, 20]) }).offerAt(0, 1, 2),
+      ['10 r0 served', '15 r1 served', '35 r2 served'],
+    ],
+    [
+      'two servers overtake each other',
+      () => new Stage({ servers: 2, time: inTurn([30, 5, 10]) }).offerAt(0, 1, 2),
+      ['6 r1 served', '16 r2 served', '30 r0 served'],
+    ],
+    [
+      'what finds the queue full is refused, and who wants to know is told of the pressure',
+      () => new Stage({ queue: 1 }).offerAt(0, 1, 2, 11, 12),
+      [
+        '1 full',
+        '2 r2 refused',
+        '10 room',
+        '10 r0 served',
+        '11 full',
+        '12 r12 refused',
+        '20 room',
+        '20 r1 served',
+        '30 r11 served',
+      ],
+    ],
+    [
+      'without a queue, what finds all servers busy is refused',
+      () => new Stage({ servers: 2, queue: 0 }).offerAt(0, 1, 2, 10),
+      ['1 full', '2 r2 refused', '10 r10 refused', '10 room', '10 r0 served', '11 r1 served'],
+    ],
+    [
+      'a service that takes no time serves in the same instant, later',
+      () => new Stage({ time: constant(0) }).offerAt(5),
+      ['5 r5 served'],
+    ],
+  ])('%s', (_rule, stage, told) => {
+    expect(stage().run().told).toEqual(told);
+  });
+
+  it('gives every request what a plain recursion says: it begins when it has come and a server is free', () => {
+    const requests = fc.array(fc.tuple(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 0, max: 30 })), {
+      maxLength: 60,
+    });
+    fc.assert(
+      fc.property(requests, fc.integer({ min: 1, max: 4 }), (given, servers) => {
+        let at = 0;
+        const free = new Array<number>(servers).fill(0);
+        const ends: string[] = [];
+        const clock = new VirtualClock(0, 777);
+        const told: string[] = [];
+        const service = new Service<number>({
+          clock,
+          plan: plan({ servers, time: inTurn(given.map(([, ms]) => ms)) }),
+          draw: new RandomStream(1, 'service'),
+          onServed: (n) => told.push(`${n} at ${clock.now()}`),
+        });
+        given.forEach(([gapMs, ms], n) => {
+          at += gapMs;
+          clock.agenda.at(at, Rank.arrival, () => service.offer(n));
+          const first = free.indexOf(Math.min(...free));
+          free[first] = Math.max(at, free[first]!) + ms;
+          ends.push(`${n} at ${free[first]}`);
+        });
+        clock.run();
+        expect(told.sort()).toEqual(ends.sort());
+      }),
+    );
+  });
+});
+
+describe('work that nobody waits for', () => {
+  it('is served all the same, and counted as wasted', () => {
+    const { told, service } = new Stage({}).offerAt(0, 1, 2).abandonAt(5, 'r1').run();
+    expect([told, service.counts]).toEqual([
+      ['10 r0 served', '20 r1 served', '30 r2 served'],
+      { arrived: 3, served: 3, refused: 0, dropped: 0, wasted: 1, waitingMs: 9 + 18, busyMs: 30 },
+    ]);
+  });
+
+  it('leaves the queue where it is dropped, and makes room; what is being served goes on', () => {
+    const stage = new Stage({ queue: 2, dropsAbandoned: true });
+    const { told, service } = stage.offerAt(0, 1, 2, 6).abandonAt(4, 'r0').abandonAt(5, 'r1').run();
+    expect([told, service.counts]).toEqual([
+      ['2 full', '5 room', '6 full', '10 room', '10 r0 served', '20 r2 served', '30 r6 served'],
+      { arrived: 4, served: 3, refused: 0, dropped: 1, wasted: 1, waitingMs: 4 + 8 + 14, busyMs: 30 },
+    ]);
+  });
+
+  it('a queue of nothing but dropped work is empty', () => {
+    const stage = new Stage({ dropsAbandoned: true }).offerAt(0, 1, 2, 50).abandonAt(3, 'r1').abandonAt(3, 'r2').run();
+    expect([stage.told, stage.service.waiting, stage.service.serving]).toEqual([
+      ['10 r0 served', '60 r50 served'],
+      0,
+      0,
+    ]);
+  });
+});
+
+describe('whatever happens', () => {
+  const given = fc.record({
+    servers: fc.integer({ min: 1, max: 3 }),
+    queue: fc.constantFrom(0, 1, 5, Number.POSITIVE_INFINITY),
+    dropsAbandoned: fc.boolean(),
+    requests: fc.array(
+      fc.record({
+        gapMs: fc.integer({ min: 0, max: 15 }),
+        ms: fc.integer({ min: 0, max: 30 }),
+        patienceMs: fc.integer({ min: 1, max: 60 }),
+      }),
+      { maxLength: 80 },
+    ),
+    stopMs: fc.integer({ min: 0, max: 800 }),
+  });
+
+  it('arrived = served + refused + dropped + waiting + being served, at any instant', () => {
+    fc.assert(
+      fc.property(given, ({ requests, stopMs, ...rest }) => {
+        const { clock, service } = crowd(rest, requests);
+        clock.run({ untilMs: stopMs });
+        const { arrived, served, refused, dropped } = service.counts;
+        expect(served + refused + dropped + service.waiting + service.serving).toBe(arrived);
+      }),
+    );
+  });
+
+  it('the number inside, summed over time, is the time inside, summed over requests (J. D. C. Little, 1961)', () => {
+    fc.assert(
+      fc.property(given, ({ requests, ...rest }) => {
+        const { clock, service, insideMs } = crowd(rest, requests);
+        clock.run();
+        const { waitingMs, busyMs } = service.counts;
+        expect(waitingMs + busyMs).toBe(insideMs.sum);
+      }),
+    );
+  });
+
+  /** Requests that lose patience; the time each spends inside is summed. All times are whole, so sums are exact. */
+  function crowd(
+    rest: Pick<ServicePlan, 'servers' | 'queue' | 'dropsAbandoned'>,
+    requests: readonly { gapMs: number; ms: number; patienceMs: number }[],
+  ) {
+    const clock = new VirtualClock(0, 777);
+    const insideMs = { sum: 0 };
+    const gone = new Set<number>();
+    let at = 0;
+    const service = new Service<{ n: number; atMs: number }>({
+      clock,
+      plan: { ...rest, time: inTurn(requests.map(({ ms }) => ms)) },
+      draw: new RandomStream(1, 'service'),
+      onServed: ({ n, atMs }) => {
+        gone.add(n);
+        insideMs.sum += clock.now() - atMs;
+      },
+    });
+    requests.forEach(({ gapMs, patienceMs }, n) => {
+      at += gapMs;
+      const atMs = at;
+      clock.agenda.at(atMs, Rank.arrival, () => {
+        const visit = service.offer({ n, atMs });
+        if (visit === undefined) return;
+        clock.agenda.at(atMs + patienceMs, Rank.client, () => {
+          if (gone.has(n)) return;
+          const { dropped } = service.counts;
+          service.abandon(visit);
+          if (service.counts.dropped > dropped) insideMs.sum += patienceMs;
+        });
+      });
+    });
+    return { clock, service, insideMs };
+  }
+});
+
+describe('figures', () => {
+  it('leave out what arrived in the warm-up, and measure queue and servers from its end', () => {
+    const { service } = new Stage({ time: constant(20) }, 30).offerAt(0, 10, 30, 50).run(100);
+    const taken = (what: string) => `${what}; HDR histogram of microseconds, 3 significant digits; mean and max exact`;
+    expect(service.figures()).toEqual({
+      ...{ arrived: 2, served: 2, refused: 0, dropped: 0, wasted: 0 },
+      // Waiting: r30 from 30 to 40, r50 from 50 to 60. Busy: from 30 to 80.
+      ...{ queue_mean: 20 / 70, queue_max: 1, busy_share: 50 / 70 },
+      wait_ms: {
+        n: 2,
+        mean: 10,
+        p50: 10,
+        p90: 10,
+        p99: 10,
+        p999: 10,
+        max: 10,
+        taken: taken('from arrival at the service to the beginning of its work'),
+      },
+      response_ms: {
+        n: 2,
+        mean: 30,
+        p50: 30,
+        p90: 30,
+        p99: 30,
+        p999: 30,
+        max: 30,
+        taken: taken('from arrival at the service to the end of its work'),
+      },
+    });
+  });
+
+  it('of a service nobody came to are zeros', () => {
+    const { service } = new Stage({}).run(100);
+    expect(service.figures()).toEqual({
+      ...{ arrived: 0, served: 0, refused: 0, dropped: 0, wasted: 0 },
+      ...{ queue_mean: 0, queue_max: 0, busy_share: 0, wait_ms: null, response_ms: null },
+    });
+  });
+
+  it.each([{ servers: 0 }, { queue: -1 }, { servers: Number.NaN }])('a service cannot be %o', (given) => {
+    expect(() => new Stage(given)).toThrow(Bug);
+  });
+});
+
+describe('a scenario says', () => {
+  it.each<[given: ServiceSpec, plan: Omit<ServicePlan, 'time'> & { meanMs: number }]>([
+    [{ time: '100ms' }, { servers: 1, queue: Number.POSITIVE_INFINITY, dropsAbandoned: false, meanMs: 100 }],
+    [
+      { servers: 4, time: { law: 'exponential', mean: 2 }, queue: 0, drop_abandoned: true },
+      { servers: 4, queue: 0, dropsAbandoned: true, meanMs: 1554 },
+    ],
+  ])('%o', (given, expected) => {
+    const { time, ...rest } = planService(given, 777);
+    expect([Value.Check(ServiceSpec, given), { ...rest, meanMs: time.meanMs }]).toEqual([true, expected]);
+  });
+
+  it('nonsense, and is told where', () => {
+    expect(() => planService({ time: 'soon' }, 777, '/service')).toThrow(
+      expect.objectContaining({ faults: [expect.objectContaining({ path: '/service/time' })] }),
+    );
+  });
+});
