@@ -9,8 +9,8 @@ const dist = resolve('dist');
 /** A run of its own process: Poisson requests on a limiter, and the head of the record they lead to. */
 const program = (seed: number) => `
   const at = (path) => import(${JSON.stringify(`${pathToFileURL(dist).href}/`)} + path);
-  const { VirtualClock } = await at('clock/virtual.js');
-  const { Rank } = await at('clock/rank.js');
+  const { VirtualClock } = await at('time/virtual.js');
+  const { Rank } = await at('time/rank.js');
   const { rateLimiter } = await at('limiter/rate-limiter.js');
   const { standardOperators } = await at('operator/registry.js');
   const { RandomStream } = await at('math/random.js');

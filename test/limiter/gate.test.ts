@@ -40,12 +40,13 @@ if (vectors.length === 0) console.warn(`no published sequences at ${vectorFile}:
 describe.skipIf(vectors.length === 0)('sequences out of public test suites', () => {
   it.each(vectors as Vector[])('$id: $source', ({ threshold, window, ops, retry = {} }) => {
     const { gate } = plannedGate(limiterPlan(threshold, window), ops[0]![1]);
-    // The wait is that of somebody who asks at that time, before sending: a request that is limited counts, and adds to it.
+    // The wait is the one in the answer: a limited request counts, and adds to it.
     const retries: Record<string, number> = {};
     const answers = ops.map(([op, t, n]) => {
       gate.advance(t);
+      const admitted = op === 'peek' ? retryAfterCycles(gate) === 0 : gate.record(n, t) === n;
       retries[t] = retryAfterCycles(gate)!;
-      return op === 'peek' ? retries[t] === 0 : gate.record(n, t) === n;
+      return admitted;
     });
     expect(answers).toEqual(ops.map(([op, , n, expected]) => (op === 'repeat' ? n > 0 : expected)));
     for (const [at, expected] of Object.entries(retry)) expect(retries[at]).toBe(expected);

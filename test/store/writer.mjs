@@ -1,7 +1,7 @@
 // Owns a process that does nothing but use a store, to be locked out or killed: `node writer.mjs hold|write DIR`. It runs the
 // compiled build, since a killed process must be a plain one. Each line it prints is a word or the seq of a row that was settled.
 import { writeSync } from 'node:fs';
-import { EMPTY, link } from '../../dist/core/record/chain.js';
+import { EMPTY, link } from '../../dist/record/chain.js';
 import { openSqliteStore } from '../../dist/store/sqlite.js';
 
 const HASH = 'ab'.repeat(32);
