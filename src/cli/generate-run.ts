@@ -1,6 +1,5 @@
 // Owns the doing of `weir generate`: the requests of a scenario as lines of a log on standard output, no faster than they are read.
 import { once } from 'node:events';
-import { standardOperators } from '../operator/registry.js';
 import { loadScenario } from '../scenario/load.js';
 import { Failure } from '../schema/failure.js';
 import { requestsOf } from '../simulate/generate.js';
@@ -10,8 +9,6 @@ import type { GenerateArguments } from './generate.js';
 import { checkSeed } from './options.js';
 import { checkSpelling } from './spelling.js';
 
-const operators = standardOperators();
-
 /** Characters that are gathered before they are written. */
 const CHUNK = 64 * 1024;
 
@@ -20,7 +17,7 @@ export async function runGenerate(given: GenerateArguments): Promise<void> {
   const { scenario: path, seed, start } = given;
   checkSeed(seed);
   const startMs = startOf(start);
-  const scenario = await loadScenario(path, (id) => operators.get(id));
+  const scenario = await loadScenario(path);
   let chunk = '';
   let number = 0;
   for await (const { ms, contract } of requestsOf(scenario, seed)) {

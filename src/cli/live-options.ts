@@ -7,7 +7,7 @@ import type { LoadArguments } from './load.js';
 /** @throws Failure `wrong_usage` for a number that is none, or out of range */
 export function liveOptionsOf(
   given: Pick<LoadArguments, 'url' | 'cycleMs' | 'key' | 'allowRemote' | 'timeout' | 'connections'>,
-): Omit<LiveOptions, 'findOperator'> {
+): LiveOptions {
   const whole = (option: string, value: number | undefined, most: number) => {
     if (value === undefined || (Number.isInteger(value) && value >= 1 && value <= most)) return value;
     throw new Failure('wrong_usage', {

@@ -1,7 +1,6 @@
 // Owns the doing of `weir load`: scenarios against a live target one after the other, a line for each cycle while they run.
 
 import { load, mintKey } from '../live/load.js';
-import { standardOperators } from '../operator/registry.js';
 import type { WrittenReport } from '../report/folder.js';
 import type { Reported } from '../report/reported.js';
 import { type LoadedScenario, loadScenario } from '../scenario/load.js';
@@ -14,17 +13,14 @@ import { checkSeed, checkTop, topFlag } from './options.js';
 import { commandAgain } from './rerun-command.js';
 import { checkSpelling } from './spelling.js';
 
-const operators = standardOperators();
-const findOperator = (id: string) => operators.get(id);
-
 export async function runLoads(given: LoadArguments): Promise<void> {
   checkSpelling(given, ['scenario']);
   checkSeed(given.seed);
   checkTop(given.top);
   const scenarios: [path: string, scenario: LoadedScenario][] = [];
-  for (const path of given.scenario) scenarios.push([path, await loadScenario(path, findOperator)]);
+  for (const path of given.scenario) scenarios.push([path, await loadScenario(path)]);
   const { signal, release } = interruptible();
-  const live = { ...liveOptionsOf(given), findOperator, signal };
+  const live = { ...liveOptionsOf(given), signal };
   const sharesKey =
     live.url !== undefined &&
     live.key === undefined &&

@@ -2,7 +2,6 @@
 import { basename } from 'node:path';
 import { rateLimiter } from '../limiter/rate-limiter.js';
 import { planContract } from '../limiter/validate.js';
-import { standardOperators } from '../operator/registry.js';
 import type { Reported } from '../report/reported.js';
 import { nearest } from '../schema/did-you-mean.js';
 import { Failure } from '../schema/failure.js';
@@ -22,13 +21,10 @@ import type { ReplayArguments } from './replay.js';
 import { commandAgain } from './rerun-command.js';
 import { checkSpelling } from './spelling.js';
 
-const operators = standardOperators();
-const findOperator = (id: string) => operators.get(id);
-
 export async function runReplay(given: ReplayArguments): Promise<void> {
   checkSpelling(given, ['log']);
   checkTop(given.top);
-  const plan = planContract(rateLimiter({ threshold: given.threshold, within: given.within }), findOperator);
+  const plan = planContract(rateLimiter({ threshold: given.threshold, within: given.within }));
   if (!(Number.isInteger(given.cycleMs) && given.cycleMs >= 1 && given.cycleMs <= 86_400_000)) {
     throw new Failure('wrong_usage', {
       what: '--cycle-ms takes whole milliseconds from 1 to 86400000.',
@@ -46,7 +42,6 @@ export async function runReplay(given: ReplayArguments): Promise<void> {
     cycleMs: given.cycleMs,
     plan,
     log,
-    findOperator,
     signal,
     top: given.top,
     onRead: (done: number, total: number | undefined) =>
@@ -81,7 +76,7 @@ function commandFor(given: ReplayArguments): string {
   });
 }
 
-type Common = Pick<ReplayOptions, 'name' | 'cycleMs' | 'plan' | 'log' | 'findOperator'> & {
+type Common = Pick<ReplayOptions, 'name' | 'cycleMs' | 'plan' | 'log'> & {
   readonly signal: AbortSignal;
   readonly top: number;
   readonly onRead: (done: number, total: number | undefined) => void;

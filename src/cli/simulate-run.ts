@@ -1,6 +1,5 @@
 // Owns the doing of `weir simulate`: reads the scenarios, runs them, writes their reports, prints what came out.
 
-import { standardOperators } from '../operator/registry.js';
 import { digestOf } from '../outcome/digest.js';
 import type { Outcome } from '../outcome/schema.js';
 import type { WrittenReport } from '../report/folder.js';
@@ -21,15 +20,12 @@ import { checkSpelling } from './spelling.js';
 import { terminalAtHand } from './terminal.js';
 import { TraceFile } from './trace-file.js';
 
-const operators = standardOperators();
-const findOperator = (id: string) => operators.get(id);
-
 export async function runSimulations(given: SimulateArguments): Promise<void> {
   checkSpelling(given, ['scenario']);
   checkArguments(given);
   // All files are read before the first run: a misspelt path should not be found after a minute of others.
   const scenarios: [path: string, scenario: LoadedScenario][] = [];
-  for (const path of given.scenario) scenarios.push([path, await loadScenario(path, findOperator)]);
+  for (const path of given.scenario) scenarios.push([path, await loadScenario(path)]);
   const { signal, release } = interruptible();
   const runs: Reported[] = [];
   const reports: (WrittenReport | undefined)[] = [];
@@ -89,7 +85,6 @@ async function runOne(
   const tracer = given.trace === undefined ? undefined : new TraceFile(given.trace);
   let states: (() => ActorState[]) | undefined;
   const run = await simulate(scenario, {
-    findOperator,
     signal,
     top: given.top,
     ...(given.seed === undefined ? {} : { seed: given.seed }),

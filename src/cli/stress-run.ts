@@ -2,7 +2,6 @@
 
 import type { RateSearch } from '../live/rate-search.js';
 import { type RouteFigures, type StressResult, stress } from '../live/stress.js';
-import { standardOperators } from '../operator/registry.js';
 import { alignedTable } from '../report/terminal-text.js';
 import { parseTimeMs } from '../schema/quantity.js';
 import { CYCLE_MS } from '../time/cycle.js';
@@ -13,8 +12,6 @@ import { checkSpelling } from './spelling.js';
 import type { StressArguments } from './stress.js';
 import { terminalAtHand } from './terminal.js';
 
-const operators = standardOperators();
-
 export async function runStress(given: StressArguments): Promise<void> {
   checkSpelling(given);
   const { signal, release } = interruptible();
@@ -22,7 +19,6 @@ export async function runStress(given: StressArguments): Promise<void> {
   const { workers, seconds, rounds } = given;
   const result = await stress({
     ...liveOptionsOf(given),
-    findOperator: (id) => operators.get(id),
     signal,
     ...(workers === undefined ? {} : { workers }),
     ...(seconds === undefined ? {} : { seconds }),

@@ -11,6 +11,7 @@ import type { ContractDefinition } from '../limiter/definition.js';
 import type { Plan } from '../limiter/plan.js';
 import { planContract } from '../limiter/validate.js';
 import type { FindOperator } from '../operator/operator.js';
+import { findStandardOperator } from '../operator/registry.js';
 import type { AuditRow } from '../record/row.js';
 import { canonicalJson, sha256Hex } from '../schema/canonical.js';
 import { assert, Failure } from '../schema/failure.js';
@@ -27,7 +28,8 @@ import { Wakes } from './wakes.js';
 export interface HostOptions {
   readonly clock: Clock;
   readonly store: Store;
-  readonly findOperator: FindOperator;
+  /** The operators that definitions may name. Default: the standard ones. */
+  readonly findOperator?: FindOperator;
   /** Whether contracts go on after a restart: their states are stored with their rows. Default: true; a simulation has no use for it. */
   readonly keepsStates?: boolean;
   /** Watches every message of every contract actor. */
@@ -61,14 +63,14 @@ export class Host {
   private readonly store: Store;
   private readonly recorder: Recorder;
 
-  constructor({ clock, store, findOperator, keepsStates = true, inspect }: HostOptions) {
+  constructor({ clock, store, findOperator = findStandardOperator, keepsStates = true, inspect }: HostOptions) {
     this.clock = clock;
     this.store = store;
     this.findOperator = findOperator;
     this.ledger = new Ledger(clock, store);
     this.happenings = this.ledger.happenings;
     this.wakes = new Wakes(clock);
-    this.recorder = new Recorder({ ledger: this.ledger, wakes: this.wakes, store, findOperator, keepsStates, inspect });
+    this.recorder = new Recorder({ ledger: this.ledger, wakes: this.wakes, store, keepsStates, inspect });
     this.revive();
   }
 

@@ -2,10 +2,9 @@
 import { type ContractEvent, countFor } from '../actor/contract-actor.js';
 import type { PlannedTransition } from '../limiter/plan.js';
 import { type Firing, fire } from '../operator/fire.js';
-import { SUBSTRATE } from '../operator/ko42.js';
-import type { FindOperator, Inputs, Operator } from '../operator/operator.js';
+import { ko42 } from '../operator/ko42.js';
+import type { Inputs, Operator } from '../operator/operator.js';
 import type { AuditEntry } from '../record/row.js';
-import { assert } from '../schema/failure.js';
 
 /** The part of a row that the operators fill in. */
 type OperatorFields = Pick<
@@ -26,15 +25,13 @@ export type Performance =
  * Fires the operators of a transition: the substrate, which is part of every fire, and the one the transition names.
  * A manual transition may give inputs; those that the operator knows are taken, the others speak to conditions alone.
  */
-export function perform(findOperator: FindOperator, transition: PlannedTransition, event: ContractEvent): Performance {
-  const substrate = findOperator(SUBSTRATE);
-  const operator = findOperator(transition.operator);
-  assert(substrate !== undefined && operator !== undefined, `operator ${transition.operator} left the registry`);
-  const base = fire(substrate, { S: countFor(transition, event.counts) }, event.cycle, {
-    proofRequired: operator === substrate && transition.proofRequired,
+export function perform(transition: PlannedTransition, event: ContractEvent): Performance {
+  const { operator } = transition;
+  const base = fire(ko42, { S: countFor(transition, event.counts) }, event.cycle, {
+    proofRequired: operator === ko42 && transition.proofRequired,
   });
-  if (!base.ok) return { ok: false, code: base.code, why: base.why, operator: substrate.id };
-  if (operator === substrate) return { ok: true, fields: fieldsOf(base) };
+  if (!base.ok) return { ok: false, code: base.code, why: base.why, operator: ko42.id };
+  if (operator === ko42) return { ok: true, fields: fieldsOf(base) };
   const given = event.type === 'move' ? knownTo(operator, event.input) : {};
   const firing = fire(operator, { ...transition.inputs, ...given }, event.cycle, {
     proofRequired: transition.proofRequired,

@@ -1,7 +1,6 @@
 // Owns what the contracts of a host do to the world around them: rows of their transitions, states to be stored, wakes to be set.
 import type { ContractEmitted, ContractEvent, Inspect } from '../actor/contract-actor.js';
 import type { PlannedTransition } from '../limiter/plan.js';
-import type { FindOperator } from '../operator/operator.js';
 import type { Store } from '../store/store.js';
 import type { Contract, Surroundings } from './contract.js';
 import type { Ledger } from './ledger.js';
@@ -12,7 +11,6 @@ interface RecorderParts {
   readonly ledger: Ledger;
   readonly wakes: Wakes;
   readonly store: Store;
-  readonly findOperator: FindOperator;
   readonly keepsStates: boolean;
   readonly inspect: Inspect | undefined;
 }
@@ -24,14 +22,12 @@ export class Recorder implements Surroundings {
   private readonly ledger: Ledger;
   private readonly wakes: Wakes;
   private readonly store: Store;
-  private readonly findOperator: FindOperator;
   private readonly keepsStates: boolean;
 
-  constructor({ ledger, wakes, store, findOperator, keepsStates, inspect }: RecorderParts) {
+  constructor({ ledger, wakes, store, keepsStates, inspect }: RecorderParts) {
     this.ledger = ledger;
     this.wakes = wakes;
     this.store = store;
-    this.findOperator = findOperator;
     this.keepsStates = keepsStates;
     this.inspect = inspect;
   }
@@ -60,7 +56,7 @@ export class Recorder implements Surroundings {
     take: () => readonly ContractEmitted[],
   ): boolean {
     const { machine, plan, id } = contract;
-    const performance = perform(this.findOperator, transition, event);
+    const performance = perform(transition, event);
     const common = {
       cycle: event.cycle,
       contract_id: id,

@@ -33,6 +33,8 @@ export function parseTransitions(definition: ContractDefinition, findOperator: F
         return undefined;
       }
     };
+    // A missing operator is refused by `operatorFaults` before anybody sees the plan.
+    const operator = findOperator(transition.operator)!;
     const further = transition.fires_when ?? undefined;
     const trigger = isOnAggregate(transition.trigger) ? transition.trigger : undefined;
     // A trigger fires where nobody gives an input, so a further condition beside it speaks of the count alone.
@@ -44,8 +46,8 @@ export function parseTransitions(definition: ContractDefinition, findOperator: F
       index,
       from: names.indexOf(transition.from),
       to: names.indexOf(transition.to),
-      operator: transition.operator,
-      proofRequired: transition.proof_required ?? findOperator(transition.operator)?.proofRequired ?? false,
+      operator,
+      proofRequired: transition.proof_required ?? operator?.proofRequired ?? false,
       inputs: transition.inputs ?? {},
       emits: (transition.post_actions ?? []).map(({ emit }) => emit),
       trigger: trigger && { aggregate: place(aggregates, trigger), counts: both(fires ?? ALL, also ?? ALL) },

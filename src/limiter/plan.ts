@@ -8,6 +8,7 @@
 //   allowing  [ quiet band   ]  fires            leaves at count > 100
 //   limiting    fires        [ quiet band ...    leaves at count <= 100
 
+import type { Operator } from '../operator/operator.js';
 import type { ContractDefinition } from './definition.js';
 import { complement, has, type IntegerSet, type Range, rangeAround, union } from './expression/integer-set.js';
 import type { Node } from './expression/parse.js';
@@ -24,7 +25,7 @@ export interface PlannedTransition {
   readonly index: number;
   readonly from: number;
   readonly to: number;
-  readonly operator: string;
+  readonly operator: Operator;
   readonly proofRequired: boolean;
   readonly inputs: Readonly<Record<string, number>>;
   readonly emits: readonly string[];

@@ -2,6 +2,7 @@
 // against the live operator registry. One function for the deploy of a template and for the creation of any contract.
 
 import type { FindOperator } from '../operator/operator.js';
+import { findStandardOperator } from '../operator/registry.js';
 import { Failure, type FailureCode, type Fault } from '../schema/failure.js';
 import { compileSchema } from '../schema/json-schema.js';
 import { faultsOf } from '../schema/schema-faults.js';
@@ -15,10 +16,11 @@ const onAggregateSchema = compileSchema(OnAggregate);
 
 /**
  * Makes a definition ready to run. Every fault that a stage finds is listed with its place.
+ * @param findOperator the operators that the definition may name; the plan keeps those that its transitions fire
  * @throws Failure `invalid_definition` (does not fit the schema) or `invalid_expression` (a condition cannot be read): stage 1
  * @throws Failure `operator_not_registered` or `definition_unsound` (cannot run): stage 2
  */
-export function planContract(input: unknown, findOperator: FindOperator): Plan {
+export function planContract(input: unknown, findOperator: FindOperator = findStandardOperator): Plan {
   const definition = parseDefinition(input);
   const { aggregates, transitions, faults } = parseTransitions(definition, findOperator);
   refuse('invalid_expression', faults);

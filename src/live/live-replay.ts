@@ -67,7 +67,6 @@ export async function liveReplay(paths: readonly string[], options: LiveReplayOp
       skippedLines: readings.reduce((sum, { skippedLines }) => sum + skippedLines, 0),
       names,
       plan,
-      findOperator: options.findOperator,
       expectations: options.expectations ?? [],
       top: options.top ?? TOP,
     });

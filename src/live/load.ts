@@ -5,7 +5,6 @@
 //                                                            └─► the model on it ──────┴─► agrees, node differs, run invalid
 
 import type { Seed } from '../math/random.js';
-import type { FindOperator } from '../operator/operator.js';
 import type { LoadedScenario } from '../scenario/loaded.js';
 import { Failure } from '../schema/failure.js';
 import { type Traffic, trafficOf } from '../simulate/scenario-traffic.js';
@@ -24,7 +23,6 @@ import { mintAt } from './weir-target.js';
 
 /** How to reach a target, and how to behave towards it. */
 export interface LiveOptions {
-  readonly findOperator: FindOperator;
   /** A Weir node, or with a `target` in the scenario any HTTP service. Default: a node is started for the run. */
   readonly url?: string;
   /** Length of a cycle of the node that is started, or of a service that does not tell; in ms. Default: that of the scenario. */
@@ -57,7 +55,7 @@ export interface LoadOptions extends LiveOptions {
  * @throws Failure `invalid_input` for a scenario that cannot run live, `node_unreachable`, `answer_unreadable`,
  *   `remote_not_allowed`, `wrong_usage`, and what a node refuses with
  */
-export async function load(scenario: LoadedScenario, options: LoadOptions): Promise<LoadResult> {
+export async function load(scenario: LoadedScenario, options: LoadOptions = {}): Promise<LoadResult> {
   refuseWhatCannotRun(scenario);
   return connected(scenario, options, async (connection) => {
     const live = scenario.at(connection.time.cycleMs);
@@ -82,7 +80,6 @@ export async function load(scenario: LoadedScenario, options: LoadOptions): Prom
       skippedLines: traffic.skippedLines,
       names: traffic.names,
       plan: live.plan,
-      findOperator: options.findOperator,
       expectations: live.expectations,
       top: options.top ?? TOP,
     });
@@ -115,12 +112,9 @@ export async function connected<T>(
       fix: 'Give its address with --url.',
     });
   }
-  const { allowRemote, connections, timeoutMs, signal, findOperator } = options;
+  const { allowRemote, connections, timeoutMs, signal } = options;
   // The node has a thread of its own, and takes as long to start as the generator to warm up.
-  const [node] = await Promise.all([
-    url === undefined ? startEmbeddedNode(cycleMs) : undefined,
-    rehearse(findOperator, signal),
-  ]);
+  const [node] = await Promise.all([url === undefined ? startEmbeddedNode(cycleMs) : undefined, rehearse(signal)]);
   try {
     const connection = await connectTo(node?.url ?? url ?? '', {
       allowRemote,

@@ -4,7 +4,6 @@
 // Within a cycle the requests of a contract are alike: whichever comes first, the k-th to be counted is decided as the k-th. So the
 // model needs to know how many there were, not which.
 import type { Plan } from '../limiter/plan.js';
-import type { FindOperator } from '../operator/operator.js';
 import type { TransitionSeen } from '../outcome/schema.js';
 import { drive } from '../simulate/drive.js';
 import { cyclesOfFeed, RecordedFeed } from '../simulate/feed.js';
@@ -21,7 +20,6 @@ export interface Arrived {
 export interface ModelOptions {
   readonly names: readonly string[];
   readonly plan: Plan;
-  readonly findOperator: FindOperator;
   readonly cycleMs: number;
   readonly firstCycle: number;
   readonly lastCycle: number;

@@ -8,7 +8,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { rateLimiter } from '../limiter/rate-limiter.js';
 import { planContract } from '../limiter/validate.js';
-import type { FindOperator } from '../operator/operator.js';
 import { startAnswering } from './answering.js';
 import { connectTo } from './connection.js';
 import { runLive } from './live-run.js';
@@ -26,12 +25,12 @@ let rehearsed: Promise<void> | undefined;
  * Once in a process, however often it is asked for: what was compiled stays compiled. It never fails: what does not work here does not
  * work in the run that counts, and is told there.
  */
-export function rehearse(findOperator: FindOperator, signal?: AbortSignal): Promise<void> {
-  rehearsed ??= rehearsal(findOperator, signal).catch(() => {});
+export function rehearse(signal?: AbortSignal): Promise<void> {
+  rehearsed ??= rehearsal(signal).catch(() => {});
   return rehearsed;
 }
 
-async function rehearsal(findOperator: FindOperator, signal: AbortSignal | undefined): Promise<void> {
+async function rehearsal(signal: AbortSignal | undefined): Promise<void> {
   // While answers are slow, requests live long; the engine takes notice, and from then on allocates all of their kind among what is
   // old, where they stay until the next full collection: 3 kB a request, and pauses of 10 ms, eight a second, to move what hangs on
   // them. Told not to guess, it pauses for 3 ms.
@@ -42,7 +41,7 @@ async function rehearsal(findOperator: FindOperator, signal: AbortSignal | undef
     try {
       const planned = evenly(new Uint32Array(PER_CYCLE));
       await runLive(connection, {
-        plan: planContract(rateLimiter(), findOperator),
+        plan: planContract(rateLimiter()),
         names: ['all'],
         phases: {},
         cycles: CYCLES,

@@ -2,7 +2,6 @@
 // of the two. Leaves comparing to compare.ts, the verdict to judge.ts, figures to observed.ts.
 import type { Plan } from '../limiter/plan.js';
 import type { Seed } from '../math/random.js';
-import type { FindOperator } from '../operator/operator.js';
 import { assemble, type RunFacts } from '../outcome/assemble.js';
 import type { Expectation } from '../outcome/expectation.js';
 import type { Comparison, LiveFigures, Reaction } from '../outcome/schema.js';
@@ -37,7 +36,6 @@ export interface LoadFacts {
   readonly skippedLines: number;
   readonly names: readonly string[];
   readonly plan: Plan;
-  readonly findOperator: FindOperator;
   readonly expectations: readonly Expectation[];
   readonly top: number;
 }
@@ -46,13 +44,12 @@ export interface LoadFacts {
 export async function resultOf(seen: LiveSeen, facts: LoadFacts): Promise<LoadResult> {
   if (seen.mistake !== undefined) throw seen.mistake;
   checkAnswered(seen);
-  const { names, plan, findOperator, top, expectations } = facts;
+  const { names, plan, top, expectations } = facts;
   const { firstCycle, lastCycle, ledger, time } = seen;
   const cells = ledger.cells();
   const modelOptions = {
     names,
     plan,
-    findOperator,
     cycleMs: time.cycleMs,
     firstCycle,
     lastCycle,

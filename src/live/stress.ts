@@ -76,12 +76,12 @@ const CYCLE_MS = 777;
 
 /** @throws Failure `invalid_input`, and as `load` */
 export async function stress(options: StressOptions): Promise<StressResult> {
-  const { connections = 64, workers = 0, seconds = 3, rounds = 3, p99Ms, signal, findOperator } = options;
+  const { connections = 64, workers = 0, seconds = 3, rounds = 3, p99Ms, signal } = options;
   check('connections', connections, 1, 10_000);
   check('workers', workers, 0, 64);
   check('seconds', seconds, 1, 600);
   check('rounds', rounds, 1, 100);
-  const plan = planContract(rateLimiter({ threshold: 1_000_000_000 }), findOperator);
+  const plan = planContract(rateLimiter({ threshold: 1_000_000_000 }));
   return connected({ cycleMs: CYCLE_MS, target: undefined }, options, async (connection, node) => {
     const { clock, timeoutMs } = connection;
     const target = await WeirTarget.prepare({

@@ -7,7 +7,7 @@ import { harmonicOscillator } from './harmonic-oscillator.js';
 import { idealGas } from './ideal-gas.js';
 import { ko42 } from './ko42.js';
 import { newtonSecondLaw } from './newton-second-law.js';
-import type { Operator, ReferenceCase } from './operator.js';
+import type { FindOperator, Operator, ReferenceCase } from './operator.js';
 import { universalGravitation } from './universal-gravitation.js';
 
 /** Operators by id. */
@@ -61,6 +61,9 @@ export function standardOperators(): OperatorRegistry {
   ]);
   return standard;
 }
+
+/** Looks an operator up among the standard ones: the default wherever a caller may bring others. */
+export const findStandardOperator: FindOperator = (id) => standardOperators().get(id);
 
 function assertHolds(operator: Operator, { inputs, result, tolerance, source }: ReferenceCase): void {
   const firing = fire(operator, inputs, inputs['cycle'] ?? 0);

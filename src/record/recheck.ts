@@ -2,7 +2,7 @@
 
 import { fire } from '../operator/fire.js';
 import type { FindOperator, Inputs } from '../operator/operator.js';
-import { standardOperators } from '../operator/registry.js';
+import { findStandardOperator } from '../operator/registry.js';
 import type { AuditEntry } from './row.js';
 
 /** What a row of kind `transition` says of its operators. */
@@ -23,7 +23,7 @@ export type FiredRow = Pick<
  * to the last bit.
  * @returns undefined when everything holds, otherwise a sentence: the first thing that does not
  */
-export function recheck(row: FiredRow, findOperator: FindOperator = standard): string | undefined {
+export function recheck(row: FiredRow, findOperator: FindOperator = findStandardOperator): string | undefined {
   const { cycle, operator, inputs, result, substrate } = row;
   if (!Number.isSafeInteger(cycle)) return `${cycle} is no cycle.`;
   if (operator === undefined || inputs === undefined || result === undefined) {
@@ -65,5 +65,3 @@ function recheckFiring(row: FiredRow, recorded: RecordedFiring, findOperator: Fi
     ? `The row lacks the proof digest that ${id} requires.`
     : `The proof of ${id} has the digest ${firing.proofDigest}, and not ${digest}.`;
 }
-
-const standard: FindOperator = (id) => standardOperators().get(id);

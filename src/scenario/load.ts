@@ -25,19 +25,24 @@ export type { LoadedScenario } from './loaded.js';
 const scenarioSchema = compileSchema(Scenario);
 
 /**
+ * @param findOperator the operators that a definition may name; default: the standard ones
  * @throws Failure `unreadable_file`, `invalid_yaml`, `invalid_input` with line and column of every fault, or those of `planContract`
  */
-export async function loadScenario(path: string, findOperator: FindOperator): Promise<LoadedScenario> {
+export async function loadScenario(path: string, findOperator?: FindOperator): Promise<LoadedScenario> {
   const document = readDocument(await readSource(path), path);
   return planScenario(document, path, findOperator);
 }
 
 /** As `loadScenario`, for a text that was read already; `path` names it. */
-export function parseScenario(text: string, path: string, findOperator: FindOperator): LoadedScenario {
+export function parseScenario(text: string, path: string, findOperator?: FindOperator): LoadedScenario {
   return planScenario(readDocument(text, path), path, findOperator);
 }
 
-function planScenario(document: ScenarioDocument, path: string, findOperator: FindOperator): LoadedScenario {
+function planScenario(
+  document: ScenarioDocument,
+  path: string,
+  findOperator: FindOperator | undefined,
+): LoadedScenario {
   try {
     const faults = scenarioFaults(document.value);
     if (faults.length > 0) throw refused(faults);
@@ -78,7 +83,7 @@ function refused(faults: readonly Fault[]): Failure {
 function plan(
   scenario: Scenario,
   path: string,
-  findOperator: FindOperator,
+  findOperator: FindOperator | undefined,
   cycleMs = scenario.cycle_ms ?? CYCLE_MS,
 ): LoadedScenario {
   const time = (value: number | string, place: string, least = 0) => parseTime(value, cycleMs, place, least);
@@ -128,7 +133,7 @@ function plan(
   return loaded;
 }
 
-function planLimiter({ limiter = {} }: Scenario, cycleMs: number, findOperator: FindOperator): Plan {
+function planLimiter({ limiter = {} }: Scenario, cycleMs: number, findOperator: FindOperator | undefined): Plan {
   const { definition, threshold, within } = limiter;
   if (definition === undefined) {
     const cycles = within === undefined ? undefined : parseTime(within, cycleMs, '/limiter/within', 1);

@@ -1,7 +1,6 @@
 // Owns what a limiter would have done to a log: its requests in order of cycle, in absolute time, through one contract or one for
 // each key.
 import type { Plan } from '../limiter/plan.js';
-import type { FindOperator } from '../operator/operator.js';
 import { assemble } from '../outcome/assemble.js';
 import type { Expectation } from '../outcome/expectation.js';
 import { Failure } from '../schema/failure.js';
@@ -20,7 +19,6 @@ export interface ReplayOptions extends Watch {
   readonly cycleMs: number;
   readonly plan: Plan;
   readonly log: LogOptions;
-  readonly findOperator: FindOperator;
   readonly expectations?: readonly Expectation[];
   readonly top?: number;
   /** Told while the files are read: bytes done, and in all where that is known. */
@@ -58,7 +56,6 @@ export async function replay(paths: readonly string[], options: ReplayOptions): 
     firstCycle,
     names,
     plan,
-    findOperator: options.findOperator,
     // A row is taken where a request came or left: twice for each cycle with requests, whatever lies between.
     cycles: Math.ceil((2 * active) / names.length),
   });

@@ -1,20 +1,17 @@
 // Owns one thread of replicate.ts: runs a scenario file under the seeds it is given.
-import { standardOperators } from '../operator/registry.js';
 import { type LoadedScenario, loadScenario } from '../scenario/load.js';
 import { stretchPeaks } from './band.js';
 import { figureList, type Replicate, type ReplicationTask } from './replicate.js';
 import { simulate } from './simulate.js';
 
-const operators = standardOperators();
-const findOperator = (id: string) => operators.get(id);
 const loaded = new Map<string, LoadedScenario>();
 
 export default async function replications({ path, seeds }: ReplicationTask): Promise<Replicate[]> {
-  const scenario = loaded.get(path) ?? (await loadScenario(path, findOperator));
+  const scenario = loaded.get(path) ?? (await loadScenario(path));
   loaded.set(path, scenario);
   const runs: Replicate[] = [];
   for (const seed of seeds) {
-    const { outcome, timeline } = await simulate(scenario, { findOperator, seed, top: 0 });
+    const { outcome, timeline } = await simulate(scenario, { seed, top: 0 });
     const span = { first: outcome.first_cycle ?? 0, last: outcome.last_cycle ?? 0 };
     const told = { figures: figureList(outcome), span };
     runs.push(

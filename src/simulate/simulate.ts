@@ -5,7 +5,6 @@
 import { planClients } from '../actor/client/plan.js';
 import type { Inspect } from '../actor/contract-actor.js';
 import { RandomStream, type Seed } from '../math/random.js';
-import type { FindOperator } from '../operator/operator.js';
 import { assemble } from '../outcome/assemble.js';
 import type { Past } from '../outcome/interval-figures.js';
 import type { Outcome } from '../outcome/schema.js';
@@ -21,7 +20,6 @@ import { SimulatedClients } from './simulated-clients.js';
 import { World } from './world.js';
 
 export interface SimulateOptions extends Watch {
-  readonly findOperator: FindOperator;
   /** Instead of the seed of the scenario. */
   readonly seed?: Seed;
   /** How many contracts the outcome lists. Default: 100. */
@@ -49,7 +47,7 @@ export interface Run {
  * Runs a scenario in virtual time. The same scenario and seed give the same outcome, digest included.
  * @throws Failure when a log of the scenario cannot be read
  */
-export async function simulate(scenario: LoadedScenario, options: SimulateOptions): Promise<Run> {
+export async function simulate(scenario: LoadedScenario, options: SimulateOptions = {}): Promise<Run> {
   const seed = options.seed ?? scenario.seed;
   const traffic = await trafficOf(scenario, seed);
   const { startCycle, drain } = scenario;
@@ -60,7 +58,6 @@ export async function simulate(scenario: LoadedScenario, options: SimulateOption
     firstCycle: startCycle,
     names: traffic.names,
     plan: scenario.plan,
-    findOperator: options.findOperator,
     cycles: lastCycle - startCycle + 1,
     ...(options.inspect === undefined ? {} : { inspect: options.inspect }),
   });

@@ -5,7 +5,6 @@ import type { Contract } from '../host/contract.js';
 import { Host } from '../host/host.js';
 import type { Plan } from '../limiter/plan.js';
 import { SUBSTRATE } from '../operator/ko42.js';
-import type { FindOperator } from '../operator/operator.js';
 import type { TransitionSeen } from '../outcome/schema.js';
 import { MOST_ROWS, Timeline } from '../outcome/timeline.js';
 import type { AuditRow } from '../record/row.js';
@@ -22,7 +21,6 @@ export interface WorldOptions {
   /** Names of the contracts; all are made from the one plan. */
   readonly names: readonly string[];
   readonly plan: Plan;
-  readonly findOperator: FindOperator;
   /** Cycles the run is expected to last: decides whether the timeline can tell of each contract. */
   readonly cycles: number;
   readonly inspect?: Inspect;
@@ -50,12 +48,11 @@ export class World {
   private readonly recorder: Recorder;
   private error: unknown;
 
-  constructor({ cycleMs, firstCycle, names, plan, findOperator, cycles, inspect }: WorldOptions) {
+  constructor({ cycleMs, firstCycle, names, plan, cycles, inspect }: WorldOptions) {
     this.clock = new VirtualClock(startOf(firstCycle, cycleMs), cycleMs);
     this.host = new Host({
       clock: this.clock,
       store: new MemoryStore(),
-      findOperator,
       keepsStates: false,
       ...(inspect === undefined ? {} : { inspect }),
     });

@@ -7,7 +7,6 @@ import { retryAfterCycles } from '../../src/limiter/forecast.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { RandomStream } from '../../src/math/random.js';
 import { exponential } from '../../src/math/time-law.js';
-import { standardOperators } from '../../src/operator/registry.js';
 import { ModelledRoad } from '../../src/simulate/modelled-transport.js';
 import { Service } from '../../src/simulate/service.js';
 import { MemoryStore } from '../../src/store/memory.js';
@@ -43,7 +42,7 @@ export async function benchClients(rounds = 5, jobs = 100_000): Promise<BenchRow
  */
 function simulate(jobs: number, seed: number): number {
   const clock = new VirtualClock(0, CYCLE_MS);
-  const host = new Host({ clock, store: new MemoryStore(), findOperator: (id) => standardOperators().get(id) });
+  const host = new Host({ clock, store: new MemoryStore() });
   host.createMachine({ slug: 'bench' });
   const contract = host.createContract('bench', rateLimiter({ threshold: 10_000, within: 60 }));
   const service: Service<SentAttempt> = new Service({

@@ -38,7 +38,7 @@ class BareRing {
 export async function benchDecide(rounds = 5, n = 400_000): Promise<BenchRow[]> {
   const operators = standardOperators();
   const clock = new VirtualClock(0, 777);
-  const host = new Host({ clock, store: new MemoryStore(), findOperator: (id) => operators.get(id) });
+  const host = new Host({ clock, store: new MemoryStore() });
   host.createMachine({ slug: 'bench' });
   const plan = planContract(rateLimiter({ threshold: THRESHOLD, within: WITHIN }), (id) => operators.get(id));
   const ids = Array.from({ length: CONTRACTS }, () => host.createPlanned('bench', plan).id);

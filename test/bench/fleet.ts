@@ -2,7 +2,6 @@
 
 import { RandomStream } from '../../src/math/random.js';
 import { PoissonLaw } from '../../src/math/random-law.js';
-import { standardOperators } from '../../src/operator/registry.js';
 import { parseScenario } from '../../src/scenario/load.js';
 import { simulate } from '../../src/simulate/simulate.js';
 import { type BenchRow, median } from './measure.js';
@@ -56,14 +55,12 @@ function bareLoop(cycles: number): number {
 
 /** @param cycles how long; a day takes some seconds a round */
 export async function benchFleet(rounds = 3, cycles = 20_000): Promise<BenchRow[]> {
-  const operators = standardOperators();
-  const findOperator = (id: string) => operators.get(id);
   const fleet: number[] = [];
   const bare: number[] = [];
   for (let round = -1; round < rounds; round += 1) {
-    const loaded = parseScenario(scenario(cycles), 'fleet.yaml', findOperator);
+    const loaded = parseScenario(scenario(cycles), 'fleet.yaml');
     let start = performance.now();
-    const { outcome } = await simulate(loaded, { findOperator });
+    const { outcome } = await simulate(loaded);
     const simulated = performance.now() - start;
     start = performance.now();
     const limited = bareLoop(cycles);

@@ -9,7 +9,6 @@ import { runLive } from '../../src/live/live-run.js';
 import { pacedSending } from '../../src/live/paced-sender.js';
 import { rehearse } from '../../src/live/rehearsal.js';
 import { evenly } from '../../src/live/schedule.js';
-import { standardOperators } from '../../src/operator/registry.js';
 import type { BenchRow } from './measure.js';
 
 const CYCLE_MS = 777;
@@ -24,12 +23,10 @@ export async function benchSender(): Promise<BenchRow[]> {
   const [url] = (await once(server, 'message')) as [string];
   const connection = await connectTo(url, { cycleMs: CYCLE_MS });
   try {
-    const operators = standardOperators();
-    const findOperator = (id: string) => operators.get(id);
-    await rehearse(findOperator);
+    await rehearse();
     const run = (cycles: number) =>
       runLive(connection, {
-        plan: planContract(rateLimiter({ threshold: 1_000_000_000 }), findOperator),
+        plan: planContract(rateLimiter({ threshold: 1_000_000_000 })),
         names: ['all'],
         phases: {},
         cycles,

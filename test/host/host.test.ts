@@ -11,11 +11,10 @@ import { Rank } from '../../src/time/rank.js';
 import { VirtualClock } from '../../src/time/virtual.js';
 
 const operators = standardOperators();
-const findOperator = (id: string) => operators.get(id);
 
 function newHost(startCycle = 0, store = new MemoryStore()) {
   const clock = new VirtualClock(startCycle * 777, 777);
-  const host = new Host({ clock, store, findOperator });
+  const host = new Host({ clock, store });
   const seen: Happening[] = [];
   host.happenings.subscribe((happening) => seen.push(happening));
   return { clock, host, store, seen };

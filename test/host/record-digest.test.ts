@@ -20,7 +20,7 @@ const program = (seed: number) => `
   const operators = standardOperators();
   const start = 2_306_790_000;
   const clock = new VirtualClock(start * 777, 777);
-  const host = new Host({ clock, store: new MemoryStore(), findOperator: (id) => operators.get(id) });
+  const host = new Host({ clock, store: new MemoryStore() });
   const machine = host.createMachine({ slug: 'm' });
   const { id } = host.createContract('m', rateLimiter({ threshold: 20, within: 10 }));
   const stream = new RandomStream(${seed}, 'requests');

@@ -2,16 +2,12 @@
 
 import { type LoadOptions, load } from '../../src/live/load.js';
 import type { LoadResult } from '../../src/live/result.js';
-import { standardOperators } from '../../src/operator/registry.js';
 import type { Comparison, LiveFigures } from '../../src/outcome/schema.js';
 import { type LoadedScenario, parseScenario } from '../../src/scenario/load.js';
 
-const operators = standardOperators();
-export const findOperator = (id: string) => operators.get(id);
-
 /** A scenario of the lines given. */
 export function scenario(text: string): LoadedScenario {
-  return parseScenario(`question: Does it agree?\n${text}`, 'test.yaml', findOperator);
+  return parseScenario(`question: Does it agree?\n${text}`, 'test.yaml');
 }
 
 /** One request a cycle, and a burst that trips a gate of 6 within 8 cycles, limits several, and is over before the end. */
@@ -51,8 +47,8 @@ function isSteady(result: LoadResult): boolean {
   return planned === 0 || (isWhole && isKnown);
 }
 
-export function run(one: LoadedScenario, options: Omit<LoadOptions, 'findOperator'>): Promise<LoadResult> {
-  return load(one, { findOperator, ...options });
+export function run(one: LoadedScenario, options: LoadOptions): Promise<LoadResult> {
+  return load(one, { ...options });
 }
 
 export interface Told {

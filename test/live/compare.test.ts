@@ -6,11 +6,10 @@ import { compare, type EventSeen, type Seen } from '../../src/live/compare.js';
 import type { SeenAnswer } from '../../src/live/ledger.js';
 import { type Arrived, type Model, modelOf } from '../../src/live/model.js';
 import type { TransitionSeen } from '../../src/outcome/schema.js';
-import { findOperator } from './asking.js';
 
 const NAMES = ['a', 'b'];
-const plan = planContract(rateLimiter({ threshold: 2, within: 4 }), findOperator);
-const options = { names: NAMES, plan, findOperator, cycleMs: 777, firstCycle: 0, lastCycle: 12 };
+const plan = planContract(rateLimiter({ threshold: 2, within: 4 }));
+const options = { names: NAMES, plan, cycleMs: 777, firstCycle: 0, lastCycle: 12 };
 const model = (arrived: readonly Arrived[]) => modelOf(arrived, options);
 
 const emits = (_from: string | undefined, to: string) => [to === 'limiting' ? 'rate_limited' : 'rate_restored'];

@@ -9,7 +9,7 @@ import { liveReplay } from '../../src/live/live-replay.js';
 import type { CycleLine } from '../../src/live/live-session.js';
 import { simulate } from '../../src/simulate/simulate.js';
 import { type Running, startRunning } from '../node/running.js';
-import { burst, findOperator, run, scenario, steady, told } from './asking.js';
+import { burst, run, scenario, steady, told } from './asking.js';
 
 const CYCLE_MS = 50;
 let node: Running;
@@ -62,7 +62,7 @@ describe('a scenario sent to a live node', () => {
 
   it('has the figures of the simulation, in the cycles of the node', async () => {
     const { observed } = await steady(() => run(burst, { url, key }));
-    const { outcome } = await simulate(burst, { findOperator });
+    const { outcome } = await simulate(burst);
     const figuresOf = ({
       requests,
       admitted,
@@ -147,11 +147,10 @@ describe('a log sent to a live node', () => {
       liveReplay([log], {
         url,
         key,
-        findOperator,
         name: 'requests',
         cycleMs: CYCLE_MS,
         speed: 20,
-        plan: planContract(rateLimiter({ threshold: 6, within: 4 }), findOperator),
+        plan: planContract(rateLimiter({ threshold: 6, within: 4 })),
         log: { timeColumn: 'time', keyColumn },
       }),
     );

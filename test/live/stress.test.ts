@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stress } from '../../src/live/stress.js';
 import { type Running, startRunning } from '../node/running.js';
-import { findOperator } from './asking.js';
 
 let node: Running;
 beforeAll(async () => {
@@ -10,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => node.close());
 
-const short = { findOperator, seconds: 1, rounds: 1, connections: 4 };
+const short = { seconds: 1, rounds: 1, connections: 4 };
 
 it('saturates each hot route, and says how busy the generator was', async () => {
   const steps: string[] = [];

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Host } from '../../src/host/host.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { ActiveMachines, LONGEST_WINDOW } from '../../src/node/active-machines.js';
-import { standardOperators } from '../../src/operator/registry.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { VirtualClock } from '../../src/time/virtual.js';
 import { type Running, startRunning } from './running.js';
@@ -14,7 +13,7 @@ const FIRST = 1_000;
 function watched() {
   const clock = new VirtualClock(FIRST * CYCLE_MS, CYCLE_MS);
   const store = new MemoryStore();
-  const host = new Host({ clock, store, findOperator: (id) => standardOperators().get(id) });
+  const host = new Host({ clock, store });
   const active = new ActiveMachines(host);
   host.happenings.subscribe((happening) => happening.kind === 'row' && active.take(happening.row));
   const machine = (slug: string, isPublic = true) => {

@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { Host } from '../../src/host/host.js';
 import { MINT_MACHINE, MintLimit, networkOf } from '../../src/node/mint-limit.js';
-import { standardOperators } from '../../src/operator/registry.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { VirtualClock } from '../../src/time/virtual.js';
 import { startRunning } from './running.js';
 
 function limited(limits = { threshold: 2, within: 5, addresses: 3 }) {
   const clock = new VirtualClock(1_000, 1);
-  const host = new Host({ clock, store: new MemoryStore(), findOperator: (id) => standardOperators().get(id) });
+  const host = new Host({ clock, store: new MemoryStore() });
   let limit = new MintLimit(host, limits);
   const ask = (address: string) => limit.ask(address, clock.cycle()).isAdmitted;
   const wait = (cycles: number) => clock.run({ untilMs: clock.now() + cycles });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { loadScenario } from '../../src/scenario/load.js';
 import { Failure } from '../../src/schema/failure.js';
-import { findOperator, read, refusalOf } from './reading.js';
+import { read, refusalOf } from './reading.js';
 
 const head = 'question: Q?\nduration: 100\n';
 const steady = 'arrivals:\n  - { model: constant, rate: 1 }\n';
@@ -228,7 +228,7 @@ describe('a file that is no text is refused in words', () => {
     ['a huge file', at('huge.yaml', Buffer.alloc(16 * 1024 * 1024 + 1, '#')), 'It is larger than 16 MiB.'],
     ['a device without end', '/dev/zero', 'It is larger than 16 MiB.'],
   ])('%s', async (_, path, why) => {
-    const failure = await loadScenario(path, findOperator).catch((error: unknown) => error);
+    const failure = await loadScenario(path).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(Failure);
     const { code, what, why: said } = failure as Failure;
     expect({ code, what, why: said }).toEqual({
@@ -239,7 +239,7 @@ describe('a file that is no text is refused in words', () => {
   });
 
   it('a file that can be read is the scenario of its text', async () => {
-    const { plan: _, at: __, ...loaded } = await loadScenario(at('good.yaml', head + steady), findOperator);
+    const { plan: _, at: __, ...loaded } = await loadScenario(at('good.yaml', head + steady));
     const { plan: ___, at: ____, ...parsed } = read(head + steady, join(folder, 'good.yaml'));
     expect(loaded).toEqual(parsed);
   });

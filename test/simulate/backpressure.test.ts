@@ -6,7 +6,6 @@ import type { ClientSpec } from '../../src/actor/client/schema.js';
 import { Host } from '../../src/host/host.js';
 import { retryAfterCycles } from '../../src/limiter/forecast.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
-import { standardOperators } from '../../src/operator/registry.js';
 import { ModelledRoad } from '../../src/simulate/modelled-transport.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { secondsUntil } from '../../src/time/cycle.js';
@@ -18,7 +17,7 @@ const CYCLE_MS = 1000;
 /** Devices that make an item at each of the given instants, before a limiter of 10 in 10 cycles of a second. */
 function run(spec: ClientSpec, instants: readonly number[]) {
   const clock = new VirtualClock(0, CYCLE_MS);
-  const host = new Host({ clock, store: new MemoryStore(), findOperator: (id) => standardOperators().get(id) });
+  const host = new Host({ clock, store: new MemoryStore() });
   host.createMachine({ slug: 'm' });
   const contract = host.createContract('m', rateLimiter({ threshold: 10, within: 10 }));
   const told: string[] = [];

@@ -1,10 +1,6 @@
 import { expect, it } from 'vitest';
-import { standardOperators } from '../../src/operator/registry.js';
 import { parseScenario } from '../../src/scenario/load.js';
 import { simulate } from '../../src/simulate/simulate.js';
-
-const operators = standardOperators();
-const findOperator = (id: string) => operators.get(id);
 
 it('every independent contract has all arrivals to itself', async () => {
   const scenario = parseScenario(
@@ -17,9 +13,8 @@ arrivals:
   - { model: spikes, requests: 5, at: 3 }
 `,
     'fleet.yaml',
-    findOperator,
   );
-  const { outcome } = await simulate(scenario, { findOperator });
+  const { outcome } = await simulate(scenario);
   expect(outcome.by_contract.map(({ id, requests, peak_count }) => [id, requests, peak_count])).toEqual([
     ['1', 45, 45],
     ['2', 45, 45],

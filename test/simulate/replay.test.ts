@@ -12,7 +12,6 @@ import { CYCLE_MS } from '../../src/time/cycle.js';
 import { readLog } from '../../src/traffic/log/read.js';
 import { CycleTally } from '../../src/traffic/tally.js';
 import { NaiveLimiter } from '../limiter/naive-limiter.js';
-import { findOperator } from '../scenario/reading.js';
 import { checkOutcome, everyCycle } from './running.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-'));
@@ -35,9 +34,8 @@ async function run(
   const ran = await replay([paths].flat(), {
     name: 'log',
     cycleMs: CYCLE_MS,
-    plan: planContract(rateLimiter({ threshold, within }), findOperator),
+    plan: planContract(rateLimiter({ threshold, within })),
     log: {},
-    findOperator,
     ...options,
   });
   checkOutcome(ran.outcome);

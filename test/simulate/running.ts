@@ -5,7 +5,7 @@ import { digestOf } from '../../src/outcome/digest.js';
 import { Outcome } from '../../src/outcome/schema.js';
 import type { Timeline } from '../../src/outcome/timeline.js';
 import { type Run, type SimulateOptions, simulate } from '../../src/simulate/simulate.js';
-import { findOperator, read } from '../scenario/reading.js';
+import { read } from '../scenario/reading.js';
 
 const schema = Compile(Outcome);
 
@@ -19,7 +19,7 @@ export function checkOutcome(outcome: Outcome): Outcome {
 }
 
 export async function run(text: string, options: Partial<SimulateOptions> = {}, path?: string): Promise<Run> {
-  const ran = await simulate(read(text, path), { findOperator, ...options });
+  const ran = await simulate(read(text, path), options);
   checkOutcome(ran.outcome);
   return ran;
 }
