@@ -31,6 +31,7 @@ const floors = [
   ['outcome'],
   ['scenario'],
   ['simulate'],
+  ['api'],
   ['client'],
   ['web'],
   ['report'],

@@ -1,8 +1,7 @@
 // Owns what the commands read of a node's answers: the fields they show, and no more, so that a node of a later version may say
 // more. Leaves asking to api.ts.
 import type { Static } from 'typebox';
-import { DecisionShape } from '../node/decision.js';
-import { ContractStatus, ContractView, MachineSummary, MachineView } from '../node/views.js';
+import { ContractStatus, ContractView, DecisionShape, MachineSummary, MachineView } from '../api/views.js';
 import { SuccessionShape } from '../record/shape.js';
 import { Type } from '../schema/json-schema.js';
 

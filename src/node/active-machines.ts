@@ -4,6 +4,7 @@
 //   one machine   cycle   100  103  104          the transitions of cycles a .. b are a difference of two sums:
 //                 sum      1    4    6           a look-up costs O(log cycles), a transition O(1)
 
+import { LONGEST_WINDOW } from '../api/machines.js';
 import type { Host } from '../host/host.js';
 import type { Machine } from '../host/machine.js';
 import type { AuditRow } from '../record/row.js';
@@ -16,9 +17,6 @@ export interface ActiveMachine {
   readonly last_transition_cycle: number;
   readonly contracts: number;
 }
-
-/** How far back the index reaches, in cycles: about 47 minutes. */
-export const LONGEST_WINDOW = 3_600;
 
 /** Rows read at a time when the index is made. */
 const PAGE = 500;

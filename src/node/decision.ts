@@ -3,25 +3,6 @@
 
 import type { Contract } from '../host/contract.js';
 import { retryAfterCycles } from '../limiter/forecast.js';
-import { Type } from '../schema/json-schema.js';
-
-export const DecisionShape = Type.Object({
-  id: Type.String({ description: 'Id of the contract.' }),
-  state: Type.String({ description: 'State after the events were counted.' }),
-  count: Type.Integer({ description: 'Events in the window, limited ones included.' }),
-  threshold: Type.Optional(
-    Type.Integer({ description: 'The largest count at which the initial state stays; absent where there is none.' }),
-  ),
-  remaining: Type.Optional(Type.Integer({ description: 'max(0, threshold - count).' })),
-  admitted: Type.Integer({ description: 'How many of these events were admitted.' }),
-  limited: Type.Integer({ description: 'How many of them were limited.' }),
-  retry_after_cycles: Type.Optional(
-    Type.Integer({
-      description:
-        'The fewest cycles from now after which a request is admitted if nothing else arrives; 0 for now, absent for never.',
-    }),
-  ),
-});
 
 /** What `DecisionShape` describes. Every field is always set, and undefined where JSON leaves it out: one hidden class for all. */
 export interface Decision {

@@ -2,20 +2,11 @@
 // Leaves cutting lines to traffic/log/lines.ts, counting to bulk.ts.
 //
 //   {"type":"request"}   {"type":"request","count":3,"cycle":2345678901,"contract_id":"0123456789abcdef"}
-import { Failure } from '../schema/failure.js';
-import { compileSchema, Type } from '../schema/json-schema.js';
-import { ContractId, Count, Cycle, EventType } from './shapes.js';
-import { refusal } from './validation.js';
 
-export const EventShape = Type.Object(
-  {
-    type: EventType,
-    count: Type.Optional(Count),
-    cycle: Type.Optional(Cycle),
-    contract_id: Type.Optional(ContractId),
-  },
-  { additionalProperties: false },
-);
+import { EventShape } from '../api/events.js';
+import { Failure } from '../schema/failure.js';
+import { compileSchema } from '../schema/json-schema.js';
+import { refusal } from './validation.js';
 
 const compiled = compileSchema(EventShape);
 

@@ -1,9 +1,10 @@
 // Owns putting the routes of the registry onto Fastify: who is asking first, then the body, then the handler, then the count of
 // the answer. Leaves each of them to its file.
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
+import type { Shapes } from '../api/endpoint.js';
+import { Nothing } from '../api/shapes.js';
 import type { Parts } from './node-context.js';
-import { type Asked, changesState, type Route, type Shapes } from './route.js';
-import { Nothing } from './shapes.js';
+import { type Asked, changesState, type Route } from './route.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

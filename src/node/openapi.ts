@@ -2,10 +2,11 @@
 // its failures become, the credentials it wants, its example. Leaves the routes to registry.ts.
 import swagger from '@fastify/swagger';
 import type { FastifyInstance, FastifySchema } from 'fastify';
+import type { Answer } from '../api/endpoint.js';
+import { Problem } from '../api/views.js';
 import { catalogue, type FailureCode } from '../schema/failure.js';
 import { type Auth, SESSION_COOKIE } from './access.js';
-import { Problem } from './problem.js';
-import type { Answer, Route } from './route.js';
+import type { Route } from './route.js';
 
 /** Tells swagger of every route that is mounted after it. */
 export async function registerOpenApi(app: FastifyInstance, version: string): Promise<void> {

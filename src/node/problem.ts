@@ -1,32 +1,10 @@
 // Owns how a failure is told over HTTP: one shape (RFC 9457), one place, for ours, for Fastify's and for what nobody expected.
 // Leaves the words to whoever fails and the status of each code to the catalogue in schema/failure.ts.
 import type { FastifyReply } from 'fastify';
-import type { Static } from 'typebox';
+import type { Problem } from '../api/views.js';
 import { Failure } from '../schema/failure.js';
-import { Type } from '../schema/json-schema.js';
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
-
-export const Problem = Type.Object(
-  {
-    ok: Type.Literal(false),
-    type: Type.String({ description: 'A URI that names the kind of problem.' }),
-    title: Type.String({ description: 'The same for every problem of this kind.' }),
-    status: Type.Integer({ description: 'The HTTP status.' }),
-    detail: Type.String({ description: 'What happened, why, and what to do.' }),
-    code: Type.String({ description: 'Stable and searchable.' }),
-    errors: Type.Optional(
-      Type.Array(
-        Type.Object({
-          path: Type.String({ description: 'JSON pointer to what is wrong.' }),
-          message: Type.String({ description: 'What is allowed there.' }),
-        }),
-      ),
-    ),
-  },
-  { description: 'A problem (RFC 9457).' },
-);
-export type Problem = Static<typeof Problem>;
 
 export function problemOf(failure: Failure): Problem {
   const { code, title, status, message: detail, faults } = failure;

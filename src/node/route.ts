@@ -8,7 +8,7 @@ import type {
   RawServerDefault,
   RouteGenericInterface,
 } from 'fastify';
-import type { TObject, TSchema } from 'typebox';
+import type { Endpoint, Shapes } from '../api/endpoint.js';
 import type { FailureCode } from '../schema/failure.js';
 import type { Auth } from './access.js';
 import type { Parts } from './node-context.js';
@@ -27,21 +27,6 @@ export type Domain =
   | 'keys and sessions'
   | 'node'
   | 'home';
-
-/** The schemas of what comes in. What is left out takes nothing: a query or body with any field is refused. */
-export interface Shapes {
-  readonly params?: TObject;
-  readonly querystring?: TObject;
-  readonly body?: TSchema;
-}
-
-/** What an answer with one status looks like. */
-export interface Answer {
-  readonly description: string;
-  /** Media type; `application/json` when absent. */
-  readonly type?: string;
-  readonly schema?: TSchema;
-}
 
 /**
  * A request that is answered as told here, on a node where the machine `edge-gateway` belongs to the caller and has one contract
@@ -64,18 +49,13 @@ export type Asked<S extends Shapes> = FastifyRequest<
   TypeBoxTypeProvider
 >;
 
-export interface Declaration<S extends Shapes> {
-  readonly method: 'GET' | 'POST' | 'DELETE';
-  /** With parameters in braces: `/api/chain/{slug}/event`. */
-  readonly path: string;
+export interface Declaration<S extends Shapes> extends Endpoint {
   readonly auth: Auth;
   readonly tier: Tier;
   readonly domain: Domain;
   /** One sentence. */
   readonly summary: string;
   readonly shapes?: S;
-  /** By status. Errors are not listed here: every code of `errors` brings its own. */
-  readonly answers: Readonly<Record<number, Answer>>;
   /** Codes that are this route's own; those of its credentials, its body and the store are added by errorsOf. */
   readonly errors?: readonly FailureCode[];
   readonly example: Example;

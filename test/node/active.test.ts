@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LONGEST_WINDOW } from '../../src/api/machines.js';
 import { Host } from '../../src/host/host.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
-import { ActiveMachines, LONGEST_WINDOW } from '../../src/node/active-machines.js';
+import { ActiveMachines } from '../../src/node/active-machines.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { VirtualClock } from '../../src/time/virtual.js';
 import { type Running, startRunning } from './running.js';

@@ -1,21 +1,19 @@
 // Owns contracts: creating one from a definition, the deploy of the template included, listing, looking at one. Leaves both stages
 // of validation to limiter/validate.ts.
 
+import * as api from '../../api/contracts.js';
 import type { Contract } from '../../host/contract.js';
 import type { Machine } from '../../host/machine.js';
-import { ContractDefinition } from '../../limiter/definition.js';
 import { type Plan, windowCycles } from '../../limiter/plan.js';
 import { rateLimiter, TEMPLATE_ID } from '../../limiter/rate-limiter.js';
 import { planContract } from '../../limiter/validate.js';
 import { assert, Failure, type FailureCode } from '../../schema/failure.js';
-import { Type } from '../../schema/json-schema.js';
 import type { Caller } from '../access.js';
 import type { Limits } from '../limits.js';
 import type { Parts } from '../node-context.js';
 import { contractOf } from '../ownership.js';
 import { route } from '../route.js';
-import { closed, OfContract, OfMachine, Ok, Row, Slug } from '../shapes.js';
-import { ContractStatus, ContractView, contractStatus, contractView } from '../views.js';
+import { contractStatus, contractView } from '../views.js';
 
 const refusals = [
   'machine_not_found',
@@ -28,41 +26,12 @@ const refusals = [
 ] as const satisfies readonly FailureCode[];
 
 export const deployRateLimiter = route({
-  method: 'POST',
-  path: '/api/contracts/templates/rate-limiter/deploy',
+  ...api.deployRateLimiter,
   auth: 'key_or_session',
   tier: 'machine',
   domain: 'contract templates',
   summary:
     'Deploys the windowed rate limiter onto a machine: the contract starts allowing, and fires first in the next cycle.',
-  shapes: {
-    body: Type.Object(
-      {
-        slug: Slug,
-        threshold: Type.Optional(
-          Type.Integer({
-            minimum: 1,
-            maximum: 1_000_000_000,
-            description: 'Request events a window may hold; 100 when absent.',
-          }),
-        ),
-        within: Type.Optional(
-          Type.Integer({
-            minimum: 1,
-            maximum: 100_000,
-            description: 'Length of the rolling window in cycles; 60 when absent.',
-          }),
-        ),
-      },
-      closed,
-    ),
-  },
-  answers: {
-    201: {
-      description: 'The contract.',
-      schema: Type.Object({ ok: Ok, contract: ContractView, template_id: Type.Literal(TEMPLATE_ID) }),
-    },
-  },
   errors: refusals,
   example: { body: { slug: 'edge-gateway', threshold: 100, within: 60 }, status: 201 },
   async handle(parts, { body, caller }, reply) {
@@ -74,16 +43,13 @@ export const deployRateLimiter = route({
 });
 
 export const createContract = route({
-  method: 'POST',
-  path: '/api/chain/{slug}/contracts',
+  ...api.createContract,
   auth: 'key_or_session',
   tier: 'machine',
   domain: 'contracts',
   summary:
     'Creates a contract from a definition of your own: parsed by its schema, then checked against the live operator registry.',
-  shapes: { params: OfMachine, body: ContractDefinition },
   checksBody: true,
-  answers: { 201: { description: 'The contract.', schema: Type.Object({ ok: Ok, contract: ContractView }) } },
   errors: refusals,
   example: { params: { slug: 'edge-gateway' }, body: rateLimiter({ threshold: 5, within: 10 }), status: 201 },
   async handle(parts, { params, body, caller }, reply) {
@@ -94,16 +60,11 @@ export const createContract = route({
 });
 
 export const listContracts = route({
-  method: 'GET',
-  path: '/api/chain/{slug}/contracts',
+  ...api.listContracts,
   auth: 'public_or_owner',
   tier: 'public',
   domain: 'contracts',
   summary: 'Lists the contracts of a machine in order of creation.',
-  shapes: { params: OfMachine },
-  answers: {
-    200: { description: 'The contracts.', schema: Type.Object({ ok: Ok, contracts: Type.Array(ContractView) }) },
-  },
   errors: ['machine_not_found'],
   example: { params: { slug: 'edge-gateway' }, status: 200 },
   async handle({ ownership, durability }, { params, caller }) {
@@ -114,33 +75,12 @@ export const listContracts = route({
   },
 });
 
-/** Last transitions are looked for among so many rows at the end of the record, and so many are told. */
-const LOOK_BACK = 200;
-const TOLD = 10;
-
 export const getContract = route({
-  method: 'GET',
-  path: '/api/chain/{slug}/contracts/{contract_id}',
+  ...api.getContract,
   auth: 'public_or_owner',
   tier: 'public',
   domain: 'contracts',
   summary: 'Tells about a contract: its state, its window, when to come again, its last transitions.',
-  shapes: { params: OfContract },
-  answers: {
-    200: {
-      description: 'The contract.',
-      schema: Type.Object({
-        ok: Ok,
-        contract: Type.Object({
-          ...ContractStatus.properties,
-          definition: ContractDefinition,
-          last_transitions: Type.Array(Row, {
-            description: `Up to ${TOLD}, of the last ${LOOK_BACK} rows; newest last.`,
-          }),
-        }),
-      }),
-    },
-  },
   errors: ['machine_not_found', 'contract_not_found'],
   example: { params: { slug: 'edge-gateway', contract_id: '{contract_id}' }, status: 200 },
   async handle({ host, store, ownership, durability, clock }, { params, caller }) {
@@ -148,8 +88,12 @@ export const getContract = route({
     const contract = contractOf(host, machine, params.contract_id);
     if (contract.failure === undefined) contract.advance(clock.cycle());
     const status = contractStatus(contract);
-    const query = { afterSeq: Math.max(0, machine.head.seq - LOOK_BACK), limit: LOOK_BACK, contractId: contract.id };
-    const last_transitions = store.rows(machine.slug, { ...query, kind: 'transition' }).slice(-TOLD);
+    const query = {
+      afterSeq: Math.max(0, machine.head.seq - api.LOOK_BACK),
+      limit: api.LOOK_BACK,
+      contractId: contract.id,
+    };
+    const last_transitions = store.rows(machine.slug, { ...query, kind: 'transition' }).slice(-api.TOLD);
     await durability.ofRows(machine);
     return { ok: true, contract: { ...status, definition: contract.plan.definition, last_transitions } };
   },

@@ -1,28 +1,18 @@
 // Owns POST …/event: one event, or several of one kind at once, to whoever listens. Leaves who listens to counting.ts.
+import * as api from '../../api/events.js';
 import { Failure } from '../../schema/failure.js';
-import { Type } from '../../schema/json-schema.js';
 import { countEvents, type Listener, listenersOf, whyNotAt } from '../counting.js';
-import { type Decision, DecisionShape, decisionOf } from '../decision.js';
-import { EventShape } from '../event-line.js';
+import { type Decision, decisionOf } from '../decision.js';
 import type { Parts } from '../node-context.js';
 import { route } from '../route.js';
-import { Cycle, OfMachine, Ok } from '../shapes.js';
 
 export const countOne = route({
-  method: 'POST',
-  path: '/api/chain/{slug}/event',
+  ...api.countOne,
   auth: 'key_or_session',
   tier: 'machine',
   domain: 'events',
   summary:
     'Counts an event in every contract of the machine that listens to its kind, or in one of them, and tells the decisions.',
-  shapes: { params: OfMachine, body: EventShape },
-  answers: {
-    200: {
-      description: 'The decision of every contract that counted it.',
-      schema: Type.Object({ ok: Ok, cycle: Cycle, contracts: Type.Array(DecisionShape) }),
-    },
-  },
   errors: [
     'machine_not_found',
     'not_owner',

@@ -1,55 +1,23 @@
 // Owns POST …/events: many events at once, as a JSON array or line by line. Leaves each line to bulk.ts.
 //
 // The answer comes when the last line was read: a client that writes all of its lines before it reads a word is served, too.
+
 import type { Readable } from 'node:stream';
+import * as api from '../../api/events.js';
 import { Failure } from '../../schema/failure.js';
-import { Type } from '../../schema/json-schema.js';
 import { LineCutter } from '../../traffic/log/lines.js';
 import { BulkCount } from '../bulk.js';
-import { DecisionShape } from '../decision.js';
-import { EventShape } from '../event-line.js';
 import type { Parts } from '../node-context.js';
 import { failureFrom } from '../problem.js';
 import { route } from '../route.js';
-import { Cycle, OfMachine, Ok } from '../shapes.js';
-
-const Line = Type.Integer({ description: 'Number of a line, or place in the array, from 1.' });
-const Sum = (description: string) => Type.Integer({ description });
-
-const Outcome = Type.Object({
-  from_line: Line,
-  to_line: Line,
-  outcome: Type.Enum(['admitted', 'limited', 'mixed', 'refused']),
-  admitted: Sum('Events admitted on these lines.'),
-  limited: Sum('Events limited on these lines.'),
-  code: Type.Optional(Type.String({ description: 'Why refused lines were not counted.' })),
-  detail: Type.Optional(Type.String({ description: 'The same in words, of the first of them.' })),
-});
-
-const Answer = Type.Object({
-  ok: Ok,
-  cycle: Cycle,
-  lines: Sum('Lines with something on them.'),
-  counted: Sum('Lines that were counted.'),
-  refused: Sum('Lines that were not.'),
-  admitted: Sum('Events that every contract admitted.'),
-  limited: Sum('Events that some contract limited.'),
-  complete: Type.Boolean({ description: 'Whether all lines were read. If not, send again from `next_line` on.' }),
-  next_line: Type.Optional(Line),
-  outcomes: Type.Array(Outcome, { description: 'Of every line, in order; neighbours with the same outcome are one.' }),
-  contracts: Type.Array(DecisionShape),
-});
 
 export const countMany = route({
-  method: 'POST',
-  path: '/api/chain/{slug}/events',
+  ...api.countMany,
   auth: 'key_or_session',
   tier: 'machine',
   domain: 'events',
   summary:
     'Counts many events at once: a JSON array, or one event a line (NDJSON). Bad lines are reported, good ones counted.',
-  shapes: { params: OfMachine, body: Type.Array(EventShape) },
-  answers: { 200: { description: 'An outcome for every line.', schema: Answer } },
   errors: ['machine_not_found', 'not_owner', 'invalid_json', 'invalid_input'],
   example: {
     params: { slug: 'edge-gateway' },

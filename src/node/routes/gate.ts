@@ -1,37 +1,23 @@
 // Owns the gate: one request event and its decision, for a gateway that asks at every request. Leaves deciding to the contract,
 // the header fields to rate-limit-fields.ts.
+
 import type { FastifyReply } from 'fastify';
 import type { Static } from 'typebox';
+import * as api from '../../api/events.js';
 import type { Contract } from '../../host/contract.js';
 import { Failure } from '../../schema/failure.js';
-import { Type } from '../../schema/json-schema.js';
 import { cycleOf } from '../../time/cycle.js';
-import { type Decision, DecisionShape, decisionOf, retryAfterOf } from '../decision.js';
+import { type Decision, decisionOf, retryAfterOf } from '../decision.js';
 import type { Parts } from '../node-context.js';
 import { contractOf } from '../ownership.js';
-import { PROBLEM_TYPE, Problem } from '../problem.js';
+import { PROBLEM_TYPE } from '../problem.js';
 import type { RateLimitFields } from '../rate-limit-fields.js';
 import { type Asked, type Declaration, route } from '../route.js';
-import { Cycle, closed, OfContract, Ok } from '../shapes.js';
+
+type Shapes = typeof api.gate.shapes;
 
 /** The kind of event that a gate counts. */
 const REQUEST = 'request';
-
-const Query = Type.Object(
-  { peek: Type.Optional(Type.Boolean({ description: 'Tells how a request would be decided, and counts nothing.' })) },
-  closed,
-);
-const shapes = { params: OfContract, querystring: Query } as const;
-
-const { admitted: _admitted, limited: _limited, ...fields } = DecisionShape.properties;
-const Admitted = Type.Object({ ok: Ok, cycle: Cycle, decision: Type.Literal('admitted'), ...fields });
-const Limited = Type.Object({
-  ...Problem.properties,
-  cycle: Cycle,
-  decision: Type.Literal('limited'),
-  ...fields,
-  'violated-policies': Type.Array(Type.String()),
-});
 
 /** The problem type that is registered for this (RFC 9457, draft-ietf-httpapi-ratelimit-headers). */
 const QUOTA_EXCEEDED = 'https://iana.org/assignments/http-problem-types#quota-exceeded';
@@ -40,43 +26,30 @@ const QUOTA_EXCEEDED = 'https://iana.org/assignments/http-problem-types#quota-ex
 const VIOLATED = ['default'];
 
 const declaration = {
-  path: '/api/chain/{slug}/contracts/{contract_id}/gate',
   auth: 'key_or_session',
   tier: 'machine',
   domain: 'events',
-  shapes,
-  answers: {
-    200: {
-      description: 'Admitted; the header fields RateLimit and RateLimit-Policy tell what is left.',
-      schema: Admitted,
-    },
-    429: {
-      description: 'Limited; Retry-After tells when a client that is alone is admitted.',
-      type: 'application/problem+json',
-      schema: Limited,
-    },
-  },
   errors: ['machine_not_found', 'not_owner', 'contract_not_found', 'unknown_event_type', 'contract_failed'],
   example: { params: { slug: 'edge-gateway', contract_id: '{contract_id}' }, query: {}, status: 200 },
   changes: true,
   hasHead: false,
   isHot: true,
   handle: decide,
-} as const satisfies Partial<Declaration<typeof shapes>>;
+} as const satisfies Partial<Declaration<Shapes>>;
 
 export const gate = route({
+  ...api.gate,
   ...declaration,
-  method: 'GET',
   summary: 'Counts one request and decides it: 200 admitted, 429 limited. With ?peek=1 it counts nothing.',
 });
 
 export const gateByPost = route({
+  ...api.gateByPost,
   ...declaration,
-  method: 'POST',
   summary: 'The same for clients that change nothing by GET.',
 });
 
-function decide(parts: Parts, request: Asked<typeof shapes>, reply: FastifyReply): unknown {
+function decide(parts: Parts, request: Asked<Shapes>, reply: FastifyReply): unknown {
   const { slug, contract_id } = request.params;
   const machine = parts.ownership.owned(slug, request.caller);
   const contract = contractOf(parts.host, machine, contract_id);
@@ -84,7 +57,7 @@ function decide(parts: Parts, request: Asked<typeof shapes>, reply: FastifyReply
   if (kind < 0) throw countsNoRequests(contract);
   const nowMs = parts.clock.now();
   const cycle = cycleOf(nowMs, parts.clock.cycleMs);
-  const { peek } = request.query as Static<typeof Query>;
+  const { peek } = request.query as Static<Shapes['querystring']>;
   const decision = peek === true ? foreseen(contract, kind, cycle) : taken(parts, contract, kind, cycle);
   // Taken down now: while the answer waits for the disk, the contract may go on to the next cycle.
   const decided = contract.gate.cycle;

@@ -1,40 +1,20 @@
 // Owns machines: creating, listing, looking at one. Leaves who may see which to ownership.ts.
+import * as api from '../../api/machines.js';
 import { assert, Failure } from '../../schema/failure.js';
-import { Type } from '../../schema/json-schema.js';
 import type { Caller } from '../access.js';
 import type { Parts } from '../node-context.js';
 import { route } from '../route.js';
-import { closed, OfMachine, Ok, Slug } from '../shapes.js';
-import { MachineSummary, MachineView, machineSummary, machineView } from '../views.js';
+import { machineSummary, machineView } from '../views.js';
 
 /** Slugs that would hide other routes below /api/chain, or that the node keeps for itself. */
 const isReserved = (slug: string) => slug === 'active' || slug === 'state-machines' || slug.startsWith('weir-');
 
 export const createMachine = route({
-  method: 'POST',
-  path: '/api/chain/state-machines',
+  ...api.createMachine,
   auth: 'key_or_session',
   tier: 'account',
   domain: 'state machines',
   summary: 'Creates a machine. Its record begins with the row of its creation.',
-  shapes: {
-    body: Type.Object(
-      {
-        slug: Slug,
-        is_public: Type.Optional(Type.Boolean({ description: 'Whether anyone may look at it; false when absent.' })),
-        display_name: Type.Optional(
-          Type.String({
-            minLength: 1,
-            maxLength: 200,
-            pattern: '^[^\\u0000-\\u001f\\u007f]*$',
-            description: 'For people; the slug when absent.',
-          }),
-        ),
-      },
-      closed,
-    ),
-  },
-  answers: { 201: { description: 'The machine.', schema: Type.Object({ ok: Ok, machine: MachineView }) } },
   errors: ['slug_taken', 'limit_reached'],
   example: { body: { slug: 'another-gateway', is_public: true, display_name: 'Another gateway' }, status: 201 },
   async handle(parts, { body, caller }, reply) {
@@ -53,35 +33,11 @@ export const createMachine = route({
 });
 
 export const listMachines = route({
-  method: 'GET',
-  path: '/api/chain/state-machines',
+  ...api.listMachines,
   auth: 'public_or_owner',
   tier: 'public',
   domain: 'state machines',
   summary: 'Lists the public machines and your own, by slug.',
-  shapes: {
-    querystring: Type.Object(
-      {
-        after: Type.Optional(
-          Type.String({ maxLength: 64, description: 'Only slugs behind this one: `next` of the page before.' }),
-        ),
-        limit: Type.Optional(
-          Type.Integer({ minimum: 1, maximum: 1_000, description: 'Machines a page; 100 when absent.' }),
-        ),
-      },
-      closed,
-    ),
-  },
-  answers: {
-    200: {
-      description: 'A page of machines.',
-      schema: Type.Object({
-        ok: Ok,
-        machines: Type.Array(MachineSummary),
-        next: Type.Optional(Type.String({ description: 'Give it as `after` for the next page; absent on the last.' })),
-      }),
-    },
-  },
   example: { query: { limit: '10' }, status: 200 },
   async handle({ ownership, durability }, { query, caller }) {
     const { after = '', limit = 100 } = query;
@@ -94,14 +50,11 @@ export const listMachines = route({
 });
 
 export const getMachine = route({
-  method: 'GET',
-  path: '/api/chain/state-machines/{slug}',
+  ...api.getMachine,
   auth: 'public_or_owner',
   tier: 'public',
   domain: 'state machines',
   summary: 'Tells about a machine, its contracts and the end of its record.',
-  shapes: { params: OfMachine },
-  answers: { 200: { description: 'The machine.', schema: Type.Object({ ok: Ok, machine: MachineView }) } },
   errors: ['machine_not_found'],
   example: { params: { slug: 'edge-gateway' }, status: 200 },
   async handle({ ownership, durability }, { params, caller }) {

@@ -1,31 +1,20 @@
 // Owns POST /api/demo-key/mint: a free key for anyone, so many an address. Leaves the limit to mint-limit.ts.
 
+import * as api from '../../api/node.js';
 import type { Contract } from '../../host/contract.js';
 import { Failure } from '../../schema/failure.js';
-import { Type } from '../../schema/json-schema.js';
 import { secondsUntil } from '../../time/cycle.js';
 import { retryAfterOf } from '../decision.js';
 import type { Parts } from '../node-context.js';
 import { route } from '../route.js';
 import { newKey, newName } from '../secret.js';
-import { Ok } from '../shapes.js';
-
-const Answer = Type.Object({
-  ok: Ok,
-  key: Type.String({ pattern: '^weir_[A-Za-z0-9_-]{43}$', description: 'Shown this once; the node keeps its hash.' }),
-  key_id: Type.String({ description: 'Names the key; no secret.' }),
-  owner: Type.String({ description: 'Whose machines the key opens.' }),
-  expires_at: Type.String({ description: 'ISO 8601.' }),
-});
 
 export const mintKey = route({
-  method: 'POST',
-  path: '/api/demo-key/mint',
+  ...api.mintKey,
   auth: 'public',
   tier: 'account',
   domain: 'keys and sessions',
   summary: 'Mints a free key. So many an address: a rate-limiter contract of the node decides.',
-  answers: { 201: { description: 'The key. It is not shown again.', schema: Answer } },
   errors: ['too_many_requests'],
   example: { status: 201 },
   async handle(parts, request, reply) {

@@ -1,62 +1,27 @@
 // Owns reading the record of a machine: in pages, as a whole, verified. Leaves the format of an export to record/export.ts,
 // walking the chain to verifications.ts.
+
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { Static } from 'typebox';
+import * as api from '../../api/record.js';
 import type { Machine } from '../../host/machine.js';
 import { closingOf, exportRecord } from '../../record/export.js';
 import type { AuditRow } from '../../record/row.js';
 import { signCheckpoint } from '../../record/signing.js';
-import { Type } from '../../schema/json-schema.js';
 import type { RowQuery } from '../../store/store.js';
 import type { Turns } from '../fair-queue.js';
 import type { Parts } from '../node-context.js';
 import { type Asked, route } from '../route.js';
-import { ContractId, Cycle, closed, Head, OfMachine, Ok, Row, Seq } from '../shapes.js';
 
 const NDJSON = 'application/x-ndjson';
 
-const Query = Type.Object(
-  {
-    after_seq: Type.Optional(Seq),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: 'Rows a page; 100 when absent.' })),
-    kind: Type.Optional(Type.Enum(['machine_created', 'contract_created', 'transition', 'transition_failed'])),
-    contract_id: Type.Optional(ContractId),
-    from_cycle: Type.Optional(Cycle),
-    to_cycle: Type.Optional(Cycle),
-    format: Type.Optional(
-      Type.Enum(['json', 'ndjson'], {
-        description:
-          'ndjson: the whole record, a row a line, closed by a signed checkpoint. The header Accept asks for it, too.',
-      }),
-    ),
-  },
-  closed,
-);
-const shapes = { params: OfMachine, querystring: Query } as const;
-
 export const readRecord = route({
-  method: 'GET',
-  path: '/api/chain/{slug}/state',
+  ...api.readRecord,
   auth: 'public_or_owner',
   tier: 'public',
   domain: 'record',
   summary: 'Reads the record of a machine: audit rows by seq, in pages, or all of it as NDJSON for `weir verify`.',
-  shapes,
-  answers: {
-    200: {
-      description: 'A page of rows.',
-      schema: Type.Object({
-        ok: Ok,
-        machine: Type.String(),
-        rows: Type.Array(Row),
-        head: Head,
-        next_after_seq: Type.Optional(
-          Type.Integer({ description: 'Give it as `after_seq` for the next page; absent on the last.' }),
-        ),
-      }),
-    },
-  },
   errors: ['machine_not_found'],
   example: { params: { slug: 'edge-gateway' }, query: { kind: 'transition', limit: '10' }, status: 200 },
   async handle(parts, request, reply) {
@@ -77,39 +42,11 @@ export const readRecord = route({
 });
 
 export const verifyRecord = route({
-  method: 'GET',
-  path: '/api/chain/{slug}/state/verify',
+  ...api.verifyRecord,
   auth: 'public_or_owner',
   tier: 'public',
   domain: 'record',
   summary: 'Walks the record: every hash, link, transition, proof, and the newest signed checkpoint.',
-  shapes: { params: OfMachine },
-  answers: {
-    200: {
-      description: 'Whether the record holds, and if not, where it ceases to.',
-      schema: Type.Object({
-        ok: Ok,
-        valid: Type.Boolean(),
-        machine: Type.Union([Type.String(), Type.Null()]),
-        rows: Type.Integer({ description: 'Rows that hold, from the first.' }),
-        head: Type.Union([Head, Type.Null()]),
-        first_broken: Type.Union([
-          Type.Null(),
-          Type.Object({
-            seq: Type.Optional(Type.Integer()),
-            line: Type.Integer(),
-            check: Type.String(),
-            reason: Type.String(),
-          }),
-        ]),
-        checkpoint: Type.Union([
-          Type.Null(),
-          Type.Object({ seq: Type.Integer(), cycle: Cycle, signed_by: Type.String(), pinned: Type.Boolean() }),
-        ]),
-        proofs: Type.Integer({ description: 'Firings that were computed again.' }),
-      }),
-    },
-  },
   errors: ['machine_not_found', 'node_overloaded'],
   example: { params: { slug: 'edge-gateway' }, status: 200 },
   async handle({ ownership, verifications, durability }, { params, caller }) {
@@ -119,12 +56,12 @@ export const verifyRecord = route({
   },
 });
 
-function wantsAll({ query, headers }: Asked<typeof shapes>): boolean {
+function wantsAll({ query, headers }: Asked<typeof api.readRecord.shapes>): boolean {
   if (query.format !== undefined) return query.format === 'ndjson';
   return headers.accept?.includes(NDJSON) ?? false;
 }
 
-function queryOf(filter: Omit<Static<typeof Query>, 'limit' | 'format'>): RowQuery {
+function queryOf(filter: Omit<Static<typeof api.readRecord.shapes.querystring>, 'limit' | 'format'>): RowQuery {
   const { after_seq, kind, contract_id, from_cycle, to_cycle } = filter;
   return {
     ...(after_seq === undefined ? {} : { afterSeq: after_seq }),

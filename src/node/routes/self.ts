@@ -1,37 +1,19 @@
 // Owns what the node says about itself: its routes, its clock, whether it lives, is ready, and how it does.
 
+import * as api from '../../api/node.js';
+import { Ok } from '../../api/shapes.js';
 import { Failure } from '../../schema/failure.js';
 import { Type } from '../../schema/json-schema.js';
 import { startOf } from '../../time/cycle.js';
 import { route } from '../route.js';
-import { Cycle, Ok } from '../shapes.js';
 
 const common = { method: 'GET', auth: 'public', domain: 'node' } as const;
 
 export const listEndpoints = route({
+  ...api.listEndpoints,
   ...common,
-  path: '/api/endpoints',
   tier: 'public',
   summary: 'Lists every route of this node.',
-  answers: {
-    200: {
-      description: 'The registry.',
-      schema: Type.Object({
-        ok: Ok,
-        count: Type.Integer(),
-        endpoints: Type.Array(
-          Type.Object({
-            method: Type.String(),
-            path: Type.String(),
-            auth: Type.String(),
-            tier: Type.String(),
-            domain: Type.String(),
-            summary: Type.String(),
-          }),
-        ),
-      }),
-    },
-  },
   example: { status: 200 },
   handle({ routes }) {
     const endpoints = routes.map(({ method, path, auth, tier, domain, summary }) => ({
@@ -62,21 +44,10 @@ export const showOpenApi = route({
 });
 
 export const tellCycle = route({
+  ...api.tellCycle,
   ...common,
-  path: '/api/clock',
   tier: 'public',
   summary: 'Tells the running cycle and when the next one begins.',
-  answers: {
-    200: {
-      description: 'How a client aligns itself.',
-      schema: Type.Object({
-        ok: Ok,
-        cycle: Cycle,
-        cycle_ms: Type.Integer({ description: 'Length of a cycle.' }),
-        next_cycle_in_ms: Type.Number({ description: 'From the moment of the answer.' }),
-      }),
-    },
-  },
   example: { status: 200 },
   handle({ clock }) {
     const { cycleMs: cycle_ms } = clock;

@@ -1,25 +1,18 @@
 // Owns sessions: a key exchanged for a cookie, and the end of it. Leaves checking them to access.ts.
-import { assert } from '../../schema/failure.js';
-import { Type } from '../../schema/json-schema.js';
-import { SESSION_COOKIE } from '../access.js';
-import { type Asked, route, type Shapes } from '../route.js';
-import { newSession } from '../secret.js';
-import { Ok } from '../shapes.js';
 
-const Answer = Type.Object({
-  ok: Ok,
-  owner: Type.String(),
-  expires_at: Type.String({ description: 'ISO 8601; not after the key itself.' }),
-});
+import type { Shapes } from '../../api/endpoint.js';
+import * as api from '../../api/node.js';
+import { assert } from '../../schema/failure.js';
+import { SESSION_COOKIE } from '../access.js';
+import { type Asked, route } from '../route.js';
+import { newSession } from '../secret.js';
 
 export const openSession = route({
-  method: 'POST',
-  path: '/api/session',
+  ...api.openSession,
   auth: 'key',
   tier: 'account',
   domain: 'keys and sessions',
   summary: `Exchanges a key for a session: sets the cookie ${SESSION_COOKIE}.`,
-  answers: { 201: { description: 'The cookie is set.', schema: Answer } },
   example: { status: 201 },
   async handle({ clock, credentials, durability, limits }, request, reply) {
     const { caller } = request;
@@ -35,13 +28,11 @@ export const openSession = route({
 });
 
 export const endSession = route({
-  method: 'DELETE',
-  path: '/api/session',
+  ...api.endSession,
   auth: 'session',
   tier: 'account',
   domain: 'keys and sessions',
   summary: 'Ends the session whose cookie is sent.',
-  answers: { 204: { description: 'The session is over.' } },
   example: { status: 204 },
   async handle({ access, durability }, request, reply) {
     const hash = request.caller?.sessionHash;

@@ -1,79 +1,22 @@
 // Owns POST /api/core/shift: operators projected over cycles to come. Leaves computing and proving to core/operator/.
+
 import type { Static } from 'typebox';
+import * as api from '../../api/operators.js';
 import { fire } from '../../operator/fire.js';
 import { SUBSTRATE } from '../../operator/ko42.js';
 import type { Operator } from '../../operator/operator.js';
 import type { OperatorRegistry } from '../../operator/registry.js';
 import { nearest } from '../../schema/did-you-mean.js';
 import { Failure } from '../../schema/failure.js';
-import { Type } from '../../schema/json-schema.js';
 import { CYCLE_MS } from '../../time/cycle.js';
 import { route } from '../route.js';
-import { Cycle, closed, Hash, Ok } from '../shapes.js';
-
-const MOST_STEPS = 32;
-
-const Body = Type.Object(
-  {
-    steps: Type.Integer({ minimum: 1, maximum: MOST_STEPS, description: 'How many cycles, one a step.' }),
-    base_cycle: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: Number.MAX_SAFE_INTEGER - MOST_STEPS,
-        description: 'The cycle of step 0; the running one when absent.',
-      }),
-    ),
-    operators: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
-        maxItems: 16,
-        description: `Ids of operators; ${SUBSTRATE} is always part of it.`,
-      }),
-    ),
-    inputs: Type.Optional(
-      Type.Record(Type.String({ minLength: 1, maxLength: 64 }), Type.Number({ minimum: -1e300, maximum: 1e300 }), {
-        maxProperties: 64,
-        description: 'By name; each operator takes those it knows.',
-      }),
-    ),
-  },
-  closed,
-);
-
-const Summary = Type.Object({ min: Type.Number(), max: Type.Number(), mean: Type.Number() });
-
-const Step = Type.Object({
-  step: Type.Integer({ description: 'From 0.' }),
-  cycle: Cycle,
-  operator: Type.String(),
-  result: Type.Number(),
-  master_equation_block: Type.String({ description: 'The equation, verbatim.' }),
-  proof_digest: Hash,
-});
 
 export const shift = route({
-  method: 'POST',
-  path: '/api/core/shift',
+  ...api.shift,
   auth: 'key_and_session',
   tier: 'computation (public)',
   domain: 'compute, wizard surface',
   summary: 'Projects operators over cycles: computed, proved, verified, step by step.',
-  shapes: { body: Body },
-  answers: {
-    200: {
-      description: 'The projection, cycle by cycle.',
-      schema: Type.Object({
-        ok: Ok,
-        base_cycle: Cycle,
-        steps: Type.Integer(),
-        cycle_seconds: Type.Literal(CYCLE_MS / 1000),
-        projection: Type.Array(Step),
-        summary: Type.Object(
-          { ...Summary.properties, by_operator: Type.Record(Type.String(), Summary) },
-          { description: 'Of all results, and of those of each operator.' },
-        ),
-      }),
-    },
-  },
   errors: ['operator_not_registered', 'invalid_input', 'compute_failed', 'prove_failed', 'verify_failed'],
   example: { body: { steps: 3, base_cycle: 2_345_678_901, operators: [SUBSTRATE], inputs: { S: 100 } }, status: 200 },
   handle({ operators, clock }, { body }) {
@@ -98,7 +41,7 @@ function stepOf(
   inputs: Readonly<Record<string, number>>,
   step: number,
   cycle: number,
-): Static<typeof Step> {
+): Static<typeof api.Step> {
   const known = Object.entries(inputs).filter(([name]) => Object.hasOwn(operator.inputs, name));
   const firing = fire(operator, Object.fromEntries(known), cycle, { proofRequired: true });
   if (!firing.ok) {
@@ -147,7 +90,7 @@ function refuseUnknownInputs(chosen: readonly Operator[], inputs: Readonly<Recor
   });
 }
 
-function summaryOf(steps: readonly { readonly result: number }[]): Static<typeof Summary> {
+function summaryOf(steps: readonly { readonly result: number }[]): Static<typeof api.Summary> {
   const results = steps.map(({ result }) => result);
   // Divided before they are added: the sum of finite numbers need not be one.
   const mean = results.reduce((sum, result) => sum + result / results.length, 0);

@@ -1,35 +1,15 @@
 // Owns GET …/stream: opening a stream of events. Leaves everything after that to node/stream.ts.
+import * as api from '../../api/events.js';
 import { Failure } from '../../schema/failure.js';
-import { Type } from '../../schema/json-schema.js';
 import { route } from '../route.js';
-import { closed, OfMachine } from '../shapes.js';
 
 export const openStream = route({
-  method: 'GET',
-  path: '/api/chain/{slug}/stream',
+  ...api.openStream,
   auth: 'public_or_owner',
   tier: 'public',
   domain: 'events',
   summary:
     'Streams what happens on a machine as server-sent events: transition, rate_limited, rate_restored, cycle; each a CloudEvents envelope.',
-  shapes: {
-    params: OfMachine,
-    querystring: Type.Object(
-      {
-        last_event_id: Type.Optional(
-          Type.String({
-            maxLength: 16,
-            description:
-              'As the header Last-Event-ID, which goes before it: the seq of the last row that was seen; 0 for all.',
-          }),
-        ),
-      },
-      closed,
-    ),
-  },
-  answers: {
-    200: { description: 'The stream. It ends when the node does, or when you do.', type: 'text/event-stream' },
-  },
   errors: ['machine_not_found', 'invalid_input', 'node_overloaded'],
   example: { params: { slug: 'edge-gateway' }, query: { last_event_id: '0' }, status: 200 },
   hasHead: false,

@@ -1,54 +1,14 @@
 // Owns POST …/transition: a move that somebody asks for. Leaves moving, and writing it down, to the host.
-import { Type } from '../../schema/json-schema.js';
+import * as api from '../../api/contracts.js';
 import { contractOf } from '../ownership.js';
 import { route } from '../route.js';
-import { Cycle, closed, Hash, OfContract, Ok } from '../shapes.js';
 
 export const driveTransition = route({
-  method: 'POST',
-  path: '/api/chain/{slug}/contracts/{contract_id}/transition',
+  ...api.driveTransition,
   auth: 'key_or_session',
   tier: 'machine',
   domain: 'contracts',
   summary: 'Moves a contract to another state, whatever its counts are; the next evaluation applies the rules again.',
-  shapes: {
-    params: OfContract,
-    body: Type.Object(
-      {
-        to: Type.String({ minLength: 1, maxLength: 64, description: 'The state to enter.' }),
-        input: Type.Optional(
-          Type.Record(Type.String({ minLength: 1, maxLength: 64 }), Type.Number({ minimum: -1e300, maximum: 1e300 }), {
-            maxProperties: 32,
-            description: 'For the condition of the transition, and for its operator.',
-          }),
-        ),
-        hold_cycles: Type.Optional(
-          Type.Integer({
-            minimum: 0,
-            maximum: 100_000,
-            description: 'Cycles for which no evaluation moves it on; 0 when absent.',
-          }),
-        ),
-      },
-      closed,
-    ),
-  },
-  answers: {
-    200: {
-      description: 'The transition, as it stands in the record.',
-      schema: Type.Object({
-        ok: Ok,
-        previous_state: Type.String(),
-        new_state: Type.String(),
-        cycle: Cycle,
-        seq: Type.Integer({ description: 'Of its row.' }),
-        hash: Hash,
-        master_equation_block: Type.String({ description: 'The equation of the operator, verbatim.' }),
-        proof_digest: Type.Union([Hash, Type.Null()], { description: 'null where no proof is required.' }),
-        emitted: Type.Array(Type.String()),
-      }),
-    },
-  },
   errors: [
     'machine_not_found',
     'not_owner',

@@ -1,4 +1,4 @@
-// Owns the schemas that several routes share: names, numbers with their bounds, the pieces of answers.
+// Schemas that several endpoints share: names, numbers with their bounds, the pieces of answers.
 import { Type } from '../schema/json-schema.js';
 
 export const closed = { additionalProperties: false } as const;

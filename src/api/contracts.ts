@@ -1,0 +1,147 @@
+// The endpoints of contracts: templates, deploying, creating, listing, looking at one, moving one.
+import { ContractDefinition } from '../limiter/definition.js';
+import { TEMPLATE_ID } from '../limiter/rate-limiter.js';
+import { Type } from '../schema/json-schema.js';
+import type { Endpoint } from './endpoint.js';
+import { Cycle, closed, Hash, OfContract, OfMachine, Ok, Row, Slug } from './shapes.js';
+import { ContractStatus, ContractView } from './views.js';
+
+/** A contract shows up to `TOLD` transitions, those among the last `LOOK_BACK` rows of the record. */
+export const LOOK_BACK = 200;
+export const TOLD = 10;
+
+export const listTemplates = {
+  method: 'GET',
+  path: '/api/contracts/templates',
+  answers: {
+    200: {
+      description: 'The templates.',
+      schema: Type.Object({
+        ok: Ok,
+        count: Type.Integer(),
+        templates: Type.Array(
+          Type.Object({ id: Type.String(), category: Type.String(), name: Type.String(), version: Type.String() }),
+        ),
+      }),
+    },
+  },
+} as const satisfies Endpoint;
+
+export const inspectRateLimiter = {
+  method: 'GET',
+  path: '/api/contracts/templates/rate-limiter',
+  answers: { 200: { description: 'The template.', schema: Type.Object({ ok: Ok, template: ContractDefinition }) } },
+} as const satisfies Endpoint;
+
+export const deployRateLimiter = {
+  method: 'POST',
+  path: '/api/contracts/templates/rate-limiter/deploy',
+  shapes: {
+    body: Type.Object(
+      {
+        slug: Slug,
+        threshold: Type.Optional(
+          Type.Integer({
+            minimum: 1,
+            maximum: 1_000_000_000,
+            description: 'Request events a window may hold; 100 when absent.',
+          }),
+        ),
+        within: Type.Optional(
+          Type.Integer({
+            minimum: 1,
+            maximum: 100_000,
+            description: 'Length of the rolling window in cycles; 60 when absent.',
+          }),
+        ),
+      },
+      closed,
+    ),
+  },
+  answers: {
+    201: {
+      description: 'The contract.',
+      schema: Type.Object({ ok: Ok, contract: ContractView, template_id: Type.Literal(TEMPLATE_ID) }),
+    },
+  },
+} as const satisfies Endpoint;
+
+export const createContract = {
+  method: 'POST',
+  path: '/api/chain/{slug}/contracts',
+  shapes: { params: OfMachine, body: ContractDefinition },
+  answers: { 201: { description: 'The contract.', schema: Type.Object({ ok: Ok, contract: ContractView }) } },
+} as const satisfies Endpoint;
+
+export const listContracts = {
+  method: 'GET',
+  path: '/api/chain/{slug}/contracts',
+  shapes: { params: OfMachine },
+  answers: {
+    200: { description: 'The contracts.', schema: Type.Object({ ok: Ok, contracts: Type.Array(ContractView) }) },
+  },
+} as const satisfies Endpoint;
+
+export const getContract = {
+  method: 'GET',
+  path: '/api/chain/{slug}/contracts/{contract_id}',
+  shapes: { params: OfContract },
+  answers: {
+    200: {
+      description: 'The contract.',
+      schema: Type.Object({
+        ok: Ok,
+        contract: Type.Object({
+          ...ContractStatus.properties,
+          definition: ContractDefinition,
+          last_transitions: Type.Array(Row, {
+            description: `Up to ${TOLD}, of the last ${LOOK_BACK} rows; newest last.`,
+          }),
+        }),
+      }),
+    },
+  },
+} as const satisfies Endpoint;
+
+export const driveTransition = {
+  method: 'POST',
+  path: '/api/chain/{slug}/contracts/{contract_id}/transition',
+  shapes: {
+    params: OfContract,
+    body: Type.Object(
+      {
+        to: Type.String({ minLength: 1, maxLength: 64, description: 'The state to enter.' }),
+        input: Type.Optional(
+          Type.Record(Type.String({ minLength: 1, maxLength: 64 }), Type.Number({ minimum: -1e300, maximum: 1e300 }), {
+            maxProperties: 32,
+            description: 'For the condition of the transition, and for its operator.',
+          }),
+        ),
+        hold_cycles: Type.Optional(
+          Type.Integer({
+            minimum: 0,
+            maximum: 100_000,
+            description: 'Cycles for which no evaluation moves it on; 0 when absent.',
+          }),
+        ),
+      },
+      closed,
+    ),
+  },
+  answers: {
+    200: {
+      description: 'The transition, as it stands in the record.',
+      schema: Type.Object({
+        ok: Ok,
+        previous_state: Type.String(),
+        new_state: Type.String(),
+        cycle: Cycle,
+        seq: Type.Integer({ description: 'Of its row.' }),
+        hash: Hash,
+        master_equation_block: Type.String({ description: 'The equation of the operator, verbatim.' }),
+        proof_digest: Type.Union([Hash, Type.Null()], { description: 'null where no proof is required.' }),
+        emitted: Type.Array(Type.String()),
+      }),
+    },
+  },
+} as const satisfies Endpoint;

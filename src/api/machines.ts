@@ -1,0 +1,102 @@
+// The endpoints of machines: creating, listing, looking at one, the most active ones.
+import { Type } from '../schema/json-schema.js';
+import type { Endpoint } from './endpoint.js';
+import { Cycle, closed, OfMachine, Ok, Slug } from './shapes.js';
+import { MachineSummary, MachineView } from './views.js';
+
+/** The longest window of the ranking, in cycles. */
+export const LONGEST_WINDOW = 3_600;
+
+export const createMachine = {
+  method: 'POST',
+  path: '/api/chain/state-machines',
+  shapes: {
+    body: Type.Object(
+      {
+        slug: Slug,
+        is_public: Type.Optional(Type.Boolean({ description: 'Whether anyone may look at it; false when absent.' })),
+        display_name: Type.Optional(
+          Type.String({
+            minLength: 1,
+            maxLength: 200,
+            pattern: '^[^\\u0000-\\u001f\\u007f]*$',
+            description: 'For people; the slug when absent.',
+          }),
+        ),
+      },
+      closed,
+    ),
+  },
+  answers: { 201: { description: 'The machine.', schema: Type.Object({ ok: Ok, machine: MachineView }) } },
+} as const satisfies Endpoint;
+
+export const listMachines = {
+  method: 'GET',
+  path: '/api/chain/state-machines',
+  shapes: {
+    querystring: Type.Object(
+      {
+        after: Type.Optional(
+          Type.String({ maxLength: 64, description: 'Only slugs behind this one: `next` of the page before.' }),
+        ),
+        limit: Type.Optional(
+          Type.Integer({ minimum: 1, maximum: 1_000, description: 'Machines a page; 100 when absent.' }),
+        ),
+      },
+      closed,
+    ),
+  },
+  answers: {
+    200: {
+      description: 'A page of machines.',
+      schema: Type.Object({
+        ok: Ok,
+        machines: Type.Array(MachineSummary),
+        next: Type.Optional(Type.String({ description: 'Give it as `after` for the next page; absent on the last.' })),
+      }),
+    },
+  },
+} as const satisfies Endpoint;
+
+export const getMachine = {
+  method: 'GET',
+  path: '/api/chain/state-machines/{slug}',
+  shapes: { params: OfMachine },
+  answers: { 200: { description: 'The machine.', schema: Type.Object({ ok: Ok, machine: MachineView }) } },
+} as const satisfies Endpoint;
+
+export const listActive = {
+  method: 'GET',
+  path: '/api/chain/active',
+  shapes: {
+    querystring: Type.Object(
+      {
+        cycles: Type.Optional(
+          Type.Integer({ minimum: 1, maximum: LONGEST_WINDOW, description: 'Length of the window; 60 when absent.' }),
+        ),
+        limit: Type.Optional(
+          Type.Integer({ minimum: 1, maximum: 100, description: 'Length of the list; 10 when absent.' }),
+        ),
+      },
+      closed,
+    ),
+  },
+  answers: {
+    200: {
+      description: 'The most active machines first; ties by slug.',
+      schema: Type.Object({
+        ok: Ok,
+        window_cycles: Type.Integer(),
+        cycle: Cycle,
+        machines: Type.Array(
+          Type.Object({
+            slug: Type.String(),
+            transitions: Type.Integer({ description: 'Within the window.' }),
+            last_transition_cycle: Cycle,
+            contracts: Type.Integer({ description: 'On the machine.' }),
+          }),
+        ),
+      }),
+    },
+  },
+} as const satisfies Endpoint;

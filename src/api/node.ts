@@ -1,0 +1,98 @@
+// The endpoints of a node itself: keys and sessions, its public key, its endpoints, its clock.
+import { SuccessionShape } from '../record/shape.js';
+import { Type } from '../schema/json-schema.js';
+import type { Endpoint } from './endpoint.js';
+import { Cycle, Ok } from './shapes.js';
+
+const Minted = Type.Object({
+  ok: Ok,
+  key: Type.String({ pattern: '^weir_[A-Za-z0-9_-]{43}$', description: 'Shown this once; the node keeps its hash.' }),
+  key_id: Type.String({ description: 'Names the key; no secret.' }),
+  owner: Type.String({ description: 'Whose machines the key opens.' }),
+  expires_at: Type.String({ description: 'ISO 8601.' }),
+});
+
+const Session = Type.Object({
+  ok: Ok,
+  owner: Type.String(),
+  expires_at: Type.String({ description: 'ISO 8601; not after the key itself.' }),
+});
+
+export const mintKey = {
+  method: 'POST',
+  path: '/api/demo-key/mint',
+  answers: { 201: { description: 'The key. It is not shown again.', schema: Minted } },
+} as const satisfies Endpoint;
+
+export const openSession = {
+  method: 'POST',
+  path: '/api/session',
+  answers: { 201: { description: 'The cookie is set.', schema: Session } },
+} as const satisfies Endpoint;
+
+export const endSession = {
+  method: 'DELETE',
+  path: '/api/session',
+  answers: { 204: { description: 'The session is over.' } },
+} as const satisfies Endpoint;
+
+export const publicKey = {
+  method: 'GET',
+  path: '/api/updates/pubkey',
+  answers: {
+    200: {
+      description: 'The key.',
+      schema: Type.Object({
+        ok: Ok,
+        algorithm: Type.Literal('Ed25519'),
+        public_key: Type.String({ description: 'The 32 bytes of the key, base64.' }),
+        public_key_pem: Type.String(),
+        fingerprint: Type.String({ description: 'What people compare.' }),
+        version: Type.String({ description: 'Version of the node.' }),
+        successions: Type.Array(SuccessionShape, {
+          description: 'How the key followed from earlier ones, oldest first; empty when it is the first.',
+        }),
+      }),
+    },
+  },
+} as const satisfies Endpoint;
+
+export const listEndpoints = {
+  method: 'GET',
+  path: '/api/endpoints',
+  answers: {
+    200: {
+      description: 'The registry.',
+      schema: Type.Object({
+        ok: Ok,
+        count: Type.Integer(),
+        endpoints: Type.Array(
+          Type.Object({
+            method: Type.String(),
+            path: Type.String(),
+            auth: Type.String(),
+            tier: Type.String(),
+            domain: Type.String(),
+            summary: Type.String(),
+          }),
+        ),
+      }),
+    },
+  },
+} as const satisfies Endpoint;
+
+export const tellCycle = {
+  method: 'GET',
+  path: '/api/clock',
+  answers: {
+    200: {
+      description: 'How a client aligns itself.',
+      schema: Type.Object({
+        ok: Ok,
+        cycle: Cycle,
+        cycle_ms: Type.Integer({ description: 'Length of a cycle.' }),
+        next_cycle_in_ms: Type.Number({ description: 'From the moment of the answer.' }),
+      }),
+    },
+  },
+} as const satisfies Endpoint;

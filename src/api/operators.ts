@@ -1,0 +1,111 @@
+// The endpoints of operators: the registry, and projections over cycles to come.
+import { SUBSTRATE } from '../operator/ko42.js';
+import { Type } from '../schema/json-schema.js';
+import { CYCLE_MS } from '../time/cycle.js';
+import type { Endpoint } from './endpoint.js';
+import { Cycle, closed, Hash, Ok } from './shapes.js';
+
+const Numbers = Type.Record(Type.String(), Type.Number());
+
+const OperatorView = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  version: Type.String(),
+  kind: Type.Enum(['substrate', 'physics']),
+  equation: Type.String({ description: 'As it is written to the record.' }),
+  inputs: Type.Record(
+    Type.String(),
+    Type.Object({
+      unit: Type.String(),
+      min: Type.Number(),
+      max: Type.Number(),
+      default: Type.Optional(Type.Number({ description: 'Absent where the input has to be given.' })),
+      description: Type.String(),
+    }),
+  ),
+  result: Type.Object({ unit: Type.String(), description: Type.String() }),
+  proof_required: Type.Boolean({ description: 'Whether every fire is proved and verified.' }),
+  cases: Type.Array(
+    Type.Object({ inputs: Numbers, result: Type.Number(), tolerance: Type.Number(), source: Type.String() }),
+    { description: 'Published values that it reproduces.' },
+  ),
+});
+
+const MOST_STEPS = 32;
+
+const Body = Type.Object(
+  {
+    steps: Type.Integer({ minimum: 1, maximum: MOST_STEPS, description: 'How many cycles, one a step.' }),
+    base_cycle: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER - MOST_STEPS,
+        description: 'The cycle of step 0; the running one when absent.',
+      }),
+    ),
+    operators: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+        maxItems: 16,
+        description: `Ids of operators; ${SUBSTRATE} is always part of it.`,
+      }),
+    ),
+    inputs: Type.Optional(
+      Type.Record(Type.String({ minLength: 1, maxLength: 64 }), Type.Number({ minimum: -1e300, maximum: 1e300 }), {
+        maxProperties: 64,
+        description: 'By name; each operator takes those it knows.',
+      }),
+    ),
+  },
+  closed,
+);
+
+export const Summary = Type.Object({ min: Type.Number(), max: Type.Number(), mean: Type.Number() });
+
+export const Step = Type.Object({
+  step: Type.Integer({ description: 'From 0.' }),
+  cycle: Cycle,
+  operator: Type.String(),
+  result: Type.Number(),
+  master_equation_block: Type.String({ description: 'The equation, verbatim.' }),
+  proof_digest: Hash,
+});
+
+export const listOperators = {
+  method: 'GET',
+  path: '/api/operators',
+  answers: {
+    200: {
+      description: 'The registry.',
+      schema: Type.Object({ ok: Ok, count: Type.Integer(), operators: Type.Array(OperatorView) }),
+    },
+  },
+} as const satisfies Endpoint;
+
+export const getOperator = {
+  method: 'GET',
+  path: '/api/operators/{id}',
+  shapes: { params: Type.Object({ id: Type.String({ description: 'Id of the operator.' }) }) },
+  answers: { 200: { description: 'The operator.', schema: Type.Object({ ok: Ok, operator: OperatorView }) } },
+} as const satisfies Endpoint;
+
+export const shift = {
+  method: 'POST',
+  path: '/api/core/shift',
+  shapes: { body: Body },
+  answers: {
+    200: {
+      description: 'The projection, cycle by cycle.',
+      schema: Type.Object({
+        ok: Ok,
+        base_cycle: Cycle,
+        steps: Type.Integer(),
+        cycle_seconds: Type.Literal(CYCLE_MS / 1000),
+        projection: Type.Array(Step),
+        summary: Type.Object(
+          { ...Summary.properties, by_operator: Type.Record(Type.String(), Summary) },
+          { description: 'Of all results, and of those of each operator.' },
+        ),
+      }),
+    },
+  },
+} as const satisfies Endpoint;

@@ -1,0 +1,75 @@
+// The endpoints of the record: reading it, verifying it.
+import { Type } from '../schema/json-schema.js';
+import type { Endpoint } from './endpoint.js';
+import { ContractId, Cycle, closed, Head, OfMachine, Ok, Row, Seq } from './shapes.js';
+
+const Query = Type.Object(
+  {
+    after_seq: Type.Optional(Seq),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: 'Rows a page; 100 when absent.' })),
+    kind: Type.Optional(Type.Enum(['machine_created', 'contract_created', 'transition', 'transition_failed'])),
+    contract_id: Type.Optional(ContractId),
+    from_cycle: Type.Optional(Cycle),
+    to_cycle: Type.Optional(Cycle),
+    format: Type.Optional(
+      Type.Enum(['json', 'ndjson'], {
+        description:
+          'ndjson: the whole record, a row a line, closed by a signed checkpoint. The header Accept asks for it, too.',
+      }),
+    ),
+  },
+  closed,
+);
+const shapes = { params: OfMachine, querystring: Query } as const;
+
+export const readRecord = {
+  method: 'GET',
+  path: '/api/chain/{slug}/state',
+  shapes,
+  answers: {
+    200: {
+      description: 'A page of rows.',
+      schema: Type.Object({
+        ok: Ok,
+        machine: Type.String(),
+        rows: Type.Array(Row),
+        head: Head,
+        next_after_seq: Type.Optional(
+          Type.Integer({ description: 'Give it as `after_seq` for the next page; absent on the last.' }),
+        ),
+      }),
+    },
+  },
+} as const satisfies Endpoint;
+
+export const verifyRecord = {
+  method: 'GET',
+  path: '/api/chain/{slug}/state/verify',
+  shapes: { params: OfMachine },
+  answers: {
+    200: {
+      description: 'Whether the record holds, and if not, where it ceases to.',
+      schema: Type.Object({
+        ok: Ok,
+        valid: Type.Boolean(),
+        machine: Type.Union([Type.String(), Type.Null()]),
+        rows: Type.Integer({ description: 'Rows that hold, from the first.' }),
+        head: Type.Union([Head, Type.Null()]),
+        first_broken: Type.Union([
+          Type.Null(),
+          Type.Object({
+            seq: Type.Optional(Type.Integer()),
+            line: Type.Integer(),
+            check: Type.String(),
+            reason: Type.String(),
+          }),
+        ]),
+        checkpoint: Type.Union([
+          Type.Null(),
+          Type.Object({ seq: Type.Integer(), cycle: Cycle, signed_by: Type.String(), pinned: Type.Boolean() }),
+        ]),
+        proofs: Type.Integer({ description: 'Firings that were computed again.' }),
+      }),
+    },
+  },
+} as const satisfies Endpoint;

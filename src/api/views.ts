@@ -1,0 +1,99 @@
+// How machines, contracts, decisions and problems look in the answers of the node.
+import type { Static } from 'typebox';
+import { Type } from '../schema/json-schema.js';
+import { Cycle, Head } from './shapes.js';
+
+const machineFields = {
+  slug: Type.String(),
+  display_name: Type.String(),
+  is_public: Type.Boolean({ description: 'Whether anyone may look at it.' }),
+  is_own: Type.Boolean({ description: 'Whether it belongs to who asks.' }),
+  created_cycle: Cycle,
+  head: Head,
+};
+
+export const MachineSummary = Type.Object({
+  ...machineFields,
+  contract_count: Type.Integer({ description: 'Contracts on the machine.' }),
+});
+
+const ContractLine = Type.Object({
+  id: Type.String(),
+  currentState: Type.String(),
+  name: Type.String({ description: 'Name of its definition.' }),
+});
+
+export const MachineView = Type.Object({
+  ...machineFields,
+  contracts: Type.Array(ContractLine, { description: 'In order of creation.' }),
+});
+
+const contractFields = {
+  id: Type.String(),
+  currentState: Type.String({ description: 'Name of the state it is in.' }),
+  machine: Type.String({ description: 'Slug of its machine.' }),
+  name: Type.String({ description: 'Name of its definition.' }),
+  version: Type.String({ description: 'Version of its definition.' }),
+  template_id: Type.Optional(Type.String({ description: 'The template it was made from; absent when from none.' })),
+  threshold: Type.Optional(Type.Integer({ description: 'Largest count at which the initial state stays.' })),
+  within: Type.Optional(Type.Integer({ description: 'Length of the window in cycles.' })),
+  created_cycle: Cycle,
+  first_fire_cycle: Cycle,
+};
+
+export const ContractView = Type.Object(contractFields);
+
+export const ContractStatus = Type.Object({
+  ...contractFields,
+  count: Type.Integer({ description: 'Events in the window.' }),
+  remaining: Type.Optional(Type.Integer({ description: 'max(0, threshold - count).' })),
+  retry_after_cycles: Type.Optional(
+    Type.Integer({ description: '0 when a request would be admitted now; absent for never.' }),
+  ),
+  restores_in_cycles: Type.Optional(
+    Type.Integer({ description: 'Absent when it admits now, or never will by itself.' }),
+  ),
+  held_until_cycle: Type.Optional(
+    Type.Integer({ description: 'No evaluation moves it before; absent when nothing holds it.' }),
+  ),
+  failure: Type.Optional(Type.String({ description: 'Why it has stopped; absent while it runs.' })),
+});
+
+export const DecisionShape = Type.Object({
+  id: Type.String({ description: 'Id of the contract.' }),
+  state: Type.String({ description: 'State after the events were counted.' }),
+  count: Type.Integer({ description: 'Events in the window, limited ones included.' }),
+  threshold: Type.Optional(
+    Type.Integer({ description: 'The largest count at which the initial state stays; absent where there is none.' }),
+  ),
+  remaining: Type.Optional(Type.Integer({ description: 'max(0, threshold - count).' })),
+  admitted: Type.Integer({ description: 'How many of these events were admitted.' }),
+  limited: Type.Integer({ description: 'How many of them were limited.' }),
+  retry_after_cycles: Type.Optional(
+    Type.Integer({
+      description:
+        'The fewest cycles from now after which a request is admitted if nothing else arrives; 0 for now, absent for never.',
+    }),
+  ),
+});
+
+export const Problem = Type.Object(
+  {
+    ok: Type.Literal(false),
+    type: Type.String({ description: 'A URI that names the kind of problem.' }),
+    title: Type.String({ description: 'The same for every problem of this kind.' }),
+    status: Type.Integer({ description: 'The HTTP status.' }),
+    detail: Type.String({ description: 'What happened, why, and what to do.' }),
+    code: Type.String({ description: 'Stable and searchable.' }),
+    errors: Type.Optional(
+      Type.Array(
+        Type.Object({
+          path: Type.String({ description: 'JSON pointer to what is wrong.' }),
+          message: Type.String({ description: 'What is allowed there.' }),
+        }),
+      ),
+    ),
+  },
+  { description: 'A problem (RFC 9457).' },
+);
+export type Problem = Static<typeof Problem>;
