@@ -42,7 +42,7 @@ export function replay(paths: readonly string[], options: Partial<ReplayOptions>
 
 /**
  * A gate to embed: it counts and decides as a contract of the node does, in memory and without a record. Time is passed in:
- * `makeGate(plan, cycleOf(now, CYCLE_MS)).record(1, cycleOf(now, CYCLE_MS))` tells how many of one request are admitted.
+ * `makeGate(plan, cycleOf(now, CYCLE_MS)).decide(1, cycleOf(now, CYCLE_MS))` tells how many of one request are admitted.
  */
 export function makeGate(plan: Plan, cycle: number): Gate {
   const gate: Gate = new Gate(plan, cycle, {

@@ -106,7 +106,7 @@ writeFileSync('log.csv', 'time,client\\n1000000000,a\\n1000000001,b\\n1000000002
 const plan = planContract(rateLimiter({ threshold: 2, within: 10 }));
 const replayed = await replay(['log.csv'], { plan });
 const gate = makeGate(planContract(rateLimiter()), cycleOf(777_000, 777));
-const admitted = [gate.record(100, 1000), gate.record(1, 1000)];
+const admitted = [gate.decide(100, 1000), gate.decide(1, 1000)];
 const refused = await loadScenario('nowhere.yaml').catch((error: unknown) => (error instanceof Failure ? error.code : error));
 console.log(JSON.stringify({
   simulated: [outcome.verdict, outcome.admitted, outcome.limited],

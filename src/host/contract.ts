@@ -10,7 +10,7 @@ import {
   type Inspect,
 } from '../actor/contract-actor.js';
 import { cutCells } from '../limiter/cells.js';
-import { cycleOfGate, recordQuietly } from '../limiter/fast-path.js';
+import { cycleOfGate, decideFast } from '../limiter/fast-path.js';
 import { Gate, gateCells } from '../limiter/gate.js';
 import type { Plan, PlannedTransition } from '../limiter/plan.js';
 import { Failure } from '../schema/failure.js';
@@ -92,28 +92,28 @@ export class Contract {
   }
 
   /**
-   * Counts `n` events in `cycle` and decides them. See `Gate.record`.
+   * Counts `n` events in `cycle` and decides them. See `Gate.decide`.
    * @returns how many were admitted
    * @throws Failure `contract_failed` once the contract has stopped
    */
-  record(n: number, cycle: number, kind = 0): number {
+  decide(n: number, cycle: number, kind = 0): number {
     if (this.failure !== undefined) throw this.failure;
     const { cells, at } = this;
     if (cycle > cycleOfGate(cells, at)) this.around.reach(cycle);
-    const admitted = recordQuietly(cells, at, n, cycle);
-    if (admitted < 0) return this.recordMoving(n, cycle, kind);
+    const admitted = decideFast(cells, at, n, cycle);
+    if (admitted < 0) return this.decideSlowly(n, cycle, kind);
     if (!this.isDirty) this.becomeDirty();
     return admitted;
   }
 
   /**
-   * Counts `n` events that happened in an earlier cycle in that cycle. See `Gate.recordLate`.
+   * Counts `n` events that happened in an earlier cycle in that cycle. See `Gate.decideLate`.
    * @throws Failure `event_too_old` when they have left every window
    */
-  recordLate(n: number, happened: number, cycle: number, kind = 0): number {
+  decideLate(n: number, happened: number, cycle: number, kind = 0): number {
     this.advance(cycle);
     const { moves } = this;
-    const admitted = this.guarded(() => this.gate.recordLate(n, happened, kind));
+    const admitted = this.guarded(() => this.gate.decideLate(n, happened, kind));
     if (admitted < 0) {
       const within = Math.max(...this.plan.aggregates.map((aggregate) => aggregate.within));
       throw new Failure('event_too_old', {
@@ -199,9 +199,9 @@ export class Contract {
   }
 
   /** The long way of `record`: the contract may move. */
-  private recordMoving(n: number, cycle: number, kind: number): number {
+  private decideSlowly(n: number, cycle: number, kind: number): number {
     const { moves } = this;
-    const admitted = this.guarded(() => this.gate.record(n, cycle, kind));
+    const admitted = this.guarded(() => this.gate.decide(n, cycle, kind));
     this.counted(moves);
     return admitted;
   }

@@ -150,17 +150,17 @@ export class Host {
    * @returns how many were admitted
    * @throws Failure `contract_not_found`, `contract_failed`, `store_failed`
    */
-  record(id: string, n: number, cycle: number): number {
+  decide(id: string, n: number, cycle: number): number {
     const contract = this.contracts.get(id);
-    if (contract === undefined) return this.contract(id).record(n, cycle);
-    return contract.record(n, cycle);
+    if (contract === undefined) return this.contract(id).decide(n, cycle);
+    return contract.decide(n, cycle);
   }
 
   /**
    * Counts `n` events that happened in cycle `happened`, which may lie in the past, within the window.
    * @throws Failure `event_in_future`, `event_too_old`
    */
-  recordAt(contract: Contract, n: number, happened: number, kind = 0): number {
+  decideAt(contract: Contract, n: number, happened: number, kind = 0): number {
     const now = Math.max(this.clock.cycle(), contract.gate.cycle);
     if (happened > now) {
       throw new Failure('event_in_future', {
@@ -169,7 +169,7 @@ export class Host {
         fix: 'Read GET /api/clock, and send the event once its cycle has come.',
       });
     }
-    return happened === now ? contract.record(n, now, kind) : contract.recordLate(n, happened, now, kind);
+    return happened === now ? contract.decide(n, now, kind) : contract.decideLate(n, happened, now, kind);
   }
 
   /**

@@ -58,7 +58,7 @@ export function cycleOfGate(cells: Float64Array, at: number): number {
  * Counts `n` events in `cycle` and decides them, advancing to that cycle before; unless something can fire.
  * @returns how many of the n were admitted, or -1 when the gate has to see to it: none of them was counted
  */
-export function recordQuietly(cells: Float64Array, at: number, n: number, cycle: number): number {
+export function decideFast(cells: Float64Array, at: number, n: number, cycle: number): number {
   const window = at + WINDOW;
   if (cycle > cycleOfWindow(cells, window) && cycle >= cells[at + CALM_UNTIL]!) return -1;
   const before = advanceTo(cells, window, cycle);
@@ -66,12 +66,12 @@ export function recordQuietly(cells: Float64Array, at: number, n: number, cycle:
   if (count > cells[at + HI]! || before + 1 < cells[at + LO]!) return -1;
   addTo(cells, window, n);
   const admitted = cells[at + ADMITS] === 1 ? n : 0;
-  takeDown(cells, at, n, admitted, count);
+  addFigures(cells, at, n, admitted, count);
   return admitted;
 }
 
 /** Takes down that so many of n events were admitted, and what the count of the first window is now. */
-export function takeDown(cells: Float64Array, at: number, n: number, admitted: number, count: number): void {
+export function addFigures(cells: Float64Array, at: number, n: number, admitted: number, count: number): void {
   cells[at + REQUESTS]! += n;
   if (admitted !== n) cells[at + LIMITED]! += n - admitted;
   if (count > cells[at + PEAK_COUNT]!) {

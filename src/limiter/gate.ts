@@ -1,7 +1,7 @@
 // Owns counting and deciding for one contract: events and cycles in, decisions out, and the moment when a state has to change.
 // Leaves which state comes next, and all that a transition entails, to the mover it was given: see actor/ and host/.
 //
-//   record(n, cycle)  ─►  advance the windows  ─►  count  ─►  still in the quiet band?  ─ yes ─►  decided by the state
+//   decide(n, cycle)  ─►  advance the windows  ─►  count  ─►  still in the quiet band?  ─ yes ─►  decided by the state
 //                                                             └─ no ─►  mover.move()  ─►  the state may change, go on
 //
 // The rules are those of the windowed rate limiter: per cycle first the advance, then each event one after the other;
@@ -16,9 +16,9 @@ import {
   figuresIn,
   HEAD_CELLS,
   NEVER_QUIET,
-  recordQuietly,
+  decideFast,
   setHead,
-  takeDown,
+  addFigures,
 } from './fast-path.js';
 import { Gauge } from './gauge.js';
 import { type Plan, quietBand } from './plan.js';
@@ -130,11 +130,11 @@ export class Gate {
    * @param kind index into `plan.kinds`
    * @returns how many of the n events were admitted; the others were limited
    */
-  record(n: number, cycle: number, kind = 0): number {
-    const admitted = recordQuietly(this.cells, this.at, n, cycle);
+  decide(n: number, cycle: number, kind = 0): number {
+    const admitted = decideFast(this.cells, this.at, n, cycle);
     if (admitted >= 0) return admitted;
     this.advance(cycle);
-    return this.recordInSteps(n, this.cycle, kind);
+    return this.decideInSteps(n, this.cycle, kind);
   }
 
   /**
@@ -142,10 +142,10 @@ export class Gate {
    * @param happened the cycle in which they happened, not after `this.cycle`
    * @returns how many were admitted, or -1 when they are older than every window and nothing was counted
    */
-  recordLate(n: number, happened: number, kind = 0): number {
+  decideLate(n: number, happened: number, kind = 0): number {
     const { aggregates } = this.plan.kinds[kind]!;
     const counted = aggregates.some((index) => this.cycle - happened < this.plan.aggregates[index]!.within);
-    return counted ? this.recordInSteps(n, happened, kind) : -1;
+    return counted ? this.decideInSteps(n, happened, kind) : -1;
   }
 
   /** Goes on to `cycle`, evaluating at every cycle on the way at which something can fire. Bounded, however long the gap is. */
@@ -187,7 +187,7 @@ export class Gate {
   }
 
   /** The long way: in stretches, each ending with an event at which a state may change. */
-  private recordInSteps(n: number, happened: number, kind: number): number {
+  private decideInSteps(n: number, happened: number, kind: number): number {
     const { aggregates } = this.plan.kinds[kind]!;
     let admitted = 0;
     for (let left = n; left > 0; ) {
@@ -201,7 +201,7 @@ export class Gate {
       if (this.admits) admitted += 1;
       left -= reach;
     }
-    takeDown(this.cells, this.at, n, admitted, this.count);
+    addFigures(this.cells, this.at, n, admitted, this.count);
     return admitted;
   }
 

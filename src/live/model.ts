@@ -60,7 +60,7 @@ export async function modelOf(arrived: readonly Arrived[], options: ModelOptions
 }
 
 function decide(world: World, index: number): SeenAnswer {
-  const admitted = world.record(index, 1) === 1;
+  const admitted = world.decide(index, 1) === 1;
   const contract = world.contracts[index]!;
   return { admitted, count: contract.gate.count, state: contract.state };
 }

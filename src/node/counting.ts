@@ -59,7 +59,7 @@ export function countEvents(
   cycle: number,
   happened?: number,
 ): number {
-  return happened === undefined ? contract.record(n, cycle, kind) : host.recordAt(contract, n, happened, kind);
+  return happened === undefined ? contract.decide(n, cycle, kind) : host.decideAt(contract, n, happened, kind);
 }
 
 function nobodyListens(asked: readonly Contract[], event: string): Failure {

@@ -47,7 +47,7 @@ export class MintLimit {
     if (contract === undefined) return { contract: this.#restedLongest()[1], isAdmitted: false };
     this.#byAddress.delete(name);
     this.#byAddress.set(name, contract);
-    return { contract, isAdmitted: contract.record(1, cycle) === 1 };
+    return { contract, isAdmitted: contract.decide(1, cycle) === 1 };
   }
 
   #contractForNewcomer(cycle: number): Contract | undefined {

@@ -23,7 +23,7 @@ const STEPS_PER_TURN = 20_000;
 
 /** Lets what a feed brings reach the contracts of a world. */
 export function connect(world: World, feed: Feed, firstCycle: number): Subscription {
-  const take = (contract: number, n: number, cycle: number) => void world.record(contract, n, cycle);
+  const take = (contract: number, n: number, cycle: number) => void world.decide(contract, n, cycle);
   return cyclesOfFeed(world.clock, feed, firstCycle).subscribe((cycle) => feed.arrive(cycle, take));
 }
 

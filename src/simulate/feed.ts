@@ -2,7 +2,7 @@
 // Leaves when requests come to traffic/, what becomes of them to world.ts.
 //
 //   feed      | 3 |   | 1 | 7 |          cycles without requests are left out: a year of silence costs nothing
-//   agenda    ─┴───────┴───┴──►  arrive  ─►  world.record
+//   agenda    ─┴───────┴───┴──►  arrive  ─►  world.decide
 import { Observable } from 'rxjs';
 import type { Clock } from '../time/clock.js';
 import { startOf } from '../time/cycle.js';

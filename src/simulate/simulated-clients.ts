@@ -144,7 +144,7 @@ export class SimulatedClients {
 
   private decide({ job: { contract }, client }: SentAttempt): Extract<Answer, { type: 'limited' }> | undefined {
     const { world } = this;
-    const isAdmitted = world.record(contract, 1) === 1;
+    const isAdmitted = world.decide(contract, 1) === 1;
     this.onAttempt?.(client.id, contract, isAdmitted ? 'admitted' : 'limited');
     if (isAdmitted) return undefined;
     const { gate } = world.contracts[contract]!;

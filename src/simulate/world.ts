@@ -77,8 +77,8 @@ export class World {
    * Counts `n` requests of a contract now, and decides them. Returns how many were admitted.
    * @param cycle that of the clock, for callers who know it
    */
-  record(index: number, n: number, cycle = this.clock.cycle()): number {
-    const admitted = this.contracts[index]!.record(n, cycle);
+  decide(index: number, n: number, cycle = this.clock.cycle()): number {
+    const admitted = this.contracts[index]!.decide(n, cycle);
     this.recorder.requested(index, n, admitted, cycle);
     return admitted;
   }

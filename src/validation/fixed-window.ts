@@ -19,7 +19,7 @@ export const fixedWindow: Check = {
     const law = new PoissonLaw(THRESHOLD);
     const gate = limiters(THRESHOLD, 1)();
     let admitted = 0;
-    for (let window = 0; window < WINDOWS; window += 1) admitted += gate.record(law.draw(stream), window);
+    for (let window = 0; window < WINDOWS; window += 1) admitted += gate.decide(law.draw(stream), window);
     return [admitted / WINDOWS];
   },
 };

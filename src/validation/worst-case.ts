@@ -30,7 +30,7 @@ function fixed(): () => Admit {
   const gates = limiters(THRESHOLD, 1);
   return () => {
     const gate = gates();
-    return (n, cycle) => gate.record(n, Math.floor(cycle / WINDOW));
+    return (n, cycle) => gate.decide(n, Math.floor(cycle / WINDOW));
   };
 }
 
@@ -38,7 +38,7 @@ function rolling(): () => Admit {
   const gates = limiters(THRESHOLD, WINDOW);
   return () => {
     const gate = gates();
-    return (n, cycle) => gate.record(n, cycle);
+    return (n, cycle) => gate.decide(n, cycle);
   };
 }
 

@@ -54,7 +54,7 @@ function simulate(jobs: number, seed: number): number {
   const road = new ModelledRoad({
     decide: () => {
       const cycle = clock.cycle();
-      if (contract.record(1, cycle) === 1) return undefined;
+      if (contract.decide(1, cycle) === 1) return undefined;
       const k = retryAfterCycles(contract.gate);
       const retryAfterMs = k === undefined ? undefined : 1000 * secondsUntil(cycle + k, clock.now(), CYCLE_MS);
       return { type: 'limited', retryAfterMs };

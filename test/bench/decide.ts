@@ -23,7 +23,7 @@ class BareRing {
   private cycle = 0;
   private slot = 0;
 
-  record(cycle: number): boolean {
+  decide(cycle: number): boolean {
     for (; this.cycle < cycle; this.cycle += 1) {
       this.slot = this.slot + 1 === WITHIN ? 0 : this.slot + 1;
       this.count -= this.ring[this.slot]!;
@@ -58,11 +58,11 @@ export async function benchDecide(rounds = 5, n = 400_000): Promise<BenchRow[]> 
   let cycle = 0;
   const bodies: Record<string, (n: number) => void | Promise<void>> = {
     host: (count) => {
-      for (let i = 0; i < count; i += 1) host.record(nextId(), 1, cycle + Math.floor(i / PER_CYCLE));
+      for (let i = 0; i < count; i += 1) host.decide(nextId(), 1, cycle + Math.floor(i / PER_CYCLE));
       cycle += Math.ceil(count / PER_CYCLE);
     },
     ring: (count) => {
-      for (let i = 0; i < count; i += 1) rings.get(nextId())!.record(cycle + Math.floor(i / PER_CYCLE));
+      for (let i = 0; i < count; i += 1) rings.get(nextId())!.decide(cycle + Math.floor(i / PER_CYCLE));
       cycle += Math.ceil(count / PER_CYCLE);
     },
     'rate-limiter-flexible': async (count) => {

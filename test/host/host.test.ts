@@ -34,7 +34,7 @@ describe('the main path: events in, decisions out, transitions recorded and veri
     const { clock, host, store, seen } = newHost(2_306_790_000);
     host.createMachine({ slug: 'gateway', isPublic: true });
     const contract = host.createContract('gateway', rateLimiter({ threshold: 5, within: 10 }), 'rate-limiter');
-    clock.agenda.at(clock.now() + 3 * 777, Rank.arrival, () => host.record(contract.id, 8, clock.cycle()));
+    clock.agenda.at(clock.now() + 3 * 777, Rank.arrival, () => host.decide(contract.id, 8, clock.cycle()));
     clock.run();
     const start = 2_306_790_000;
     expect(told(seen)).toEqual([
@@ -66,7 +66,7 @@ describe('the main path: events in, decisions out, transitions recorded and veri
       const machine = host.createMachine({ slug: 'm' });
       const { id } = host.createContract('m', rateLimiter({ threshold: 3, within: 4 }));
       for (let cycle = 1; cycle < 60; cycle += 1)
-        clock.agenda.at(cycle * 777, Rank.arrival, () => host.record(id, cycle % 8 < 2 ? 4 : 0, cycle));
+        clock.agenda.at(cycle * 777, Rank.arrival, () => host.decide(id, cycle % 8 < 2 ? 4 : 0, cycle));
       clock.run();
       return machine.head;
     });
@@ -79,7 +79,7 @@ describe('the main path: events in, decisions out, transitions recorded and veri
     host.createMachine({ slug: 'm' });
     const [idle, busy] = [0, 1].map(() => host.createContract('m', rateLimiter({ threshold: 2, within: 10 })));
     expect(clock.agenda.size).toBe(0);
-    host.record(busy!.id, 5, 0);
+    host.decide(busy!.id, 5, 0);
     expect(clock.agenda.size).toBe(1);
     expect(clock.agenda.nextDue()).toBe(10 * 777);
     clock.run();
@@ -112,7 +112,7 @@ describe('the main path: events in, decisions out, transitions recorded and veri
     };
     const contract = host.createContract('m', beat);
     expect(contract.image.firstFireCycle).toBe(8);
-    clock.agenda.at(10 * 777, Rank.arrival, () => contract.record(1, 10, contract.listensTo('beat')));
+    clock.agenda.at(10 * 777, Rank.arrival, () => contract.decide(1, 10, contract.listensTo('beat')));
     clock.run();
     expect(told(seen).filter((line) => line.includes('lost') || line.includes('found'))).toEqual([
       '3 lost@8 count 0',
@@ -129,7 +129,7 @@ describe('events with a cycle of their own', () => {
     const contract = host.createContract('m', rateLimiter({ threshold: 5, within: 10 }));
     clock.run({ untilMs: now * 777 });
     try {
-      const admitted = host.recordAt(contract, 2, happened);
+      const admitted = host.decideAt(contract, 2, happened);
       contract.advance(happened + 10);
       return `admitted ${admitted}, ${contract.gate.count} left at ${happened + 10}`;
     } catch (error) {
@@ -178,7 +178,7 @@ describe('manual transitions', () => {
   it('a hold keeps the state for its cycles; then the rules apply', () => {
     const { clock, host, contract, seen } = made();
     host.transition(contract, { to: 'limiting', holdCycles: 20 });
-    expect(host.record(contract.id, 1, 110)).toBe(0);
+    expect(host.decide(contract.id, 1, 110)).toBe(0);
     clock.run();
     expect(told(seen).slice(-2)).toEqual(['4 transition allowing@120', '4 rate_restored@120 count 0']);
   });
@@ -266,10 +266,10 @@ describe('when something breaks', () => {
         throw new Error('broken guard');
       },
     });
-    expect(() => host.record(broken!.id, 5, 0)).toThrow(expect.objectContaining({ code: 'contract_failed' }));
-    expect(() => host.record(broken!.id, 1, 1)).toThrow(expect.objectContaining({ code: 'contract_failed' }));
+    expect(() => host.decide(broken!.id, 5, 0)).toThrow(expect.objectContaining({ code: 'contract_failed' }));
+    expect(() => host.decide(broken!.id, 1, 1)).toThrow(expect.objectContaining({ code: 'contract_failed' }));
     expect(seen.at(-1)).toMatchObject({ kind: 'contract_failed', contractId: broken!.id });
-    expect(host.record(whole!.id, 5, 0)).toBe(1);
+    expect(host.decide(whole!.id, 5, 0)).toBe(1);
   });
 
   it('nothing is published that was not stored, and a store that fails takes nothing more', () => {
@@ -280,7 +280,7 @@ describe('when something breaks', () => {
     const contract = host.createContract('m', rateLimiter({ threshold: 1, within: 10 }));
     const published = seen.length;
     isFull = true;
-    host.record(contract.id, 5, 0);
+    host.decide(contract.id, 5, 0);
     expect(seen).toHaveLength(published);
     expect(() => host.createMachine({ slug: 'n' })).toThrow(expect.objectContaining({ code: 'store_failed' }));
   });
@@ -290,7 +290,7 @@ describe('when something breaks', () => {
     host.createMachine({ slug: 'm' });
     expect(() => host.createMachine({ slug: 'm' })).toThrow(expect.objectContaining({ code: 'slug_taken' }));
     expect(() => host.machine('x')).toThrow(expect.objectContaining({ code: 'machine_not_found' }));
-    expect(() => host.record('x', 1, 0)).toThrow(expect.objectContaining({ code: 'contract_not_found' }));
+    expect(() => host.decide('x', 1, 0)).toThrow(expect.objectContaining({ code: 'contract_not_found' }));
   });
 });
 
@@ -300,7 +300,7 @@ describe('after a restart', () => {
     host.createMachine({ slug: 'm' });
     const { id } = host.createContract('m', rateLimiter({ threshold: 5, within: 10 }));
     clock.run({ untilMs: 3 * 777 });
-    host.record(id, 8, 3);
+    host.decide(id, 8, 3);
     host.saveWindows();
     host.commit();
 
@@ -319,7 +319,7 @@ describe('happenings', () => {
     host.createMachine({ slug: 'm' });
     const { id } = host.createContract('m', rateLimiter({ threshold: 1, within: 10 }));
     const two = firstValueFrom(host.happenings.pipe(take(2), toArray()));
-    host.record(id, 2, 0);
+    host.decide(id, 2, 0);
     expect((await two).map(({ kind }) => kind)).toEqual(['row', 'emitted']);
   });
 });
@@ -329,13 +329,13 @@ describe('a record never goes back in time', () => {
     const { host, store, clock } = newHost();
     host.createMachine({ slug: 'm' });
     const contracts = [12, 7, 9].map((within) => host.createContract('m', rateLimiter({ threshold: 1, within })));
-    for (const { id } of contracts) host.record(id, 3, 0);
+    for (const { id } of contracts) host.decide(id, 3, 0);
     host.saveWindows();
     host.commit();
 
     // The clock has gone on unseen: the agenda of a blocked loop has not run when the next event comes.
     clock.agenda.clear();
-    host.record(contracts[0]!.id, 1, 100);
+    host.decide(contracts[0]!.id, 1, 100);
     expect(
       store
         .rows('m')
@@ -356,7 +356,7 @@ describe('a record never goes back in time', () => {
     const { host, store } = newHost();
     host.createMachine({ slug: 'm' });
     for (const within of [30, 10, 20])
-      host.record(host.createContract('m', rateLimiter({ threshold: 1, within })).id, 3, 0);
+      host.decide(host.createContract('m', rateLimiter({ threshold: 1, within })).id, 3, 0);
     host.saveWindows();
     host.commit();
     newHost(500, store);

@@ -25,7 +25,7 @@ const program = (seed: number) => `
   const { id } = host.createContract('m', rateLimiter({ threshold: 20, within: 10 }));
   const stream = new RandomStream(${seed}, 'requests');
   for (let k = 1; k < 400; k += 1) {
-    clock.agenda.at((start + k) * 777, Rank.arrival, () => host.record(id, drawPoisson(2, stream), start + k));
+    clock.agenda.at((start + k) * 777, Rank.arrival, () => host.decide(id, drawPoisson(2, stream), start + k));
   }
   clock.run();
   console.log(JSON.stringify(machine.head));

@@ -56,8 +56,8 @@ describe('gates that are neighbours in memory', () => {
         let cycle = 0;
         for (const { gap, n, who } of taken) {
           cycle += gap;
-          gates[who]!.gate.record(n, cycle);
-          if (who === 1) alone.gate.record(n, cycle);
+          gates[who]!.gate.decide(n, cycle);
+          if (who === 1) alone.gate.decide(n, cycle);
         }
         const seen = ({ gate, transitions }: typeof alone) => [gate.image(), gate.figures, transitions];
         expect(seen(gates[1]!)).toEqual(seen(alone));
@@ -72,7 +72,7 @@ describe('gates that are neighbours in memory', () => {
       anyOperator,
     );
     const [{ gate }, neighbour] = [plannedGate(plan, 5), plannedGate(limiterPlan(3, 7), 5)];
-    neighbour.gate.record(2, 6);
+    neighbour.gate.decide(2, 6);
     gate.advance(2_306_790_000);
     expect([gate.cycle, gate.count, gate.image()]).toEqual([
       2_306_790_000,
@@ -93,8 +93,8 @@ describe('the figures of a gate', () => {
       [1, 20],
       [4, 21],
     ] as const)
-      gate.record(n, cycle);
-    gate.recordLate(1, 19);
+      gate.decide(n, cycle);
+    gate.decideLate(1, 19);
     expect(gate.figures).toEqual({ requests: 11, limited: 5, peakCount: 6, peakCycle: 21 });
   });
 });

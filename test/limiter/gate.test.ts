@@ -11,7 +11,7 @@ describe('the worked example of the rules: threshold 2, within 10', () => {
     const { gate, transitions } = plannedGate(limiterPlan(2, 10), 0);
     const line = (cycle: number, admitted: number) =>
       `${cycle}: count ${gate.count} ${gate.admits ? 'allowing' : 'limiting'} ${admitted}`;
-    const seen = [0, 1, 9, 10].map((cycle) => line(cycle, gate.record(1, cycle)));
+    const seen = [0, 1, 9, 10].map((cycle) => line(cycle, gate.decide(1, cycle)));
     gate.advance(11);
     seen.push(line(11, 0));
     gate.advance(19);
@@ -44,7 +44,7 @@ describe.skipIf(vectors.length === 0)('sequences out of public test suites', () 
     const retries: Record<string, number> = {};
     const answers = ops.map(([op, t, n]) => {
       gate.advance(t);
-      const admitted = op === 'peek' ? retryAfterCycles(gate) === 0 : gate.record(n, t) === n;
+      const admitted = op === 'peek' ? retryAfterCycles(gate) === 0 : gate.decide(n, t) === n;
       retries[t] = retryAfterCycles(gate)!;
       return admitted;
     });
@@ -91,14 +91,14 @@ describe('against a list of every event', () => {
           cycle += Math.min(gap, within + 200);
           const happened = cycle - (late ?? 0);
           if (late === null || happened < start) {
-            const admitted = gate.record(n, cycle);
-            expect({ admitted, limited: n - admitted }).toEqual(naive.record(n, cycle));
+            const admitted = gate.decide(n, cycle);
+            expect({ admitted, limited: n - admitted }).toEqual(naive.decide(n, cycle));
           } else {
             gate.advance(cycle);
             naive.advance(cycle);
-            const admitted = gate.recordLate(n, happened);
+            const admitted = gate.decideLate(n, happened);
             if (late >= within) expect(admitted).toBe(-1);
-            else expect({ admitted, limited: n - admitted }).toEqual(naive.recordAt(n, happened));
+            else expect({ admitted, limited: n - admitted }).toEqual(naive.decideAt(n, happened));
           }
           expect([gate.count, gate.plan.states[gate.state]!.name]).toEqual([naive.count, naive.state]);
         }
@@ -117,8 +117,8 @@ describe('against a list of every event', () => {
         for (const { gap, n } of steps) {
           cycle += gap;
           let admitted = 0;
-          for (let event = 0; event < n; event += 1) admitted += apart.gate.record(1, cycle);
-          expect(together.gate.record(n, cycle)).toBe(admitted);
+          for (let event = 0; event < n; event += 1) admitted += apart.gate.decide(1, cycle);
+          expect(together.gate.decide(n, cycle)).toBe(admitted);
         }
         apart.gate.advance(cycle);
         expect(together.gate.image()).toEqual(apart.gate.image());
@@ -147,7 +147,7 @@ describe('against a list of every event', () => {
               image,
             );
           }
-          expect(gate.record(n, cycle)).toBe(whole.gate.record(n, cycle));
+          expect(gate.decide(n, cycle)).toBe(whole.gate.decide(n, cycle));
         });
         expect(gate.image()).toEqual(whole.gate.image());
       }),
@@ -171,7 +171,7 @@ describe('what follows from the rules', () => {
           expect(transitions.slice(before).every(({ to }) => to === 'allowing')).toBe(true);
           const advanced = transitions.length;
           requests += n;
-          limited += n - gate.record(n, cycle);
+          limited += n - gate.decide(n, cycle);
           expect(transitions.slice(advanced).every(({ to }) => to === 'limiting')).toBe(true);
         }
         expect(transitions.map(({ to }) => to)).toEqual(
@@ -188,7 +188,7 @@ describe('what follows from the rules', () => {
 
   it('sustained overload keeps the gate limiting: one entry, no flapping', () => {
     const { gate, transitions } = plannedGate(limiterPlan(100, 60), 0);
-    for (let cycle = 0; cycle < 1000; cycle += 1) gate.record(2, cycle);
+    for (let cycle = 0; cycle < 1000; cycle += 1) gate.decide(2, cycle);
     gate.advance(2000);
     expect(transitions).toEqual([
       { cycle: 50, to: 'limiting', count: 101 },
@@ -198,8 +198,8 @@ describe('what follows from the rules', () => {
 
   it('millions of idle cycles are one step, and a restore on the way keeps its own cycle', () => {
     const { gate, transitions } = plannedGate(limiterPlan(100, 60), 0);
-    gate.record(150, 7);
-    gate.record(1, 7 + 50_000_000);
+    gate.decide(150, 7);
+    gate.decide(1, 7 + 50_000_000);
     expect(transitions).toEqual([
       { cycle: 7, to: 'limiting', count: 101 },
       { cycle: 67, to: 'allowing', count: 0 },
@@ -209,14 +209,14 @@ describe('what follows from the rules', () => {
 
   it('counts beyond 2^32 in one cycle are exact', () => {
     const { gate } = plannedGate(limiterPlan(1_000_000_000, 60), 0);
-    expect(gate.record(2 ** 40, 3)).toBe(1_000_000_000);
+    expect(gate.decide(2 ** 40, 3)).toBe(1_000_000_000);
     expect(gate.count).toBe(2 ** 40);
   });
 });
 
 describe('forecasts', () => {
   /** Whether a request that comes k cycles from now, alone, is admitted: asked of the slow model. */
-  const admittedAfter = (naive: NaiveLimiter, k: number) => naive.copy().record(1, naive.cycle + k).admitted === 1;
+  const admittedAfter = (naive: NaiveLimiter, k: number) => naive.copy().decide(1, naive.cycle + k).admitted === 1;
 
   it('retry_after_cycles is exact: waiting that long admits, one cycle less does not', () => {
     const small = fc.record({
@@ -239,14 +239,14 @@ describe('forecasts', () => {
         let cycle = 0;
         for (const { gap, n } of steps) {
           cycle += gap;
-          gate.record(n, cycle);
-          naive.record(n, cycle);
+          gate.decide(n, cycle);
+          naive.decide(n, cycle);
         }
         if (hold !== null) {
           gate.enter(hold.state === 'limiting' ? 1 : 0, cycle + hold.cycles);
           naive.hold(hold.state, hold.cycles);
         }
-        const now = naive.copy().recordAt(1, cycle).admitted === 1;
+        const now = naive.copy().decideAt(1, cycle).admitted === 1;
         const retry = retryAfterCycles(gate)!;
         expect(retry === 0).toBe(now);
         if (retry > 0) {
@@ -295,7 +295,7 @@ describe('forecasts', () => {
       anyOperator,
     );
     const { gate } = plannedGate(plan, 0);
-    expect(gate.record(10, 0)).toBe(2);
+    expect(gate.decide(10, 0)).toBe(2);
     expect([retryAfterCycles(gate), restoresInCycles(gate)]).toEqual([undefined, undefined]);
   });
 });
@@ -304,14 +304,14 @@ describe('a manual move', () => {
   it('without a hold lasts until the next evaluation', () => {
     const { gate } = plannedGate(limiterPlan(5, 10), 0);
     gate.enter(1);
-    expect(gate.record(1, 0)).toBe(1);
+    expect(gate.decide(1, 0)).toBe(1);
     expect(gate.admits).toBe(true);
   });
 
   it('with a hold lasts its cycles while counting goes on, then the rules apply at the advance', () => {
     const { gate, transitions } = plannedGate(limiterPlan(5, 10), 0);
     gate.enter(0, 4);
-    expect([gate.record(20, 0), gate.record(1, 3), gate.count]).toEqual([20, 1, 21]);
+    expect([gate.decide(20, 0), gate.decide(1, 3), gate.count]).toEqual([20, 1, 21]);
     gate.advance(4);
     expect(transitions).toEqual([{ cycle: 4, to: 'limiting', count: 21 }]);
   });

@@ -35,12 +35,12 @@ export class NaiveLimiter {
     }
   }
 
-  record(n: number, cycle: number): NaiveDecision {
+  decide(n: number, cycle: number): NaiveDecision {
     this.advance(cycle);
-    return this.recordAt(n, cycle);
+    return this.decideAt(n, cycle);
   }
 
-  recordAt(n: number, happened: number): NaiveDecision {
+  decideAt(n: number, happened: number): NaiveDecision {
     let admitted = 0;
     for (let event = 0; event < n; event += 1) {
       this.events.push(happened);

@@ -32,7 +32,7 @@ function past(counts: readonly (readonly number[])[], firstCycle: number, thresh
       const moves = limiter.transitions.length;
       const before = limiter.count;
       const n = counts[contract]![at]!;
-      const decided = limiter.record(n, cycle);
+      const decided = limiter.decide(n, cycle);
       const moved = limiter.transitions.slice(moves);
       cells[contract]!.push({
         requests: n,

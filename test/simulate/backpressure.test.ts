@@ -23,7 +23,7 @@ function run(spec: ClientSpec, instants: readonly number[]) {
   const told: string[] = [];
   const road = new ModelledRoad({
     decide: () => {
-      if (contract.record(1, clock.cycle()) === 1) return undefined;
+      if (contract.decide(1, clock.cycle()) === 1) return undefined;
       const k = retryAfterCycles(contract.gate)!;
       return { type: 'limited', retryAfterMs: 1000 * secondsUntil(clock.cycle() + k, clock.now(), CYCLE_MS) };
     },

@@ -197,7 +197,7 @@ describe('any log gives what the naive limiter gives', () => {
             const told = [];
             for (let cycle = first; cycle <= last; cycle += 1) {
               const n = own.reduce((sum, [ms, , count]) => sum + (cycleAt(ms) === cycle ? count : 0), 0);
-              const { admitted } = naive.record(n, cycle);
+              const { admitted } = naive.decide(n, cycle);
               told.push({ requests: n, admitted, count: naive.count, state: naive.state });
             }
             expect(everyCycle(timeline!, id, first, last)).toEqual(told);

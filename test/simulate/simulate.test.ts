@@ -65,7 +65,7 @@ function naively(
     const dealt = limiters.map(() => 0);
     for (let k = counts[cycle - first] ?? 0; k > 0; k -= 1) dealt[popularity.pick()]! += 1;
     limiters.forEach((limiter, contract) => {
-      const { admitted } = limiter.record(dealt[contract]!, cycle);
+      const { admitted } = limiter.decide(dealt[contract]!, cycle);
       told[contract]!.push({ requests: dealt[contract]!, admitted, count: limiter.count, state: limiter.state });
       if (limiter.count > peaks[contract]!.peak_count)
         peaks[contract] = { peak_count: limiter.count, peak_cycle: cycle };

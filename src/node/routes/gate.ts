@@ -68,7 +68,7 @@ function decide(parts: Parts, request: Asked<Shapes>, reply: FastifyReply): unkn
 }
 
 function taken({ counts }: Parts, contract: Contract, kind: number, cycle: number): Decision {
-  const admitted = contract.record(1, cycle, kind);
+  const admitted = contract.decide(1, cycle, kind);
   counts.admitted += admitted;
   counts.limited += 1 - admitted;
   return decisionOf(contract, kind, 1, admitted);
