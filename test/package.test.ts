@@ -1,18 +1,10 @@
-// The package as somebody meets it who has nothing else: packed, unpacked into an empty folder, run, imported, type-checked. Its
-// dependencies are those of this folder, so that nothing is fetched or compiled. Leaves what the parts do to their own tests.
+// The package as a new user meets it: packed, installed into an empty project, run, imported, type-checked. The packages it depends on come
+// from the registry (from npm's cache where that has them), without their install scripts: nothing may have to be compiled for what is done here.
 import { execFileSync, spawnSync } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { createCanvas, loadImage } from '@napi-rs/canvas';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -21,24 +13,22 @@ import { Scenario } from '../src/scenario/schema.js';
 
 const root = resolve(import.meta.dirname, '..');
 const home = mkdtempSync(join(tmpdir(), 'weir package '));
-const installed = join(home, 'node_modules/weir');
 const bin = join(home, 'node_modules/.bin/weir');
 const env = { ...process.env, NO_COLOR: '1' };
 let packed: string[] = [];
 
 beforeAll(() => {
-  if (!existsSync(join(root, 'dist/weir.js')))
-    throw new Error('There is no build to pack: `npm run build` comes first.');
-  const told = execFileSync('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', home], { cwd: root });
-  const [{ filename, files }] = JSON.parse(String(told));
+  if (!existsSync(join(root, 'dist/weir.js'))) throw new Error('There is no build to pack. Run `npm run build` first.');
+  const written = execFileSync('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', home], {
+    cwd: root,
+  });
+  const [{ filename, files }] = JSON.parse(String(written));
   packed = files.map(({ path }: { path: string }) => path);
-  mkdirSync(installed, { recursive: true });
-  mkdirSync(join(home, 'node_modules/.bin'));
-  execFileSync('tar', ['-xzf', join(home, filename), '-C', installed, '--strip-components=1']);
-  symlinkSync(join(root, 'node_modules'), join(installed, 'node_modules'));
+  writeFileSync(join(home, 'package.json'), '{ "type": "module", "private": true }');
+  const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts'];
+  execFileSync('npm', ['install', ...quiet, join(home, filename)], { cwd: home, env, stdio: 'pipe' });
   symlinkSync(join(root, 'node_modules/@types'), join(home, 'node_modules/@types'));
-  symlinkSync('../weir/dist/cli/main.js', bin);
-});
+}, 300_000);
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 describe('the package', () => {
@@ -46,6 +36,7 @@ describe('the package', () => {
     const places = [
       /^dist\/.+\.(js|d\.ts)$/,
       /^dist\/schema\/\w+\.schema\.json$/,
+      /^dist\/LICENSES\.txt$/,
       /^scenarios\/[\w-]+\.(yaml|log|md)$/,
     ];
     const pages = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'];
@@ -65,8 +56,13 @@ describe('the package', () => {
     expect(readdirSync(join(home, 'reports/burst/7')).sort()).toContain('index.html');
   });
 
+  it('installs nothing that would have to be compiled for its charts, and draws them', async () => {
+    expect(existsSync(join(home, 'node_modules/canvas'))).toBe(false);
+    const { width, height, colors } = await pictureOf(readFileSync(join(home, 'reports/burst/7/charts/window.png')));
+    expect([width, height > 400, colors > 50]).toEqual([1800, true, true]);
+  });
+
   it('is a library: what the README shows is typed, and every part of it does what it says', () => {
-    writeFileSync(join(home, 'package.json'), '{ "type": "module" }');
     writeFileSync(join(home, 'consumer.ts'), consumer);
     const compilerOptions = {
       module: 'nodenext',
@@ -95,10 +91,10 @@ describe('the package', () => {
 
 /** A program of somebody else. */
 const consumer = `
-import { cycleOf, Failure, loadScenario, makeGate, type Outcome, parseScenario, planContract, rateLimiter, replay, retryAfterCycles, simulate } from 'weir';
+import { cycleOf, Failure, loadScenario, makeGate, type Outcome, parseScenario, planContract, rateLimiter, replay, retryAfterCycles, simulate } from '@weir/cli';
 import { writeFileSync } from 'node:fs';
 
-const scenario = await loadScenario('node_modules/weir/scenarios/burst.yaml');
+const scenario = await loadScenario('node_modules/@weir/cli/scenarios/burst.yaml');
 const { outcome }: { outcome: Outcome } = await simulate(scenario);
 const other = await simulate(scenario, { seed: 8 });
 const parsed = await simulate(parseScenario('{ question: How many?, duration: 120, arrivals: [{ model: constant, rate: 1 }] }'));
@@ -117,6 +113,16 @@ console.log(JSON.stringify({
   refused,
 }));
 `;
+
+/** Size in pixels, and the number of different colours. */
+async function pictureOf(png: Buffer): Promise<{ width: number; height: number; colors: number }> {
+  const image = await loadImage(png);
+  const { width, height } = image;
+  const context = createCanvas(width, height).getContext('2d');
+  context.drawImage(image, 0, 0);
+  const { data } = context.getImageData(0, 0, width, height);
+  return { width, height, colors: new Set(new Uint32Array(data.buffer, data.byteOffset, width * height)).size };
+}
 
 describe('the published schemas', () => {
   const published = (name: string) => JSON.parse(readFileSync(join(root, `dist/schema/${name}.schema.json`), 'utf8'));
@@ -144,6 +150,12 @@ it('the lock file knows the optional parts for every system, or `npm ci` refuses
   const known = ([path, name]: readonly [string, string]) =>
     [`${path}/node_modules/${name}`, `node_modules/${name}`].some((place) => place in packages);
   expect(wanted.filter((part) => !known(part))).toEqual([]);
+});
+
+it('the lock file has a checksum of every package', () => {
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+  const unchecked = Object.keys(packages).filter((path) => path !== '' && packages[path].integrity === undefined);
+  expect(unchecked).toEqual([]);
 });
 
 it('every dependency may be passed on: its licence asks for no more than to be named', () => {

@@ -53,8 +53,8 @@ beforeAll(async () => {
   mkdirSync(bin);
   writeFileSync(join(bin, 'weir'), `#!/bin/sh\nexec "${process.execPath}" "${join(root, 'dist/cli/main.js')}" "$@"\n`);
   chmodSync(join(bin, 'weir'), 0o755);
-  mkdirSync(join(folder, 'node_modules'));
-  symlinkSync(root, join(folder, 'node_modules/weir'));
+  mkdirSync(join(folder, 'node_modules/@weir'), { recursive: true });
+  symlinkSync(root, join(folder, 'node_modules/@weir/cli'));
   symlinkSync(join(root, 'scenarios'), join(folder, 'scenarios'));
   for (const [name, text] of Object.entries(logs)) writeFileSync(join(folder, name), text);
   port = await freePort();

@@ -1,4 +1,4 @@
-import { createRequire } from 'node:module';
+import { createCanvas, loadImage } from '@napi-rs/canvas';
 import { describe, expect, it } from 'vitest';
 import { chartsOf } from '../../src/report/chart/charts.js';
 import { palettes, type Theme } from '../../src/report/chart/palette.js';
@@ -14,9 +14,6 @@ interface Picture {
   /** How many pixels have a color, each channel within 3. */
   count(color: readonly number[]): number;
 }
-
-type Canvas = typeof import('canvas');
-const { createCanvas, loadImage } = createRequire(import.meta.url)('canvas') as Canvas;
 
 async function look(png: Buffer): Promise<Picture> {
   const image = await loadImage(png);

@@ -1,50 +1,71 @@
-// Owns charts as PNG pictures. The one file that names chartjs-node-canvas.
+// Charts as PNG pictures, with a font of their own: a machine may have no font at all, and text would silently be missing.
+// Inter, SIL Open Font License 1.1.
 import { createRequire } from 'node:module';
-import { ChartJSNodeCanvas } from 'chartjs-node-canvas';
-import { chartFont, registerFonts } from './fonts.js';
+import { dirname, join } from 'node:path';
+import type { Chart } from 'chart.js';
+import { ChartJSNodeCanvas, GlobalFonts } from './canvas.js';
 import { paint } from './paint.js';
 import { palettes, type Theme } from './palette.js';
 import type { ChartSpec } from './spec.js';
 
-/** Width in CSS px; a picture has twice as many pixels, for screens that show them. */
+/** Width in CSS px; a picture has twice as many pixels, for high-density screens. */
 export const PNG_WIDTH = 900;
 const PIXEL_RATIO = 2;
 
-/** A chart with its title and caption, on its ground. */
+/** A chart with its title and caption, on its background. */
 export function chartPng(spec: ChartSpec, theme: Theme): Buffer {
-  const { GlobalFonts } = createRequire(import.meta.url)('canvas') as {
-    GlobalFonts: { registerFromPath(path: string, family: string): unknown };
-  };
-  registerFonts((path, family) => GlobalFonts.registerFromPath(path, family));
   const palette = palettes[theme];
-  const canvas = canvasOf(spec.height, palette.ground);
-  const configuration = paint(spec, { palette, font: chartFont, width: PNG_WIDTH });
-  const options = configuration.options ?? {};
-  const plugins = {
-    ...options.plugins,
-    title: {
-      display: true,
-      text: spec.title,
-      align: 'start' as const,
-      color: palette.ink,
-      padding: { top: 8, bottom: 8 },
-      font: { family: chartFont, size: 17, weight: 600 as const },
-    },
+  const font = chartFont();
+  const configuration = paint(spec, { palette, font, width: PNG_WIDTH });
+  const title = {
+    display: true,
+    text: spec.title,
+    align: 'start',
+    color: palette.ink,
+    padding: { top: 8, bottom: 8 },
+    font: { family: font, size: 17, weight: 600 },
   };
-  return canvas.renderToBufferSync(
-    { ...configuration, options: { ...options, plugins, devicePixelRatio: PIXEL_RATIO } } as never,
-    'image/png',
-  );
+  const options = {
+    ...configuration.options,
+    plugins: { ...configuration.options?.plugins, title },
+    devicePixelRatio: PIXEL_RATIO,
+  };
+  const plugins = [...(configuration.plugins ?? []), background(palette.ground)];
+  return canvasOf(spec.height).renderToBufferSync({ ...configuration, options, plugins } as never, 'image/png');
 }
 
-const canvases = new Map<string, ChartJSNodeCanvas>();
+// A new one loads Chart.js again, which takes longer than drawing.
+const canvases = new Map<number, ChartJSNodeCanvas>();
 
-// Each of them loads Chart.js anew, which takes longer than drawing.
-function canvasOf(height: number, ground: string): ChartJSNodeCanvas {
-  const key = `${height} ${ground}`;
-  const known = canvases.get(key);
-  if (known !== undefined) return known;
-  const canvas = new ChartJSNodeCanvas({ width: PNG_WIDTH, height, backgroundColour: ground });
-  canvases.set(key, canvas);
+function canvasOf(height: number): ChartJSNodeCanvas {
+  const canvas = canvases.get(height) ?? new ChartJSNodeCanvas({ width: PNG_WIDTH, height });
+  canvases.set(height, canvas);
   return canvas;
+}
+
+const background = (color: string) => ({
+  id: 'background',
+  beforeDraw: ({ ctx, width, height }: Chart) => {
+    ctx.save();
+    ctx.globalCompositeOperation = 'destination-over';
+    ctx.fillStyle = color;
+    ctx.fillRect(0, 0, width, height);
+    ctx.restore();
+  },
+});
+
+const subsets = { Weir: 'latin', 'Weir Ext': 'latin-ext', 'Weir Greek': 'greek', 'Weir Cyrillic': 'cyrillic' };
+let registered = false;
+
+/** The font families to name; the last is the system's, for scripts that Inter does not cover. */
+function chartFont(): string {
+  if (!registered) {
+    const files = join(dirname(createRequire(import.meta.url).resolve('@fontsource/inter/package.json')), 'files');
+    for (const [family, subset] of Object.entries(subsets)) {
+      for (const weight of [400, 600])
+        GlobalFonts.registerFromPath(join(files, `inter-${subset}-${weight}-normal.woff2`), family);
+    }
+    registered = true;
+  }
+  return 'Weir, "Weir Ext", "Weir Greek", "Weir Cyrillic", sans-serif';
 }

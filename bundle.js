@@ -1,0 +1,50 @@
+// A step of the build: bundles what a package may not ask of the machine that it is installed on.
+//
+//   dist/report/chart/canvas.js   chartjs-node-canvas and its own Chart.js, drawing by @napi-rs/canvas instead of the native `canvas`.
+//                                 Nothing is shared with a Chart.js of the program that uses the library.
+//   dist/LICENSES.txt             the licences of the packages that were bundled
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+
+/** chartjs-node-canvas loads `canvas` by a computed name, which a bundler cannot see: here by a fixed one. */
+const prebuiltCanvas = {
+  name: 'prebuilt-canvas',
+  setup({ onLoad }) {
+    onLoad({ filter: /chartjs-node-canvas.dist.freshRequire\.js$/ }, () => ({
+      contents: `exports.freshRequire = () => require('@napi-rs/canvas');`,
+    }));
+  },
+};
+
+const { metafile } = await build({
+  entryPoints: ['dist/report/chart/canvas.js'],
+  outdir: 'dist',
+  outbase: 'dist',
+  allowOverwrite: true,
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node20',
+  minifySyntax: true,
+  minifyWhitespace: true,
+  legalComments: 'inline',
+  external: ['@napi-rs/canvas'],
+  // It removes every Chart.js from the module cache of the process and deletes a global `Image`: neither is its own here.
+  define: { 'require.cache': '{}', global: '{}' },
+  banner: { js: `import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);` },
+  plugins: [prebuiltCanvas],
+  metafile: true,
+});
+
+const packages = new Set(
+  Object.keys(metafile.inputs).flatMap((path) => path.match(/^.*node_modules\/(@[^/]+\/)?[^/]+/)?.[0] ?? []),
+);
+const licences = [...packages].sort().map((folder) => {
+  const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const text = ['LICENSE', 'LICENSE.md', 'LICENSE.txt']
+    .map((file) => join(folder, file))
+    .find((path) => existsSync(path));
+  return `${name} ${version}: ${license}\n\n${text === undefined ? '' : readFileSync(text, 'utf8')}`;
+});
+writeFileSync('dist/LICENSES.txt', licences.join('\n\n'));
