@@ -2,9 +2,9 @@
 // gives them. Pure. Leaves the reactions to reactions.ts, putting the outcome together to ../outcome.ts.
 import type { Plan } from '../limiter/plan.js';
 import type { Past } from '../outcome/interval-figures.js';
+import type { Figures } from '../outcome/run-figures.js';
 import type { ContractOutcome, TransitionSeen } from '../outcome/schema.js';
 import { Timeline } from '../outcome/timeline.js';
-import type { Figures } from '../simulate/figures.js';
 import type { Cell } from './ledger.js';
 
 export interface Observation {

@@ -4,7 +4,19 @@
 //   buckets   | 0 | 1 | 2 | ... | 2047 | 2048-49 | 2050-51 | ... | 4096-99 | ...     us, 3 significant digits
 //   p50 ...   the middle of the bucket that holds it, so that rounding favours neither side; mean and max are exact
 import { build } from 'hdr-histogram-js';
-import type { Quantiles } from '../outcome/schema.js';
+
+/** The figures of a distribution of durations, in ms. */
+export interface DurationFigures {
+  readonly n: number;
+  readonly mean: number;
+  readonly p50: number;
+  readonly p90: number;
+  readonly p99: number;
+  readonly p999: number;
+  readonly max: number;
+  /** How the values were taken, and with what resolution. */
+  readonly taken: string;
+}
 
 const US_PER_MS = 1_000;
 
@@ -57,7 +69,7 @@ export class Durations {
   }
 
   /** The figures as an outcome shows them; null when nothing was recorded. `taken` says what was timed. */
-  figures(taken: string): Quantiles | null {
+  figures(taken: string): DurationFigures | null {
     if (this.#count === 0) return null;
     return {
       n: this.#count,

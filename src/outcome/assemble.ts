@@ -1,10 +1,10 @@
 // Owns putting an outcome together: figures, expectations, notes, verdict, digest. Pure: what it needs has happened already.
 
-import type { Figures } from '../simulate/figures.js';
 import { VERSION } from '../version.js';
 import { digestOf } from './digest.js';
 import { type Expectation, type FigureSource, judge } from './expectation.js';
 import { type Past, Stretches } from './interval-figures.js';
+import type { Figures } from './run-figures.js';
 import type { ExpectationOutcome, Outcome, Verdict } from './schema.js';
 
 /** What a run says of itself beside its figures. */

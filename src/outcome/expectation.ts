@@ -4,14 +4,51 @@
 //   ... from 0 to 120       over the cycles 0 .. 119
 //   ... in_any 60           |---60---|          its value over every stretch of 60 cycles has to hold
 //                             |---60---|
+import type { Static } from 'typebox';
 import { holds, namesIn } from '../limiter/expression/evaluate.js';
 import { ExpressionError, type Node, parseCondition } from '../limiter/expression/parse.js';
-import type { ExpectationSpec } from '../scenario/schema.js';
 import { nearest } from '../schema/did-you-mean.js';
 import { Failure } from '../schema/failure.js';
+import { Type } from '../schema/json-schema.js';
+import { timeField } from '../schema/quantity.js';
 import { type StretchFigure, stretchFigures, wholeFigures } from './figure-names.js';
 import type { ExpectationOutcome } from './schema.js';
 import { parseStretch, type ReadTime, type Stretch } from './stretch.js';
+
+const Condition = Type.String({
+  minLength: 1,
+  maxLength: 500,
+  description: 'Comparisons of figures of the outcome, for example `limited == 0` or `recovery_cycles <= 61`.',
+});
+
+/** An expectation as a scenario says it. */
+export const ExpectationSpec = Type.Union(
+  [
+    Condition,
+    Type.Object(
+      {
+        name: Type.Optional(
+          Type.String({
+            minLength: 1,
+            maxLength: 200,
+            description: 'What to call it in reports. Default: the condition.',
+          }),
+        ),
+        that: Condition,
+        phase: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'Look at this phase only.' })),
+        from: Type.Optional(timeField('Look from this cycle on. Default: 0.')),
+        to: Type.Optional(timeField('Look at the cycles before this one. Default: the end of the drain.')),
+        in_any: Type.Optional(timeField('The condition holds in every stretch of this many cycles.')),
+        contract: Type.Optional(
+          Type.String({ minLength: 1, maxLength: 200, description: 'Look at this contract only.' }),
+        ),
+      },
+      { additionalProperties: false },
+    ),
+  ],
+  { description: 'What the run must show.' },
+);
+export type ExpectationSpec = Static<typeof ExpectationSpec>;
 
 export interface Expectation {
   readonly name: string;

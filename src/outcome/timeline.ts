@@ -1,5 +1,6 @@
-// Owns the outcome cycle by cycle, as columns of numbers: what each contract did in each cycle in which anything happened.
-// A cycle without a row is like the one before it, without requests. Leaves writing files to timeline-file.ts.
+// A run cycle by cycle, as columns of numbers: what each contract did in each cycle in which anything happened.
+// A cycle without a row is like the one before it, without requests.
+import type { CycleRow } from './cycle-row.js';
 
 /** One row, for reading; the columns themselves hold no objects. */
 export interface TimelineRow {
@@ -14,45 +15,53 @@ export interface TimelineRow {
   readonly state: string;
 }
 
-/** Rows of a timeline that tells of each contract stay below this; beyond it only the totals are kept. */
+/** A timeline of every contract has at most so many rows; of a larger run only the totals are kept. */
 export const MOST_ROWS = 4_000_000;
 
 export class Timeline {
-  private readonly cycles = new Column();
-  private readonly contractIndexes = new Column();
-  private readonly requestCounts = new Column();
-  private readonly admittedCounts = new Column();
-  private readonly counts = new Column();
-  private readonly stateIndexes = new Column();
-  private readonly states: string[] = [];
+  readonly #cycles = new Column();
+  readonly #contracts = new Column();
+  readonly #requests = new Column();
+  readonly #admitted = new Column();
+  readonly #counts = new Column();
+  readonly #states = new Column();
+  readonly #stateNames: string[] = [];
 
   /** @param contracts names of the contracts, by index; may grow while rows are added */
   constructor(readonly contracts: readonly string[]) {}
 
   get length(): number {
-    return this.cycles.length;
+    return this.#cycles.length;
   }
 
   add(cycle: number, contract: number, requests: number, admitted: number, count: number, state: string): void {
-    this.cycles.push(cycle);
-    this.contractIndexes.push(contract);
-    this.requestCounts.push(requests);
-    this.admittedCounts.push(admitted);
-    this.counts.push(count);
-    this.stateIndexes.push(this.stateIndex(state));
+    this.#cycles.push(cycle);
+    this.#contracts.push(contract);
+    this.#requests.push(requests);
+    this.#admitted.push(admitted);
+    this.#counts.push(count);
+    this.#states.push(this.#stateIndex(state));
+  }
+
+  /** Takes every contract of the next row of a run. */
+  next({ cycle, run, contracts, requests, admitted, counts, states }: CycleRow): void {
+    for (let index = 0; index < contracts.length; index += 1) {
+      const state = run.states[states[index]!]!.name;
+      this.add(cycle, contracts[index]!, requests[index]!, admitted[index]!, counts[index]!, state);
+    }
   }
 
   row(index: number): TimelineRow {
-    const requests = this.requestCounts.at(index);
-    const admitted = this.admittedCounts.at(index);
+    const requests = this.#requests.at(index);
+    const admitted = this.#admitted.at(index);
     return {
-      cycle: this.cycles.at(index),
-      contract: this.contracts[this.contractIndexes.at(index)]!,
+      cycle: this.#cycles.at(index),
+      contract: this.contracts[this.#contracts.at(index)]!,
       requests,
       admitted,
       limited: requests - admitted,
-      count: this.counts.at(index),
-      state: this.states[this.stateIndexes.at(index)]!,
+      count: this.#counts.at(index),
+      state: this.#stateNames[this.#states.at(index)]!,
     };
   }
 
@@ -62,49 +71,93 @@ export class Timeline {
 
   /** Rows in order of cycle, then contract, however they were added. */
   sorted(): Timeline {
-    if (this.isSorted()) return this;
+    if (this.#isSorted()) return this;
     const order = Array.from({ length: this.length }, (_, index) => index);
-    order.sort(
-      (a, b) => this.cycles.at(a) - this.cycles.at(b) || this.contractIndexes.at(a) - this.contractIndexes.at(b),
-    );
+    order.sort((a, b) => this.#cycles.at(a) - this.#cycles.at(b) || this.#contracts.at(a) - this.#contracts.at(b));
     const sorted = new Timeline(this.contracts);
     for (const index of order) {
       const { cycle, requests, admitted, count, state } = this.row(index);
-      sorted.add(cycle, this.contractIndexes.at(index), requests, admitted, count, state);
+      sorted.add(cycle, this.#contracts.at(index), requests, admitted, count, state);
     }
     return sorted;
   }
 
-  private isSorted(): boolean {
+  #isSorted(): boolean {
     for (let index = 1; index < this.length; index += 1) {
-      const step = this.cycles.at(index) - this.cycles.at(index - 1);
-      if (step < 0 || (step === 0 && this.contractIndexes.at(index) < this.contractIndexes.at(index - 1))) return false;
+      const step = this.#cycles.at(index) - this.#cycles.at(index - 1);
+      if (step < 0 || (step === 0 && this.#contracts.at(index) < this.#contracts.at(index - 1))) return false;
     }
     return true;
   }
 
-  private stateIndex(state: string): number {
-    const known = this.states.indexOf(state);
-    return known >= 0 ? known : this.states.push(state) - 1;
+  #stateIndex(state: string): number {
+    const known = this.#stateNames.indexOf(state);
+    return known >= 0 ? known : this.#stateNames.push(state) - 1;
   }
 }
 
-/** A list of doubles that grows by doubling. */
+/**
+ * The rows of a run together, as a timeline with the one contract `all`: `count` is the number of contracts that do not admit at the
+ * end of the cycle. Cycles in which requests only left their windows have no row.
+ */
+export class TotalsTimeline extends Timeline {
+  constructor() {
+    super(['all']);
+  }
+
+  override next({ cycle, transitions, totals }: CycleRow): void {
+    const { requests, admitted, limiting } = totals;
+    if (requests === 0 && transitions.length === 0) return;
+    this.add(cycle, 0, requests, admitted, limiting, limiting > 0 ? 'limiting' : 'allowing');
+  }
+}
+
+const CHUNK_BITS = 12;
+const CHUNK = 1 << CHUNK_BITS;
+
+type Values = Float64Array | Uint32Array | Uint16Array | Uint8Array;
+
+/** What has been pushed into a full chunk, less the smallest of it: most columns of most runs take a byte a row then. */
+interface Chunk {
+  readonly least: number;
+  readonly values: Values;
+}
+
+/** A list of integers that grows without being copied. */
 class Column {
   length = 0;
-  private values = new Float64Array(256);
+  readonly #full: Chunk[] = [];
+  #open = new Float64Array(CHUNK);
 
   push(value: number): void {
-    if (this.length === this.values.length) {
-      const grown = new Float64Array(this.length * 2);
-      grown.set(this.values);
-      this.values = grown;
-    }
-    this.values[this.length] = value;
+    const place = this.length & (CHUNK - 1);
+    this.#open[place] = value;
     this.length += 1;
+    if (place === CHUNK - 1) this.#full.push(narrowed(this.#open));
   }
 
   at(index: number): number {
-    return this.values[index]!;
+    const chunk = this.#full[index >> CHUNK_BITS];
+    const place = index & (CHUNK - 1);
+    return chunk === undefined ? this.#open[place]! : chunk.least + chunk.values[place]!;
   }
+}
+
+function narrowed(values: Float64Array): Chunk {
+  let [least, most] = [values[0]!, values[0]!];
+  for (const value of values) {
+    if (value < least) least = value;
+    if (value > most) most = value;
+  }
+  const span = most - least;
+  const narrow: Values =
+    span < 2 ** 8
+      ? new Uint8Array(CHUNK)
+      : span < 2 ** 16
+        ? new Uint16Array(CHUNK)
+        : span < 2 ** 32
+          ? new Uint32Array(CHUNK)
+          : new Float64Array(CHUNK);
+  for (let index = 0; index < CHUNK; index += 1) narrow[index] = values[index]! - least;
+  return { least, values: narrow };
 }

@@ -3,6 +3,7 @@
 import type { Static } from 'typebox';
 import { ClientsSpec } from '../actor/client/schema.js';
 import { ContractDefinition } from '../limiter/definition.js';
+import { ExpectationSpec } from '../outcome/expectation.js';
 import { Type } from '../schema/json-schema.js';
 import { timeField } from '../schema/quantity.js';
 import { ArrivalSpec } from '../traffic/arrival/schema.js';
@@ -77,39 +78,6 @@ const Phase = Type.Object(
     to: timeField('When it is over; the cycle itself no longer belongs to it.'),
   },
   { ...strict, description: 'A stretch of the run with a name, for expectations and figures.' },
-);
-
-const Condition = Type.String({
-  minLength: 1,
-  maxLength: 500,
-  description: 'Comparisons of figures of the outcome, for example `limited == 0` or `recovery_cycles <= 61`.',
-});
-
-const Expectation = Type.Union(
-  [
-    Condition,
-    Type.Object(
-      {
-        name: Type.Optional(
-          Type.String({
-            minLength: 1,
-            maxLength: 200,
-            description: 'What to call it in reports. Default: the condition.',
-          }),
-        ),
-        that: Condition,
-        phase: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'Look at this phase only.' })),
-        from: Type.Optional(timeField('Look from this cycle on. Default: 0.')),
-        to: Type.Optional(timeField('Look at the cycles before this one. Default: the end of the drain.')),
-        in_any: Type.Optional(timeField('The condition holds in every stretch of this many cycles.')),
-        contract: Type.Optional(
-          Type.String({ minLength: 1, maxLength: 200, description: 'Look at this contract only.' }),
-        ),
-      },
-      strict,
-    ),
-  ],
-  { description: 'What the run must show.' },
 );
 
 export const Target = Type.Object(
@@ -198,7 +166,7 @@ export const Scenario = Type.Object(
       }),
     ),
     target: Type.Optional(Target),
-    expect: Type.Optional(Type.Array(Expectation, { maxItems: 256, description: 'What the run must show.' })),
+    expect: Type.Optional(Type.Array(ExpectationSpec, { maxItems: 256, description: 'What the run must show.' })),
   },
   {
     ...strict,
@@ -209,6 +177,5 @@ export const Scenario = Type.Object(
 );
 
 export type Scenario = Static<typeof Scenario>;
-export type ExpectationSpec = Static<typeof Expectation>;
 export type FaultSpec = Static<typeof Fault>;
 export type Target = Static<typeof Target>;

@@ -1,24 +1,8 @@
 // Owns the way from a world that has run to the figures of its outcome: totals, contracts, reactions.
 import type { Contract } from '../host/contract.js';
-import type { ContractOutcome, Outcome, Reaction } from '../outcome/schema.js';
+import type { Figures } from '../outcome/run-figures.js';
+import type { ContractOutcome, Reaction } from '../outcome/schema.js';
 import type { World } from './world.js';
-
-/** The totals of an outcome and its contracts; of the reactions all, however many an outcome lists. */
-export type Figures = Pick<
-  Outcome,
-  | 'contracts'
-  | 'contracts_limited'
-  | 'requests'
-  | 'admitted'
-  | 'limited'
-  | 'entries'
-  | 'restores'
-  | 'limiting_cycles'
-  | 'peak_count'
-  | 'peak_cycle'
-  | 'by_contract'
-  | 'reactions'
->;
 
 /**
  * @param lastCycle where the run ended: limiting stretches that are still open count up to it

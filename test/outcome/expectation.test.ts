@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { ExpectationSpec } from '../../src/outcome/expectation.js';
 import { type FigureSource, judge, parseExpectation, type Reading } from '../../src/outcome/expectation.js';
 import { stretchFigures, wholeFigures } from '../../src/outcome/figure-names.js';
-import type { ExpectationSpec } from '../../src/scenario/schema.js';
 import { read, refusalOf } from '../scenario/reading.js';
 
 const body =

@@ -1,0 +1,206 @@
+// The figures of a run, from its rows: by contract, totals, transitions, reactions. Written once for both arms.
+//
+//   state     allowing | limiting          | allowing | limiting .... end
+//   cycle              entry               restore    entry
+//                      |-- limiting_cycles-|          |-- counted up to the last cycle
+import type { CycleRow, RowTransition, RunShape } from './cycle-row.js';
+import type { ContractOutcome, Outcome, Reaction, TransitionSeen } from './schema.js';
+
+/** The totals of an outcome and its contracts; of the reactions all, however many an outcome lists. */
+export type Figures = Pick<
+  Outcome,
+  | 'contracts'
+  | 'contracts_limited'
+  | 'requests'
+  | 'admitted'
+  | 'limited'
+  | 'entries'
+  | 'restores'
+  | 'limiting_cycles'
+  | 'peak_count'
+  | 'peak_cycle'
+  | 'by_contract'
+  | 'reactions'
+>;
+
+const NONE: TransitionSeen[] = [];
+
+export class RunFigures {
+  readonly #run: RunShape;
+  #firstCycle: number | undefined;
+  /** One for each entry, in order of cycle; in the model the limiting is seen in the cycle that causes it. */
+  readonly #reactions: Reaction[] = [];
+  /** By contract: the reaction that has not ended in a restore. */
+  readonly #open = new Map<number, Reaction>();
+  readonly #transitions: TransitionSeen[][] = [];
+  // By contract.
+  #requests = new Float64Array(0);
+  #admitted = new Float64Array(0);
+  #peaks = new Float64Array(0);
+  #peakCycles = new Float64Array(0);
+  #entries = new Float64Array(0);
+  #restores = new Float64Array(0);
+  #limitingCycles = new Float64Array(0);
+  /** The cycle in which the contract stopped admitting; NaN while it admits. */
+  #since = new Float64Array(0);
+  #lastRequests = new Float64Array(0);
+
+  constructor(run: RunShape) {
+    this.#run = run;
+  }
+
+  /** Takes the next row, in order of cycle. */
+  next({ cycle, contracts, requests, admitted, counts, transitions }: CycleRow): void {
+    this.#firstCycle ??= cycle;
+    const last = contracts.at(-1) ?? 0;
+    if (last >= this.#requests.length) this.#grow(last + 1);
+    for (const transition of transitions) this.#moved(cycle, transition);
+    for (let index = 0; index < contracts.length; index += 1) {
+      const n = requests[index]!;
+      if (n === 0) continue;
+      const contract = contracts[index]!;
+      const count = counts[index]!;
+      this.#requests[contract]! += n;
+      this.#admitted[contract]! += admitted[index]!;
+      this.#lastRequests[contract] = cycle;
+      if (count > this.#peaks[contract]!) {
+        this.#peaks[contract] = count;
+        this.#peakCycles[contract] = cycle;
+      }
+    }
+  }
+
+  /** By contract, in order of cycle. */
+  get transitions(): readonly (readonly TransitionSeen[])[] {
+    return this.#run.names.map((_, contract) => this.#transitions[contract] ?? NONE);
+  }
+
+  /**
+   * @param lastCycle where the run ended: limiting stretches that are still open count up to it
+   * @param top how many contracts are listed; totals cover all
+   */
+  figures(lastCycle: number, top: number): Figures {
+    const { names } = this.#run;
+    if (names.length > this.#requests.length) this.#grow(names.length);
+    const total = { requests: 0, admitted: 0, limited: 0, entries: 0, restores: 0, limiting_cycles: 0 };
+    let limitedContracts = 0;
+    let peak: { count: number; cycle: number | null } = { count: 0, cycle: null };
+    for (let contract = 0; contract < names.length; contract += 1) {
+      const limited = this.#limited(contract);
+      total.requests += this.#requests[contract]!;
+      total.admitted += this.#admitted[contract]!;
+      total.limited += limited;
+      total.entries += this.#entries[contract]!;
+      total.restores += this.#restores[contract]!;
+      total.limiting_cycles += this.#limitingUntil(contract, lastCycle);
+      if (limited > 0) limitedContracts += 1;
+      const count = this.#peaks[contract]!;
+      const cycle = this.#peakCycles[contract]!;
+      if (count > peak.count || (count > 0 && count === peak.count && cycle < peak.cycle!)) peak = { count, cycle };
+    }
+    const order = names.map((_, contract) => contract);
+    order.sort((a, b) => this.#limited(b) - this.#limited(a) || compareText(names[a]!, names[b]!));
+    return {
+      contracts: names.length,
+      contracts_limited: limitedContracts,
+      ...total,
+      peak_count: peak.count,
+      peak_cycle: peak.cycle,
+      by_contract: order.slice(0, top).map((contract) => this.#outcomeOf(contract, lastCycle)),
+      reactions: this.#reactions.toSorted(
+        (a, b) => a.entry_cycle - b.entry_cycle || compareText(a.contract, b.contract),
+      ),
+    };
+  }
+
+  #outcomeOf(contract: number, lastCycle: number): ContractOutcome {
+    const peak = this.#peaks[contract]!;
+    return {
+      id: this.#run.names[contract]!,
+      threshold: this.#run.threshold,
+      within: this.#run.within,
+      requests: this.#requests[contract]!,
+      admitted: this.#admitted[contract]!,
+      limited: this.#limited(contract),
+      entries: this.#entries[contract]!,
+      restores: this.#restores[contract]!,
+      limiting_cycles: this.#limitingUntil(contract, lastCycle),
+      peak_count: peak,
+      peak_cycle: peak > 0 ? this.#peakCycles[contract]! : null,
+      transitions: [...(this.#transitions[contract] ?? NONE)],
+    };
+  }
+
+  #moved(cycle: number, { contract, to, admits, count }: RowTransition): void {
+    let seen = this.#transitions[contract];
+    if (seen === undefined) {
+      seen = [];
+      this.#transitions[contract] = seen;
+    }
+    seen.push({ cycle, to, count });
+    const since = this.#since[contract]!;
+    const open = this.#open.get(contract);
+    if (!admits && Number.isNaN(since)) {
+      this.#entries[contract]! += 1;
+      this.#since[contract] = cycle;
+      const reaction = {
+        contract: this.#run.names[contract]!,
+        entry_cycle: cycle,
+        reaction_cycles: 0,
+        restore_cycle: null,
+        recovery_cycles: null,
+      };
+      this.#reactions.push(reaction);
+      this.#open.set(contract, reaction);
+    } else if (admits && !Number.isNaN(since)) {
+      this.#restores[contract]! += 1;
+      this.#limitingCycles[contract]! += cycle - this.#sinceWhen(since);
+      this.#since[contract] = Number.NaN;
+      const last = this.#lastRequests[contract]!;
+      if (open !== undefined)
+        Object.assign(open, { restore_cycle: cycle, recovery_cycles: Number.isNaN(last) ? null : cycle - last });
+      this.#open.delete(contract);
+    }
+  }
+
+  #limited(contract: number): number {
+    return this.#requests[contract]! - this.#admitted[contract]!;
+  }
+
+  #limitingUntil(contract: number, lastCycle: number): number {
+    const since = this.#since[contract]!;
+    return this.#limitingCycles[contract]! + (Number.isNaN(since) ? 0 : lastCycle - this.#sinceWhen(since, lastCycle));
+  }
+
+  /** A contract that begins in a state that does not admit is limiting from the first row on. */
+  #sinceWhen(since: number, otherwise = 0): number {
+    return since === Number.NEGATIVE_INFINITY ? (this.#firstCycle ?? otherwise) : since;
+  }
+
+  #grow(contracts: number): void {
+    const before = this.#requests.length;
+    const capacity = Math.max(contracts, Math.min(2 * before, 2 * contracts), this.#run.names.length);
+    const grown = (column: Float64Array) => {
+      const longer = new Float64Array(capacity);
+      longer.set(column);
+      return longer;
+    };
+    this.#requests = grown(this.#requests);
+    this.#admitted = grown(this.#admitted);
+    this.#peaks = grown(this.#peaks);
+    this.#peakCycles = grown(this.#peakCycles);
+    this.#entries = grown(this.#entries);
+    this.#restores = grown(this.#restores);
+    this.#limitingCycles = grown(this.#limitingCycles);
+    this.#since = grown(this.#since);
+    this.#lastRequests = grown(this.#lastRequests);
+    const begins = this.#run.states[this.#run.initial]?.admits === true ? Number.NaN : Number.NEGATIVE_INFINITY;
+    this.#since.fill(begins, before);
+    this.#lastRequests.fill(Number.NaN, before);
+  }
+}
+
+/** By code unit: the same order on every machine, whatever its language. */
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
