@@ -10,15 +10,15 @@
 // While a gate with one window is quiet, everything happens in its cells: see quiet.ts.
 import { type Cells, cutCells } from './cells.js';
 import {
+  addFigures,
   admitsNow,
   cycleOfGate,
+  decideFast,
   type Figures,
   figuresIn,
   HEAD_CELLS,
   NEVER_QUIET,
-  decideFast,
   setHead,
-  addFigures,
 } from './fast-path.js';
 import { Gauge } from './gauge.js';
 import { type Plan, quietBand } from './plan.js';

@@ -1,12 +1,13 @@
-// Owns the road of client actors over a network: attempts become requests, answers become what a client hears. Leaves requests
+// Owns the transport of client actors over a network: attempts become requests, answers become what a client hears. Leaves requests
 // under way to flights.ts, clients to actor/client/.
-import type { Road, SentAttempt } from '../actor/client/client.js';
-import type { Answer } from '../actor/client/port.js';
+
+import type { Answer } from '../actor/client/behaviour.js';
+import type { SentAttempt, Transport } from '../actor/client/client.js';
 import { unreachable } from '../schema/failure.js';
 import type { Clock } from '../time/clock.js';
 import type { End, Flights } from './flights.js';
 
-export class HttpRoad implements Road {
+export class HttpTransport implements Transport {
   #stopped = false;
 
   constructor(

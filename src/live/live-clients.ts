@@ -1,6 +1,6 @@
 // Owns the clients of a live run: the same actors as in the simulation, driven by real time and real answers. Leaves what clients do
-// to actor/client/, their road to http-road.ts.
-import type { ClientPlan } from '../actor/client/plan.js';
+// to actor/client/, their transport to http-transport.ts.
+import type { ClientPlan } from '../actor/client/client-plan.js';
 import { Population } from '../actor/client/population.js';
 import { RandomStream, type Seed } from '../math/random.js';
 import type { ClientFigures } from '../outcome/schema.js';
@@ -13,7 +13,7 @@ import { Rank } from '../time/rank.js';
 import type { WallClock } from '../time/wall.js';
 import { makePopularity } from '../traffic/popularity.js';
 import type { Flights } from './flights.js';
-import { HttpRoad } from './http-transport.js';
+import { HttpTransport } from './http-transport.js';
 import type { Ledger } from './ledger.js';
 
 export interface LiveClientsOptions {
@@ -31,7 +31,7 @@ export interface LiveClientsOptions {
 
 export class LiveClients {
   readonly #options: LiveClientsOptions;
-  readonly #road: HttpRoad;
+  readonly #transport: HttpTransport;
   readonly #recorder: SeriesRecorder;
   #population: Population | undefined;
   #stopped = false;
@@ -42,7 +42,7 @@ export class LiveClients {
     const lastCycle = firstCycle + traffic.cycles + scenario.drain - 1;
     this.#recorder = new SeriesRecorder({ clock, firstCycle, lastCycle, hasService: false });
     // Clients send when they like: what they send is what was planned.
-    this.#road = new HttpRoad(clock, flights, (atMs) => ledger.plan(cycleOf(atMs, clock.cycleMs), 1));
+    this.#transport = new HttpTransport(clock, flights, (atMs) => ledger.plan(cycleOf(atMs, clock.cycleMs), 1));
   }
 
   /** To be called before the first cycle begins. */
@@ -53,7 +53,7 @@ export class LiveClients {
     clock.agenda.at(startMs, Rank.client, () => {
       this.#population = new Population({
         clock,
-        road: this.#road,
+        transport: this.#transport,
         plans,
         seed,
         contracts: traffic.names.length,
@@ -71,7 +71,7 @@ export class LiveClients {
   /** Nobody sends any more. */
   stop(): void {
     this.#stopped = true;
-    this.#road.stop();
+    this.#transport.stop();
   }
 
   rateLimited(contract: number): void {

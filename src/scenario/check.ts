@@ -1,6 +1,6 @@
 // Owns what a schema cannot say of a scenario: that its parts can be made, and that they fit together. All of it is found before the
 // first run, so that every fault has its line. Leaves the parts themselves to traffic/ and actor/.
-import type { ClientPlan } from '../actor/client/plan.js';
+import type { ClientPlan } from '../actor/client/client-plan.js';
 import { RandomStream } from '../math/random.js';
 import { Failure, type Fault } from '../schema/failure.js';
 import { MAX_CYCLES } from '../schema/quantity.js';

@@ -1,7 +1,7 @@
 // Owns the way from a scenario file to a scenario that can run: read, checked, texts turned into numbers, defaults filled in.
 import { basename, dirname, extname } from 'node:path';
-import { clientFaults } from '../actor/client/check.js';
-import { planClients } from '../actor/client/plan.js';
+import { planClients } from '../actor/client/client-plan.js';
+import { clientFaults } from '../actor/client/schema.js';
 import type { Plan } from '../limiter/plan.js';
 import { rateLimiter } from '../limiter/rate-limiter.js';
 import { planContract } from '../limiter/validate.js';

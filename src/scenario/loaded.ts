@@ -1,5 +1,5 @@
 // Owns what is known of a scenario once its file was read: every time in cycles, every default filled in. Leaves reading to load.ts.
-import type { ClientPlan } from '../actor/client/plan.js';
+import type { ClientPlan } from '../actor/client/client-plan.js';
 import type { Plan } from '../limiter/plan.js';
 import type { Expectation } from '../outcome/expectation.js';
 import type { Stretch } from '../outcome/stretch.js';

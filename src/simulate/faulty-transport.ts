@@ -1,5 +1,5 @@
 // Owns a node that stands still for a while: what is sent meanwhile waits before it, and is taken in order when it goes on.
-import type { Road, SentAttempt } from '../actor/client/client.js';
+import type { SentAttempt, Transport } from '../actor/client/client.js';
 import type { Clock } from '../time/clock.js';
 import { Rank } from '../time/rank.js';
 
@@ -9,12 +9,12 @@ export interface Pause {
   readonly toMs: number;
 }
 
-export class FaultyRoad implements Road {
+export class FaultyTransport implements Transport {
   private waiting = new Set<SentAttempt>();
 
   constructor(
     private readonly clock: Clock,
-    private readonly road: Road,
+    private readonly transport: Transport,
     private readonly pauses: readonly Pause[],
   ) {}
 
@@ -22,7 +22,7 @@ export class FaultyRoad implements Road {
     const now = this.clock.now();
     const pause = this.pauses.find(({ fromMs, toMs }) => now >= fromMs && now < toMs);
     if (pause === undefined) {
-      this.road.send(attempt);
+      this.transport.send(attempt);
       return;
     }
     if (this.waiting.size === 0) this.clock.agenda.at(pause.toMs, Rank.arrival, () => this.goOn());
@@ -31,7 +31,7 @@ export class FaultyRoad implements Road {
 
   /** The request is under way already: the node counts it all the same, and answers nobody. */
   abandon(attempt: SentAttempt): void {
-    if (!this.waiting.has(attempt)) this.road.abandon(attempt);
+    if (!this.waiting.has(attempt)) this.transport.abandon(attempt);
   }
 
   private goOn(): void {

@@ -1,15 +1,16 @@
-// Owns the way of an attempt through the model: gate, service, answer. Leaves deciding to the gate it is given, and a road over a
+// Owns the way of an attempt through the model: gate, service, answer. Leaves deciding to the gate it is given, and a transport over a
 // network to the live arm.
 //
 //   attempt ─► gate ─ admitted ─► service ─ served ──────────┐
 //               └─ limited ─┐       └─ refused: failed ──────┤
 //                           └────────────────────────────────┴─► answer ─► (lost) ─► client
-import type { Road, SentAttempt } from '../actor/client/client.js';
-import type { Answer } from '../actor/client/port.js';
+
+import type { Answer } from '../actor/client/behaviour.js';
+import type { SentAttempt, Transport } from '../actor/client/client.js';
 import type { Service, Visit } from './service.js';
 
-/** What the road leads through; what is left out lets everything pass. */
-export interface RoadParts {
+/** What the transport leads through; what is left out lets everything pass. */
+export interface ModelledTransportParts {
   /** Counts a request at its contract now, and decides it; undefined: admitted. */
   readonly decide?: ((attempt: SentAttempt) => Extract<Answer, { type: 'limited' }> | undefined) | undefined;
   /** Behind the gate; its `onServed` must call `served`. */
@@ -18,10 +19,10 @@ export interface RoadParts {
   readonly loses?: (() => boolean) | undefined;
 }
 
-export class ModelledRoad implements Road {
+export class ModelledTransport implements Transport {
   readonly #visits = new Map<SentAttempt, Visit<SentAttempt>>();
 
-  constructor(private readonly parts: RoadParts) {}
+  constructor(private readonly parts: ModelledTransportParts) {}
 
   send(attempt: SentAttempt): void {
     const { decide, service } = this.parts;

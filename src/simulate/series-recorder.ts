@@ -3,8 +3,8 @@
 //
 //   waiting   __|‾|_____|‾‾‾‾‾‾     queue: the most in the cycle
 //   cycle     |   0   |   1   |     open jobs: at its end; latency: of the jobs that were served in it
-import type { Ending } from '../actor/client/port.js';
-import type { ClientWatch } from '../actor/client/tally.js';
+import type { Ending } from '../actor/client/behaviour.js';
+import type { ClientWatch } from '../actor/client/client-tally.js';
 import { nearestRank } from '../math/nearest-rank.js';
 import type { Series } from '../outcome/series.js';
 import { SeriesRows } from '../outcome/series-rows.js';

@@ -1,5 +1,5 @@
 // Owns what stands behind the gate: servers, the queue before them, and the time that a request takes. Leaves who asks, and what
-// becomes of the answer, to the road.
+// becomes of the answer, to the transport.
 //
 //                ┌── refused when `queue` are waiting
 //   offer ──► [ . . . . ] ──► server 1 ──► served

@@ -1,8 +1,8 @@
 // Owns the predicted arm: a scenario in virtual time, from its arrivals to its outcome.
 //
 //   no clients    arrivals ─► counts per cycle ─────────────► gates          a million cycles a second and more
-//   clients       arrivals ─► instants ─► client ─► road ─► gate ─► service  every attempt and answer at its own instant
-import { planClients } from '../actor/client/plan.js';
+//   clients       arrivals ─► instants ─► client ─► transport ─► gate ─► service  every attempt and answer at its own instant
+import { planClients } from '../actor/client/client-plan.js';
 import type { Inspect } from '../actor/contract-actor.js';
 import { RandomStream, type Seed } from '../math/random.js';
 import { assemble } from '../outcome/assemble.js';

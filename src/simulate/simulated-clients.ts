@@ -1,9 +1,10 @@
-// Owns the clients of a run in virtual time, with the road they send on: gate, faults, service. Leaves what clients do to
+// Owns the clients of a run in virtual time, with the transport they send on: gate, faults, service. Leaves what clients do to
 // actor/client/, what the service does to service.ts.
+
+import type { Answer } from '../actor/client/behaviour.js';
 import type { SentAttempt } from '../actor/client/client.js';
-import type { ClientPlan } from '../actor/client/plan.js';
+import type { ClientPlan } from '../actor/client/client-plan.js';
 import { Population } from '../actor/client/population.js';
-import type { Answer } from '../actor/client/port.js';
 import type { Inspect } from '../actor/contract-actor.js';
 import { retryAfterCycles } from '../limiter/forecast.js';
 import { RandomStream, type Seed } from '../math/random.js';
@@ -15,9 +16,9 @@ import { planService } from '../scenario/service.js';
 import { secondsUntil, startOf } from '../time/cycle.js';
 import { Rank } from '../time/rank.js';
 import type { Popularity } from '../traffic/popularity.js';
-import { FaultyRoad } from './faulty-transport.js';
+import { FaultyTransport } from './faulty-transport.js';
 import { lastInstantOf } from './last-instant.js';
-import { ModelledRoad } from './modelled-transport.js';
+import { ModelledTransport } from './modelled-transport.js';
 import type { Traffic } from './scenario-traffic.js';
 import { SeriesRecorder } from './series-recorder.js';
 import { Service } from './service.js';
@@ -73,23 +74,23 @@ export class SimulatedClients {
           });
     const losing = new RandomStream(seed, 'faults/lost_answers');
     const losses = scenario.faults.flatMap((fault) => (fault.kind === 'lost_answers' ? [fault] : []));
-    const modelled = new ModelledRoad({
+    const modelled = new ModelledTransport({
       decide: (attempt) => this.decide(attempt),
       service: this.service,
       loses: () => losses.some(({ share, at }) => this.isIn(at) && losing.uniform() < share),
     });
     const pauses = scenario.faults.flatMap((fault) => (fault.kind === 'pause' ? [fault.at] : []));
-    const road =
+    const transport =
       pauses.length === 0
         ? modelled
-        : new FaultyRoad(
+        : new FaultyTransport(
             clock,
             modelled,
             pauses.map((at) => this.instants(at)),
           );
     this.population = new Population({
       clock,
-      road,
+      transport,
       plans,
       seed,
       contracts: traffic.names.length,

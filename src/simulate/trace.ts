@@ -20,7 +20,7 @@ export interface TracedMessage {
 /** Hears every message in the order in which they were taken. */
 export type TraceSink = (message: TracedMessage) => void;
 
-/** Who sends an event is known by its kind: actors of a run never hold each other, the road and the agenda lie between. */
+/** Who sends an event is known by its kind: actors of a run never hold each other, the transport and the agenda lie between. */
 const senders: Readonly<Record<string, string>> = {
   job: 'arrivals',
   begin: 'run',

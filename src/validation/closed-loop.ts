@@ -9,7 +9,7 @@ import { closed } from '../actor/client/closed.js';
 import { Population } from '../actor/client/population.js';
 import { RandomStream } from '../math/random.js';
 import { exponential, type TimeLaw } from '../math/time-law.js';
-import { ModelledRoad } from '../simulate/modelled-transport.js';
+import { ModelledTransport } from '../simulate/modelled-transport.js';
 import { Service } from '../simulate/service.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { VirtualClock } from '../time/virtual.js';
@@ -53,13 +53,13 @@ export const closedLoop: Check = {
       draw: new RandomStream(seed, `${purpose}/service`),
       onServed: (attempt) => {
         if (isMeasured(attempt.sentMs)) responses.add((clock.now() - attempt.sentMs) / UNIT_MS);
-        road.served(attempt);
+        transport.served(attempt);
       },
     });
-    const road = new ModelledRoad({ service });
+    const transport = new ModelledTransport({ service });
     const plan = { name: 'closed', count: CLIENTS, share: 0, listens: false, timeoutMs: undefined };
-    const plans = [{ ...plan, behaviour: () => closed({ think }) }];
-    const population = new Population({ clock, road, plans, seed: `${seed}/${purpose}`, contracts: 1 });
+    const plans = [{ ...plan, behaviour: closed({ think }) }];
+    const population = new Population({ clock, transport, plans, seed: `${seed}/${purpose}`, contracts: 1 });
     population.begin();
     clock.run({ untilMs: toMs + DRAIN * UNIT_MS });
     const throughput = responses.count / MEASURED;

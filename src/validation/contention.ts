@@ -57,7 +57,7 @@ export const contention: Check = {
     }),
 };
 
-function contend(pauseMs: Pauses, delays: RandomStream, draw: RandomStream) {
+function contend(pauses: Pauses, delays: RandomStream, draw: RandomStream) {
   const agenda = new Agenda(0);
   let version = 0;
   let calls = 0;
@@ -76,7 +76,8 @@ function contend(pauseMs: Pauses, delays: RandomStream, draw: RandomStream) {
     });
   };
   const tryAgain = (n: number, lastMs: number): void => {
-    const pausedMs = pauseMs(n, lastMs, draw);
+    const wait = pauses(n, lastMs);
+    const pausedMs = typeof wait === 'number' ? wait : wait.drawMs(draw);
     after(pausedMs, () => read(n, pausedMs));
   };
   for (let client = 0; client < CLIENTS; client += 1) after(0, () => read(0, 0));

@@ -8,11 +8,11 @@
 // Two cures: not to try again, or not to serve what nobody waits for. An answer to an earlier attempt that comes while the client
 // still tries is a success, as in the program that the figures come from.
 import type { SentAttempt } from '../actor/client/client.js';
-import { planClients } from '../actor/client/plan.js';
+import { planClients } from '../actor/client/client-plan.js';
 import { Population } from '../actor/client/population.js';
 import { RandomStream } from '../math/random.js';
 import { exponential } from '../math/time-law.js';
-import { ModelledRoad } from '../simulate/modelled-transport.js';
+import { ModelledTransport } from '../simulate/modelled-transport.js';
 import { Service } from '../simulate/service.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { Rank } from '../time/rank.js';
@@ -75,12 +75,12 @@ function run({ attempts, dropsAbandoned }: Way, seed: number, purpose: string) {
     clock,
     plan: { servers: 1, time: exponential(SERVICE_MS), queue: Number.POSITIVE_INFINITY, dropsAbandoned },
     draw: new RandomStream(seed, `${purpose}/service`),
-    onServed: (attempt) => road.served(attempt),
+    onServed: (attempt) => transport.served(attempt),
   });
-  const road = new ModelledRoad({ service });
+  const transport = new ModelledTransport({ service });
   const retrying = { kind: 'retrying', timeout: `${PATIENCE_MS}ms`, takes_late_answers: true } as const;
   const plans = planClients([{ ...retrying, max_attempts: attempts }], CYCLE_MS);
-  const population = new Population({ clock, road, plans, seed: `${seed}/${purpose}`, contracts: 1 });
+  const population = new Population({ clock, transport, plans, seed: `${seed}/${purpose}`, contracts: 1 });
   for (const { rate, from, to } of spans) {
     for (let n = 1; n <= rate * (to - from); n += 1) {
       clock.agenda.at((from + n / rate) * UNIT_MS, Rank.arrival, () => population.arrive(0));

@@ -1,13 +1,13 @@
 // Owns the speed of simulated clients, all included: arrivals, agenda, host and gate, service, actors. Leaves measuring to measure.ts.
 import type { SentAttempt } from '../../src/actor/client/client.js';
-import { planClients } from '../../src/actor/client/plan.js';
+import { planClients } from '../../src/actor/client/client-plan.js';
 import { Population } from '../../src/actor/client/population.js';
 import { Host } from '../../src/host/host.js';
 import { retryAfterCycles } from '../../src/limiter/forecast.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { RandomStream } from '../../src/math/random.js';
 import { exponential } from '../../src/math/time-law.js';
-import { ModelledRoad } from '../../src/simulate/modelled-transport.js';
+import { ModelledTransport } from '../../src/simulate/modelled-transport.js';
 import { Service } from '../../src/simulate/service.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { CYCLE_MS, secondsUntil } from '../../src/time/cycle.js';
@@ -49,9 +49,9 @@ function simulate(jobs: number, seed: number): number {
     clock,
     plan: { servers: 10, time: exponential(42), queue: 1_000, dropsAbandoned: true },
     draw: new RandomStream(seed, 'service'),
-    onServed: (attempt) => road.served(attempt),
+    onServed: (attempt) => transport.served(attempt),
   });
-  const road = new ModelledRoad({
+  const transport = new ModelledTransport({
     decide: () => {
       const cycle = clock.cycle();
       if (contract.decide(1, cycle) === 1) return undefined;
@@ -75,7 +75,7 @@ function simulate(jobs: number, seed: number): number {
     ],
     CYCLE_MS,
   );
-  const population = new Population({ clock, road, plans, seed, contracts: 1 });
+  const population = new Population({ clock, transport, plans, seed, contracts: 1 });
   const gaps = new RandomStream(seed, 'arrivals');
   let arrived = 0;
   const arrive = (due: number) => {

@@ -1,12 +1,12 @@
 // Devices before a real gate: what they do when it emits, while it is still moving.
 import { describe, expect, it } from 'vitest';
-import { planClients } from '../../src/actor/client/plan.js';
+import { planClients } from '../../src/actor/client/client-plan.js';
 import { Population } from '../../src/actor/client/population.js';
 import type { ClientSpec } from '../../src/actor/client/schema.js';
 import { Host } from '../../src/host/host.js';
 import { retryAfterCycles } from '../../src/limiter/forecast.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
-import { ModelledRoad } from '../../src/simulate/modelled-transport.js';
+import { ModelledTransport } from '../../src/simulate/modelled-transport.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { secondsUntil } from '../../src/time/cycle.js';
 import { Rank } from '../../src/time/rank.js';
@@ -21,14 +21,14 @@ function run(spec: ClientSpec, instants: readonly number[]) {
   host.createMachine({ slug: 'm' });
   const contract = host.createContract('m', rateLimiter({ threshold: 10, within: 10 }));
   const told: string[] = [];
-  const road = new ModelledRoad({
+  const transport = new ModelledTransport({
     decide: () => {
       if (contract.decide(1, clock.cycle()) === 1) return undefined;
       const k = retryAfterCycles(contract.gate)!;
       return { type: 'limited', retryAfterMs: 1000 * secondsUntil(clock.cycle() + k, clock.now(), CYCLE_MS) };
     },
   });
-  const population = new Population({ clock, road, plans: planClients([spec], CYCLE_MS), seed: 1, contracts: 1 });
+  const population = new Population({ clock, transport, plans: planClients([spec], CYCLE_MS), seed: 1, contracts: 1 });
   host.happenings.subscribe((happening) => {
     if (happening.kind !== 'emitted') return;
     told.push(`${happening.cycle} ${happening.event} at ${happening.count}`);

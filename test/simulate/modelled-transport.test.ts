@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import type { Answer } from '../../src/actor/client/behaviour.js';
 import type { SentAttempt } from '../../src/actor/client/client.js';
-import { planClients } from '../../src/actor/client/plan.js';
+import { planClients } from '../../src/actor/client/client-plan.js';
 import { Population } from '../../src/actor/client/population.js';
-import type { Answer } from '../../src/actor/client/port.js';
 import { RandomStream } from '../../src/math/random.js';
 import { constant } from '../../src/math/time-law.js';
-import { ModelledRoad, type RoadParts } from '../../src/simulate/modelled-transport.js';
+import { ModelledTransport, type ModelledTransportParts } from '../../src/simulate/modelled-transport.js';
 import { Service } from '../../src/simulate/service.js';
 import { VirtualClock } from '../../src/time/virtual.js';
 
@@ -14,7 +14,7 @@ const one = { ...nothing, jobs: 1, attempts: 1 };
 
 /** One job of a client that waits up to `timeout`, through a gate, a service of one place and 10 ms, and losses. */
 function send(
-  parts: Omit<RoadParts, 'service'>,
+  parts: Omit<ModelledTransportParts, 'service'>,
   { jobs = 1, timeout = undefined as string | undefined, served = true } = {},
 ) {
   const clock = new VirtualClock(0, 777);
@@ -22,11 +22,11 @@ function send(
     clock,
     plan: { servers: 1, time: constant(10), queue: 0, dropsAbandoned: false },
     draw: new RandomStream(1, 'service'),
-    onServed: (attempt) => road.served(attempt),
+    onServed: (attempt) => transport.served(attempt),
   });
-  const road = new ModelledRoad({ ...parts, ...(served ? { service } : {}) });
+  const transport = new ModelledTransport({ ...parts, ...(served ? { service } : {}) });
   const plans = planClients([{ kind: 'open', ...(timeout === undefined ? {} : { timeout }) }], 777);
-  const population = new Population({ clock, road, plans, seed: 1, contracts: 1 });
+  const population = new Population({ clock, transport, plans, seed: 1, contracts: 1 });
   for (let n = 0; n < jobs; n += 1) population.arrive(0);
   clock.run();
   return { counts: population.counts, endMs: clock.now(), service: service.counts };

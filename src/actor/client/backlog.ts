@@ -1,6 +1,6 @@
-// Owns a queue that is a value: adding or taking gives another queue, and the one before stays as it was. Leaves limits to its user.
+// A queue that is a value: adding or taking gives another queue, and the one before stays as it was.
 //
-//   front  1 -> 2 -> 3        back  6 -> 5 -> 4        holds 1 2 3 4 5 6; the back is turned over when the front is used up
+//   front  1 -> 2 -> 3        back  6 -> 5 -> 4        holds 1 2 3 4 5 6; the back is reversed when the front is used up
 //
 // The state of an actor is a value, so that a trace can keep the state before; copying thousands of items at each event would
 // cost more than all the rest of the client. Every operation takes O(1), averaged over a run.
@@ -11,11 +11,15 @@ interface Link<Item> {
 }
 
 export class Backlog<Item> {
-  private constructor(
-    readonly size: number,
-    private readonly front: Link<Item> | undefined,
-    private readonly back: Link<Item> | undefined,
-  ) {}
+  readonly size: number;
+  readonly #front: Link<Item> | undefined;
+  readonly #back: Link<Item> | undefined;
+
+  private constructor(size: number, front: Link<Item> | undefined, back: Link<Item> | undefined) {
+    this.size = size;
+    this.#front = front;
+    this.#back = back;
+  }
 
   static of<Item>(...items: readonly Item[]): Backlog<Item> {
     return items.reduce((all, item) => all.with(item), new Backlog<Item>(0, undefined, undefined));
@@ -23,20 +27,20 @@ export class Backlog<Item> {
 
   /** With one more, behind all others. */
   with(item: Item): Backlog<Item> {
-    return new Backlog(this.size + 1, this.front, { item, next: this.back });
+    return new Backlog(this.size + 1, this.#front, { item, next: this.#back });
   }
 
   /** With one more, before all others. */
   withFirst(item: Item): Backlog<Item> {
-    return new Backlog(this.size + 1, { item, next: this.front }, this.back);
+    return new Backlog(this.size + 1, { item, next: this.#front }, this.#back);
   }
 
   /** The first n, or all there are, and the queue without them. */
   take(n: number): { readonly taken: readonly Item[]; readonly rest: Backlog<Item> } {
     const taken: Item[] = [];
-    let { front, back } = this;
+    let [front, back] = [this.#front, this.#back];
     while (taken.length < n) {
-      if (front === undefined) [front, back] = [turned(back), undefined];
+      if (front === undefined) [front, back] = [reversed(back), undefined];
       if (front === undefined) break;
       taken.push(front.item);
       front = front.next;
@@ -50,8 +54,8 @@ export class Backlog<Item> {
   }
 }
 
-function turned<Item>(links: Link<Item> | undefined): Link<Item> | undefined {
-  let over: Link<Item> | undefined;
-  for (let link = links; link !== undefined; link = link.next) over = { item: link.item, next: over };
-  return over;
+function reversed<Item>(links: Link<Item> | undefined): Link<Item> | undefined {
+  let result: Link<Item> | undefined;
+  for (let link = links; link !== undefined; link = link.next) result = { item: link.item, next: result };
+  return result;
 }

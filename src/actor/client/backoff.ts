@@ -1,4 +1,4 @@
-// Owns how long to pause before the next attempt: the policies, as arithmetic. Leaves when to give up to retrying.ts.
+// How long to pause before the next attempt: the policies, as arithmetic.
 //
 //   n        setbacks so far: 1 before the second attempt; v(n) = min(cap, base * 2^n)
 //   u(a, b)  uniform between a and b
@@ -13,8 +13,8 @@
 // The rules are those of the simulator behind "Exponential Backoff and Jitter" (M. Brooker, AWS Architecture Blog, 2015):
 // github.com/aws-samples/aws-arch-backoff-simulator. There, too, n counts the setback before the pause is taken.
 
-import type { RandomStream } from '../../math/random.js';
 import { unreachable } from '../../schema/failure.js';
+import type { Wait } from './behaviour.js';
 
 export const backoffPolicies = ['none', 'fixed', 'exponential', 'equal_jitter', 'full_jitter', 'decorrelated'] as const;
 
@@ -27,12 +27,11 @@ export interface BackoffPlan {
 }
 
 /**
- * The next pause, in ms.
+ * The next pause: in ms, or with jitter as a law that draws once.
  * @param n setbacks so far, at least 1
  * @param lastMs the pause before, 0 for none yet
- * @param draw used by the policies with jitter, once a pause
  */
-export type Pauses = (n: number, lastMs: number, draw: RandomStream) => number;
+export type Pauses = (n: number, lastMs: number) => Wait;
 
 export function pauses({ policy, baseMs, capMs }: BackoffPlan): Pauses {
   switch (policy) {
@@ -43,13 +42,13 @@ export function pauses({ policy, baseMs, capMs }: BackoffPlan): Pauses {
     case 'exponential':
       return (n) => doubled(baseMs, n, capMs);
     case 'equal_jitter':
-      return (n, _lastMs, draw) => (doubled(baseMs, n, capMs) / 2) * (1 + draw.uniform());
+      return (n) => ({ drawMs: (draw) => (doubled(baseMs, n, capMs) / 2) * (1 + draw.uniform()) });
     case 'full_jitter':
-      return (n, _lastMs, draw) => doubled(baseMs, n, capMs) * draw.uniform();
+      return (n) => ({ drawMs: (draw) => doubled(baseMs, n, capMs) * draw.uniform() });
     case 'decorrelated':
-      return (_n, lastMs, draw) => {
+      return (_n, lastMs) => {
         const mostMs = 3 * Math.max(baseMs, lastMs);
-        return Math.min(capMs, baseMs + (mostMs - baseMs) * draw.uniform());
+        return { drawMs: (draw) => Math.min(capMs, baseMs + (mostMs - baseMs) * draw.uniform()) };
       };
     default:
       return unreachable(policy);

@@ -1,36 +1,41 @@
-// Owns a client as an XState actor: its mailbox, its alarm, and its attempts from sending to their one end. A thin shell: what to do
-// is decided by a behaviour, time comes from the clock's agenda, never from XState's own timers.
+// A client as an XState actor, and the shell that performs its effects.
 //
-//   behaviour ─ send ─► attempt ─► road ─► answer ─► event ─► mailbox ─► behaviour
-//                          └─ patience over ─► the road is told ─► timeout ─┘
+//   event ─► actor: (state, event) -> [state, effects] ─► shell performs the effects: transport, agenda, figures
+//     ▲                                                              │
+//     └────────────── answer, timeout, wake ─────────────────────────┘
 //
-// One root actor for each client: spawning children under one parent costs more with every child.
-import { type Actor, createActor, fromTransition, type TransitionActorLogic } from 'xstate';
+// The logic of the actor is pure (behaviour.ts). An event that comes while effects are being performed waits until they are done.
+// Time comes from the agenda of the clock, never from XState's timers. One root actor for each client: spawning children under one
+// parent costs more with every child.
+import { type Actor, type ActorLogic, createActor, type Snapshot } from 'xstate';
 import type { RandomStream } from '../../math/random.js';
-import { assert } from '../../schema/failure.js';
+import { assert, unreachable } from '../../schema/failure.js';
 import type { Ticket } from '../../time/agenda.js';
 import type { Clock } from '../../time/clock.js';
 import { Rank } from '../../time/rank.js';
 import type { Inspect } from '../contract-actor.js';
-import type { Answer, Attempt, Behaviour, ClientEvent, ClientPort, Ending, Job } from './port.js';
-import type { ClientTally } from './tally.js';
+import type { Answer, Attempt, Behaviour, ClientEvent, Effect, Job, Wait } from './behaviour.js';
+import type { ClientTally } from './client-tally.js';
+import type { RetryBudget } from './retry-budget.js';
 
 /** Where attempts go: through a model of gate and service, or over a network. */
-export interface Road {
+export interface Transport {
   /** Takes an attempt on its way; its `answer` is to be called once, at once or later, unless it is abandoned before. */
   send(attempt: SentAttempt): void;
-  /** Nobody waits for the attempt any more. It may be answered all the same. */
+  /** The client waits no longer for the attempt. It may be answered all the same. */
   abandon(attempt: SentAttempt): void;
 }
 
 /** What the clients of one kind share. */
 export interface ClientWorld {
   readonly clock: Clock;
-  readonly road: Road;
+  readonly transport: Transport;
   readonly tally: ClientTally;
   readonly draw: RandomStream;
   /** How long a client waits for an answer, in ms; undefined for as long as it takes. */
   readonly timeoutMs: number | undefined;
+  /** Undefined: as many retries as each client wants. */
+  readonly budget: RetryBudget | undefined;
   newJob(contract: number): Job;
   /** Called when a job is over: the client can take another. */
   freed(client: Client): void;
@@ -39,11 +44,38 @@ export interface ClientWorld {
 
 export type ClientState = { readonly at: string };
 
-export class Client implements ClientPort {
-  readonly #actor: Actor<TransitionActorLogic<ClientState, ClientEvent, undefined>>;
+/** What an inspector sees of a client: its state as `context`, and the effects of the last transition. */
+type ClientSnapshot = Snapshot<undefined> & { readonly context: ClientState; readonly effects: readonly Effect[] };
+
+export type ClientLogic = ActorLogic<ClientSnapshot, ClientEvent>;
+
+/** The behaviour as logic of an actor, shared by all clients of a kind. */
+export function logicOf(behaviour: Behaviour<ClientState>): ClientLogic {
+  return {
+    getInitialSnapshot: () => snapshotOf(behaviour.initial, []),
+    // Type 'xstate.stop' and the like carry no event of a client.
+    transition: (snapshot, event) => {
+      if (event.type.startsWith('xstate.')) return snapshot;
+      const [context, effects] = behaviour.on(snapshot.context, event);
+      return snapshotOf(context, effects);
+    },
+    getPersistedSnapshot: (snapshot) => snapshot,
+  };
+}
+
+function snapshotOf(context: ClientState, effects: readonly Effect[]): ClientSnapshot {
+  return { status: 'active', output: undefined, error: undefined, context, effects };
+}
+
+export class Client {
+  readonly #actor: Actor<ClientLogic>;
   readonly #world: ClientWorld;
+  readonly #mailbox: ClientEvent[] = [];
+  #isReacting = false;
   #alarm: Ticket | undefined;
   #alarmMs: number | undefined;
+  #waitedMs = 0;
+  #lastSent: SentAttempt | undefined;
   #error: unknown;
 
   /**
@@ -53,16 +85,12 @@ export class Client implements ClientPort {
   constructor(
     readonly id: string,
     readonly contract: number,
-    behaviour: Behaviour<ClientState>,
+    logic: ClientLogic,
     world: ClientWorld,
   ) {
     this.#world = world;
-    const logic = fromTransition<ClientState, ClientEvent, never, undefined>(
-      (state, event) => behaviour.on(this, state, event),
-      behaviour.initial,
-    );
     this.#actor = createActor(logic, { id, ...(world.inspect === undefined ? {} : { inspect: world.inspect }) });
-    // Without this subscription XState would throw an actor's error into the void of the next tick.
+    // Without this subscription XState reports an error of the actor in a later tick, outside of any caller.
     this.#actor.subscribe({ error: (error) => (this.#error = error) });
     this.#actor.start();
   }
@@ -71,66 +99,32 @@ export class Client implements ClientPort {
     return this.#actor.getSnapshot().context;
   }
 
-  /** When it will be woken, in unix ms; undefined when it waits for no time. */
+  /** When the present wait ends, in unix ms; undefined when it waits for no time. */
   get alarmMs(): number | undefined {
     return this.#alarmMs;
   }
 
   /**
-   * Gives the client an event. One that comes while it is still reacting waits in its mailbox.
-   * @throws whatever the behaviour threw: a bug; the actor has stopped then, for good
+   * Gives the client an event, and performs what it wants done.
+   * @throws whatever the behaviour or the transport threw: a bug
    */
-  tell(event: ClientEvent): void {
-    this.#actor.send(event);
-    if (this.#error !== undefined) throw this.#error;
-  }
-
-  get draw(): RandomStream {
-    return this.#world.draw;
-  }
-
-  now(): number {
-    return this.#world.clock.now();
-  }
-
-  newJob(): Job {
-    return this.#world.newJob(this.contract);
-  }
-
-  send(job: Job, number: number): SentAttempt {
-    const { clock, road, tally, timeoutMs } = this.#world;
-    const attempt = new SentAttempt(this, job, number, clock.now());
-    tally.sent(job, number);
-    if (timeoutMs !== undefined) {
-      attempt.timeout = clock.agenda.at(attempt.sentMs + timeoutMs, Rank.client, () => this.#timeOut(attempt));
+  receive(event: ClientEvent): void {
+    if (this.#isReacting) {
+      this.#mailbox.push(event);
+      return;
     }
-    road.send(attempt);
-    return attempt;
-  }
-
-  abandon(attempt: Attempt): void {
-    assert(attempt instanceof SentAttempt && attempt.client === this, 'a client can abandon its own attempts only');
-    if (attempt.timeout !== undefined) this.#world.clock.agenda.cancel(attempt.timeout);
-    attempt.end('abandoned');
-    this.#world.tally.abandoned(attempt.job);
-    this.#world.road.abandon(attempt);
-  }
-
-  finish(job: Job, ending: Ending): void {
-    this.#world.tally.finished(job, ending, this.now());
-    this.#world.freed(this);
-  }
-
-  setAlarm(atMs: number): void {
-    this.clearAlarm();
-    this.#alarm = this.#world.clock.agenda.at(atMs, Rank.client, this.#wake);
-    this.#alarmMs = atMs;
-  }
-
-  clearAlarm(): void {
-    if (this.#alarm !== undefined) this.#world.clock.agenda.cancel(this.#alarm);
-    this.#alarm = undefined;
-    this.#alarmMs = undefined;
+    this.#isReacting = true;
+    try {
+      let next: ClientEvent | undefined = event;
+      for (let taken = 0; next !== undefined; next = this.#mailbox[taken++]) {
+        this.#actor.send(next);
+        if (this.#error !== undefined) throw this.#error;
+        for (const effect of this.#actor.getSnapshot().effects) this.#perform(effect);
+      }
+    } finally {
+      this.#mailbox.length = 0;
+      this.#isReacting = false;
+    }
   }
 
   /** For `SentAttempt.answer`. */
@@ -138,26 +132,103 @@ export class Client implements ClientPort {
     const { clock, tally } = this.#world;
     if (attempt.timeout !== undefined) clock.agenda.cancel(attempt.timeout);
     if (answer.type === 'served') tally.served(attempt.job, clock.now() - attempt.sentMs);
-    if (answer.type === 'limited') this.tell({ type: 'limited', retryAfterMs: answer.retryAfterMs, attempt });
-    else this.tell({ type: answer.type, attempt });
+    if (answer.type === 'limited') this.receive({ type: 'limited', retryAfterMs: answer.retryAfterMs, attempt });
+    else this.receive({ type: answer.type, attempt });
+  }
+
+  #perform(effect: Effect): void {
+    const { clock, tally, draw } = this.#world;
+    switch (effect.type) {
+      case 'send':
+        this.#send(effect.job, effect.number);
+        break;
+      case 'send_new':
+        this.#send(this.#world.newJob(this.contract), 1);
+        break;
+      case 'abandon':
+        assert(this.#lastSent !== undefined, `${this.id} abandons an attempt and has sent none`);
+        this.#abandon(this.#lastSent);
+        break;
+      case 'finish':
+        tally.finished(effect.job, effect.ending, clock.now());
+        this.#world.freed(this);
+        break;
+      case 'wait':
+        this.#wait(msOf(effect.wait, draw));
+        break;
+      case 'retry':
+        this.#retry(effect.wait);
+        break;
+      case 'cancel_wait':
+        this.#cancelWait();
+        break;
+      default:
+        unreachable(effect);
+    }
+  }
+
+  #retry(wait: Wait): void {
+    const { clock, draw, budget } = this.#world;
+    if (budget?.takeRetry(clock.now()) === false) {
+      this.receive({ type: 'no_retry' });
+      return;
+    }
+    const waitedMs = msOf(wait, draw);
+    if (waitedMs === 0) this.receive({ type: 'wake', waitedMs });
+    else this.#wait(waitedMs);
+  }
+
+  #send(job: Job, number: number): void {
+    const { clock, transport, tally, timeoutMs, budget } = this.#world;
+    const attempt = new SentAttempt(this, job, number, clock.now());
+    this.#lastSent = attempt;
+    if (number === 1) budget?.requested(attempt.sentMs);
+    tally.sent(job, number);
+    if (timeoutMs !== undefined) {
+      attempt.timeout = clock.agenda.at(attempt.sentMs + timeoutMs, Rank.client, () => this.#timeOut(attempt));
+    }
+    transport.send(attempt);
+  }
+
+  #abandon(attempt: SentAttempt): void {
+    if (attempt.timeout !== undefined) this.#world.clock.agenda.cancel(attempt.timeout);
+    attempt.end('abandoned');
+    this.#world.tally.abandoned(attempt.job);
+    this.#world.transport.abandon(attempt);
+  }
+
+  #timeOut(attempt: SentAttempt): void {
+    attempt.timeout = undefined;
+    this.#abandon(attempt);
+    this.receive({ type: 'timeout', attempt });
+  }
+
+  #wait(ms: number): void {
+    const { clock } = this.#world;
+    this.#cancelWait();
+    this.#waitedMs = ms;
+    this.#alarmMs = clock.now() + ms;
+    this.#alarm = clock.agenda.at(this.#alarmMs, Rank.client, this.#wake);
+  }
+
+  #cancelWait(): void {
+    if (this.#alarm !== undefined) this.#world.clock.agenda.cancel(this.#alarm);
+    this.#alarm = undefined;
+    this.#alarmMs = undefined;
   }
 
   readonly #wake = (): void => {
     this.#alarm = undefined;
     this.#alarmMs = undefined;
-    this.tell(wake);
+    this.receive({ type: 'wake', waitedMs: this.#waitedMs });
   };
-
-  #timeOut(attempt: SentAttempt): void {
-    attempt.timeout = undefined;
-    this.abandon(attempt);
-    this.tell({ type: 'timeout', attempt });
-  }
 }
 
-const wake: ClientEvent = { type: 'wake' };
+function msOf(wait: Wait, draw: RandomStream): number {
+  return typeof wait === 'number' ? wait : wait.drawMs(draw);
+}
 
-/** An attempt on the road. */
+/** An attempt that has been sent. */
 export class SentAttempt implements Attempt {
   timeout: Ticket | undefined;
   #fate: 'open' | 'answered' | 'abandoned' = 'open';
@@ -169,13 +240,13 @@ export class SentAttempt implements Attempt {
     readonly sentMs: number,
   ) {}
 
-  /** Tells the client what became of the attempt. To be called once; of an abandoned attempt only that it was served is told. */
+  /** To be called once, with the answer. Of an abandoned attempt the client learns only that it was served. */
   answer(answer: Answer): void {
     if (this.#fate !== 'abandoned') {
       this.end('answered');
       this.client.answered(this, answer);
     } else if (answer.type === 'served') {
-      this.client.tell({ type: 'late', attempt: this });
+      this.client.receive({ type: 'late', attempt: this });
     }
   }
 
@@ -184,7 +255,7 @@ export class SentAttempt implements Attempt {
     return { job: this.job.number, number: this.number };
   }
 
-  /** For the client: from here on no answer is heard. */
+  /** For the client: the attempt has ended. */
   end(fate: 'answered' | 'abandoned'): void {
     assert(this.#fate === 'open', `attempt ${this.number} of job ${this.job.number} ended twice`);
     this.#fate = fate;

@@ -1,66 +1,56 @@
-// Owns the client of a closed loop: it thinks, asks, and thinks again once it has its answer. Leaves how long it thinks to a law.
+// The client of a closed loop: it thinks, asks, and thinks again once it has its answer.
 //
 //    begin                 wake                    any answer
 //    ──────►  thinking  ─────────►  asking  ─────────────────────►  thinking
 //             Z                     R                                             N clients, X = N / (R + Z) requests a second
 //
-// It begins by thinking, so that clients who begin together do not all ask together.
-
+// It begins by thinking, so that clients that begin together do not all ask together.
 import type { TimeLaw } from '../../math/time-law.js';
 import { unreachable } from '../../schema/failure.js';
-import type { Behaviour, ClientPort, Ending, Job } from './port.js';
+import { type Behaviour, type Effect, stay } from './behaviour.js';
 
-export type ClosedState =
-  | { readonly at: 'idle' }
-  | { readonly at: 'thinking' }
-  | { readonly at: 'asking'; readonly job: Job };
+export interface ClosedState {
+  readonly at: 'idle' | 'thinking' | 'asking';
+}
 
 export interface ClosedPlan {
   /** How long it thinks, in ms. */
   readonly think: TimeLaw;
 }
 
+const idle: ClosedState = { at: 'idle' };
+const thinking: ClosedState = { at: 'thinking' };
+const asking: ClosedState = { at: 'asking' };
+const sendNew: readonly Effect[] = [{ type: 'send_new' }];
+
 export function closed({ think }: ClosedPlan): Behaviour<ClosedState> {
+  const pause: Effect = { type: 'wait', wait: think };
   return {
-    initial: { at: 'idle' },
-    on(port, state, event) {
+    initial: idle,
+    on(state, event) {
       switch (event.type) {
         case 'begin':
-          return state.at === 'idle' ? thinkFor(port) : state;
+          return state.at === 'idle' ? [thinking, [pause]] : stay(state);
         case 'wake':
-          return state.at === 'thinking' ? ask(port) : state;
+          return state.at === 'thinking' ? [asking, sendNew] : stay(state);
         case 'served':
-          return over(port, state, 'succeeded');
         case 'limited':
         case 'failed':
         case 'lost':
-        case 'timeout':
-          return over(port, state, 'given_up');
+        case 'timeout': {
+          if (state.at !== 'asking') return stay(state);
+          const ending = event.type === 'served' ? 'succeeded' : 'given_up';
+          return [thinking, [{ type: 'finish', job: event.attempt.job, ending }, pause]];
+        }
         case 'job':
         case 'late':
+        case 'no_retry':
         case 'rate_limited':
         case 'rate_restored':
-          return state;
+          return stay(state);
         default:
           return unreachable(event);
       }
     },
   };
-
-  function thinkFor(port: ClientPort): ClosedState {
-    port.setAlarm(port.now() + think.drawMs(port.draw));
-    return { at: 'thinking' };
-  }
-
-  function over(port: ClientPort, state: ClosedState, ending: Ending): ClosedState {
-    if (state.at !== 'asking') return state;
-    port.finish(state.job, ending);
-    return thinkFor(port);
-  }
-}
-
-function ask(port: ClientPort): ClosedState {
-  const job = port.newJob();
-  port.send(job, 1);
-  return { at: 'asking', job };
 }

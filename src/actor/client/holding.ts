@@ -1,5 +1,4 @@
-// Owns the device that holds its items back while the gate is limiting, and flushes them in batches once it is restored.
-// Leaves keeping them in order to backlog.ts.
+// The device that holds its items back while the gate is limiting, and flushes them in batches once it is restored.
 //
 //              rate_limited, or a limited answer               rate_restored, or Retry-After is over
 //    passing ────────────────────────────────────► holding ──────────────────────────────────────────► flushing
@@ -11,12 +10,21 @@
 //   spread over m           |#----#----#----#----|     k batches, one every m / k
 //   spread with jitter      |--#----#----#----#--|     the first one u * m / k later, u uniform in [0, 1): devices drift apart
 //
-// It listens to the stream when it gets rate_limited and rate_restored. Then it trusts the stream alone: were it to try as well
-// whenever a Retry-After is over, a thousand devices would keep the gate limiting by their trying. Only a device that was limited
-// and has heard nothing of it goes by Retry-After; where the limiter does not say when, it waits for the stream.
+// A device that has received rate_limited waits for rate_restored and ignores Retry-After: a thousand devices that tried again after
+// each Retry-After would keep the gate limiting. A device that was limited without rate_limited waits for Retry-After; where the
+// limiter names none, it waits for the stream.
 import { unreachable } from '../../schema/failure.js';
 import { Backlog } from './backlog.js';
-import type { Attempt, Behaviour, ClientPort, Job } from './port.js';
+import {
+  type Attempt,
+  type Behaviour,
+  cancelWait,
+  type Effect,
+  type Job,
+  type Step,
+  stay,
+  type Wait,
+} from './behaviour.js';
 
 /** An item, with the attempts made so far. */
 interface Held {
@@ -36,8 +44,8 @@ interface Holding {
   readonly at: 'holding';
   readonly inFlight: number;
   readonly held: Backlog<Held>;
-  /** Whether the stream said that the gate limits: then it will also say when it no longer does. */
-  readonly isTold: boolean;
+  /** Whether rate_limited was received: then rate_restored will be. */
+  readonly isNotified: boolean;
 }
 
 interface Flushing {
@@ -51,7 +59,7 @@ interface Flushing {
 }
 
 export interface HoldingPlan {
-  /** Items that can be held, at least 1; what comes when it is full is dropped. */
+  /** Items that can be held, at least 1; further ones are dropped. */
   readonly buffer: number;
   /** Items of a batch, at least 1. */
   readonly batch: number;
@@ -63,87 +71,87 @@ export interface HoldingPlan {
 export function holding({ buffer, batch, spreadMs, jitter }: HoldingPlan): Behaviour<HoldingState> {
   return {
     initial: { at: 'passing', inFlight: 0 },
-    on(port, state, event) {
+    on(state, event) {
       switch (event.type) {
         case 'job':
-          return state.at === 'passing'
-            ? { at: 'passing', inFlight: sent(port, [{ job: event.job, attempts: 0 }], state.inFlight) }
-            : { ...state, held: kept(port, state.held, event.job, 0) };
+          if (state.at === 'passing') {
+            return [{ at: 'passing', inFlight: state.inFlight + 1 }, [{ type: 'send', job: event.job, number: 1 }]];
+          }
+          return keep(state, event.job, 0);
         case 'served':
-          port.finish(event.attempt.job, 'succeeded');
-          return answered(port, state);
+          return answered(state, event.attempt.job, 'succeeded');
         // Whether the item has arrived is not known, or the service does not want it: only what the gate limits is kept.
         case 'failed':
         case 'lost':
         case 'timeout':
-          port.finish(event.attempt.job, 'given_up');
-          return answered(port, state);
+          return answered(state, event.attempt.job, 'given_up');
         case 'limited':
-          return returned(port, state, event.attempt, event.retryAfterMs);
-        case 'rate_limited':
-          port.clearAlarm();
-          return { at: 'holding', inFlight: state.inFlight, held: heldIn(state), isTold: true };
+          return returned(state, event.attempt, event.retryAfterMs);
+        case 'rate_limited': {
+          const { inFlight } = state;
+          return [{ at: 'holding', inFlight, held: heldIn(state), isNotified: true }, [cancelWait]];
+        }
         case 'rate_restored':
-          return state.at === 'holding' ? flush(port, state) : state;
+          return state.at === 'holding' ? flush(state) : stay(state);
         case 'wake':
-          if (state.at === 'holding') return flush(port, state);
-          return state.at === 'flushing' ? next(port, { ...state, isDue: true }) : state;
+          if (state.at === 'holding') return flush(state);
+          return state.at === 'flushing' ? next({ ...state, isDue: true }, []) : stay(state);
         case 'begin':
         case 'late':
-          return state;
+        case 'no_retry':
+          return stay(state);
         default:
           return unreachable(event);
       }
     },
   };
 
-  /** One item less is on the road. */
-  function answered(port: ClientPort, state: HoldingState): HoldingState {
+  /** One item less is under way. */
+  function answered(state: HoldingState, job: Job, ending: 'succeeded' | 'given_up'): Step<HoldingState> {
     const inFlight = state.inFlight - 1;
-    return state.at === 'flushing' ? next(port, { ...state, inFlight }) : { ...state, inFlight };
+    const finish: Effect = { type: 'finish', job, ending };
+    return state.at === 'flushing' ? next({ ...state, inFlight }, [finish]) : [{ ...state, inFlight }, [finish]];
   }
 
   /** With one item more, or, when the buffer is full, without it. */
-  function kept(port: ClientPort, held: Backlog<Held>, job: Job, attempts: number): Backlog<Held> {
-    if (held.size < buffer) return attempts === 0 ? held.with({ job, attempts }) : held.withFirst({ job, attempts });
-    port.finish(job, 'dropped');
-    return held;
+  function keep(
+    state: Holding | Flushing,
+    job: Job,
+    attempts: number,
+    before: readonly Effect[] = [],
+  ): Step<HoldingState> {
+    const { held } = state;
+    if (held.size >= buffer) return [state, [...before, { type: 'finish', job, ending: 'dropped' }]];
+    const item = { job, attempts };
+    return [{ ...state, held: attempts === 0 ? held.with(item) : held.withFirst(item) }, before];
   }
 
-  function returned(
-    port: ClientPort,
-    state: HoldingState,
-    { job, number }: Attempt,
-    retryAfterMs: number | undefined,
-  ): HoldingState {
-    const isTold = state.at === 'holding' && state.isTold;
-    if (!isTold) {
-      if (retryAfterMs === undefined) port.clearAlarm();
-      else port.setAlarm(port.now() + retryAfterMs);
-    }
-    return { at: 'holding', inFlight: state.inFlight - 1, held: kept(port, heldIn(state), job, number), isTold };
+  function returned(state: HoldingState, { job, number }: Attempt, retryAfterMs?: number): Step<HoldingState> {
+    const isNotified = state.at === 'holding' && state.isNotified;
+    const effect: Effect = retryAfterMs === undefined ? cancelWait : { type: 'wait', wait: retryAfterMs };
+    const now: Holding = { at: 'holding', inFlight: state.inFlight - 1, held: heldIn(state), isNotified };
+    return keep(now, job, number, isNotified ? [] : [effect]);
   }
 
-  function flush(port: ClientPort, { held, inFlight }: Holding): HoldingState {
-    port.clearAlarm();
+  function flush({ held, inFlight }: Holding): Step<HoldingState> {
     const gapMs = spreadMs / Math.max(1, Math.ceil(held.size / batch));
-    const waitMs = jitter ? port.draw.uniform() * gapMs : 0;
-    if (waitMs > 0) port.setAlarm(port.now() + waitMs);
-    return next(port, { at: 'flushing', inFlight, held, gapMs, isDue: waitMs === 0 });
+    const isDue = !jitter || gapMs === 0;
+    const drawMs: Exclude<Wait, number>['drawMs'] = (draw) => draw.uniform() * gapMs;
+    const effects: Effect[] = isDue ? [cancelWait] : [cancelWait, { type: 'wait', wait: { drawMs } }];
+    return next({ at: 'flushing', inFlight, held, gapMs, isDue }, effects);
   }
 
   /** Sends the next batch when its time has come and the one before is answered. */
-  function next(port: ClientPort, state: Flushing): HoldingState {
+  function next(state: Flushing, effects: readonly Effect[]): Step<HoldingState> {
     const { inFlight, held, gapMs, isDue } = state;
-    if (inFlight > 0) return state;
-    if (held.size === 0) {
-      port.clearAlarm();
-      return { at: 'passing', inFlight: 0 };
-    }
-    if (!isDue) return state;
+    if (inFlight > 0) return [state, effects];
+    if (held.size === 0) return [{ at: 'passing', inFlight: 0 }, [...effects, cancelWait]];
+    if (!isDue) return [state, effects];
     const { taken, rest } = held.take(batch);
-    if (gapMs > 0) port.setAlarm(port.now() + gapMs);
-    return { at: 'flushing', inFlight: sent(port, taken, 0), held: rest, gapMs, isDue: gapMs === 0 };
+    const sends = taken.map(({ job, attempts }): Effect => ({ type: 'send', job, number: attempts + 1 }));
+    const pause: Effect[] = gapMs > 0 ? [{ type: 'wait', wait: gapMs }] : [];
+    const flushing: Flushing = { at: 'flushing', inFlight: taken.length, held: rest, gapMs, isDue: gapMs === 0 };
+    return [flushing, [...effects, ...pause, ...sends]];
   }
 }
 
@@ -151,10 +159,4 @@ const nothingHeld = Backlog.of<Held>();
 
 function heldIn(state: HoldingState): Backlog<Held> {
   return state.at === 'passing' ? nothingHeld : state.held;
-}
-
-/** Sends the items; returns how many are then without an answer. */
-function sent(port: ClientPort, items: readonly Held[], inFlight: number): number {
-  for (const { job, attempts } of items) port.send(job, attempts + 1);
-  return inFlight + items.length;
 }

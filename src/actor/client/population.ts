@@ -1,7 +1,6 @@
-// Owns all clients of a run: who is there, who gets which request, who hears what the gate says. Leaves what a client does to its
-// behaviour, and where its attempts go to the road.
+// All clients of a run: which there are, which of them gets a request, and which receive the events of a contract.
 //
-//   arrival ─► dealt to a kind, by share ─┬─► a pool: a client that is free, or a new one
+//   arrival ─► dealt to a kind, by share ─┬─► a pool: a free client, or a new one
 //                                         └─► devices: one of those of the contract, each as likely
 //   closed clients take no arrivals: they make their own
 //
@@ -15,14 +14,15 @@ import { assert } from '../../schema/failure.js';
 import type { Clock } from '../../time/clock.js';
 import { Rank } from '../../time/rank.js';
 import type { Inspect } from '../contract-actor.js';
-import { Client, type ClientState, type ClientWorld, type Road } from './client.js';
-import { type ClientPlan, refuse } from './plan.js';
-import type { Behaviour, ClientEvent, Job } from './port.js';
-import { type ClientCounts, ClientTally, type ClientWatch, sumOf } from './tally.js';
+import type { ClientEvent, Job } from './behaviour.js';
+import { Client, type ClientLogic, type ClientWorld, logicOf, type Transport } from './client.js';
+import { type ClientPlan, refuse } from './client-plan.js';
+import { type ClientCounts, ClientTally, type ClientWatch, sumOf } from './client-tally.js';
+import { RetryBudget } from './retry-budget.js';
 
 export interface PopulationOptions {
   readonly clock: Clock;
-  readonly road: Road;
+  readonly transport: Transport;
   readonly plans: readonly ClientPlan[];
   readonly seed: Seed;
   /** How many contracts there are, at least 1. */
@@ -63,12 +63,12 @@ export class Population {
     return this.#takers.length > 0;
   }
 
-  /** Clients with a will of their own set to work. To be called once, when the run begins. */
+  /** Starts the clients that make jobs of their own. To be called once, when the run begins. */
   begin(): void {
     for (const kind of this.#kinds) kind.begin();
   }
 
-  /** Somebody wants a request made now. */
+  /** A request is to be made now. */
   arrive(contract: number): void {
     assert(this.takesArrivals, 'a request came, and no kind of client takes any');
     const kind = this.#takers[this.#shares === undefined ? 0 : this.#shares.draw(this.#dealing)]!;
@@ -85,7 +85,7 @@ export class Population {
     this.#announce(contract, rateRestored);
   }
 
-  /** Every client there is, by kind and number. */
+  /** Every client, by kind and number. */
   *clients(): IterableIterator<Client> {
     for (const { clients } of this.#kinds) yield* clients;
   }
@@ -105,7 +105,7 @@ export class Population {
     ];
   }
 
-  /** In the same instant, but not from in here: the gate is still moving, and must not meet what a device flushes at once. */
+  /** In the same instant, but by the agenda: the gate is still in its transition, and must not receive what a device flushes at once. */
   #announce(contract: number, event: ClientEvent): void {
     if (!this.#kinds.some(({ plan }) => plan.listens)) return;
     this.#clock.agenda.at(this.#clock.now(), Rank.client, () => {
@@ -130,11 +130,12 @@ class Kind implements ClientWorld {
   readonly clients: Client[] = [];
   readonly tally: ClientTally;
   readonly clock: Clock;
-  readonly road: Road;
+  readonly transport: Transport;
   readonly draw: RandomStream;
   readonly inspect: Inspect | undefined;
   readonly #contracts: number;
-  readonly #behaviour: Behaviour<ClientState>;
+  readonly budget: RetryBudget | undefined;
+  readonly #logic: ClientLogic;
   readonly #free: Client[] = [];
   readonly #picks: RandomStream;
   readonly #makeJob: (contract: number) => Job;
@@ -142,21 +143,22 @@ class Kind implements ClientWorld {
   constructor(
     readonly plan: ClientPlan,
     index: number,
-    { clock, road, seed, contracts, fromMs, inspect, watch }: PopulationOptions,
+    { clock, transport, seed, contracts, fromMs, inspect, watch }: PopulationOptions,
     makeJob: (contract: number) => Job,
   ) {
-    const { name, count, share, behaviour } = plan;
+    const { name, count, share, budget, behaviour } = plan;
     if (count !== undefined && share > 0 && count < contracts) {
       refuse(`/${index}/count`, `is ${count}, and there are ${contracts} contracts: each needs a device of its own`);
     }
     this.clock = clock;
-    this.road = road;
+    this.transport = transport;
     this.inspect = inspect;
     this.tally = new ClientTally(fromMs ?? clock.now(), watch);
     this.draw = new RandomStream(seed, `clients/${name}/behaviour`);
     this.#picks = new RandomStream(seed, `clients/${name}/device`);
     this.#contracts = contracts;
-    this.#behaviour = behaviour(clock.now());
+    this.budget = budget && new RetryBudget(budget, clock.now());
+    this.#logic = logicOf(behaviour);
     this.#makeJob = makeJob;
     for (let number = 0; number < (count ?? 0); number += 1) this.#add(number % contracts);
   }
@@ -166,19 +168,19 @@ class Kind implements ClientWorld {
   }
 
   begin(): void {
-    if (this.plan.count !== undefined) for (const client of this.clients) client.tell(begin);
+    if (this.plan.count !== undefined) for (const client of this.clients) client.receive(begin);
   }
 
   take(job: Job): void {
     this.tally.born(job);
     const client =
       this.plan.count === undefined ? (this.#free.pop() ?? this.#add(job.contract)) : this.#pick(job.contract);
-    client.tell({ type: 'job', job });
+    client.receive({ type: 'job', job });
   }
 
   announce(contract: number, event: ClientEvent): void {
     if (!this.plan.listens) return;
-    for (let n = contract; n < this.clients.length; n += this.#contracts) this.clients[n]!.tell(event);
+    for (let n = contract; n < this.clients.length; n += this.#contracts) this.clients[n]!.receive(event);
   }
 
   newJob(contract: number): Job {
@@ -192,7 +194,7 @@ class Kind implements ClientWorld {
   }
 
   #add(contract: number): Client {
-    const client = new Client(`${this.plan.name}/${this.clients.length}`, contract, this.#behaviour, this);
+    const client = new Client(`${this.plan.name}/${this.clients.length}`, contract, this.#logic, this);
     this.clients.push(client);
     return client;
   }

@@ -1,9 +1,8 @@
-// Owns how many retries a fleet of clients may make: a share of its requests, and a floor. Leaves what to do without one to
-// retrying.ts.
+// How many retries the clients of a kind may make together: a share of their requests, and a floor.
 //
 //   the last `overMs`    | requests  . .. ... .. . |      retries in it  <=  share * requests in it + floor
 //
-// Without a budget a service that fails is sent maxAttempts times its load just then; with one, at most 1 + share times.
+// Without a budget a service that fails is sent up to maxAttempts times its load; with one, at most 1 + share times.
 // After the retry budgets of Finagle (a share of requests, with a reserve) and of "Site Reliability Engineering" (O'Reilly
 // 2016, chapter 21: retries below 10 % of requests).
 
@@ -38,7 +37,7 @@ export class RetryBudget {
     this.#retries = new RollingWindow(SLICES, slice);
   }
 
-  /** Somebody makes a first attempt. */
+  /** A first attempt is made. */
   requested(nowMs: number): void {
     this.#requests.advance(cycleOf(nowMs, this.#sliceMs));
     this.#requests.add(1);

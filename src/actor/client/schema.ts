@@ -1,8 +1,12 @@
-// Owns the shape of the clients in a scenario: one object a kind, told apart by `kind`. Leaves what it means to plan.ts.
+// The shape of the clients in a scenario: one object a kind, distinguished by `kind`; and the words for a client that does not fit:
+// only the rules of its own kind are named.
 import type { Static, TProperties } from 'typebox';
 import { TimeLawSpec } from '../../math/time-law.js';
+import { nearest } from '../../schema/did-you-mean.js';
+import type { Fault } from '../../schema/failure.js';
 import { Type } from '../../schema/json-schema.js';
 import { rateField, timeField } from '../../schema/quantity.js';
+import { valueFaults } from '../../schema/value-faults.js';
 import { backoffPolicies } from './backoff.js';
 
 const strict = { additionalProperties: false } as const;
@@ -144,3 +148,25 @@ export const ClientsSpec = Type.Array(ClientSpec, {
 });
 
 export type ClientSpec = { [Name in ClientKind]: Static<(typeof clientKinds)[Name]> }[ClientKind];
+
+/** Every fault of one kind of client, its path a JSON pointer from `place`; none when it fits. */
+export function clientFaults(input: unknown, place = ''): Fault[] {
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
+    return [{ path: place, message: 'must be an object with a field kind' }];
+  }
+  const kind = (input as { kind?: unknown }).kind;
+  if (!isKind(kind)) return [{ path: `${place}/kind`, message: unknownKind(kind) }];
+  return valueFaults(clientKinds[kind], input, place);
+}
+
+function isKind(kind: unknown): kind is ClientKind {
+  return typeof kind === 'string' && Object.hasOwn(clientKinds, kind);
+}
+
+function unknownKind(kind: unknown): string {
+  const names = Object.keys(clientKinds);
+  const among = `one of ${names.join(', ')}`;
+  if (kind === undefined) return `is required: ${among}`;
+  const guess = typeof kind === 'string' ? nearest(kind, names) : undefined;
+  return guess === undefined ? `must be ${among}` : `must be ${among}; did you mean "${guess}"?`;
+}

@@ -1,21 +1,25 @@
 import { describe, expect, it } from 'vitest';
 import { pauses } from '../../../src/actor/client/backoff.js';
+import type { Behaviour } from '../../../src/actor/client/behaviour.js';
 import { closed } from '../../../src/actor/client/closed.js';
 import { type HoldingPlan, holding } from '../../../src/actor/client/holding.js';
-import { obedient } from '../../../src/actor/client/obedient.js';
-import { open } from '../../../src/actor/client/open.js';
-import type { Behaviour } from '../../../src/actor/client/port.js';
+import { obedient, open, type RetryingPlan, retrying } from '../../../src/actor/client/requesting.js';
 import { RetryBudget } from '../../../src/actor/client/retry-budget.js';
-import { type RetryingPlan, retrying } from '../../../src/actor/client/retrying.js';
 import { constant } from '../../../src/math/time-law.js';
 import { play, text } from './stage.js';
 
-type Story = readonly [rule: string, behaviour: () => Behaviour<{ readonly at: string }>, script: string, told: string];
+type Story = readonly [
+  rule: string,
+  behaviour: () => Behaviour<{ readonly at: string }>,
+  script: string,
+  lines: string,
+  budget?: RetryBudget,
+];
 
 const doubling = pauses({ policy: 'exponential', baseMs: 50, capMs: 150 });
 
 const persistent = (plan: Partial<RetryingPlan> = {}) =>
-  retrying({ maxAttempts: 4, honoursRetryAfter: false, takesLateAnswers: false, ...plan }, doubling, undefined);
+  retrying({ maxAttempts: 4, honoursRetryAfter: false, takesLateAnswers: false, ...plan }, doubling);
 
 const device = (plan: Partial<HoldingPlan> = {}) =>
   holding({ buffer: 3, batch: 2, spreadMs: 0, jitter: false, ...plan });
@@ -146,15 +150,16 @@ const stories: Record<string, readonly Story[]> = {
         retrying(
           { maxAttempts: 3, honoursRetryAfter: false, takesLateAnswers: false },
           pauses({ policy: 'none', baseMs: 50, capMs: 50 }),
-          undefined,
         ),
       `0 job
        1 failed
        1 failed
        2 served`,
       `0 job -> asking: send j1#1
-       1 failed j1#1 -> asking: send j1#2
-       1 failed j1#2 -> asking: send j1#3
+       1 failed j1#1 -> pausing: at once
+       1 wake -> asking: send j1#2
+       1 failed j1#2 -> pausing: at once
+       1 wake -> asking: send j1#3
        2 served j1#3 -> idle: j1 succeeded`,
     ],
     [
@@ -180,7 +185,6 @@ const stories: Record<string, readonly Story[]> = {
         retrying(
           { maxAttempts: 9, honoursRetryAfter: false, takesLateAnswers: false },
           pauses({ policy: 'none', baseMs: 0, capMs: 0 }),
-          new RetryBudget({ share: 0.5, floor: 1, overMs: 1000 }, 0),
         ),
       `0 job
        1 failed
@@ -189,11 +193,16 @@ const stories: Record<string, readonly Story[]> = {
        4 failed
        5 failed`,
       `0 job -> asking: send j1#1
-       1 failed j1#1 -> asking: send j1#2
-       2 failed j1#2 -> idle: j1 given_up
+       1 failed j1#1 -> pausing: at once
+       1 wake -> asking: send j1#2
+       2 failed j1#2 -> pausing: no retry left
+       2 no_retry -> idle: j1 given_up
        3 job -> asking: send j2#1
-       4 failed j2#1 -> asking: send j2#2
-       5 failed j2#2 -> idle: j2 given_up`,
+       4 failed j2#1 -> pausing: at once
+       4 wake -> asking: send j2#2
+       5 failed j2#2 -> pausing: no retry left
+       5 no_retry -> idle: j2 given_up`,
+      new RetryBudget({ share: 0.5, floor: 1, overMs: 1000 }, 0),
     ],
     [
       'hears a late answer and goes on, unless told to take it',
@@ -494,8 +503,9 @@ const stories: Record<string, readonly Story[]> = {
   ],
 };
 
-describe.each(Object.entries(stories))('%s', (_kind, told) => {
-  it.each(told)('%s', (_rule, behaviour, script, expected) => {
-    expect(play(behaviour(), script)).toBe(text(expected));
+describe.each(Object.entries(stories))('%s', (_kind, all) => {
+  const named = all.map((story) => [story[0], story] as const);
+  it.each(named)('%s', (_rule, [, behaviour, script, expected, budget]) => {
+    expect(play(behaviour(), script, budget)).toBe(text(expected));
   });
 });

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { InspectionEvent } from 'xstate';
-import type { Road, SentAttempt } from '../../../src/actor/client/client.js';
-import { planClients } from '../../../src/actor/client/plan.js';
+import type { Answer } from '../../../src/actor/client/behaviour.js';
+import type { SentAttempt, Transport } from '../../../src/actor/client/client.js';
+import { planClients } from '../../../src/actor/client/client-plan.js';
 import { Population } from '../../../src/actor/client/population.js';
-import type { Answer } from '../../../src/actor/client/port.js';
 import type { ClientSpec } from '../../../src/actor/client/schema.js';
 import { Bug } from '../../../src/schema/failure.js';
 import { Rank } from '../../../src/time/rank.js';
 import { VirtualClock } from '../../../src/time/virtual.js';
 
-/** A road that answers when told to, and remembers what it was asked. */
-class ScriptedRoad implements Road {
+/** A transport that answers when told to, and remembers what it was asked. */
+class ScriptedTransport implements Transport {
   readonly sent: SentAttempt[] = [];
   readonly told: string[] = [];
 
@@ -28,22 +28,22 @@ class ScriptedRoad implements Road {
   }
 }
 
-function stage(spec: ClientSpec, road: ScriptedRoad, inspect?: (event: InspectionEvent) => void) {
+function stage(spec: ClientSpec, transport: ScriptedTransport, inspect?: (event: InspectionEvent) => void) {
   const clock = new VirtualClock(0, 777);
   const plans = planClients([spec], 777);
-  const population = new Population({ clock, road, plans, seed: 1, contracts: 1, inspect });
+  const population = new Population({ clock, transport, plans, seed: 1, contracts: 1, inspect });
   return { clock, population };
 }
 
 const counts = { jobs: 0, attempts: 0, retries: 0, succeeded: 0, given_up: 0, dropped: 0, abandoned: 0 };
 
 describe('an attempt ends once', () => {
-  it('a client that has waited its time abandons the attempt, tells the road, and may try again', () => {
-    const road = new ScriptedRoad();
-    const { clock, population } = stage({ kind: 'retrying', timeout: '100ms', max_attempts: 2 }, road);
+  it('a client that has waited its time abandons the attempt, tells the transport, and may try again', () => {
+    const transport = new ScriptedTransport();
+    const { clock, population } = stage({ kind: 'retrying', timeout: '100ms', max_attempts: 2 }, transport);
     population.arrive(0);
     clock.run();
-    expect([road.told, clock.now(), population.counts]).toEqual([
+    expect([transport.told, clock.now(), population.counts]).toEqual([
       ['send 1#1 of retrying/0', 'abandon 1#1', 'send 1#2 of retrying/0', 'abandon 1#2'],
       200,
       { ...counts, jobs: 1, attempts: 2, retries: 1, given_up: 1, abandoned: 2 },
@@ -51,42 +51,42 @@ describe('an attempt ends once', () => {
   });
 
   it('an answer in time takes the time limit back', () => {
-    const road = new ScriptedRoad();
-    const { clock, population } = stage({ kind: 'open', timeout: '100ms' }, road);
+    const transport = new ScriptedTransport();
+    const { clock, population } = stage({ kind: 'open', timeout: '100ms' }, transport);
     population.arrive(0);
-    clock.agenda.at(100, Rank.service, () => road.sent[0]!.answer({ type: 'served' }));
+    clock.agenda.at(100, Rank.service, () => transport.sent[0]!.answer({ type: 'served' }));
     clock.run();
     expect([clock.agenda.size, population.counts]).toEqual([0, { ...counts, jobs: 1, attempts: 1, succeeded: 1 }]);
   });
 
   it('an answer that comes too late changes nothing for who does not take it', () => {
-    const road = new ScriptedRoad();
-    const { clock, population } = stage({ kind: 'open', timeout: '100ms' }, road);
+    const transport = new ScriptedTransport();
+    const { clock, population } = stage({ kind: 'open', timeout: '100ms' }, transport);
     population.arrive(0);
     clock.run();
-    for (const answer of [{ type: 'failed' }, { type: 'served' }] as const) road.sent[0]!.answer(answer);
+    for (const answer of [{ type: 'failed' }, { type: 'served' }] as const) transport.sent[0]!.answer(answer);
     expect(population.counts).toEqual({ ...counts, jobs: 1, attempts: 1, given_up: 1, abandoned: 1 });
   });
 
   it('who takes a late answer abandons the attempt under way', () => {
-    const road = new ScriptedRoad();
-    const { clock, population } = stage({ kind: 'retrying', timeout: '100ms', takes_late_answers: true }, road);
+    const transport = new ScriptedTransport();
+    const { clock, population } = stage({ kind: 'retrying', timeout: '100ms', takes_late_answers: true }, transport);
     population.arrive(0);
-    clock.agenda.at(150, Rank.service, () => road.sent[0]!.answer({ type: 'served' }));
+    clock.agenda.at(150, Rank.service, () => transport.sent[0]!.answer({ type: 'served' }));
     clock.run();
-    expect([road.told, clock.now(), population.counts]).toEqual([
+    expect([transport.told, clock.now(), population.counts]).toEqual([
       ['send 1#1 of retrying/0', 'abandon 1#1', 'send 1#2 of retrying/0', 'abandon 1#2'],
       150,
       { ...counts, jobs: 1, attempts: 2, retries: 1, succeeded: 1, abandoned: 2 },
     ]);
   });
 
-  it('two answers to one attempt are a bug of the road', () => {
-    const road = new ScriptedRoad();
-    const { population } = stage({ kind: 'open' }, road);
+  it('two answers to one attempt are a bug of the transport', () => {
+    const transport = new ScriptedTransport();
+    const { population } = stage({ kind: 'open' }, transport);
     population.arrive(0);
-    road.sent[0]!.answer({ type: 'served' });
-    expect(() => road.sent[0]!.answer({ type: 'served' })).toThrow(Bug);
+    transport.sent[0]!.answer({ type: 'served' });
+    expect(() => transport.sent[0]!.answer({ type: 'served' })).toThrow(Bug);
   });
 });
 
@@ -94,8 +94,8 @@ describe('the actor', () => {
   it('takes an answer that comes while it is sending after it has sent', () => {
     const limitedOnce = (attempt: SentAttempt): Answer =>
       attempt.number < 3 ? { type: 'limited', retryAfterMs: 0 } : { type: 'served' };
-    const road = new ScriptedRoad(limitedOnce);
-    const { population } = stage({ kind: 'obedient' }, road);
+    const transport = new ScriptedTransport(limitedOnce);
+    const { population } = stage({ kind: 'obedient' }, transport);
     population.arrive(0);
     const states = [...population.clients()].map(({ id, state }) => ({ id, state }));
     expect([states, population.counts]).toEqual([
@@ -105,17 +105,17 @@ describe('the actor', () => {
   });
 
   it('a thousand attempts answered at once do not pile up on the stack', () => {
-    const road = new ScriptedRoad(() => ({ type: 'failed' }));
+    const transport = new ScriptedTransport(() => ({ type: 'failed' }));
     const backoff = { policy: 'none' } as const;
-    const { population } = stage({ kind: 'retrying', max_attempts: 1000, backoff }, road);
+    const { population } = stage({ kind: 'retrying', max_attempts: 1000, backoff }, transport);
     population.arrive(0);
     expect(population.counts).toEqual({ ...counts, jobs: 1, attempts: 1000, retries: 999, given_up: 1 });
   });
 
   it('shows every message to who inspects it, and the state that follows; attempts by their names', () => {
     const seen: string[] = [];
-    const road = new ScriptedRoad(() => ({ type: 'limited', retryAfterMs: 5 }));
-    const { clock, population } = stage({ kind: 'obedient', max_attempts: 2 }, road, (event) => {
+    const transport = new ScriptedTransport(() => ({ type: 'limited', retryAfterMs: 5 }));
+    const { clock, population } = stage({ kind: 'obedient', max_attempts: 2 }, transport, (event) => {
       if (event.type !== '@xstate.snapshot' || event.event.type.startsWith('xstate.')) return;
       const { context } = event.snapshot as unknown as { context: { at: string } };
       seen.push(
@@ -127,16 +127,16 @@ describe('the actor', () => {
     expect(seen).toEqual([
       '0 obedient/0 {"type":"job","job":{"number":1,"contract":0,"bornMs":0}} asking',
       '0 obedient/0 {"type":"limited","retryAfterMs":5,"attempt":{"job":1,"number":1}} pausing',
-      '5 obedient/0 {"type":"wake"} asking',
+      '5 obedient/0 {"type":"wake","waitedMs":5} asking',
       '5 obedient/0 {"type":"limited","retryAfterMs":5,"attempt":{"job":1,"number":2}} idle',
     ]);
   });
 
   it('what goes wrong inside comes out where it was told', () => {
-    const road = new ScriptedRoad(() => {
-      throw new Bug('of the road');
+    const transport = new ScriptedTransport(() => {
+      throw new Bug('of the transport');
     });
-    const { population } = stage({ kind: 'open' }, road);
-    expect(() => population.arrive(0)).toThrow('of the road');
+    const { population } = stage({ kind: 'open' }, transport);
+    expect(() => population.arrive(0)).toThrow('of the transport');
   });
 });

@@ -1,8 +1,7 @@
 import Value from 'typebox/value';
 import { describe, expect, it } from 'vitest';
-import { clientFaults } from '../../../src/actor/client/check.js';
-import { planClients } from '../../../src/actor/client/plan.js';
-import { type ClientSpec, ClientsSpec, type clientKinds } from '../../../src/actor/client/schema.js';
+import { planClients } from '../../../src/actor/client/client-plan.js';
+import { type ClientSpec, ClientsSpec, clientFaults, type clientKinds } from '../../../src/actor/client/schema.js';
 import { Failure } from '../../../src/schema/failure.js';
 
 const complete: Record<keyof typeof clientKinds, ClientSpec> = {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Road, SentAttempt } from '../../../src/actor/client/client.js';
-import { planClients } from '../../../src/actor/client/plan.js';
+import type { SentAttempt, Transport } from '../../../src/actor/client/client.js';
+import { planClients } from '../../../src/actor/client/client-plan.js';
 import { Population } from '../../../src/actor/client/population.js';
 import type { ClientSpec } from '../../../src/actor/client/schema.js';
 import { RandomStream } from '../../../src/math/random.js';
@@ -10,7 +10,7 @@ import { Rank } from '../../../src/time/rank.js';
 import { VirtualClock } from '../../../src/time/virtual.js';
 
 /** Serves every attempt after a fixed time; a negative one never. */
-class SlowRoad implements Road {
+class SlowTransport implements Transport {
   readonly told: string[] = [];
 
   constructor(
@@ -30,26 +30,26 @@ class SlowRoad implements Road {
 
 function stage(specs: readonly ClientSpec[], { ms = 10, contracts = 1, seed = 1, fromMs = 0 } = {}) {
   const clock = new VirtualClock(0, 777);
-  const road = new SlowRoad(clock, ms);
-  const population = new Population({ clock, road, plans: planClients(specs, 777), seed, contracts, fromMs });
-  return { clock, road, population };
+  const transport = new SlowTransport(clock, ms);
+  const population = new Population({ clock, transport, plans: planClients(specs, 777), seed, contracts, fromMs });
+  return { clock, transport, population };
 }
 
 const namesOf = (population: Population) => [...population.clients()].map(({ id }) => id);
 
 describe('a pool', () => {
   it('makes a client when none is free, and takes the one freed last again', () => {
-    const { clock, road, population } = stage([{ kind: 'open' }]);
+    const { clock, transport, population } = stage([{ kind: 'open' }]);
     for (const ms of [0, 5, 12, 30]) clock.agenda.at(ms, Rank.arrival, () => population.arrive(0));
     clock.run();
-    expect([road.told, namesOf(population)]).toEqual([
+    expect([transport.told, namesOf(population)]).toEqual([
       ['0 open/0 j1 to 0', '5 open/1 j2 to 0', '12 open/0 j3 to 0', '30 open/0 j4 to 0'],
       ['open/0', 'open/1'],
     ]);
   });
 
   it('serves any contract with any client', () => {
-    const { clock, road, population } = stage([{ kind: 'open' }], { contracts: 3 });
+    const { clock, transport, population } = stage([{ kind: 'open' }], { contracts: 3 });
     for (const [ms, contract] of [
       [0, 2],
       [20, 0],
@@ -57,7 +57,7 @@ describe('a pool', () => {
       clock.agenda.at(ms, Rank.arrival, () => population.arrive(contract));
     }
     clock.run();
-    expect(road.told).toEqual(['0 open/0 j1 to 2', '20 open/0 j2 to 0']);
+    expect(transport.told).toEqual(['0 open/0 j1 to 2', '20 open/0 j2 to 0']);
   });
 });
 
@@ -84,10 +84,10 @@ describe('kinds', () => {
   it('one kind more does not move the draws of another', () => {
     const spec: ClientSpec = { kind: 'closed', count: 3, think: { law: 'exponential', mean: '1s' } };
     const asked = (specs: ClientSpec[]) => {
-      const { clock, road, population } = stage(specs);
+      const { clock, transport, population } = stage(specs);
       population.begin();
       clock.run({ untilMs: 5000 });
-      return road.told.filter((line) => line.includes('closed/')).map((line) => line.replace(/ j\d+/, ''));
+      return transport.told.filter((line) => line.includes('closed/')).map((line) => line.replace(/ j\d+/, ''));
     };
     const other: ClientSpec = { kind: 'closed', name: 'other', count: 2, think: { law: 'exponential', mean: '100ms' } };
     expect(asked([other, spec])).toEqual(asked([spec]));
@@ -96,10 +96,10 @@ describe('kinds', () => {
 
 describe('clients of a fixed number', () => {
   it('are dealt to the contracts in turn, and closed ones ask theirs', () => {
-    const { clock, road, population } = stage([{ kind: 'closed', count: 5, think: '1s' }], { contracts: 2 });
+    const { clock, transport, population } = stage([{ kind: 'closed', count: 5, think: '1s' }], { contracts: 2 });
     population.begin();
     clock.run({ untilMs: 1000 });
-    expect(road.told).toEqual([
+    expect(transport.told).toEqual([
       '1000 closed/0 j1 to 0',
       '1000 closed/1 j2 to 1',
       '1000 closed/2 j3 to 0',
@@ -109,10 +109,10 @@ describe('clients of a fixed number', () => {
   });
 
   it('an arrival goes to one of the devices of its contract, each as likely', () => {
-    const { road, population } = stage([{ kind: 'holding', count: 5 }], { contracts: 2 });
+    const { transport, population } = stage([{ kind: 'holding', count: 5 }], { contracts: 2 });
     for (let n = 0; n < 3000; n += 1) population.arrive(0);
     for (let n = 0; n < 1000; n += 1) population.arrive(1);
-    const items = (device: number) => road.told.filter((line) => line.includes(`holding/${device} `)).length;
+    const items = (device: number) => transport.told.filter((line) => line.includes(`holding/${device} `)).length;
     const byDevice = [0, 1, 2, 3, 4].map(items);
     const isFair = (seen: number, of: number, p: number) => Math.abs(seen - of * p) < 3.3 * Math.sqrt(of * p * (1 - p));
     expect({
@@ -141,15 +141,15 @@ describe('clients of a fixed number', () => {
   });
 
   it('devices flush in the instant of the restore, but not before who announced it is done', () => {
-    const { clock, road, population } = stage([{ kind: 'holding', count: 1 }]);
+    const { clock, transport, population } = stage([{ kind: 'holding', count: 1 }]);
     clock.agenda.at(5, Rank.arrival, () => population.rateLimited(0));
     clock.agenda.at(6, Rank.arrival, () => population.arrive(0));
     clock.agenda.at(7, Rank.advance, () => {
       population.rateRestored(0);
-      road.told.push('announced');
+      transport.told.push('announced');
     });
     clock.run();
-    expect(road.told).toEqual(['announced', '7 holding/0 j1 to 0']);
+    expect(transport.told).toEqual(['announced', '7 holding/0 j1 to 0']);
   });
 
   it('fewer devices than contracts are refused, with the place', () => {
@@ -200,9 +200,9 @@ describe('figures', () => {
     fc.assert(
       fc.property(fc.nat(), (seed) => {
         const clock = new VirtualClock(0, 777);
-        const chance = new RandomStream(seed, 'road');
+        const chance = new RandomStream(seed, 'transport');
         const under = new Set<number>();
-        const road: Road = {
+        const transport: Transport = {
           send(attempt) {
             under.add(attempt.job.number);
             const u = chance.uniform();
@@ -212,7 +212,7 @@ describe('figures', () => {
           },
           abandon() {},
         };
-        const population = new Population({ clock, road, plans: planClients(kinds, 777), seed, contracts: 1 });
+        const population = new Population({ clock, transport, plans: planClients(kinds, 777), seed, contracts: 1 });
         population.begin();
         for (let ms = 0; ms < 1000; ms += 3) clock.agenda.at(ms, Rank.arrival, () => population.arrive(0));
         for (let ms = 100; ms < 1000; ms += 200) {
@@ -239,10 +239,10 @@ describe('figures', () => {
   it('the same seed gives the same run; another seed another', () => {
     const spec: ClientSpec = { kind: 'closed', count: 4, think: { law: 'exponential', mean: '1s' } };
     const run = (seed: number) => {
-      const { clock, road, population } = stage([spec], { seed });
+      const { clock, transport, population } = stage([spec], { seed });
       population.begin();
       clock.run({ untilMs: 20_000 });
-      return JSON.stringify([road.told, population.figures()]);
+      return JSON.stringify([transport.told, population.figures()]);
     };
     const told = run(1);
     expect(run(1)).toBe(told);

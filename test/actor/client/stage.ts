@@ -1,10 +1,11 @@
-// A stage for one client: a script of what happens to it, and the text of what it made of that, in virtual time.
+// A stage for one behaviour: a script of its events, and the text of its states and effects, in virtual time.
 //
 //   script   <ms> <event> [ms of Retry-After]        job, served, limited, failed, lost, timeout, late, rate_limited, ..
 //   text     <ms> <event> -> <state>: <what it did>
 //
 // An answer concerns the oldest attempt without one, or the one named as j2#1: job 2, attempt 1. Alarms go off by themselves.
-import type { Attempt, Behaviour, ClientEvent, ClientPort, Job } from '../../../src/actor/client/port.js';
+import type { Attempt, Behaviour, ClientEvent, Effect, Job, Wait } from '../../../src/actor/client/behaviour.js';
+import type { RetryBudget } from '../../../src/actor/client/retry-budget.js';
 import type { RandomStream } from '../../../src/math/random.js';
 import type { Ticket } from '../../../src/time/agenda.js';
 import { Rank } from '../../../src/time/rank.js';
@@ -12,9 +13,9 @@ import { VirtualClock } from '../../../src/time/virtual.js';
 
 type State = { readonly at: string };
 
-/** @param u what chance gives whenever it is asked */
-export function play(behaviour: Behaviour<State>, script: string, u = 0.5): string {
-  const stage = new Stage(behaviour, u);
+/** Every uniform variate is 0.5. */
+export function play(behaviour: Behaviour<State>, script: string, budget?: RetryBudget): string {
+  const stage = new Stage(behaviour, budget);
   const lines = script
     .split('\n')
     .map((line) => line.trim())
@@ -22,18 +23,16 @@ export function play(behaviour: Behaviour<State>, script: string, u = 0.5): stri
   for (const line of lines) {
     const [ms, type, ...rest] = line.split(/\s+/);
     stage.clock.run({ untilMs: Number(ms) });
-    stage.hear(type!, rest);
+    stage.receive(type!, rest);
   }
   stage.clock.run();
-  return stage.told.join('\n');
+  return stage.lines.join('\n');
 }
 
-class Stage implements ClientPort {
+class Stage {
   readonly clock = new VirtualClock(0, 777);
-  readonly told: string[] = [];
-  readonly draw: RandomStream;
+  readonly lines: string[] = [];
   #state: State;
-  #did: string[] = [];
   #jobs = 0;
   #alarm: Ticket | undefined;
   readonly #open: Attempt[] = [];
@@ -41,15 +40,14 @@ class Stage implements ClientPort {
 
   constructor(
     readonly behaviour: Behaviour<State>,
-    u: number,
+    readonly budget: RetryBudget | undefined,
   ) {
     this.#state = behaviour.initial;
-    this.draw = { uniform: () => u } as RandomStream;
   }
 
-  hear(type: string, rest: readonly string[]): void {
+  receive(type: string, rest: readonly string[]): void {
     const event = this.#read(type, rest);
-    this.#tell(event, 'attempt' in event ? ` ${nameOf(event.attempt)}` : '');
+    this.#step(event, 'attempt' in event ? ` ${nameOf(event.attempt)}` : '');
   }
 
   #read(type: string, rest: readonly string[]): ClientEvent {
@@ -57,7 +55,7 @@ class Stage implements ClientPort {
     const ms = rest.find((word) => /^\d+$/.test(word));
     switch (type) {
       case 'job':
-        return { type, job: this.newJob() };
+        return { type, job: this.#newJob() };
       case 'served':
       case 'failed':
       case 'lost':
@@ -76,42 +74,51 @@ class Stage implements ClientPort {
     }
   }
 
-  now(): number {
-    return this.clock.now();
-  }
-
-  newJob(): Job {
+  #newJob(): Job {
     this.#jobs += 1;
-    return { number: this.#jobs, contract: 0, bornMs: this.now() };
+    return { number: this.#jobs, contract: 0, bornMs: this.clock.now() };
   }
 
-  send(job: Job, number: number): Attempt {
-    const attempt = { job, number };
+  /** The effect in words, and what follows it at once. */
+  #perform(effect: Effect): [words: string, next?: ClientEvent] {
+    switch (effect.type) {
+      case 'send':
+        return [this.#send({ job: effect.job, number: effect.number })];
+      case 'send_new':
+        return [this.#send({ job: this.#newJob(), number: 1 })];
+      case 'abandon': {
+        const name = nameOf(this.#open.at(-1)!);
+        this.#take(name);
+        return [`abandon ${name}`];
+      }
+      case 'finish':
+        return [`j${effect.job.number} ${effect.ending}`];
+      case 'wait':
+        return [this.#wait(drawn(effect.wait))];
+      case 'retry': {
+        if (this.budget?.takeRetry(this.clock.now()) === false) return ['no retry left', { type: 'no_retry' }];
+        const waitedMs = drawn(effect.wait);
+        return waitedMs === 0 ? ['at once', { type: 'wake', waitedMs }] : [this.#wait(waitedMs)];
+      }
+      case 'cancel_wait':
+        return [this.#cancel() ? 'no alarm' : ''];
+    }
+  }
+
+  #send(attempt: Attempt): string {
+    if (attempt.number === 1) this.budget?.requested(this.clock.now());
     this.#open.push(attempt);
-    this.#did.push(`send ${nameOf(attempt)}`);
-    return attempt;
+    return `send ${nameOf(attempt)}`;
   }
 
-  abandon(attempt: Attempt): void {
-    this.#take(nameOf(attempt));
-    this.#did.push(`abandon ${nameOf(attempt)}`);
-  }
-
-  finish(job: Job, ending: string): void {
-    this.#did.push(`j${job.number} ${ending}`);
-  }
-
-  setAlarm(atMs: number): void {
+  #wait(waitedMs: number): string {
     this.#cancel();
+    const atMs = this.clock.now() + waitedMs;
     this.#alarm = this.clock.agenda.at(atMs, Rank.client, () => {
       this.#alarm = undefined;
-      this.#tell({ type: 'wake' }, '');
+      this.#step({ type: 'wake', waitedMs }, '');
     });
-    this.#did.push(`alarm at ${atMs}`);
-  }
-
-  clearAlarm(): void {
-    if (this.#cancel()) this.#did.push('no alarm');
+    return `alarm at ${atMs}`;
   }
 
   #cancel(): boolean {
@@ -124,16 +131,26 @@ class Stage implements ClientPort {
   #take(name: string | undefined): Attempt {
     const index = name === undefined ? 0 : this.#open.findIndex((one) => nameOf(one) === name);
     const [attempt] = this.#open.splice(index, 1);
-    if (attempt === undefined) throw new Error(`no attempt ${name ?? ''} waits for an answer at ${this.now()} ms`);
+    if (attempt === undefined)
+      throw new Error(`no attempt ${name ?? ''} waits for an answer at ${this.clock.now()} ms`);
     return attempt;
   }
 
-  #tell(event: ClientEvent, about: string): void {
-    this.#did = [];
-    this.#state = this.behaviour.on(this, this.#state, event);
-    const did = this.#did.length === 0 ? '' : `: ${this.#did.join(', ')}`;
-    this.told.push(`${this.now()} ${event.type}${about} -> ${shown(this.#state)}${did}`);
+  #step(event: ClientEvent, about: string): void {
+    const [state, effects] = this.behaviour.on(this.#state, event);
+    this.#state = state;
+    const performed = effects.map((effect) => this.#perform(effect));
+    const words = performed.map(([one]) => one).filter((one) => one !== '');
+    const did = words.length === 0 ? '' : `: ${words.join(', ')}`;
+    this.lines.push(`${this.clock.now()} ${event.type}${about} -> ${shown(state)}${did}`);
+    for (const [, next] of performed) if (next !== undefined) this.#step(next, '');
   }
+}
+
+const half = { uniform: () => 0.5 } as RandomStream;
+
+function drawn(wait: Wait): number {
+  return typeof wait === 'number' ? wait : wait.drawMs(half);
 }
 
 function nameOf({ job, number }: Attempt): string {

@@ -1,34 +1,33 @@
-// Owns the way from what a scenario says of its clients to behaviours: texts into numbers, defaults filled in, names given.
-// Leaves the shape of what is said to schema.ts, and making the clients to population.ts.
+// From the clients of a scenario to behaviours: texts into numbers, defaults filled in, names given.
 
 import { parseTimeLaw } from '../../math/time-law.js';
 import { Failure, unreachable } from '../../schema/failure.js';
 import { parseRate, parseTimeMs } from '../../schema/quantity.js';
 import { type BackoffPlan, pauses } from './backoff.js';
+import type { Behaviour } from './behaviour.js';
 import type { ClientState } from './client.js';
 import { closed } from './closed.js';
 import { holding } from './holding.js';
-import { obedient } from './obedient.js';
-import { open } from './open.js';
-import type { Behaviour } from './port.js';
-import { RetryBudget, type RetryBudgetPlan, SLICES } from './retry-budget.js';
-import { retrying } from './retrying.js';
+import { obedient, open, retrying } from './requesting.js';
+import { type RetryBudgetPlan, SLICES } from './retry-budget.js';
 import type { ClientSpec } from './schema.js';
 
 /** One kind of client, ready to be made. */
 export interface ClientPlan {
-  /** Of its figures, actors and random streams; unlike that of any other kind of the run. */
+  /** Names its figures, actors and random streams; unique in the run. */
   readonly name: string;
   /** How many there are; undefined: as many as are needed, so that no job waits for a client. */
   readonly count: number | undefined;
   /** Weight when arriving requests are dealt; 0: it takes none. */
   readonly share: number;
-  /** Whether it hears what the contract emits. */
+  /** Whether it receives the events that the contract emits. */
   readonly listens: boolean;
   /** How long it waits for an answer, in ms. */
   readonly timeoutMs: number | undefined;
-  /** One behaviour for all clients of the kind, in a run that begins at `startMs`, in unix ms. */
-  behaviour(startMs: number): Behaviour<ClientState>;
+  /** The retries that the clients of the kind may make together; undefined for as many as each wants. */
+  readonly budget?: RetryBudgetPlan | undefined;
+  /** One behaviour for all clients of the kind. */
+  readonly behaviour: Behaviour<ClientState>;
 }
 
 /**
@@ -51,10 +50,10 @@ function planClient(spec: ClientSpec, read: Reader): Omit<ClientPlan, 'name'> {
   const pooled = { count: undefined, listens: false, timeoutMs };
   switch (spec.kind) {
     case 'open':
-      return { ...pooled, share: spec.share ?? 1, behaviour: () => open() };
+      return { ...pooled, share: spec.share ?? 1, behaviour: open() };
     case 'obedient': {
       const plan = { maxAttempts: spec.max_attempts ?? 10, jitterMs: read.ms(spec.jitter ?? 0, '/jitter') };
-      return { ...pooled, share: spec.share ?? 1, behaviour: () => obedient(plan) };
+      return { ...pooled, share: spec.share ?? 1, behaviour: obedient(plan) };
     }
     case 'retrying': {
       const plan = {
@@ -62,31 +61,27 @@ function planClient(spec: ClientSpec, read: Reader): Omit<ClientPlan, 'name'> {
         honoursRetryAfter: spec.honours_retry_after ?? false,
         takesLateAnswers: spec.takes_late_answers ?? false,
       };
-      const pauseMs = pauses(read.backoff(spec.backoff ?? { policy: 'none' }));
+      const backoff = pauses(read.backoff(spec.backoff ?? { policy: 'none' }));
       const budget = spec.retry_budget && read.budget(spec.retry_budget);
-      return {
-        ...pooled,
-        share: spec.share ?? 1,
-        behaviour: (startMs) => retrying(plan, pauseMs, budget && new RetryBudget(budget, startMs)),
-      };
+      return { ...pooled, share: spec.share ?? 1, budget, behaviour: retrying(plan, backoff) };
     }
     case 'holding': {
       const { batch = Number.POSITIVE_INFINITY, spread = 0, jitter = false } = spec.flush ?? {};
       const plan = { buffer: spec.buffer ?? 1000, batch, spreadMs: read.ms(spread, '/flush/spread'), jitter };
       const { count, share = 1, listens = true } = spec;
-      return { count, share, listens, timeoutMs, behaviour: () => holding(plan) };
+      return { count, share, listens, timeoutMs, behaviour: holding(plan) };
     }
     case 'closed': {
       // A client that neither thinks nor waits would ask without end in one instant of virtual time.
       const plan = { think: parseTimeLaw(spec.think, read.cycleMs, `${read.place}/think`, 1) };
-      return { count: spec.count, share: 0, listens: false, timeoutMs, behaviour: () => closed(plan) };
+      return { count: spec.count, share: 0, listens: false, timeoutMs, behaviour: closed(plan) };
     }
     default:
       return unreachable(spec);
   }
 }
 
-/** Reads the quantities of one specification, and says where they stand. */
+/** Reads the quantities of one specification; faults name their place in it. */
 class Reader {
   constructor(
     readonly cycleMs: number,
@@ -112,7 +107,7 @@ class Reader {
 
 type RetryingSpec = Extract<ClientSpec, { kind: 'retrying' }>;
 
-/** The kind itself, or the kind with the first number from 2 that nobody has. */
+/** The kind itself, or the kind with the first free number from 2. */
 function freeName(kind: string, specs: readonly ClientSpec[], taken: ReadonlySet<string>): string {
   const isFree = (name: string) => !taken.has(name) && !specs.some((spec) => spec.name === name);
   let name = kind;
@@ -125,7 +120,7 @@ export function refuse(path: string, message: string): never {
   throw new Failure('invalid_input', {
     what: 'The clients cannot be made.',
     why: `${path} ${message}.`,
-    fix: 'Mend the field named.',
+    fix: 'Correct the field named.',
     faults: [{ path, message }],
   });
 }

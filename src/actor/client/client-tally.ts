@@ -1,12 +1,12 @@
-// Owns the figures of the clients of one kind, counted as they act. Leaves the figures of the gate and of the service to theirs.
+// The figures of the clients of one kind, counted as they act.
 //
 //   warm-up                | measured
 //   job ─► attempt ─► ...  | ─► served                not counted: what a job does counts if the job was born in time
 import { Durations } from '../../math/durations.js';
 import type { ClientFigures } from '../../outcome/schema.js';
-import type { Ending, Job } from './port.js';
+import type { Ending, Job } from './behaviour.js';
 
-/** So far; the counts at one instant less those at an earlier one are the counts between. Named as in an outcome. */
+/** Counts so far; those at one instant less those at an earlier one are the counts between. Named as in an outcome. */
 export interface ClientCounts {
   readonly jobs: number;
   readonly attempts: number;
@@ -15,11 +15,11 @@ export interface ClientCounts {
   readonly succeeded: number;
   readonly given_up: number;
   readonly dropped: number;
-  /** Attempts whose client ceased to wait. */
+  /** Attempts for which the client waited no longer. */
   readonly abandoned: number;
 }
 
-/** Who is told of what clients do as they do it, the warm-up included: for what is drawn over time. */
+/** An observer of what clients do, the warm-up included: for series over time. */
 export interface ClientWatch {
   born(): void;
   /** An attempt after the first of its job was sent. */
