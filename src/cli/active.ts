@@ -1,10 +1,8 @@
 // Owns `weir active`: the busiest public machines.
-import { nodeCommand } from './command.js';
+import { nodeCommand } from './node-command.js';
 import { table } from './table.js';
 
 export const activeCommand = nodeCommand({
-  command: 'active',
-  describe: 'rank the public machines by their transitions of late',
   options: (yargs) =>
     yargs
       .option('cycles', { type: 'number', requiresArg: true, describe: 'within so many cycles (default: 60)' })

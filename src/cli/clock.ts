@@ -1,9 +1,7 @@
 // Owns `weir clock`: the running cycle of a node.
-import { nodeCommand } from './command.js';
+import { nodeCommand } from './node-command.js';
 
 export const clockCommand = nodeCommand({
-  command: 'clock',
-  describe: 'tell the running cycle of the node',
   options: (yargs) => yargs.example('$0 clock', 'and when the next one begins'),
   run: async ({ anyone }) => {
     const answer = await anyone.clock();

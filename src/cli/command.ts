@@ -1,88 +1,53 @@
-// Owns what every command that talks to a node has in common: its options, the way to the node, how an answer is told. Leaves the
-// command itself to its file. Loads nothing but words: what it takes to reach a node comes when a command is run.
-import type { ArgumentsCamelCase, Argv, CommandModule } from 'yargs';
-import { DEFAULT_URL } from '../client/base-url.js';
-import type { NodeClient } from '../client/node-client.js';
-import { jsonOption } from './options.js';
-import { checkSpelling } from './spelling.js';
+// What every command is: its options, and what it does. A command is a file that exports both, loaded only when it is named.
+import type { ArgumentsCamelCase, Argv } from 'yargs';
+import { usageFailure } from './ending.js';
 
-/** What a command has to tell: the answer of the node for programs, words for people. */
-export interface Told {
-  readonly answer: unknown;
-  /** Without a line feed at the end. */
-  readonly words: string;
-  /** For people, beside the words, on standard error. */
-  readonly note?: string | undefined;
-  /** 0 unless given. */
-  readonly exit?: number;
+export interface Command {
+  // biome-ignore lint/suspicious/noExplicitAny: each command has options of its own
+  readonly options: (yargs: Argv) => Argv<any>;
+  // biome-ignore lint/suspicious/noExplicitAny: and is given what they hold
+  readonly run: (given: any) => Promise<void> | void;
 }
 
-interface Declared<Options> {
-  readonly command: string;
-  readonly describe: string;
-  readonly options: (yargs: Argv<CommonOptions>) => Argv<Options>;
-  /** Options that may be given several times. */
-  readonly lists?: readonly string[];
-  /** Undefined when the command has told everything by itself. */
-  readonly run: (node: NodeClient, given: ArgumentsCamelCase<Options>) => Promise<Told | undefined>;
+/** What a command with these options is given. */
+export type GivenTo<Options> = Options extends (yargs: Argv) => Argv<infer Given> ? ArgumentsCamelCase<Given> : never;
+
+export interface Usage {
+  /** Name and positional arguments, as yargs reads them. */
+  readonly usage: string;
+  readonly summary: string;
 }
 
-const commonOptions = {
-  url: { type: 'string', requiresArg: true, describe: `address of the node (default: WEIR_URL, or ${DEFAULT_URL})` },
-  key: {
-    type: 'string',
-    requiresArg: true,
-    describe: 'key of the API (default: WEIR_KEY, or the one `weir mint` kept)',
-  },
-  json: { ...jsonOption, describe: 'print the answer of the node as it is, for programs' },
-} as const;
-
-export interface CommonOptions {
-  readonly url: string | undefined;
-  readonly key: string | undefined;
-  readonly json: boolean;
-}
-
-/** A command that talks to a node. */
-export function nodeCommand<Options extends CommonOptions>({
-  command,
-  describe,
-  options,
-  lists = [],
-  run,
-}: Declared<Options>): CommandModule<object, Options> {
-  return {
-    command,
-    describe,
-    builder: (yargs) => options(yargs.options(commonOptions)).strict(),
-    handler: async (given) => {
-      checkSpelling(given, lists);
-      const { connect, trustNote } = await import('../client/node-client.js');
-      const { WEIR_URL, WEIR_KEY } = process.env;
-      const { json } = given;
-      const node = await connect({
-        url: given.url ?? (WEIR_URL || DEFAULT_URL),
-        key: given.key ?? (WEIR_KEY || undefined),
-      });
-      try {
-        const note = trustNote(node);
-        if (note !== undefined) process.stderr.write(`weir: ${note}\n`);
-        const told = await run(node, given);
-        if (told !== undefined) tell(told, json);
-      } finally {
-        await node.close();
-      }
+/** Registers a command with yargs; one that is not listed is known all the same. */
+export function register(yargs: Argv, { usage, summary }: Usage, { options, run }: Command, isListed = true): Argv {
+  let lists: readonly string[] = [];
+  return yargs.command(
+    usage,
+    (isListed && summary) as string,
+    (inner) => {
+      const built = options(isListed ? inner : inner.usage(`$0 ${usage}\n\n${summary}`)).strict();
+      lists = (built as unknown as { getOptions(): { array: string[] } }).getOptions().array;
+      return built;
     },
-  };
+    (given) => {
+      checkSpelling(given, lists);
+      return run(given);
+    },
+  );
 }
 
-export function tell({ answer, words, note, exit = 0 }: Told, asJson: boolean): void {
-  process.stdout.write(asJson ? `${JSON.stringify(answer)}\n` : `${harmless(words)}\n`);
-  if (note !== undefined) process.stderr.write(`weir: ${note}\n`);
-  if (exit !== 0) process.exitCode = exit;
-}
-
-/** What a node says is shown without anything that a terminal would obey. */
-function harmless(words: string): string {
-  return words.replace(/[^\P{C}\n]|[\u2028\u2029]/gu, '\u00b7');
+/**
+ * Refuses what yargs lets pass and no command can use: a number that is none, which is NaN, and an option that was given twice, which
+ * is a list.
+ * @param lists options that may be given several times
+ * @throws Failure `wrong_usage`
+ */
+function checkSpelling(given: object, lists: readonly string[]): void {
+  const plain = (name: string) => name.replaceAll('-', '').toLowerCase();
+  const areLists = new Set(lists.map(plain));
+  for (const [name, value] of Object.entries(given)) {
+    if (name === '_') continue;
+    if (typeof value === 'number' && Number.isNaN(value)) throw usageFailure(`--${name} takes a number.`);
+    if (Array.isArray(value) && !areLists.has(plain(name))) throw usageFailure(`--${name} was given more than once.`);
+  }
 }

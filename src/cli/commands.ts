@@ -1,60 +1,145 @@
-// Owns the list of commands, in the order in which help shows them.
-import type { CommandModule } from 'yargs';
-import { activeCommand } from './active.js';
-import { clockCommand } from './clock.js';
-import { contractsCommand } from './contracts.js';
-import { deployCommand } from './deploy.js';
-import { endpointsCommand } from './endpoints.js';
-import { eventCommand } from './event.js';
-import { followCommand } from './follow.js';
-import { gateCommand } from './gate.js';
-import { generateCommand } from './generate.js';
-import { initCommand } from './init.js';
-import { inspectCommand } from './inspect.js';
-import { loadCommand } from './load.js';
-import { machineCommand } from './machine.js';
-import { mintCommand } from './mint.js';
-import { operatorsCommand } from './operators.js';
-import { recordCommand } from './record.js';
-import { replayCommand } from './replay.js';
-import { reportCommand } from './report.js';
-import { rotateKeyCommand } from './rotate-key.js';
-import { selfTestCommand } from './self-test.js';
-import { serveCommand } from './serve.js';
-import { sessionCommand } from './session.js';
-import { shiftCommand } from './shift.js';
-import { simulateCommand } from './simulate.js';
-import { stressCommand } from './stress.js';
-import { transitionCommand } from './transition.js';
-import { verifyCommand } from './verify.js';
+// The list of commands, in the order in which help shows them. The file of a command is loaded only when it is named.
+import type { Command, Usage } from './command.js';
 
-// biome-ignore lint/suspicious/noExplicitAny: each command has options of its own; yargs takes them all in one list
-export const commands: CommandModule<object, any>[] = [
-  simulateCommand,
-  replayCommand,
-  loadCommand,
-  stressCommand,
-  reportCommand,
-  initCommand,
-  generateCommand,
-  selfTestCommand,
-  serveCommand,
-  rotateKeyCommand,
-  mintCommand,
-  sessionCommand,
-  machineCommand,
-  inspectCommand,
-  deployCommand,
-  transitionCommand,
-  eventCommand,
-  gateCommand,
-  contractsCommand,
-  activeCommand,
-  followCommand,
-  recordCommand,
-  verifyCommand,
-  shiftCommand,
-  operatorsCommand,
-  endpointsCommand,
-  clockCommand,
+export interface ListedCommand extends Usage {
+  readonly load: () => Promise<Command>;
+}
+
+export const commands: readonly ListedCommand[] = [
+  {
+    usage: 'simulate <scenario..>',
+    summary: 'run scenarios in virtual time: what the limiter does, and whether the clients behind it drain',
+    load: () => import('./simulate.js'),
+  },
+  {
+    usage: 'replay <log..>',
+    summary: 'run logs through a limiter: which requests would have been refused, when, for how long',
+    load: () => import('./replay.js'),
+  },
+  {
+    usage: 'load <scenario..>',
+    summary: 'send the requests of scenarios to a live node, and compare what it does with the prediction',
+    load: () => import('./load.js'),
+  },
+  {
+    usage: 'stress',
+    summary: 'saturate a node with many connections: how much does it hold',
+    load: () => import('./stress.js'),
+  },
+  {
+    usage: 'report <run..>',
+    summary: 'render runs again, side by side, or against a baseline',
+    load: () => import('./report.js'),
+  },
+  { usage: 'init [file]', summary: 'write a first scenario', load: () => import('./init.js') },
+  {
+    usage: 'generate <scenario>',
+    summary: 'print a combined log of the requests that a scenario would send',
+    load: () => import('./generate.js'),
+  },
+  {
+    usage: 'self-test',
+    summary: 'compare this build with published results: queues, back-off policies, retry storms, windows',
+    load: () => import('./self-test.js'),
+  },
+  { usage: 'serve', summary: 'run a node: the whole API on a durable store', load: () => import('./serve.js') },
+  {
+    usage: 'rotate-key',
+    summary: 'give a stopped node a new key, signed by the present one, so that clients that pinned it follow',
+    load: () => import('./rotate-key.js'),
+  },
+  {
+    usage: 'verify <record>',
+    summary: 'check an exported record offline: chain, proofs, signatures',
+    load: () => import('./verify.js'),
+  },
 ];
+
+/** Clients of a node's API: `weir node gate edge`, or in short `weir gate edge`. */
+export const nodeCommands: readonly ListedCommand[] = [
+  {
+    usage: 'mint',
+    summary: 'mint a free key, and keep it for this node',
+    load: async () => (await import('./mint.js')).mintCommand,
+  },
+  {
+    usage: 'session',
+    summary: 'exchange the key for a session cookie, or end the kept session',
+    load: async () => (await import('./session.js')).sessionCommand,
+  },
+  {
+    usage: 'machine',
+    summary: 'create, list or show machines',
+    load: async () => (await import('./machine.js')).machineCommand,
+  },
+  {
+    usage: 'inspect [template]',
+    summary: 'show a template: states, transitions, operators, parameters',
+    load: async () => (await import('./inspect.js')).inspectCommand,
+  },
+  {
+    usage: 'deploy <slug>',
+    summary: 'put a rate limiter, or a contract of your own, onto a machine',
+    load: async () => (await import('./deploy.js')).deployCommand,
+  },
+  {
+    usage: 'transition <slug> <to>',
+    summary: 'move a contract to another state, whatever its counts are',
+    load: async () => (await import('./transition.js')).transitionCommand,
+  },
+  {
+    usage: 'event <slug>',
+    summary: 'count events in the contracts of a machine, and print the decisions',
+    load: async () => (await import('./event.js')).eventCommand,
+  },
+  {
+    usage: 'gate <slug>',
+    summary: 'ask a gate to admit one request: exit code 0 admitted, 1 limited',
+    load: async () => (await import('./gate.js')).gateCommand,
+  },
+  {
+    usage: 'contracts <slug> [id]',
+    summary: 'list the contracts of a machine, or show one of them',
+    load: async () => (await import('./contracts.js')).contractsCommand,
+  },
+  {
+    usage: 'active',
+    summary: 'rank the public machines by their recent transitions',
+    load: async () => (await import('./active.js')).activeCommand,
+  },
+  {
+    usage: 'follow <slug>',
+    summary: 'print what happens on a machine as it happens; resumes after an interruption',
+    load: async () => (await import('./follow.js')).followCommand,
+  },
+  {
+    usage: 'record <slug>',
+    summary: 'export the record of a machine: a row a line, closed by a signed checkpoint',
+    load: async () => (await import('./record.js')).recordCommand,
+  },
+  {
+    usage: 'shift',
+    summary: 'project operators over cycles: computed, proved, verified, step by step',
+    load: async () => (await import('./shift.js')).shiftCommand,
+  },
+  {
+    usage: 'operators [id]',
+    summary: 'list the operators, or show one',
+    load: async () => (await import('./operators.js')).operatorsCommand,
+  },
+  {
+    usage: 'endpoints',
+    summary: 'list the routes of the node',
+    load: async () => (await import('./endpoints.js')).endpointsCommand,
+  },
+  {
+    usage: 'clock',
+    summary: 'show the running cycle of the node',
+    load: async () => (await import('./clock.js')).clockCommand,
+  },
+];
+
+/** The first word of its usage. */
+export function nameOf({ usage }: ListedCommand): string {
+  return usage.split(' ', 1)[0]!;
+}

@@ -1,11 +1,10 @@
 // Owns `weir contracts`: the contracts of a machine, or how one of them stands.
-import { nodeCommand } from './command.js';
+
 import { waitOf } from './event.js';
+import { nodeCommand } from './node-command.js';
 import { facts, table } from './table.js';
 
 export const contractsCommand = nodeCommand({
-  command: 'contracts <slug> [id]',
-  describe: 'list the contracts of a machine, or tell how one of them stands',
   options: (yargs) =>
     yargs
       .positional('slug', { type: 'string', demandOption: true, describe: 'slug of the machine' })

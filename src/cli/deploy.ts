@@ -1,13 +1,11 @@
 // Owns `weir deploy`: the rate limiter, or a definition of one's own, put onto a machine. Leaves checking definitions to the node.
 import { readFileSync } from 'node:fs';
 import { Failure } from '../schema/failure.js';
-import { nodeCommand } from './command.js';
 import { usageFailure } from './ending.js';
+import { nodeCommand } from './node-command.js';
 import { facts } from './table.js';
 
 export const deployCommand = nodeCommand({
-  command: 'deploy <slug>',
-  describe: 'put a rate limiter, or a contract of your own, onto a machine',
   options: (yargs) =>
     yargs
       .positional('slug', { type: 'string', demandOption: true, describe: 'slug of the machine' })

@@ -1,10 +1,8 @@
 // Owns `weir endpoints`: the routes of a node.
-import { nodeCommand } from './command.js';
+import { nodeCommand } from './node-command.js';
 import { table } from './table.js';
 
 export const endpointsCommand = nodeCommand({
-  command: 'endpoints',
-  describe: 'list the routes of the node',
   options: (yargs) => yargs.example('$0 endpoints', 'with who may ask, and what for'),
   run: async ({ anyone }) => {
     const answer = await anyone.endpoints();

@@ -1,10 +1,8 @@
 // Owns `weir event`: events counted, and what was decided.
-import { nodeCommand } from './command.js';
+import { nodeCommand } from './node-command.js';
 import { table } from './table.js';
 
 export const eventCommand = nodeCommand({
-  command: 'event <slug>',
-  describe: 'count events in the contracts of a machine, and tell what they decide',
   options: (yargs) =>
     yargs
       .positional('slug', { type: 'string', demandOption: true, describe: 'slug of the machine' })

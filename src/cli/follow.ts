@@ -1,9 +1,7 @@
 // Owns `weir follow`: what happens on a machine, line by line as it happens. Leaves the stream and its resumption to follow-run.ts.
-import { nodeCommand } from './command.js';
+import { nodeCommand } from './node-command.js';
 
 export const followCommand = nodeCommand({
-  command: 'follow <slug>',
-  describe: 'print what happens on a machine as it happens; goes on where it broke off',
   options: (yargs) =>
     yargs
       .positional('slug', { type: 'string', demandOption: true, describe: 'slug of the machine' })

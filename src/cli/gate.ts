@@ -1,13 +1,12 @@
 // Owns `weir gate`: one request, and whether it is let through; the exit code says it, too.
-import { nodeCommand } from './command.js';
+
 import { contractOf, contractOption } from './contract-of.js';
 import { waitOf } from './event.js';
+import { nodeCommand } from './node-command.js';
 
 const LIMITED = 1;
 
 export const gateCommand = nodeCommand({
-  command: 'gate <slug>',
-  describe: 'ask a gate to let one request through: exit code 0 admitted, 1 limited',
   options: (yargs) =>
     yargs
       .positional('slug', { type: 'string', demandOption: true, describe: 'slug of the machine' })

@@ -1,7 +1,16 @@
-// Owns the options of `weir generate`. Leaves making the log to generate-run.ts.
-import type { ArgumentsCamelCase, Argv, CommandModule } from 'yargs';
+// `weir generate`: the requests of a scenario as lines of a log on standard output, no faster than they are read.
 
-const options = (yargs: Argv) =>
+import { once } from 'node:events';
+import type { Argv } from 'yargs';
+import { loadScenario } from '../scenario/load.js';
+import { Failure } from '../schema/failure.js';
+import { requestsOf } from '../simulate/generate.js';
+import { readInstant } from '../traffic/log/instant.js';
+import { combinedLine } from '../traffic/log/write.js';
+import type { GivenTo } from './command.js';
+import { checkSeed } from './options.js';
+
+export const options = (yargs: Argv) =>
   yargs
     .positional('scenario', { type: 'string', demandOption: true, describe: 'scenario file (YAML or JSON)' })
     .option('seed', { type: 'number', requiresArg: true, describe: 'instead of the seed of the scenario' })
@@ -12,18 +21,40 @@ const options = (yargs: Argv) =>
       describe: 'time of the first cycle, ISO 8601',
     })
     .example('$0 generate scenarios/burst.yaml > burst.log', 'a log to try other tools with, or to replay')
-    .example('$0 generate scenarios/many-tenants.yaml | $0 replay - --key client', 'one limiter for each client')
-    .strict();
+    .example('$0 generate scenarios/many-tenants.yaml | $0 replay - --key client', 'one limiter for each client');
 
-type Options = ReturnType<typeof options> extends Argv<infer Given> ? Given : never;
-export type GenerateArguments = ArgumentsCamelCase<Options>;
+type Given = GivenTo<typeof options>;
 
-export const generateCommand: CommandModule<object, Options> = {
-  command: 'generate <scenario>',
-  describe: 'print a combined log of the requests that a scenario would send',
-  builder: options,
-  handler: async (given) => {
-    const { runGenerate } = await import('./generate-run.js');
-    await runGenerate(given);
-  },
-};
+/** Characters that are gathered before they are written. */
+const CHUNK = 64 * 1024;
+
+export async function run(given: Given): Promise<void> {
+  const { scenario: path, seed, start } = given;
+  checkSeed(seed);
+  const startMs = startOf(start);
+  const scenario = await loadScenario(path);
+  let chunk = '';
+  let number = 0;
+  for await (const { ms, contract } of requestsOf(scenario, seed)) {
+    chunk += `${combinedLine(startMs + ms, contract, number)}\n`;
+    number += 1;
+    if (chunk.length < CHUNK) continue;
+    if (!process.stdout.write(chunk)) await once(process.stdout, 'drain');
+    chunk = '';
+  }
+  process.stdout.write(chunk);
+}
+
+/** The last day that a log can tell. */
+const LAST_MS = Date.UTC(9999, 11, 31);
+
+function startOf(text: string): number {
+  const bytes = new TextEncoder().encode(text);
+  const ms = readInstant(bytes, 0, bytes.length, 's');
+  if (ms >= 0 && ms <= LAST_MS) return ms;
+  throw new Failure('wrong_usage', {
+    what: `--start cannot be read: "${text}".`,
+    why: 'It takes a time from 1970 to 9999.',
+    fix: 'For example --start 2026-01-01T00:00:00Z.',
+  });
+}

@@ -1,11 +1,9 @@
 // Owns `weir inspect`: the definition of a template.
 import { Failure } from '../schema/failure.js';
-import { nodeCommand } from './command.js';
+import { nodeCommand } from './node-command.js';
 import { facts, table } from './table.js';
 
 export const inspectCommand = nodeCommand({
-  command: 'inspect [template]',
-  describe: 'show a template: states, transitions, operators, parameters',
   options: (yargs) =>
     yargs
       .positional('template', { type: 'string', default: 'rate-limiter', describe: 'id of the template' })

@@ -1,12 +1,35 @@
-// Owns what the command line says of a live target, the same for every command that sends to one. Loads nothing that sends.
-
+// The options of every command that sends to a live target.
+import type { ArgumentsCamelCase, InferredOptionTypes } from 'yargs';
 import type { LiveOptions } from '../live/load.js';
 import { Failure } from '../schema/failure.js';
-import type { LoadArguments } from './load.js';
+
+/** Options of every command that sends to a live target. */
+export const liveOptions = {
+  url: {
+    type: 'string',
+    requiresArg: true,
+    describe: 'the target (default: a node is started on a free loopback port)',
+  },
+  'cycle-ms': {
+    type: 'number',
+    requiresArg: true,
+    describe: 'length of a cycle of that node in ms (default: that of the scenario)',
+  },
+  key: { type: 'string', requiresArg: true, describe: 'a key of the node (default: one is minted)' },
+  'allow-remote': {
+    type: 'boolean',
+    default: false,
+    describe: 'the target may be another machine: make sure that it is yours',
+  },
+  timeout: { type: 'number', requiresArg: true, describe: 'how long an answer is waited for, in ms (default: 5000)' },
+  connections: { type: 'number', requiresArg: true, describe: 'the most connections to open (default: 128)' },
+} as const;
+
+type Given = ArgumentsCamelCase<InferredOptionTypes<typeof liveOptions>>;
 
 /** @throws Failure `wrong_usage` for a number that is none, or out of range */
 export function liveOptionsOf(
-  given: Pick<LoadArguments, 'url' | 'cycleMs' | 'key' | 'allowRemote' | 'timeout' | 'connections'>,
+  given: Pick<Given, 'url' | 'cycleMs' | 'key' | 'allowRemote' | 'timeout' | 'connections'>,
 ): LiveOptions {
   const whole = (option: string, value: number | undefined, most: number) => {
     if (value === undefined || (Number.isInteger(value) && value >= 1 && value <= most)) return value;

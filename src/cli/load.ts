@@ -1,30 +1,18 @@
-// Owns the options of `weir load`. Leaves the doing to load-run.ts.
-import type { ArgumentsCamelCase, Argv, CommandModule } from 'yargs';
-import { jsonOption, noDefault, outOption, reportOption, topOption } from './options.js';
+// `weir load`: scenarios against a live target, one after the other, with a line for each cycle while they run.
+import type { Argv } from 'yargs';
+import { load, mintKey } from '../live/load.js';
+import type { WrittenReport } from '../report/folder.js';
+import type { Reported } from '../report/reported.js';
+import { type LoadedScenario, loadScenario } from '../scenario/load.js';
+import type { GivenTo } from './command.js';
+import { CycleLines } from './cycle-lines.js';
+import { folderFor, printFindings } from './findings.js';
+import { interruptible } from './interrupt.js';
+import { liveOptions, liveOptionsOf } from './live-options.js';
+import { checkSeed, checkTop, jsonOption, noDefault, outOption, reportOption, topFlag, topOption } from './options.js';
+import { commandAgain } from './rerun-command.js';
 
-/** Options of every command that sends to a live target. */
-export const liveOptions = {
-  url: {
-    type: 'string',
-    requiresArg: true,
-    describe: 'the target (default: a node is started on a free loopback port)',
-  },
-  'cycle-ms': {
-    type: 'number',
-    requiresArg: true,
-    describe: 'length of a cycle of that node in ms (default: that of the scenario)',
-  },
-  key: { type: 'string', requiresArg: true, describe: 'a key of the node (default: one is minted)' },
-  'allow-remote': {
-    type: 'boolean',
-    default: false,
-    describe: 'the target may be another machine: make sure that it is yours',
-  },
-  timeout: { type: 'number', requiresArg: true, describe: 'how long an answer is waited for, in ms (default: 5000)' },
-  connections: { type: 'number', requiresArg: true, describe: 'the most connections to open (default: 128)' },
-} as const;
-
-const options = (yargs: Argv) =>
+export const options = (yargs: Argv) =>
   yargs
     .positional('scenario', {
       type: 'string',
@@ -46,18 +34,63 @@ const options = (yargs: Argv) =>
     .option('json', jsonOption)
     .example('$0 load scenarios/burst.yaml', 'against a node started for the run, at full cycles')
     .example('$0 load scenarios/burst.yaml --cycle-ms 50', 'the same in seconds')
-    .example('$0 load scenarios/*.yaml --url http://127.0.0.1:7770', 'against a node that runs already')
-    .strict();
+    .example('$0 load scenarios/*.yaml --url http://127.0.0.1:7770', 'against a node that runs already');
 
-type Options = ReturnType<typeof options> extends Argv<infer Given> ? Given : never;
-export type LoadArguments = ArgumentsCamelCase<Options>;
+type Given = GivenTo<typeof options>;
 
-export const loadCommand: CommandModule<object, Options> = {
-  command: 'load <scenario..>',
-  describe: 'send the requests of scenarios to a live node, and compare what it does with the prediction',
-  builder: options,
-  handler: async (given) => {
-    const { runLoads } = await import('./load-run.js');
-    await runLoads(given);
-  },
-};
+export async function run(given: Given): Promise<void> {
+  checkSeed(given.seed);
+  checkTop(given.top);
+  const scenarios: [path: string, scenario: LoadedScenario][] = [];
+  for (const path of given.scenario) scenarios.push([path, await loadScenario(path)]);
+  const { signal, release } = interruptible();
+  const live = { ...liveOptionsOf(given), signal };
+  const sharesKey =
+    live.url !== undefined &&
+    live.key === undefined &&
+    scenarios.filter(([, { target }]) => target === undefined).length > 1;
+  const common = sharesKey ? { ...live, key: await mintKey(live) } : live;
+  const runs: Reported[] = [];
+  const reports: (WrittenReport | undefined)[] = [];
+  for (const [path, scenario] of scenarios) {
+    if (signal.aborted) break;
+    const seed = given.seed ?? scenario.seed;
+    const folder = await folderFor(given, {
+      scenario: `${scenario.name}-live`,
+      id: String(seed),
+      ofSeveral: scenarios.length > 1,
+    });
+    const lines = new CycleLines(scenario.name);
+    const options = { ...common, seed, top: given.top, onCycle: lines.tell };
+    const { observed, predicted, series } = await load(
+      scenario,
+      given.pacing === undefined ? options : { ...options, pacing: given.pacing },
+    );
+    lines.clear();
+    const { timeline } = predicted;
+    const run = {
+      ...observed,
+      ...(timeline === undefined ? {} : { predicted: timeline }),
+      series,
+      command: commandFor(path, given),
+    };
+    runs.push(run);
+    reports.push(await folder?.write(run));
+  }
+  release();
+  printFindings(runs, reports, given);
+}
+
+function commandFor(path: string, given: Given): string {
+  const { url, cycleMs, seed, pacing, timeout, connections, allowRemote, top } = given;
+  return commandAgain('load', [path], {
+    url,
+    'cycle-ms': cycleMs,
+    seed,
+    pacing,
+    timeout,
+    connections,
+    'allow-remote': allowRemote,
+    ...topFlag(top),
+  });
+}

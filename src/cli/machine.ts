@@ -1,87 +1,89 @@
 // Owns `weir machine`: creating, listing and looking at machines.
-import type { Argv, CommandModule } from 'yargs';
-import { nodeCommand } from './command.js';
+import { type Command, register } from './command.js';
+import { nodeCommand } from './node-command.js';
 import { facts, plural, table } from './table.js';
 
 const slugArgument = { type: 'string', demandOption: true, describe: 'slug of the machine' } as const;
 
-const createCommand = nodeCommand({
-  command: 'create <slug>',
-  describe: 'create a machine',
+const createCommand = {
+  usage: 'create <slug>',
+  summary: 'create a machine',
+  command: nodeCommand({
+    options: (yargs) =>
+      yargs
+        .positional('slug', { ...slugArgument, describe: 'a to z, 0 to 9 and -, up to 64' })
+        .option('public', { type: 'boolean', default: false, describe: 'anyone may look at it' })
+        .option('name', { type: 'string', requiresArg: true, describe: 'name for people (default: the slug)' })
+        .example('$0 machine create edge-gateway', 'a private machine')
+        .example('$0 machine create edge-gateway --public --name "Edge gateway"', 'one that anyone may look at'),
+    run: async ({ api }, { slug, public: is_public, name: display_name }) => {
+      const answer = await api.createMachine({
+        slug,
+        is_public,
+        ...(display_name === undefined ? {} : { display_name }),
+      });
+      return { answer, words: `The ${is_public ? 'public' : 'private'} machine ${slug} is there.` };
+    },
+  }),
+};
+
+const listCommand = {
+  usage: 'list',
+  summary: 'list the public machines and your own',
+  command: nodeCommand({
+    options: (yargs) =>
+      yargs
+        .option('after', { type: 'string', requiresArg: true, describe: 'only slugs behind this one' })
+        .option('limit', { type: 'number', requiresArg: true, describe: 'how many (default: 100)' })
+        .example('$0 machine list', 'by slug'),
+    run: async ({ api }, { after, limit }) => {
+      const answer = await api.machines({ after, limit });
+      const { machines, next } = answer;
+      const rows = machines.map(({ slug, is_public, is_own, contract_count, head, display_name }) => [
+        slug,
+        is_public ? 'public' : 'private',
+        is_own ? 'own' : '',
+        contract_count,
+        head.seq,
+        display_name === slug ? '' : display_name,
+      ]);
+      const words =
+        rows.length === 0
+          ? 'There are no machines to see.'
+          : table(['slug', 'who', '', 'contracts', 'rows', 'name'], rows);
+      return { answer, words, note: next === undefined ? undefined : `there are more: --after ${next}` };
+    },
+  }),
+};
+
+const showCommand = {
+  usage: 'show <slug>',
+  summary: 'tell about a machine and its contracts',
+  command: nodeCommand({
+    options: (yargs) => yargs.positional('slug', slugArgument).example('$0 machine show edge-gateway', ''),
+    run: async ({ api }, { slug }) => {
+      const answer = await api.machine(slug);
+      const { display_name, is_public, is_own, created_cycle, head, contracts } = answer.machine;
+      const about = facts([
+        ['name', display_name],
+        ['who', `${is_public ? 'public' : 'private'}${is_own ? ', own' : ''}`],
+        ['created', `in cycle ${created_cycle}`],
+        ['record', `${plural(head.seq, 'row')}, ends with ${head.hash}`],
+      ]);
+      const list = table(
+        ['contract', 'state', 'definition'],
+        contracts.map(({ id, currentState, name }) => [id, currentState, name]),
+      );
+      return { answer, words: [slug, about, contracts.length === 0 ? '  no contracts' : `\n${list}`].join('\n') };
+    },
+  }),
+};
+
+export const machineCommand: Command = {
   options: (yargs) =>
-    yargs
-      .positional('slug', { ...slugArgument, describe: 'a to z, 0 to 9 and -, up to 64' })
-      .option('public', { type: 'boolean', default: false, describe: 'anyone may look at it' })
-      .option('name', { type: 'string', requiresArg: true, describe: 'name for people (default: the slug)' })
-      .example('$0 machine create edge-gateway', 'a private machine')
-      .example('$0 machine create edge-gateway --public --name "Edge gateway"', 'one that anyone may look at'),
-  run: async ({ api }, { slug, public: is_public, name: display_name }) => {
-    const answer = await api.createMachine({
-      slug,
-      is_public,
-      ...(display_name === undefined ? {} : { display_name }),
-    });
-    return { answer, words: `The ${is_public ? 'public' : 'private'} machine ${slug} is there.` };
-  },
-});
-
-const listCommand = nodeCommand({
-  command: 'list',
-  describe: 'list the public machines and your own',
-  options: (yargs) =>
-    yargs
-      .option('after', { type: 'string', requiresArg: true, describe: 'only slugs behind this one' })
-      .option('limit', { type: 'number', requiresArg: true, describe: 'how many (default: 100)' })
-      .example('$0 machine list', 'by slug'),
-  run: async ({ api }, { after, limit }) => {
-    const answer = await api.machines({ after, limit });
-    const { machines, next } = answer;
-    const rows = machines.map(({ slug, is_public, is_own, contract_count, head, display_name }) => [
-      slug,
-      is_public ? 'public' : 'private',
-      is_own ? 'own' : '',
-      contract_count,
-      head.seq,
-      display_name === slug ? '' : display_name,
-    ]);
-    const words =
-      rows.length === 0
-        ? 'There are no machines to see.'
-        : table(['slug', 'who', '', 'contracts', 'rows', 'name'], rows);
-    return { answer, words, note: next === undefined ? undefined : `there are more: --after ${next}` };
-  },
-});
-
-const showCommand = nodeCommand({
-  command: 'show <slug>',
-  describe: 'tell about a machine and its contracts',
-  options: (yargs) => yargs.positional('slug', slugArgument).example('$0 machine show edge-gateway', ''),
-  run: async ({ api }, { slug }) => {
-    const answer = await api.machine(slug);
-    const { display_name, is_public, is_own, created_cycle, head, contracts } = answer.machine;
-    const about = facts([
-      ['name', display_name],
-      ['who', `${is_public ? 'public' : 'private'}${is_own ? ', own' : ''}`],
-      ['created', `in cycle ${created_cycle}`],
-      ['record', `${plural(head.seq, 'row')}, ends with ${head.hash}`],
-    ]);
-    const list = table(
-      ['contract', 'state', 'definition'],
-      contracts.map(({ id, currentState, name }) => [id, currentState, name]),
-    );
-    return { answer, words: [slug, about, contracts.length === 0 ? '  no contracts' : `\n${list}`].join('\n') };
-  },
-});
-
-export const machineCommand: CommandModule<object, object> = {
-  command: 'machine',
-  describe: 'create, list or show machines',
-  builder: (yargs: Argv) =>
-    yargs
-      .command(createCommand)
-      .command(listCommand)
-      .command(showCommand)
+    [createCommand, listCommand, showCommand]
+      .reduce((inner, one) => register(inner, one, one.command), yargs)
       .demandCommand(1, 'Say what to do: `weir machine --help` lists it.')
       .example('$0 machine create edge-gateway --public', 'a machine that anyone may look at'),
-  handler: () => {},
+  run: () => {},
 };

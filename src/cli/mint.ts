@@ -1,10 +1,8 @@
 // Owns `weir mint`: a free key, kept for the commands that follow.
-import { nodeCommand } from './command.js';
+import { nodeCommand } from './node-command.js';
 import { facts } from './table.js';
 
 export const mintCommand = nodeCommand({
-  command: 'mint',
-  describe: 'mint a free key, and keep it for this node',
   options: (yargs) =>
     yargs
       .option('keep', {

@@ -1,11 +1,9 @@
 // Owns `weir operators`: what transitions can fire.
 import type { Operator } from '../client/answers.js';
-import { nodeCommand } from './command.js';
+import { nodeCommand } from './node-command.js';
 import { facts, table } from './table.js';
 
 export const operatorsCommand = nodeCommand({
-  command: 'operators [id]',
-  describe: 'list the operators, or show one',
   options: (yargs) =>
     yargs
       .positional('id', { type: 'string', describe: 'id of an operator' })

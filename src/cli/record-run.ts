@@ -8,8 +8,8 @@ import type { NodeClient } from '../client/node-client.js';
 import { rootKeyOf } from '../client/pin.js';
 import { ExportVerifier } from '../record/verify-export.js';
 import { Failure } from '../schema/failure.js';
-import type { Told } from './command.js';
 import { exitOfStop, interruptible } from './interrupt.js';
+import type { Told } from './node-command.js';
 import { NOT_HELD, type Verdict, verdictOf, wordsOf } from './verdict.js';
 
 interface Given {

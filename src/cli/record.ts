@@ -1,9 +1,7 @@
 // Owns `weir record`: the record of a machine, exported. Leaves fetching and checking it to record-run.ts.
-import { nodeCommand } from './command.js';
+import { nodeCommand } from './node-command.js';
 
 export const recordCommand = nodeCommand({
-  command: 'record <slug>',
-  describe: 'export the record of a machine: a row a line, closed by a signed checkpoint',
   options: (yargs) =>
     yargs
       .positional('slug', { type: 'string', demandOption: true, describe: 'slug of the machine' })

@@ -1,9 +1,29 @@
-// Owns `weir replay`: what a limiter would have done to a log.
-import type { ArgumentsCamelCase, Argv, CommandModule } from 'yargs';
-import { showDashes } from './dash.js';
-import { jsonOption, noDefault, outOption, reportOption, topOption } from './options.js';
+// `weir replay`: logs through a limiter: what would have been refused.
 
-const options = (yargs: Argv) =>
+import { basename } from 'node:path';
+import type { Argv } from 'yargs';
+import { rateLimiter } from '../limiter/rate-limiter.js';
+import { planContract } from '../limiter/validate.js';
+import type { Reported } from '../report/reported.js';
+import { nearest } from '../schema/did-you-mean.js';
+import { Failure } from '../schema/failure.js';
+import { parseTimeMs } from '../schema/quantity.js';
+import { type ReplayOptions, replay } from '../simulate/replay.js';
+import { CYCLE_MS } from '../time/cycle.js';
+import { type LogFormat, type LogOptions, logFormats } from '../traffic/log/options.js';
+import type { LogReading } from '../traffic/log/read.js';
+import { type TimeUnit, timeUnits } from '../traffic/log/unix.js';
+import type { GivenTo } from './command.js';
+import { CycleLines } from './cycle-lines.js';
+import { showDashes } from './dash.js';
+import { folderFor, printFindings } from './findings.js';
+import { interruptible } from './interrupt.js';
+import { liveOptionsOf } from './live-options.js';
+import { checkTop, jsonOption, noDefault, outOption, reportOption, topFlag, topOption } from './options.js';
+import { Progress } from './progress.js';
+import { commandAgain } from './rerun-command.js';
+
+export const options = (yargs: Argv) =>
   yargs
     .positional('log', {
       type: 'string',
@@ -69,18 +89,157 @@ const options = (yargs: Argv) =>
     .example('$0 replay access.log', 'an Apache or nginx log through 100 requests in 60 cycles')
     .example('$0 replay access.log.gz --key client --threshold 20', 'one limiter for each client')
     .example('$0 replay access.log --live --speed 60', 'send it to a live node, sixty times as fast, and compare')
-    .example('$0 replay counts.csv --time-column minute --count-column n --spread 60s', 'counts per minute')
-    .strict();
+    .example('$0 replay counts.csv --time-column minute --count-column n --spread 60s', 'counts per minute');
 
-type Options = ReturnType<typeof options> extends Argv<infer Given> ? Given : never;
-export type ReplayArguments = ArgumentsCamelCase<Options>;
+type Given = GivenTo<typeof options>;
 
-export const replayCommand: CommandModule<object, Options> = {
-  command: 'replay <log..>',
-  describe: 'run logs through a limiter: which requests would have been refused, when, for how long',
-  builder: options,
-  handler: async (given) => {
-    const { runReplay } = await import('./replay-run.js');
-    await runReplay(given);
-  },
+export async function run(given: Given): Promise<void> {
+  checkTop(given.top);
+  const plan = planContract(rateLimiter({ threshold: given.threshold, within: given.within }));
+  if (!(Number.isInteger(given.cycleMs) && given.cycleMs >= 1 && given.cycleMs <= 86_400_000)) {
+    throw new Failure('wrong_usage', {
+      what: '--cycle-ms takes whole milliseconds from 1 to 86400000.',
+      fix: 'The length of a cycle is 777 unless told otherwise.',
+    });
+  }
+  const log = logOptions(given);
+  const name = nameOf(given.log);
+  const { signal, release } = interruptible();
+  const id = `${given.threshold}-within-${given.within}`;
+  const folder = await folderFor(given, { scenario: given.live ? `${name}-live` : name, id });
+  const reading = new Progress(`reading ${name}`);
+  const common = {
+    name,
+    cycleMs: given.cycleMs,
+    plan,
+    log,
+    signal,
+    top: given.top,
+    onRead: (done: number, total: number | undefined) =>
+      reading.tell(total === undefined ? undefined : done / total, `${Math.round(done / 1e6)} MB`),
+  };
+  const { readings, ...run } = given.live
+    ? await runLive(given, common, reading)
+    : await runVirtual(given, common, reading);
+  release();
+  const told = { ...run, command: commandFor(given) };
+  const report = await folder?.write(told);
+  if (!given.json) process.stdout.write(`${readings.map(readingText).join('\n')}\n\n`);
+  printFindings([told], [report], given);
+}
+
+function commandFor(given: Given): string {
+  const { log, threshold, within, cycleMs, format, timeColumn, timeUnit, countColumn, spread, top } = given;
+  const { live, url, speed, allowRemote } = given;
+  return commandAgain('replay', log, {
+    threshold,
+    within,
+    'cycle-ms': cycleMs === CYCLE_MS ? undefined : cycleMs,
+    format,
+    'time-column': timeColumn,
+    'time-unit': timeUnit,
+    'count-column': countColumn,
+    spread,
+    key: given.key ?? given.keyColumn,
+    live,
+    ...(live ? { url, speed: speed === 1 ? undefined : speed, 'allow-remote': allowRemote } : {}),
+    ...topFlag(top),
+  });
+}
+
+type Common = Pick<ReplayOptions, 'name' | 'cycleMs' | 'plan' | 'log'> & {
+  readonly signal: AbortSignal;
+  readonly top: number;
+  readonly onRead: (done: number, total: number | undefined) => void;
 };
+
+type ReadAndRun = Reported & { readonly readings: readonly LogReading[] };
+
+async function runVirtual({ log }: Given, common: Common, reading: Progress): Promise<ReadAndRun> {
+  const running = new Progress('replaying');
+  const run = await replay(log, {
+    ...common,
+    onProgress: (cycle, last) => {
+      reading.clear();
+      running.tell(undefined, `to cycle ${cycle} of ${last}`);
+    },
+  });
+  reading.clear();
+  running.clear();
+  return run;
+}
+
+async function runLive(given: Given, common: Common, reading: Progress): Promise<ReadAndRun> {
+  if (!(given.speed > 0 && given.speed <= 1_000_000)) {
+    throw new Failure('wrong_usage', {
+      what: '--speed takes a number above 0, up to 1000000.',
+      fix: 'For example --speed 10.',
+    });
+  }
+  const lines = new CycleLines(common.name);
+  // Most replays send nothing, and need nothing of what sends.
+  const { liveReplay } = await import('../live/live-replay.js');
+  const { observed, predicted, series, readings } = await liveReplay(given.log, {
+    ...common,
+    ...liveOptionsOf({ ...given, key: undefined, timeout: undefined, connections: undefined }),
+    cycleMs: given.cycleMs,
+    speed: given.speed,
+    onCycle: (line) => {
+      reading.clear();
+      lines.tell(line);
+    },
+  });
+  lines.clear();
+  const { timeline } = predicted;
+  return { ...observed, ...(timeline === undefined ? {} : { predicted: timeline }), series, readings };
+}
+
+/** What the command line says of a log; `--key` and `--key-column` mean the same. */
+export function logOptions(given: Given): LogOptions {
+  return {
+    format: given.format === undefined ? undefined : (oneOf('format', given.format, logFormats) as LogFormat),
+    timeColumn: given.timeColumn,
+    countColumn: given.countColumn,
+    keyColumn: given.key ?? given.keyColumn,
+    spreadMs: given.spread === undefined ? undefined : parseTimeMs(given.spread, given.cycleMs),
+    timeUnit: given.timeUnit === undefined ? undefined : (oneOf('time-unit', given.timeUnit, timeUnits) as TimeUnit),
+  };
+}
+
+function oneOf(option: string, word: string, allowed: readonly string[]): string {
+  if (allowed.includes(word)) return word;
+  const guess = nearest(word, allowed);
+  throw new Failure('wrong_usage', {
+    what: `--${option} does not know "${word}".`,
+    why: `It takes ${allowed.join(', ')}.`,
+    ...(guess === undefined ? {} : { fix: `Did you mean "${guess}"?` }),
+  });
+}
+
+function nameOf([first = 'log', ...more]: readonly string[]): string {
+  const name = first === '-' ? 'stdin' : basename(first);
+  return more.length === 0 ? name : `${name}-and-${more.length}-more`;
+}
+
+/** How a file was understood, and the first of its lines that are no requests. */
+function readingText({
+  path,
+  format,
+  timeFrom,
+  countFrom,
+  keyFrom,
+  requests,
+  skippedLines,
+  skipped,
+}: LogReading): string {
+  const from = [
+    `time from ${timeFrom}`,
+    ...(countFrom === undefined ? [] : [`count from ${countFrom}`]),
+    ...(keyFrom === undefined ? [] : [`client from ${keyFrom}`]),
+  ];
+  const head = `${path}: ${format}, ${from.join(', ')}; ${requests} requests`;
+  if (skippedLines === 0) return head;
+  const shown = skipped.map(({ line, reason, text }) => `  line ${line}: ${reason}: ${text}`);
+  const more = skippedLines > skipped.length ? [`  and ${skippedLines - skipped.length} more`] : [];
+  return [`${head}; ${skippedLines} lines are no requests:`, ...shown, ...more].join('\n');
+}

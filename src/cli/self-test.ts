@@ -1,8 +1,18 @@
-// Owns `weir self-test`: the published results that this build must reproduce.
-import type { ArgumentsCamelCase, Argv, CommandModule } from 'yargs';
-import { jsonOption } from './options.js';
+// `weir self-test`: the published results on all cores, and a table of what was expected and found.
 
-const options = (yargs: Argv) =>
+import { availableParallelism } from 'node:os';
+import { Piscina } from 'piscina';
+import type { Argv } from 'yargs';
+import { alignedTable } from '../report/terminal-text.js';
+import { Failure } from '../schema/failure.js';
+import { selfTest } from '../validation/self-test.js';
+import type { GivenTo } from './command.js';
+import { interruptible } from './interrupt.js';
+import { jsonOption } from './options.js';
+import { Progress } from './progress.js';
+import { terminalAtHand } from './terminal.js';
+
+export const options = (yargs: Argv) =>
   yargs
     .option('replications', {
       type: 'number',
@@ -11,18 +21,75 @@ const options = (yargs: Argv) =>
     })
     .option('only', { type: 'string', requiresArg: true, describe: 'one check, by its id' })
     .option('json', jsonOption)
-    .example('$0 self-test', 'all checks, each within 3.3 standard errors')
-    .strict();
+    .example('$0 self-test', 'all checks, each within 3.3 standard errors');
 
-type Options = ReturnType<typeof options> extends Argv<infer Given> ? Given : never;
-export type SelfTestArguments = ArgumentsCamelCase<Options>;
+type Given = GivenTo<typeof options>;
 
-export const selfTestCommand: CommandModule<object, Options> = {
-  command: 'self-test',
-  describe: 'hold this build against published results: queues, back-off policies, retry storms, windows',
-  builder: options,
-  handler: async (given) => {
-    const { runSelfTest } = await import('./self-test-run.js');
-    await runSelfTest(given);
-  },
-};
+export async function run(given: Given): Promise<void> {
+  const { replications, only, json } = given;
+  if (replications !== undefined && !(Number.isInteger(replications) && replications >= 2)) {
+    throw new Failure('wrong_usage', {
+      what: '--replications takes a whole number from 2 on.',
+      fix: 'Leave it out for the published check.',
+    });
+  }
+  const threads = availableParallelism();
+  const pool = new Piscina<{ check: string; seed: number; replication: number }, readonly number[]>({
+    filename: new URL('../validation/worker.js', import.meta.url).href,
+    minThreads: threads,
+    maxThreads: threads,
+  });
+  const { signal, release } = interruptible();
+  const progress = new Progress('self-test');
+  try {
+    const result = await selfTest({
+      replications,
+      only: only === undefined ? undefined : [only],
+      atATime: threads * 2,
+      signal,
+      replicate: (check, seed, replication) => pool.run({ check, seed, replication }),
+      onProgress: ({ check, done, total }) => progress.tell(done / total, check),
+    });
+    progress.clear();
+    process.exitCode = result.held ? 0 : 1;
+    if (json) {
+      process.stdout.write(`${JSON.stringify(result)}\n`);
+      return;
+    }
+    const terminal = terminalAtHand();
+    const columns = [
+      { title: '' },
+      { title: 'figure' },
+      { title: 'expected', right: true },
+      { title: 'measured', right: true },
+      { title: '+/-', right: true },
+    ];
+    for (const check of result.checks) {
+      process.stdout.write(`${check.title} (${check.replications} replications; ${check.source})\n`);
+      const rows = check.rows.map((row) => [
+        row.held ? 'held' : 'NOT HELD',
+        `${row.name} (${row.unit})`,
+        figure(row.expected),
+        figure(row.mean),
+        figure(row.standardError),
+      ]);
+      process.stdout.write(`${alignedTable(columns, rows, terminal.columns).join('\n')}\n\n`);
+    }
+    process.stdout.write(
+      result.held
+        ? 'All published results are reproduced within 3.3 standard errors.\n'
+        : 'Some results are not reproduced.\n',
+    );
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    progress.clear();
+    process.exitCode = 130;
+  } finally {
+    release();
+    await pool.destroy();
+  }
+}
+
+function figure(value: number): string {
+  return Number(value.toPrecision(5)).toString();
+}

@@ -1,10 +1,26 @@
-// Owns the options of `weir serve`. Leaves running the node to serve-run.ts.
-import type { ArgumentsCamelCase, Argv, CommandModule } from 'yargs';
+// `weir serve`: runs a node: its store, clock and key, what is printed at its start, and its end.
+
+import { isIP } from 'node:net';
+import type { Argv } from 'yargs';
+import { type Identity, identityIn, rotateKey } from '../node/identity.js';
+import { createLog } from '../node/log.js';
+import { type NodeOptions, type RunningNode, startNode } from '../node/node.js';
+import { generateSigner } from '../record/signing.js';
+import { MemoryStore } from '../store/memory.js';
+import { MemoryCredentials } from '../store/memory-credentials.js';
+import { openSqliteStore } from '../store/sqlite.js';
+import { CYCLE_MS } from '../time/cycle.js';
+import { Rank } from '../time/rank.js';
+import { WallClock } from '../time/wall.js';
+import { VERSION } from '../version.js';
+import type { GivenTo } from './command.js';
+import { usageFailure } from './ending.js';
+import { interruptible } from './interrupt.js';
 import { jsonOption } from './options.js';
 
 export const DEFAULT_PORT = 7770;
 
-const options = (yargs: Argv) =>
+export const options = (yargs: Argv) =>
   yargs
     .option('port', { type: 'number', default: DEFAULT_PORT, requiresArg: true, describe: '0 takes any that is free' })
     .option('host', {
@@ -57,18 +73,140 @@ const options = (yargs: Argv) =>
     .option('json', jsonOption)
     .example('$0 serve', `on http://127.0.0.1:${DEFAULT_PORT}, data in ./weir-data`)
     .example('$0 serve --port 0 --memory --cycle-ms 50', 'for a try: fast cycles, nothing kept')
-    .example('$0 serve --data /var/lib/weir --durability strict', 'no acknowledged event is ever forgotten')
-    .strict();
+    .example('$0 serve --data /var/lib/weir --durability strict', 'no acknowledged event is ever forgotten');
 
-type Options = ReturnType<typeof options> extends Argv<infer Given> ? Given : never;
-export type ServeArguments = ArgumentsCamelCase<Options>;
+type Given = GivenTo<typeof options>;
 
-export const serveCommand: CommandModule<object, Options> = {
-  command: 'serve',
-  describe: 'run a node: the whole API on a durable store',
-  builder: options,
-  handler: async (given) => {
-    const { runServe } = await import('./serve-run.js');
-    await runServe(given);
-  },
-};
+/** What a node is started with, and where it is kept. */
+interface Ground extends Pick<NodeOptions, 'store' | 'credentials' | 'clock'> {
+  readonly identity: Identity;
+  /** Absolute path of the data folder; undefined for a node that keeps nothing. */
+  readonly dir: string | undefined;
+}
+
+type OnError = (error: unknown) => void;
+
+/** Serves until the first SIGINT or SIGTERM, then finishes what is under way; the second one ends the process at once. */
+export async function run(given: Given): Promise<void> {
+  check(given);
+  const { logLevel: level, logRequests: requests, host, port, durability, trustProxy = [] } = given;
+  const log = { level, requests, destination: process.stderr };
+  const logger = createLog(log);
+  const onError = (err: unknown) => logger.error({ err }, 'a mistake of ours');
+  const interrupt = interruptible();
+  try {
+    const ground = given.memory ? inMemory(given, onError) : onDisk(given, onError);
+    const { store, credentials, clock, identity } = ground;
+    const { signer, successions } = identity;
+    const { metricsPort } = given;
+    const ports = { host, port, ...(metricsPort === undefined ? {} : { metricsPort }) };
+    const options = { store, credentials, clock, signer, successions, ...ports, durability, trustProxy, log };
+    const node = await startNode(options).catch((error: unknown) => {
+      store.close();
+      throw error;
+    });
+    process.stdout.write(given.json ? `${JSON.stringify(factsOf(node, ground))}\n` : wordsOf(node, ground, given));
+    await aborted(interrupt.signal);
+    if (!given.json) process.stderr.write('weir: finishing what is under way; once more ends it at once\n');
+    await node.close();
+    if (node.host.failure !== undefined) throw node.host.failure;
+  } finally {
+    interrupt.release();
+  }
+}
+
+function inMemory({ cycleMs = CYCLE_MS }: Given, onError: OnError): Ground {
+  const identity = { signer: generateSigner(), successions: [], cycleMs, isNew: true };
+  const clock = new WallClock(cycleMs, { onError });
+  return { store: new MemoryStore(), credentials: new MemoryCredentials(), clock, identity, dir: undefined };
+}
+
+function onDisk({ data, cycleMs, rotateKey: isRotated }: Given, onError: OnError): Ground {
+  // All that one turn of the loop writes is one commit; its flush comes with the clock, which the store was there before.
+  const store = openSqliteStore({
+    dir: data,
+    defer: (flush) => clock.agenda.at(clock.now(), Rank.report, flush),
+    monotonicMs: () => clock.monotonicMs(),
+  });
+  let identity: Identity;
+  try {
+    identity = identityIn(store.dir, cycleMs, CYCLE_MS);
+  } catch (error) {
+    store.close();
+    throw error;
+  }
+  const clock = new WallClock(identity.cycleMs, { onError });
+  if (isRotated && !identity.isNew) identity = rotateKey(store.dir, identity, clock.cycle());
+  return { store, credentials: store.credentials, clock, identity, dir: store.dir };
+}
+
+function factsOf({ url, metricsUrl }: RunningNode, { dir, identity: { signer, cycleMs } }: Ground): object {
+  const { fingerprint, publicKey } = signer;
+  return {
+    ok: true,
+    url,
+    metrics_url: metricsUrl,
+    data: dir ?? null,
+    fingerprint,
+    public_key: publicKey,
+    cycle_ms: cycleMs,
+    version: VERSION,
+    pid: process.pid,
+  };
+}
+
+function wordsOf({ url, metricsUrl }: RunningNode, { dir, identity }: Ground, given: Given): string {
+  const { signer, cycleMs, isNew } = identity;
+  const kept =
+    dir === undefined ? 'in memory: all is gone when the node ends' : `${dir}, durability ${given.durability}`;
+  const lines = [
+    `weir ${VERSION} listens on ${url}`,
+    `  data    ${kept}`,
+    `  key     ${signer.fingerprint}${isNew ? ', made now' : ''}`,
+    `  cycles  of ${cycleMs} ms`,
+  ];
+  if (given.metricsPort !== undefined) lines.push(`  figures ${metricsUrl}`);
+  if (!isLoopback(given.host)) {
+    lines.push(
+      `  note    other computers reach it, and what they send is not encrypted: put a proxy with TLS before it`,
+    );
+  }
+  return `${[...lines, 'ready; Ctrl-C ends it'].join('\n')}\n`;
+}
+
+/** @throws Failure `wrong_usage` */
+function check({ port, metricsPort = 0, cycleMs, trustProxy = [], memory, rotateKey: isRotated, host }: Given): void {
+  for (const [name, value] of Object.entries({ port, 'metrics-port': metricsPort })) {
+    if (Number.isInteger(value) && value >= 0 && value <= 65_535) continue;
+    throw usageFailure(`--${name} takes a number from 0 to 65535.`);
+  }
+  if (cycleMs !== undefined && !(Number.isInteger(cycleMs) && cycleMs >= 1 && cycleMs <= LONGEST_CYCLE_MS)) {
+    throw usageFailure(`--cycle-ms takes a whole number from 1 to ${LONGEST_CYCLE_MS}.`);
+  }
+  if (host === '') throw usageFailure('--host takes an address, for example 0.0.0.0.');
+  for (const proxy of trustProxy) {
+    if (!isNetwork(proxy)) throw usageFailure(`--trust-proxy takes addresses and networks, and "${proxy}" is neither.`);
+  }
+  if (memory && isRotated)
+    throw usageFailure('--rotate-key makes no sense with --memory: every such node has a new key.');
+}
+
+/** An hour. */
+const LONGEST_CYCLE_MS = 3_600_000;
+
+/** For example 10.0.0.1 or 10.0.0.0/8. */
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\./.test(host);
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}

@@ -1,12 +1,10 @@
 // Owns `weir session`: a key exchanged for a session cookie, and its end.
 
-import { nodeCommand } from './command.js';
 import { usageFailure } from './ending.js';
+import { nodeCommand } from './node-command.js';
 import { facts } from './table.js';
 
 export const sessionCommand = nodeCommand({
-  command: 'session',
-  describe: 'exchange the key for a session cookie, or end the session that is kept',
   options: (yargs) =>
     yargs
       .option('end', { type: 'boolean', default: false, describe: 'end the session that is kept' })

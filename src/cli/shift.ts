@@ -1,12 +1,10 @@
 // Owns `weir shift`: operators projected over cycles to come.
-import { nodeCommand } from './command.js';
+
 import { inputOption, inputsFrom } from './inputs.js';
+import { nodeCommand } from './node-command.js';
 import { table } from './table.js';
 
 export const shiftCommand = nodeCommand({
-  command: 'shift',
-  describe: 'project operators over cycles: computed, proved, verified, step by step',
-  lists: ['operator', 'input'],
   options: (yargs) =>
     yargs
       .option('steps', { type: 'number', default: 8, requiresArg: true, describe: 'how many cycles, 1 to 32' })

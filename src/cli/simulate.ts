@@ -1,8 +1,25 @@
-// Owns `weir simulate`: scenarios in virtual time, one after the other, each with its report.
-import type { ArgumentsCamelCase, Argv, CommandModule } from 'yargs';
-import { jsonOption, noDefault, outOption, reportOption, topOption } from './options.js';
+// `weir simulate`: scenarios in virtual time, one after the other, each with its report.
+import type { Argv } from 'yargs';
+import { digestOf } from '../outcome/digest.js';
+import type { Outcome } from '../outcome/schema.js';
+import type { WrittenReport } from '../report/folder.js';
+import type { Reported } from '../report/reported.js';
+import { alignedTable } from '../report/terminal-text.js';
+import { type LoadedScenario, loadScenario } from '../scenario/load.js';
+import { Failure } from '../schema/failure.js';
+import { type ActorState, actorStates } from '../simulate/actor-states.js';
+import { replicate } from '../simulate/replicate.js';
+import { type Run, simulate } from '../simulate/simulate.js';
+import type { GivenTo } from './command.js';
+import { folderFor, printFindings } from './findings.js';
+import { interruptible } from './interrupt.js';
+import { checkSeed, checkTop, jsonOption, noDefault, outOption, reportOption, topFlag, topOption } from './options.js';
+import { Progress } from './progress.js';
+import { commandAgain } from './rerun-command.js';
+import { terminalAtHand } from './terminal.js';
+import { TraceFile } from './trace-file.js';
 
-const options = (yargs: Argv) =>
+export const options = (yargs: Argv) =>
   yargs
     .positional('scenario', {
       type: 'string',
@@ -39,18 +56,123 @@ const options = (yargs: Argv) =>
     .example('$0 simulate scenarios/burst.yaml', 'one scenario, with its report')
     .example('$0 simulate scenarios/*.yaml', 'all of them, in one table')
     .example('$0 simulate scenarios/day.yaml --replications 20', 'with 95 % intervals')
-    .example('$0 simulate scenarios/herd.yaml --until 160 --trace messages.ndjson', 'what the actors say to each other')
-    .strict();
+    .example(
+      '$0 simulate scenarios/herd.yaml --until 160 --trace messages.ndjson',
+      'what the actors say to each other',
+    );
 
-type Options = ReturnType<typeof options> extends Argv<infer Given> ? Given : never;
-export type SimulateArguments = ArgumentsCamelCase<Options>;
+type Given = GivenTo<typeof options>;
 
-export const simulateCommand: CommandModule<object, Options> = {
-  command: 'simulate <scenario..>',
-  describe: 'run scenarios in virtual time: what the limiter does, and whether the clients behind it drain',
-  builder: options,
-  handler: async (given) => {
-    const { runSimulations } = await import('./simulate-run.js');
-    await runSimulations(given);
-  },
-};
+export async function run(given: Given): Promise<void> {
+  checkArguments(given);
+  // All files are read before the first run: a misspelt path should not be found after a minute of others.
+  const scenarios: [path: string, scenario: LoadedScenario][] = [];
+  for (const path of given.scenario) scenarios.push([path, await loadScenario(path)]);
+  const { signal, release } = interruptible();
+  const runs: Reported[] = [];
+  const reports: (WrittenReport | undefined)[] = [];
+  for (const [path, scenario] of scenarios) {
+    if (signal.aborted) break;
+    const place = { scenario: placeOf(scenario, scenarios), id: String(given.seed ?? scenario.seed) };
+    const folder = await folderFor(given, { ...place, ofSeveral: scenarios.length > 1 });
+    const run = { ...(await runOne(path, scenario, given, signal)), command: commandFor(path, given) };
+    runs.push(run);
+    reports.push(await folder?.write(run));
+  }
+  release();
+  printFindings(runs, reports, given);
+  const left = scenarios.length - runs.length;
+  if (left > 0) process.stderr.write(`weir: stopped; ${left} of ${scenarios.length} scenarios were not run.\n`);
+}
+
+function commandFor(path: string, { seed, until, replications, top }: Given): string {
+  return commandAgain('simulate', [path], { seed, until, replications, ...topFlag(top) });
+}
+
+/** Its name; numbered where several files have one name, so that no report is written over another. */
+function placeOf(
+  scenario: LoadedScenario,
+  all: readonly (readonly [path: string, scenario: LoadedScenario])[],
+): string {
+  const namesakes = all.filter(([, { name }]) => name === scenario.name);
+  const number = namesakes.findIndex(([, one]) => one === scenario) + 1;
+  return number > 1 ? `${scenario.name}-${number}` : scenario.name;
+}
+
+function checkArguments({ scenario, trace, replications, threads, until, seed, top }: Given): void {
+  const refuse = (what: string, fix: string) => {
+    throw new Failure('wrong_usage', { what, fix });
+  };
+  if (trace !== undefined && scenario.length > 1) refuse('--trace takes one scenario at a time.', 'Name one scenario.');
+  if (replications !== undefined && !(Number.isInteger(replications) && replications >= 2 && replications <= 100_000)) {
+    refuse('--replications takes a whole number from 2 to 100000.', 'For example --replications 20.');
+  }
+  if (threads !== undefined && !(Number.isInteger(threads) && threads >= 1 && threads <= 1024))
+    refuse('--threads takes a whole number from 1 to 1024.', 'Leave it out for one a core.');
+  if (replications !== undefined && until !== undefined)
+    refuse('--until cannot be combined with --replications.', 'Shorten the duration of the scenario instead.');
+  if (until !== undefined && !(Number.isInteger(until) && until >= 0))
+    refuse('--until takes a cycle, counted from 0.', 'For example --until 120.');
+  checkSeed(seed);
+  checkTop(top);
+}
+
+async function runOne(path: string, scenario: LoadedScenario, given: Given, signal: AbortSignal): Promise<Run> {
+  const progress = new Progress(scenario.name);
+  const tracer = given.trace === undefined ? undefined : new TraceFile(given.trace);
+  let states: (() => ActorState[]) | undefined;
+  const run = await simulate(scenario, {
+    signal,
+    top: given.top,
+    ...(given.seed === undefined ? {} : { seed: given.seed }),
+    ...(given.until === undefined ? {} : { untilCycle: given.until }),
+    ...(tracer === undefined ? {} : { inspect: tracer.trace.inspect }),
+    onProgress: (cycle, last) =>
+      progress.tell(
+        (cycle - scenario.startCycle) / Math.max(1, last - scenario.startCycle),
+        `cycle ${cycle - scenario.startCycle}`,
+      ),
+    onWorld: (world, clients) => {
+      tracer?.trace.follow(world, clients);
+      states = () => actorStates(world, clients);
+    },
+  });
+  progress.clear();
+  tracer?.close();
+  if (given.until !== undefined && !given.json) process.stdout.write(`${actorTable(states?.() ?? [])}\n`);
+  if (given.replications === undefined || signal.aborted) return run;
+  return withReplications(path, run, given, signal);
+}
+
+async function withReplications(path: string, run: Run, given: Given, signal: AbortSignal): Promise<Run> {
+  const { outcome } = run;
+  const progress = new Progress(`${outcome.scenario} replications`);
+  const replicated = await replicate(path, {
+    seed: outcome.seed,
+    n: given.replications ?? 0,
+    signal,
+    ...(given.threads === undefined ? {} : { threads: given.threads }),
+    onProgress: (done, n) => progress.tell(done / n, `${done} of ${n}`),
+  });
+  progress.clear();
+  if (replicated === undefined) return run;
+  const { replications, band } = replicated;
+  const isCut = replications.n < (given.replications ?? 0);
+  const { digest: _, ...rest } = { ...outcome, ...(isCut ? { partial: true } : {}), replications };
+  const sealed: Outcome = { ...rest, digest: digestOf(rest) };
+  return {
+    ...run,
+    outcome: sealed,
+    ...(band === undefined ? {} : { series: { ...(run.series ?? { cycle: [] }), band } }),
+  };
+}
+
+/** Actors that are shown one by one; more are told by number. */
+const MOST_ACTORS = 40;
+
+function actorTable(states: readonly ActorState[]): string {
+  const columns = [{ title: 'actor' }, { title: 'state' }, { title: 'waits for' }];
+  const rows = states.slice(0, MOST_ACTORS).map(({ actor, state, waiting }) => [actor, state, waiting]);
+  const more = states.length > MOST_ACTORS ? [`and ${states.length - MOST_ACTORS} more actors`] : [];
+  return [...alignedTable(columns, rows, terminalAtHand().columns), ...more, ''].join('\n');
+}

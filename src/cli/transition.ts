@@ -1,13 +1,11 @@
 // Owns `weir transition`: a contract moved by hand.
-import { nodeCommand } from './command.js';
+
 import { contractOf, contractOption } from './contract-of.js';
 import { inputOption, inputsFrom } from './inputs.js';
+import { nodeCommand } from './node-command.js';
 import { facts } from './table.js';
 
 export const transitionCommand = nodeCommand({
-  command: 'transition <slug> <to>',
-  describe: 'move a contract to another state, whatever its counts are',
-  lists: ['input'],
   options: (yargs) =>
     yargs
       .positional('slug', { type: 'string', demandOption: true, describe: 'slug of the machine' })

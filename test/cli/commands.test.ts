@@ -1,31 +1,50 @@
 import { describe, expect, it } from 'vitest';
-import yargs from 'yargs';
-import { commands } from '../../src/cli/commands.js';
+import { commands, nameOf, nodeCommands } from '../../src/cli/commands.js';
+import { parserFor } from '../../src/cli/parser.js';
 import { Progress } from '../../src/cli/progress.js';
+import { Failure } from '../../src/schema/failure.js';
 import { weir } from './command-line.js';
 
+const names = [...commands, ...nodeCommands].map(nameOf);
+
+/** The help of a command line, which is not run. */
+async function helpOf(...words: string[]): Promise<string> {
+  const parser = await parserFor([...words, '--help']);
+  return new Promise((resolve) => parser.parse([...words, '--help'], {}, (_error, _given, text) => resolve(text)));
+}
+
 describe('help', () => {
-  it.each(commands.map((command) => [String(command.command).split(' ')[0]!, command] as const))(
-    'weir %s shows an example',
-    async (_, { builder, describe: words }) => {
-      const help = await (builder as (of: ReturnType<typeof yargs>) => ReturnType<typeof yargs>)(
-        yargs([]).scriptName('weir'),
-      ).getHelp();
-      expect(help).toMatch(/Examples:\s+weir \w/);
-      expect(help).not.toContain('default: []');
-      expect(words).toMatch(/\w/);
-    },
-  );
+  it.each(names)('weir %s shows what it does and an example', async (name) => {
+    const help = await helpOf(name);
+    expect(help).toMatch(/Examples:\s+weir \w/);
+    expect(help).toMatch(/^weir .+\n\n\w/);
+    expect(help).not.toContain('default: []');
+  });
 
   it('lists every command, and the exit codes', async () => {
     const { code, out } = await weir(['--help']);
-    for (const { command } of commands) expect(out).toContain(`weir ${String(command).split(' ')[0]}`);
+    for (const command of [...commands.map(nameOf), 'node']) expect(out).toContain(`weir ${command}`);
     expect([code, out.includes('Exit codes')]).toEqual([0, true]);
   });
 
-  it('an unknown command is refused, with the nearest', async () => {
-    const { code, err } = await weir(['simulat']);
-    expect([code, err]).toEqual([2, expect.stringContaining('simulate')]);
+  it('of the group lists every client command', async () => {
+    const help = await helpOf('node');
+    for (const command of nodeCommands.map(nameOf)) expect(help).toContain(`weir node ${command}`);
+  });
+
+  it.each([
+    ['simulat', 'simulate'],
+    ['mnt', 'mint'],
+    ['simulate x.yaml --sed 3', '--seed'],
+    ['node gat edge', 'gate'],
+  ])('weir %s is refused, with the nearest: %s', async (line, guess) => {
+    const failure = await parserFor(line.split(' '))
+      .then((parser) => parser.parseAsync())
+      .catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(Failure);
+    expect(failure).toMatchObject({ code: 'wrong_usage' });
+    const { what, fix } = failure as Failure;
+    expect(`${what} ${fix}`).toContain(guess);
   });
 });
 

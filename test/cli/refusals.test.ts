@@ -1,9 +1,7 @@
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import yargs from 'yargs';
-import { commands } from '../../src/cli/commands.js';
-import { usageFailure } from '../../src/cli/ending.js';
+import { parserFor } from '../../src/cli/parser.js';
 import { Failure } from '../../src/schema/failure.js';
 import { run, type Serving, serve, temporaryFolder, weir } from './command-line.js';
 
@@ -109,31 +107,12 @@ describe('a command that is refused', () => {
   });
 });
 
-describe('the help of', () => {
-  it.each(commands)('$command has an example', async ({ command }) => {
-    const help = await new Promise<string>((resolve) => {
-      const [name] = String(command).split(' ');
-      yargs([name!, '--help'])
-        .command(commands)
-        .exitProcess(false)
-        .parse([name!, '--help'], (_error: unknown, _given: unknown, text: string) => resolve(text));
-    });
-    expect(help).toContain('Examples:');
-  });
-});
-
 /** Runs a command in this process: nothing but what it fails with is looked at. */
 async function failureOf(line: string): Promise<Failure | undefined> {
   for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
-  const parser = yargs(line.split(' '))
-    .command(commands)
-    .strict()
-    .fail((message, error) => {
-      throw error instanceof Failure ? error : usageFailure(message);
-    })
-    .exitProcess(false);
   const silenced = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
   try {
+    const parser = await parserFor(line.split(' '));
     await parser.parseAsync();
     return undefined;
   } catch (error) {

@@ -1,0 +1,80 @@
+// The command line as yargs reads it. Only the file of the command that is named is loaded, so that `weir --help` starts fast.
+import yargs, { type Argv } from 'yargs';
+import { nearest } from '../schema/did-you-mean.js';
+import { VERSION } from '../version.js';
+import { register } from './command.js';
+import { commands, type ListedCommand, nameOf, nodeCommands } from './commands.js';
+import { hideDash } from './dash.js';
+import { usageFailure } from './ending.js';
+
+/** yargs' words where they do not help a newcomer. Its types do not know that a text can have a plural. */
+const tooFew = 'Something is missing: %s given after the command, and it takes at least %s';
+const words = { 'Not enough non-option arguments: got %s, need at least %s': { one: tooFew, other: tooFew } };
+
+/**
+ * A parser for these words; `parseAsync` runs the command that they name, and rejects with what it fails with.
+ * @param given what follows `weir`
+ */
+export async function parserFor(given: readonly string[]): Promise<Argv> {
+  const asked = hideDash(asHelp(given));
+  const known = [...commands, ...nodeCommands];
+  const named = known.find((one) => nameOf(one) === asked.find((word) => known.some((each) => nameOf(each) === word)));
+  const loaded = await named?.load();
+  const add = (to: Argv, one: ListedCommand, isListed = true): Argv =>
+    one === named && loaded !== undefined
+      ? register(to, one, loaded, isListed)
+      : to.command(one.usage, (isListed && one.summary) as string);
+
+  const cli: Argv = yargs(asked)
+    .scriptName('weir')
+    .usage(
+      '$0 <command>\n\nSimulates windowed rate limiters, load-tests them live, and compares the two cycle by cycle.',
+    )
+    .demandCommand(1, 'Say what to do: `weir --help` lists the commands.')
+    .example('$0 simulate scenarios/burst.yaml', 'what a limiter does with a burst')
+    .example('$0 replay access.log --threshold 100 --within 60', 'what it would have done to a log')
+    .example('$0 load scenarios/burst.yaml', 'the same requests against a live node, compared')
+    .strict()
+    .recommendCommands()
+    // The language of our own words, whatever the locale of the terminal is.
+    .locale('en')
+    .updateStrings(words as unknown as Record<string, string>)
+    .version(VERSION)
+    .alias('help', 'h')
+    .wrap(Math.min(120, process.stdout.columns ?? 100))
+    .epilogue(
+      'Exit codes: 0 all held; 1 an expectation did not hold; 2 wrong use or unreadable input; 3 observed differs from predicted; 4 the run is invalid; 5 the node could not be reached; 70 an internal error.',
+    )
+    .fail((message: string, error: Error | null | undefined) => {
+      // What yargs itself cannot read it throws as a YError.
+      throw error === undefined || error === null || error.name === 'YError'
+        ? usageFailure(message, fixFor(message, cli, named))
+        : error;
+    })
+    .exitProcess(false);
+  for (const one of commands) add(cli, one);
+  cli.command('node', 'a client of a running node: mint, machine, deploy, event, gate, …', (group) => {
+    for (const one of nodeCommands) add(group, one);
+    return group
+      .demandCommand(1, 'Say what to do: `weir node --help` lists the commands.')
+      .example('$0 node gate edge-gateway', 'ask a gate to admit one request')
+      .example('$0 gate edge-gateway', 'the same: `node` may be left out')
+      .epilogue('`node` may be left out: `weir node gate` and `weir gate` are the same command.');
+  });
+  for (const one of nodeCommands) add(cli, one, false);
+  return cli;
+}
+
+/** `weir` alone and `weir help` show the help of all, `weir help gate` that of one command. */
+function asHelp(given: readonly string[]): readonly string[] {
+  if (given.length === 0) return ['--help'];
+  return given[0] === 'help' ? [...given.slice(1), '--help'] : given;
+}
+
+function fixFor(message: string, at: Argv, named: ListedCommand | undefined): string {
+  const see = `See \`weir ${named === undefined ? '' : `${nameOf(named)} `}--help\`.`;
+  const [, unknown] = /^Unknown arguments?: ([\w-]+)/.exec(message) ?? [];
+  const options = (at as unknown as { getOptions(): { key: Record<string, unknown> } }).getOptions().key;
+  const guess = unknown === undefined ? undefined : nearest(unknown, Object.keys(options));
+  return guess === undefined ? see : `Did you mean --${guess}? ${see}`;
+}
