@@ -4,9 +4,9 @@
 import { csvLines } from '../outcome/timeline-file.js';
 import { nearest } from '../schema/did-you-mean.js';
 import { Failure } from '../schema/failure.js';
+import type { ChartSpec } from '../web/chart/spec.js';
 import { chartsOf } from './chart/charts.js';
 import { runsChart } from './chart/runs.js';
-import type { ChartSpec } from './chart/spec.js';
 import { compareRuns, type RunComparison, type Tolerance } from './compare-runs.js';
 import {
   comparisonCsv,

@@ -1,6 +1,6 @@
 // Owns an outcome as Markdown for a pull request: verdict first, what was expected, the figures, the rest folded away.
 import type { Outcome } from '../outcome/schema.js';
-import type { ChartSpec } from './chart/spec.js';
+import type { ChartSpec } from '../web/chart/spec.js';
 import { figures, figureText } from './figures.js';
 import { commandOf, type Reported } from './reported.js';
 import { number, verdictSentence } from './words.js';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { chartsOf } from '../../src/report/chart/charts.js';
 import { runsChart } from '../../src/report/chart/runs.js';
-import type { ChartSpec } from '../../src/report/chart/spec.js';
 import { plainTerminal } from '../../src/report/text.js';
 import { windowText } from '../../src/report/window-text.js';
+import type { ChartSpec } from '../../src/web/chart/spec.js';
 import { emptyRun, sampleRun } from './sample.js';
 
 const labels = ({ lines }: ChartSpec) => lines.map(({ label }) => label);

@@ -1,7 +1,5 @@
-// Owns the page at / and its three files. Leaves what is in them to home/.
-import { page } from '../../web/home/page.js';
-import { script } from '../../web/home/script.js';
-import { style } from '../../web/home/style.js';
+// The page at / and its three files, as the build has bundled them.
+import { type BundledFile, bundled } from '../../web/bundled.js';
 import { type Route, route } from '../route.js';
 
 /** Nothing but what this node serves, and no script or style inside the page. */
@@ -16,21 +14,17 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0b6e8f"/>
-<path d="M2 6h5v7M7 9h7M7 11h7" fill="none" stroke="#fff" stroke-width="1.5"/></svg>
-`;
-
 export const homePage = file(
   '/',
   'text/html; charset=utf-8',
-  page,
+  'home.html',
   'Shows the most active machines, the clock and the key of this node.',
 );
-export const homeScript = file('/home.js', 'text/javascript; charset=utf-8', script, 'The script of the page at /.');
-export const homeStyle = file('/home.css', 'text/css; charset=utf-8', style, 'The style of the page at /.');
-export const homeIcon = file('/home.svg', 'image/svg+xml', icon, 'The icon of the page at /.');
+export const homeScript = file('/home.js', 'text/javascript; charset=utf-8', 'home.js', 'The script of the page at /.');
+export const homeStyle = file('/home.css', 'text/css; charset=utf-8', 'home.css', 'The style of the page at /.');
+export const homeIcon = file('/home.svg', 'image/svg+xml', 'home.svg', 'The icon of the page at /.');
 
-function file(path: string, type: string, text: string, summary: string): Route {
+function file(path: string, type: string, name: BundledFile, summary: string): Route {
   return route({
     method: 'GET',
     path,
@@ -47,7 +41,7 @@ function file(path: string, type: string, text: string, summary: string): Route 
         .header('x-content-type-options', 'nosniff')
         .header('referrer-policy', 'no-referrer')
         .header('cache-control', 'no-cache')
-        .send(text);
+        .send(bundled(name));
     },
   });
 }

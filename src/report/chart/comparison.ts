@@ -1,11 +1,11 @@
 // Owns the chart of the two arms: predicted and observed over each other, and every difference marked.
 import type { TimelineRow } from '../../outcome/timeline.js';
+import type { ChartSpec } from '../../web/chart/spec.js';
 import { reduceMarks } from '../reduce.js';
 import type { Reported } from '../reported.js';
 import { shownContract } from '../reported.js';
 import { counted, number, plain } from '../words.js';
 import { COLUMNS, countSteps, cycleAxis, steppedLine, thresholdLine } from './cycle-axis.js';
-import type { ChartSpec } from './spec.js';
 
 /** Undefined where there is only one arm. */
 export function comparisonChart({ outcome, timeline, predicted }: Reported): ChartSpec | undefined {

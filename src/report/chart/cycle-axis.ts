@@ -1,9 +1,9 @@
 // Owns the x axis that charts over cycles share, and the way from rows of a timeline to places on it.
 import type { Outcome } from '../../outcome/schema.js';
 import type { Timeline, TimelineRow } from '../../outcome/timeline.js';
+import type { CycleAxis, Line, Mark } from '../../web/chart/spec.js';
 import { reduceMarks, reduceSteps, reduceStretches, type Steps } from '../reduce.js';
 import { limitingStates, limitingStretches } from '../reported.js';
-import type { CycleAxis, Line, Mark } from './spec.js';
 
 /** Columns that long runs are reduced to; no chart has more pixels. */
 export const COLUMNS = 1_600;

@@ -1,10 +1,10 @@
 // Owns the chart of decisions: admitted and limited requests on one another, and what was planned above them.
 import type { Timeline } from '../../outcome/timeline.js';
+import type { ChartSpec, CycleAxis, Line } from '../../web/chart/spec.js';
 import { type Bins, binSums } from '../reduce.js';
 import type { Reported } from '../reported.js';
 import { counted, duration, number } from '../words.js';
 import { cycleAxis } from './cycle-axis.js';
-import type { ChartSpec, CycleAxis, Line } from './spec.js';
 
 const MOST_BINS = 300;
 

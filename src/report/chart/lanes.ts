@@ -1,9 +1,10 @@
 // Owns the charts of many contracts: a lane for each, thick where it limited; and how many of them limited at once.
+
+import type { ChartSpec } from '../../web/chart/spec.js';
 import { reduceStretches } from '../reduce.js';
 import { limitingStates, limitingStretches, type Reported } from '../reported.js';
 import { counted, number, plain } from '../words.js';
 import { COLUMNS, countSteps, cycleAxis, steppedLine } from './cycle-axis.js';
-import type { ChartSpec } from './spec.js';
 
 const MOST_LANES = 40;
 

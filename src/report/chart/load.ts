@@ -1,11 +1,11 @@
 // Owns the charts of what the requests met: the queue with the retries, latency over time, latency by percentile.
 import type { Outcome, Quantiles } from '../../outcome/schema.js';
 import type { Series } from '../../outcome/series.js';
+import type { ChartSpec, CycleAxis, Line, Tone } from '../../web/chart/spec.js';
 import { reduceSteps } from '../reduce.js';
 import type { Reported } from '../reported.js';
 import { capital, counted, latency, number } from '../words.js';
 import { COLUMNS, cycleAxis } from './cycle-axis.js';
-import type { ChartSpec, CycleAxis, Line, Tone } from './spec.js';
 
 /** Undefined where nothing waited and nothing was tried again, or neither was measured. */
 export function queueChart({ outcome, series }: Reported): ChartSpec | undefined {

@@ -3,10 +3,10 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Chart } from 'chart.js';
+import { paint } from '../../web/chart/paint.js';
+import { palettes, type Theme } from '../../web/chart/palette.js';
+import type { ChartSpec } from '../../web/chart/spec.js';
 import { ChartJSNodeCanvas, GlobalFonts } from './canvas.js';
-import { paint } from './paint.js';
-import { palettes, type Theme } from './palette.js';
-import type { ChartSpec } from './spec.js';
 
 /** Width in CSS px; a picture has twice as many pixels, for high-density screens. */
 export const PNG_WIDTH = 900;

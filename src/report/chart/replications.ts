@@ -1,9 +1,10 @@
 // Owns the charts of many runs of one scenario: the window as a band over cycles where it was kept, and every figure with its spread.
+
+import type { ChartSpec, Line } from '../../web/chart/spec.js';
 import { figures } from '../figures.js';
 import type { Reported } from '../reported.js';
 import { counted, number } from '../words.js';
 import { cycleAxis, thresholdLine } from './cycle-axis.js';
-import type { ChartSpec, Line } from './spec.js';
 
 const MOST_FIGURES = 16;
 

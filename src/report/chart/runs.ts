@@ -1,8 +1,9 @@
 // Owns the chart of several runs: the windows over one another, each from its own first cycle.
+
+import type { ChartSpec, CycleAxis, Tone } from '../../web/chart/spec.js';
 import { type Reported, shownContract } from '../reported.js';
 import { counted, plain } from '../words.js';
 import { countSteps, cycleAxis, steppedLine, thresholdLine } from './cycle-axis.js';
-import type { ChartSpec, CycleAxis, Tone } from './spec.js';
 
 /** More lines than this could not be told apart. */
 const tones: readonly Tone[] = ['count', 'limited', 'median', 'tail', 'observed'];

@@ -1,4 +1,6 @@
 // Owns the chart of one window: its count against the threshold, where it limited, and every transition.
+
+import type { ChartSpec } from '../../web/chart/spec.js';
 import type { Reported } from '../reported.js';
 import { shownContract } from '../reported.js';
 import { counted, duration, number, plain, times } from '../words.js';
@@ -12,7 +14,6 @@ import {
   thresholdLine,
   transitionMarks,
 } from './cycle-axis.js';
-import type { ChartSpec } from './spec.js';
 
 /** Undefined where the run kept no timeline of its contracts. */
 export function windowChart({ outcome, timeline }: Reported): ChartSpec | undefined {

@@ -1,15 +1,14 @@
-// Owns the page of a run: one file that opens without a network, and lets nothing else run than its own scripts.
+// The page of a run: one file that opens without a network, and lets nothing run but its own scripts.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { script } from '../../web/report/script.js';
-import { style } from '../../web/report/style.js';
+import { bundled } from '../../web/bundled.js';
+import { palettes, type Theme } from '../../web/chart/palette.js';
+import type { ChartSpec } from '../../web/chart/spec.js';
+import type { ReportData } from '../../web/report-data.js';
 import { chartsOf } from '../chart/charts.js';
-import { paintSource } from '../chart/paint.js';
-import { palettes } from '../chart/palette.js';
 import { runsChart } from '../chart/runs.js';
-import type { ChartSpec } from '../chart/spec.js';
 import type { RunComparison } from '../compare-runs.js';
 import type { Reported } from '../reported.js';
 import { comparisonSection } from './comparison-section.js';
@@ -47,10 +46,11 @@ export function comparisonHtml(comparison: RunComparison, runs: readonly Reporte
   return document('Runs compared', body, { charts, palettes, transitions, firstCycle: 0, cycleMs: 1 });
 }
 
-function document(title: string, body: Html, data: unknown): string {
+function document(title: string, body: Html, data: ReportData): string {
   const library = chartLibrary();
-  const own = `(() => {\n${paintSource()}\n${script}\n})();`;
-  const policy = `default-src 'none'; script-src ${hashed(library)} ${hashed(own)}; style-src ${hashed(style)}; img-src data:; base-uri 'none'; form-action 'none'`;
+  const script = bundled('report.js');
+  const style = `${themes}${heights}${bundled('report.css')}`;
+  const policy = `default-src 'none'; script-src ${hashed(library)} ${hashed(script)}; style-src ${hashed(style)}; img-src data:; base-uri 'none'; form-action 'none'`;
   return [
     '<!doctype html>',
     '<html lang="en"><head><meta charset="utf-8">',
@@ -62,7 +62,7 @@ function document(title: string, body: Html, data: unknown): string {
     '<footer>Written by Weir. Charts drawn with Chart.js (MIT licence).</footer></div>',
     `<script type="application/json" id="data">${scriptJson(data)}</script>`,
     `<script>${library}</script>`,
-    `<script>${own}</script>`,
+    `<script>${script}</script>`,
     '</body></html>\n',
   ].join('\n');
 }
@@ -72,9 +72,26 @@ function chartFigure({ id, title, about, height }: ChartSpec) {
   return html`<figure><h3>${title}</h3><figcaption>${unbroken(about)}</figcaption><div class="chart h${heightClass(height)}"><canvas id="chart-${id}" role="img" aria-label="${title}. ${about}"></canvas></div></figure>`;
 }
 
-/** Rounded up to a multiple of 40 px, as style.ts has classes for. */
+/** Chart heights come in steps of 40 px. */
 function heightClass(height: number): number {
-  return Math.ceil(height / 40);
+  return Math.ceil(height / HEIGHT_STEP);
+}
+
+const HEIGHT_STEP = 40;
+const heights = Array.from({ length: 27 }, (_, index) => `.h${index + 3}{height:${(index + 3) * HEIGHT_STEP}px}`).join(
+  '',
+);
+
+const themes = `:root{${colors('light')}}
+@media (prefers-color-scheme:dark){:root:not([data-theme=light]){${colors('dark')}}}
+:root[data-theme=dark]{${colors('dark')}}
+`;
+
+/** The colours that report.css uses. */
+function colors(theme: Theme): string {
+  const { ground, ink, muted, grid, tones } = palettes[theme];
+  const panel = theme === 'light' ? '#f6f7f9' : '#1b2127';
+  return `color-scheme:${theme};--ground:${ground};--panel:${panel};--ink:${ink};--muted:${muted};--line:${grid};--link:${tones.count.color};--good:${tones.median.color};--bad:${tones.limited.color};`;
 }
 
 function hashed(text: string): string {

@@ -1,17 +1,11 @@
-// Owns the transitions of a run as the page carries them, and the table into which its script writes them.
+// The transitions of a run as the page carries them, and the table into which its script writes them.
 import type { Outcome } from '../../outcome/schema.js';
+import type { TransitionRows } from '../../web/report-data.js';
 import { counted, number, plain } from '../words.js';
 import { type Html, html } from './html.js';
 
 /** More would make the page heavy; all are in outcome.json. */
 const MOST_ROWS = 20_000;
-
-export interface TransitionRows {
-  readonly contracts: readonly string[];
-  readonly states: readonly string[];
-  /** Index of the contract, cycle from the start, index of the state entered, count, cycles until the next transition of the contract. */
-  readonly rows: readonly (readonly [number, number, number, number, number | null])[];
-}
 
 /** In order of cycle; the earliest are kept. */
 export function transitionRows({ by_contract, first_cycle }: Outcome): TransitionRows {

@@ -1,5 +1,4 @@
-// Owns the shape of a chart: what is drawn, as plain data that a page can carry. Leaves how it looks to paint.ts, which draws it the same
-// in a PNG and in a browser.
+// The shape of a chart: what is drawn, as plain data that a page can carry. How it looks is in palette.ts and paint.ts.
 
 export const chartIds = [
   'window',

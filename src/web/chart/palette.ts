@@ -1,5 +1,5 @@
-// Owns the looks of every tone, light and dark. Colours are those of Okabe and Ito, told apart with every common kind of colour
-// blindness, darkened or lightened until they stand out from the ground by 3 : 1; line styles and hatching say the same without colour.
+// The looks of every tone, light and dark. The colours are those of Okabe and Ito, which every common kind of colour blindness tells
+// apart, darkened or lightened until they contrast with the ground by 3 : 1. Line styles and hatching repeat what colour says.
 import type { Tone } from './spec.js';
 
 export interface ToneLook {

@@ -1,0 +1,71 @@
+// The words on axes and in tooltips of charts.
+import type { ChartSpec, CycleAxis } from './spec.js';
+
+/** 1842801930 -> 1,842,801,930; at most two digits after the point. */
+export function plainNumber(value: number): string {
+  const [whole = '', fraction] = String(Number(value.toFixed(Math.abs(value) < 1 ? 3 : 2))).split('.');
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
+  return fraction === undefined ? grouped : `${grouped}.${fraction}`;
+}
+
+/** The time after so many cycles, in the unit that suits the length of the axis. */
+function cycleTime(cycles: number, { cycleMs, from, to }: CycleAxis): string {
+  const spanS = ((to - from) * cycleMs) / 1000;
+  const s = (cycles * cycleMs) / 1000;
+  const digits = (unitS: number) => (spanS / unitS < 10 ? 2 : spanS / unitS < 100 ? 1 : 0);
+  if (spanS < 300) return `${Number(s.toFixed(digits(1)))} s`;
+  if (spanS < 4 * 3600) return `${Number((s / 60).toFixed(digits(60)))} min`;
+  if (spanS < 4 * 86_400) return `${Number((s / 3600).toFixed(digits(3600)))} h`;
+  return `${Number((s / 86_400).toFixed(digits(86_400)))} d`;
+}
+
+/** 3 d 04:05:06.7: the time since the start, for lists in which neighbours lie close together. */
+export function stopwatch(ms: number): string {
+  const two = (value: number) => String(Math.floor(value)).padStart(2, '0');
+  const s = ms / 1000;
+  const days = Math.floor(s / 86_400);
+  const tenths = Math.floor(s * 10) % 10;
+  return `${days > 0 ? `${days} d ` : ''}${two((s / 3600) % 24)}:${two((s / 60) % 60)}:${two(s % 60)}.${tenths}`;
+}
+
+/** What stands at a place of the x axis: a cycle with its time beneath, a percentile, a percentage. */
+export function xTick(spec: ChartSpec, value: number): string | string[] {
+  const { x } = spec;
+  switch (x.kind) {
+    case 'cycles':
+      return Number.isInteger(value) ? [plainNumber(value), cycleTime(value, x)] : '';
+    case 'percentiles':
+      return percentileName(value, x.max);
+    case 'percent':
+      return `${value > 0 ? '+' : ''}${plainNumber(value)} %`;
+  }
+}
+
+/** 0.301 -> p50, 1 -> p90, 2 -> p99. */
+function percentileName(nines: number, max: number): string {
+  if (Math.abs(nines - max) < 1e-9) return 'max';
+  const percent = 100 * (1 - 10 ** -nines);
+  return `p${Number(percent.toFixed(percent < 99 ? 0 : 2))}`;
+}
+
+export function xTitle({ x }: ChartSpec): string {
+  switch (x.kind) {
+    case 'cycles':
+      return `cycles from ${x.firstCycle === 0 ? 'the start' : plainNumber(x.firstCycle)}, with time (1 cycle = ${plainNumber(x.cycleMs)} ms)`;
+    case 'percentiles':
+      return 'share of the values that are not larger';
+    case 'percent':
+      return 'difference from the mean of the replications';
+  }
+}
+
+/** The head of a tooltip. */
+export function placeName({ x }: ChartSpec, value: number): string {
+  if (x.kind === 'percentiles') return percentileName(value, x.max);
+  if (x.kind === 'percent') return '';
+  const relative = `cycle ${plainNumber(value)}, ${cycleTime(value, x)}`;
+  return x.firstCycle === 0 ? relative : `${relative} (${plainNumber(x.firstCycle + value)})`;
+}
+
+/** Place of a share on the percentile axis: -log10(1 - p). */
+export const percentilePlaces: readonly number[] = [0.3010299956639812, 1, 2, 3];

@@ -1,0 +1,101 @@
+// What a chart gives to Chart.js as data: its lines, the entries of its legend, and empty data sets for what the overlay draws.
+import type { Chart, ChartDataset, LegendItem } from 'chart.js';
+import type { Palette } from './palette.js';
+import type { ChartSpec, Line } from './spec.js';
+
+type LineDataset = ChartDataset<'line', { x: number; y: number | null }[]>;
+
+export function lineDataset(line: Line, palette: Palette): LineDataset {
+  const { color, dash } = palette.tones[line.tone];
+  return {
+    label: line.label,
+    data: line.xs.map((x, index) => ({ x, y: line.ys[index] ?? null })),
+    yAxisID: line.axis === 'right' ? 'right' : 'y',
+    stepped: line.stepped ? 'before' : false,
+    borderColor: color,
+    borderWidth: line.width ?? 2,
+    borderDash: [...dash],
+    borderJoinStyle: 'round',
+    backgroundColor: `${color}${line.hatched === true ? '40' : '66'}`,
+    fill: line.area === undefined ? false : line.area === 'zero' ? 'origin' : '-1',
+    showLine: line.loose !== true,
+    pointRadius: line.loose === true ? 2 : line.dots === undefined ? lonePoints(line) : 5,
+    pointBorderColor: color,
+    ...(line.dots === undefined ? {} : { clip: 10 }),
+    pointBackgroundColor: color,
+    pointHitRadius: 8,
+    pointHoverRadius: 4,
+    pointStyle: line.dots ?? (line.area === undefined ? 'circle' : 'rect'),
+  };
+}
+
+/** A value between two gaps has no line to be seen by: it gets a dot. */
+function lonePoints({ ys }: Line): number[] | 0 {
+  const lone = ys.map((y, index) =>
+    y !== null && (ys[index - 1] ?? null) === null && (ys[index + 1] ?? null) === null ? 2 : 0,
+  );
+  return lone.includes(2) ? lone : 0;
+}
+
+function isBareLine(line: Line | undefined): boolean {
+  return line !== undefined && line.dots === undefined && line.area === undefined && line.loose !== true;
+}
+
+/** As Chart.js makes them, but with dashed lines dashed. */
+export function legendItems(chart: Chart, { lines }: ChartSpec, palette: Palette): LegendItem[] {
+  return chart.data.datasets.map((dataset, datasetIndex) => {
+    const {
+      label = '',
+      borderColor,
+      backgroundColor,
+      borderDash,
+      borderWidth,
+      pointStyle,
+      pointRotation,
+    } = dataset as LineDataset;
+    return {
+      text: label,
+      fontColor: palette.ink,
+      datasetIndex,
+      hidden: !chart.isDatasetVisible(datasetIndex),
+      strokeStyle: borderColor as string,
+      fillStyle: backgroundColor as string,
+      lineWidth: borderWidth as number,
+      lineDash: (borderDash as number[] | undefined) ?? [],
+      pointStyle: isBareLine(lines[datasetIndex]) ? 'line' : (pointStyle as string),
+      rotation: (pointRotation as number | undefined) ?? 0,
+    } as LegendItem;
+  });
+}
+
+/** Data sets without data: they give shades and marks their entry in the legend, where they can be switched off. */
+export function signDatasets({ shades, marks, lanes }: ChartSpec, palette: Palette): LineDataset[] {
+  const sign = (
+    label: string,
+    style: 'rect' | 'triangle' | 'crossRot',
+    color: string,
+    fill: string,
+    rotation = 0,
+  ): LineDataset => ({
+    label,
+    data: [],
+    pointStyle: style,
+    pointRotation: rotation,
+    borderColor: color,
+    backgroundColor: fill,
+    borderWidth: 1.5,
+  });
+  const limited = palette.tones.limited.color;
+  const count = palette.tones.count.color;
+  return [
+    ...(shades.length > 0 ? [sign('limiting', 'rect', palette.shadeLine, palette.shade)] : []),
+    ...(lanes !== undefined ? [sign('limiting', 'rect', limited, limited)] : []),
+    ...marks.map(({ kind }) =>
+      kind === 'entry'
+        ? sign('entry', 'triangle', limited, limited)
+        : kind === 'restore'
+          ? sign('restore', 'triangle', count, 'transparent', 180)
+          : sign('difference', 'crossRot', palette.tones.difference.color, 'transparent'),
+    ),
+  ];
+}

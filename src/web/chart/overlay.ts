@@ -1,0 +1,175 @@
+// What Chart.js does not draw by itself: shaded stretches, marks of transitions, hatching, lanes, ranges.
+import type { Chart } from 'chart.js';
+import type { Palette } from './palette.js';
+import type { ChartSpec, Line, Mark } from './spec.js';
+
+type Context = Chart['ctx'];
+type Area = Chart['chartArea'];
+
+/** Stretches narrower than a pixel are drawn one pixel wide: none is lost. */
+export function drawShades(chart: Chart, { shades }: ChartSpec, palette: Palette): void {
+  const { ctx, chartArea: area, scales } = chart;
+  const x = scales['x'];
+  if (x === undefined || shades.length === 0) return;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(area.left, area.top, area.width, area.height);
+  ctx.clip();
+  ctx.fillStyle = palette.shade;
+  ctx.strokeStyle = palette.shadeLine;
+  ctx.lineWidth = 1;
+  for (const [from, to] of shades) {
+    const left = x.getPixelForValue(from);
+    const width = Math.max(1, x.getPixelForValue(to) - left);
+    ctx.fillRect(left, area.top, width, area.height);
+    if (width >= 6) {
+      strokeAt(ctx, left + 0.5, area);
+      strokeAt(ctx, left + width - 0.5, area);
+    }
+  }
+  ctx.restore();
+}
+
+/** The same stretches as a strip on the axis, over everything: it shows even where a dense line hides the shades. */
+export function drawStrip(chart: Chart, { shades }: ChartSpec, palette: Palette): void {
+  const { ctx, chartArea: area, scales } = chart;
+  const x = scales['x'];
+  if (x === undefined || shades.length === 0) return;
+  ctx.save();
+  ctx.fillStyle = palette.tones.limited.color;
+  for (const [from, to] of shades) {
+    const left = x.getPixelForValue(from);
+    ctx.fillRect(left, area.bottom - 5, Math.max(1, Math.min(x.getPixelForValue(to), area.right) - left), 5);
+  }
+  ctx.restore();
+}
+
+function strokeAt(ctx: Context, x: number, area: Area): void {
+  ctx.beginPath();
+  ctx.moveTo(x, area.top);
+  ctx.lineTo(x, area.bottom);
+  ctx.stroke();
+}
+
+/** Entries stand above the plot as full triangles, restores as hollow ones; where they crowd, as ticks. */
+export function drawMarks(chart: Chart, { kind, xs }: Mark, palette: Palette, row: number): void {
+  const { ctx, chartArea: area, scales } = chart;
+  const x = scales['x'];
+  if (x === undefined) return;
+  const places = xs.map((value) => x.getPixelForValue(value));
+  const crowded = places.some((place, index) => index > 0 && place - places[index - 1]! < 9);
+  const y = area.top - 6 - 11 * row;
+  const color =
+    kind === 'restore' ? palette.tones.count.color : palette.tones[kind === 'entry' ? 'limited' : 'difference'].color;
+  ctx.save();
+  ctx.fillStyle = color;
+  ctx.strokeStyle = color;
+  ctx.lineWidth = 1.5;
+  for (const place of places) {
+    ctx.beginPath();
+    if (crowded) {
+      ctx.moveTo(place, y - 4);
+      ctx.lineTo(place, y + 4);
+      ctx.stroke();
+    } else if (kind === 'difference') {
+      ctx.moveTo(place - 4, y - 4);
+      ctx.lineTo(place + 4, y + 4);
+      ctx.moveTo(place + 4, y - 4);
+      ctx.lineTo(place - 4, y + 4);
+      ctx.stroke();
+    } else {
+      const tip = kind === 'entry' ? -4 : 4;
+      ctx.moveTo(place, y + tip);
+      ctx.lineTo(place - 4.5, y - tip);
+      ctx.lineTo(place + 4.5, y - tip);
+      ctx.closePath();
+      if (kind === 'entry') ctx.fill();
+      else ctx.stroke();
+    }
+  }
+  ctx.restore();
+}
+
+/** Diagonal lines over the area between a stepped line and the one before it. */
+export function drawHatch(chart: Chart, line: Line, below: Line | undefined, color: string): void {
+  const { ctx, chartArea: area, scales } = chart;
+  const x = scales['x'];
+  const y = scales['y'];
+  if (x === undefined || y === undefined) return;
+  ctx.save();
+  ctx.beginPath();
+  line.xs.forEach((from, index) => {
+    const to = line.xs[index + 1];
+    const top = line.ys[index];
+    const base = below?.ys[index] ?? 0;
+    if (to === undefined || top === null || top === undefined || top <= base) return;
+    const left = x.getPixelForValue(from);
+    ctx.rect(
+      left,
+      y.getPixelForValue(top),
+      Math.max(1, x.getPixelForValue(to) - left),
+      y.getPixelForValue(base) - y.getPixelForValue(top),
+    );
+  });
+  ctx.clip();
+  ctx.strokeStyle = color;
+  ctx.lineWidth = 1.5;
+  ctx.beginPath();
+  for (let start = area.left - area.height; start < area.right; start += 6) {
+    ctx.moveTo(start, area.bottom);
+    ctx.lineTo(start + area.height, area.top);
+  }
+  ctx.stroke();
+  ctx.restore();
+}
+
+/** A thin rail for each contract, thick where it was limiting. */
+export function drawLanes(chart: Chart, { lanes }: ChartSpec, palette: Palette): void {
+  const { ctx, chartArea: area, scales } = chart;
+  const x = scales['x'];
+  const y = scales['y'];
+  if (lanes === undefined || x === undefined || y === undefined) return;
+  const height = Math.max(4, Math.min(14, (area.height / lanes.names.length) * 0.66));
+  ctx.save();
+  lanes.stretches.forEach((stretches, lane) => {
+    const middle = y.getPixelForValue(lane);
+    ctx.fillStyle = palette.grid;
+    ctx.fillRect(area.left, middle - 1, area.width, 2);
+    ctx.fillStyle = palette.tones.limited.color;
+    for (const [from, to] of stretches) {
+      const left = x.getPixelForValue(from);
+      ctx.fillRect(left, middle - height / 2, Math.max(1, x.getPixelForValue(to) - left), height);
+    }
+  });
+  ctx.restore();
+}
+
+export function drawRanges(chart: Chart, { ranges }: ChartSpec, palette: Palette): void {
+  const { ctx, scales } = chart;
+  const x = scales['x'];
+  const y = scales['y'];
+  if (ranges === undefined || x === undefined || y === undefined) return;
+  ctx.save();
+  ranges.rows.forEach(({ min, low, middle, high, max }, index) => {
+    const at = y.getPixelForValue(index);
+    const left = x.getPixelForValue(min);
+    const right = x.getPixelForValue(max);
+    ctx.strokeStyle = palette.muted;
+    ctx.lineWidth = 1.5;
+    ctx.beginPath();
+    ctx.moveTo(left, at);
+    ctx.lineTo(right, at);
+    ctx.moveTo(left, at - 5);
+    ctx.lineTo(left, at + 5);
+    ctx.moveTo(right, at - 5);
+    ctx.lineTo(right, at + 5);
+    ctx.stroke();
+    ctx.fillStyle = palette.tones.band.color;
+    ctx.fillRect(x.getPixelForValue(low), at - 6, Math.max(2, x.getPixelForValue(high) - x.getPixelForValue(low)), 12);
+    ctx.fillStyle = palette.ink;
+    ctx.beginPath();
+    ctx.arc(x.getPixelForValue(middle), at, 3.5, 0, 2 * Math.PI);
+    ctx.fill();
+  });
+  ctx.restore();
+}

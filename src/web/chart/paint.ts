@@ -1,0 +1,193 @@
+// From the data of a chart to a configuration of Chart.js: the same for the PNG and for the page.
+import type { Chart, ChartConfiguration, TooltipItem } from 'chart.js';
+import { percentilePlaces, placeName, plainNumber, xTick, xTitle } from './axis.js';
+import { legendItems, lineDataset, signDatasets } from './datasets.js';
+import { drawHatch, drawLanes, drawMarks, drawRanges, drawShades, drawStrip } from './overlay.js';
+import type { Palette } from './palette.js';
+import type { ChartSpec } from './spec.js';
+
+/** Where a chart is drawn. */
+export interface Looks {
+  readonly palette: Palette;
+  /** CSS font family. */
+  readonly font: string;
+  /** Width in px: narrow charts take less room for words. */
+  readonly width: number;
+}
+
+/** The configuration to give to `new Chart`. */
+export function paint(spec: ChartSpec, looks: Looks): ChartConfiguration<'line', { x: number; y: number | null }[]> {
+  const { palette, font, width } = looks;
+  const narrow = width < 520;
+  const text = { family: font, size: narrow ? 11 : 13 };
+  const datasets = [...spec.lines.map((line) => lineDataset(line, palette)), ...signDatasets(spec, palette)];
+  const names = spec.lanes?.names ?? spec.ranges?.names;
+  const longest = narrow ? 12 : 28;
+  const grid = { color: palette.grid, tickColor: palette.grid };
+  const title = (words: string) => ({
+    display: words !== '',
+    text: words,
+    color: palette.muted,
+    font: { ...text, size: text.size - 1 },
+  });
+  return {
+    type: 'line',
+    data: { datasets },
+    options: {
+      animation: false,
+      parsing: false,
+      normalized: true,
+      maintainAspectRatio: false,
+      layout: { padding: { top: 4, right: 18, left: 4, bottom: 2 } },
+      interaction: { mode: 'nearest', axis: 'x', intersect: false },
+      scales: {
+        x: {
+          type: 'linear',
+          min: spec.x.kind === 'percentiles' ? 0.15 : spec.x.from,
+          max: spec.x.kind === 'percentiles' ? spec.x.max : spec.x.to,
+          title: title(xTitle(spec)),
+          grid,
+          border: { color: palette.muted },
+          ...(spec.x.kind === 'percentiles' ? { afterBuildTicks: percentileTicks(spec.x.max) } : {}),
+          ticks: {
+            color: palette.muted,
+            font: text,
+            maxRotation: 0,
+            autoSkipPadding: 18,
+            includeBounds: false,
+            maxTicksLimit: narrow ? 5 : 10,
+            callback: (value) => xTick(spec, Number(value)),
+            ...(spec.x.kind === 'cycles' ? { precision: 0 } : {}),
+          },
+        },
+        y:
+          names === undefined
+            ? {
+                type: spec.yLog === true ? 'logarithmic' : 'linear',
+                beginAtZero: true,
+                suggestedMax: 1,
+                title: title(spec.yTitle),
+                grid,
+                border: { color: palette.muted },
+                ticks: {
+                  color: palette.muted,
+                  font: text,
+                  maxTicksLimit: 7,
+                  ...(spec.yWhole === true ? { precision: 0 } : {}),
+                  callback: (value) => plainNumber(Number(value)),
+                },
+              }
+            : {
+                type: 'linear',
+                reverse: true,
+                min: -0.6,
+                max: names.length - 0.4,
+                title: title(''),
+                grid: { display: false },
+                border: { color: palette.muted },
+                afterBuildTicks: (axis) => {
+                  axis.ticks = names.map((_, value) => ({ value }));
+                },
+                ticks: {
+                  color: palette.ink,
+                  font: { ...text, size: text.size - 1 },
+                  autoSkip: false,
+                  callback: (value) => {
+                    const name = names[Number(value)] ?? '';
+                    return name.length > longest ? `${name.slice(0, longest - 1)}…` : name;
+                  },
+                },
+              },
+        ...(spec.rightTitle === undefined
+          ? {}
+          : {
+              right: {
+                type: 'linear' as const,
+                position: 'right' as const,
+                beginAtZero: true,
+                suggestedMax: 1,
+                title: title(spec.rightTitle),
+                grid: { display: false },
+                ticks: {
+                  color: palette.muted,
+                  font: text,
+                  maxTicksLimit: 7,
+                  precision: 0,
+                  callback: (value) => plainNumber(Number(value)),
+                },
+              },
+            }),
+      },
+      plugins: {
+        legend: {
+          display: datasets.length > 0,
+          align: 'start',
+          labels: {
+            color: palette.ink,
+            font: text,
+            usePointStyle: true,
+            pointStyleWidth: 20,
+            boxHeight: 8,
+            padding: narrow ? 8 : 14,
+            generateLabels: (chart: Chart) => legendItems(chart, spec, palette),
+          },
+        },
+        tooltip: {
+          enabled: names === undefined,
+          filter: (item: TooltipItem<'line'>, index: number, all: TooltipItem<'line'>[]) =>
+            all.findIndex(({ datasetIndex }) => datasetIndex === item.datasetIndex) === index,
+          callbacks: {
+            title: (items: TooltipItem<'line'>[]) => placeName(spec, items[0]?.parsed.x ?? 0),
+            label: (item: TooltipItem<'line'>) => {
+              const line = spec.lines[item.datasetIndex];
+              const told = line?.told?.[item.dataIndex] ?? item.parsed.y ?? 0;
+              return `${item.dataset.label}: ${plainNumber(told)}`;
+            },
+          },
+        },
+      },
+    },
+    plugins: [overlayPlugin(spec, palette)],
+  };
+}
+
+function percentileTicks(max: number): (axis: { ticks: { value: number }[] }) => void {
+  return (axis) => {
+    const places = percentilePlaces.filter((place) => place < max - 0.15);
+    axis.ticks = [...places, max].map((value) => ({ value }));
+  };
+}
+
+function overlayPlugin(spec: ChartSpec, palette: Palette) {
+  const shown = (chart: Chart, label: string) =>
+    chart.data.datasets.every((dataset, index) => dataset.label !== label || chart.isDatasetVisible(index));
+  return {
+    id: 'weir',
+    // The marks stand between the legend and the plot: the legend is made taller by their rows.
+    beforeInit: (chart: Chart) => {
+      const legend = chart.legend as unknown as { height: number; fit(): void };
+      const fit = legend.fit;
+      legend.fit = () => {
+        fit.call(legend);
+        legend.height += 6 + 11 * spec.marks.length;
+      };
+    },
+    beforeDatasetsDraw: (chart: Chart) => {
+      if (shown(chart, 'limiting')) {
+        drawShades(chart, spec, palette);
+        drawLanes(chart, spec, palette);
+      }
+      drawRanges(chart, spec, palette);
+    },
+    afterDatasetsDraw: (chart: Chart) => {
+      spec.lines.forEach((line, index) => {
+        if (line.hatched === true && chart.isDatasetVisible(index))
+          drawHatch(chart, line, spec.lines[index - 1], palette.tones[line.tone].color);
+      });
+      if (shown(chart, 'limiting')) drawStrip(chart, spec, palette);
+      spec.marks.forEach((mark, row) => {
+        if (shown(chart, mark.kind)) drawMarks(chart, mark, palette, row);
+      });
+    },
+  };
+}

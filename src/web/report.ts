@@ -1,0 +1,159 @@
+// The script of a report: charts that follow the theme and the width, the table of transitions, the switch of the theme. It runs in the
+// browser after Chart.js, and writes text only as text.
+import type { Chart as ChartClass } from 'chart.js';
+import { plainNumber, stopwatch } from './chart/axis.js';
+import { paint } from './chart/paint.js';
+import type { Theme } from './chart/palette.js';
+import { element } from './page-element.js';
+import type { ReportData, TransitionRow } from './report-data.js';
+
+/** The global of the bundle of Chart.js. */
+declare const Chart: typeof ChartClass;
+
+const data = JSON.parse(element('data').textContent) as ReportData;
+
+/** Below this width in px charts leave less room for words. */
+const NARROW = 560;
+
+const root = document.documentElement;
+const prefersDark = matchMedia('(prefers-color-scheme: dark)');
+let drawn: { destroy(): void }[] = [];
+let drawnWidth = 0;
+
+const themeNow = (): Theme => (root.dataset['theme'] as Theme | undefined) ?? (prefersDark.matches ? 'dark' : 'light');
+
+function draw(theme: Theme): void {
+  for (const chart of drawn) chart.destroy();
+  const font = getComputedStyle(document.body).fontFamily;
+  drawn = data.charts.map((spec) => {
+    const canvas = element(`chart-${spec.id}`, HTMLCanvasElement);
+    const width = canvas.parentElement?.clientWidth ?? 0;
+    return new Chart(canvas, paint(spec, { palette: data.palettes[theme], font, width }));
+  });
+  root.dataset['drawn'] = String(drawn.length);
+}
+
+function redraw(): void {
+  drawnWidth = innerWidth;
+  draw(themeNow());
+}
+
+function wear(theme: string | undefined): void {
+  if (theme === undefined) delete root.dataset['theme'];
+  else root.dataset['theme'] = theme;
+}
+
+element('theme').addEventListener('click', () => {
+  wear(themeNow() === 'dark' ? 'light' : 'dark');
+  redraw();
+});
+prefersDark.addEventListener('change', () => {
+  if (root.dataset['theme'] === undefined) redraw();
+});
+addEventListener('resize', () => {
+  if (innerWidth < NARROW !== drawnWidth < NARROW) redraw();
+});
+let themeOnScreen: string | undefined;
+addEventListener('beforeprint', () => {
+  themeOnScreen = root.dataset['theme'];
+  wear('light');
+  draw('light');
+});
+addEventListener('afterprint', () => {
+  wear(themeOnScreen);
+  redraw();
+});
+redraw();
+
+/** Rows of the table at a time. */
+const PAGE = 50;
+
+const { contracts, states, rows } = data.transitions;
+const shown = { column: 1, isDescending: false, page: 0 };
+
+/** What a column is sorted by; what is not known comes last. */
+function sortKey(row: TransitionRow, column: number): string | number {
+  if (column === 0) return contracts[row[0]]!;
+  if (column === 2) return states[row[2]]!;
+  return row[column] ?? Number.POSITIVE_INFINITY;
+}
+
+function compare(a: TransitionRow, b: TransitionRow): number {
+  const left = sortKey(a, shown.column);
+  const right = sortKey(b, shown.column);
+  const order = left < right ? -1 : left > right ? 1 : a[1] - b[1];
+  return shown.isDescending ? -order : order;
+}
+
+function filtered(): TransitionRow[] {
+  const words = element('filter', HTMLInputElement).value.trim().toLowerCase();
+  const wanted = element('state', HTMLSelectElement).value;
+  return rows.filter(([contract, cycle, to]) => {
+    if (wanted !== '' && states[to] !== wanted) return false;
+    const texts = [contracts[contract]!.toLowerCase(), String(cycle), String(data.firstCycle + cycle)];
+    return words === '' || texts.some((text) => text.includes(words));
+  });
+}
+
+function cell(text: string, isNumber = false, small = ''): HTMLElement {
+  const td = document.createElement('td');
+  td.textContent = text;
+  if (isNumber) td.className = 'n';
+  if (small !== '') td.append(Object.assign(document.createElement('small'), { textContent: small }));
+  return td;
+}
+
+function tableRow([contract, cycle, to, count, lasted]: TransitionRow): HTMLElement {
+  const absolute = data.firstCycle === 0 ? '' : `, ${plainNumber(data.firstCycle + cycle)}`;
+  const tr = document.createElement('tr');
+  tr.append(
+    cell(contracts[contract]!),
+    cell(plainNumber(cycle), true, stopwatch(cycle * data.cycleMs) + absolute),
+    cell(states[to]!),
+    cell(plainNumber(count), true),
+    cell(lasted === null ? 'to the end' : `${plainNumber(lasted)} ${lasted === 1 ? 'cycle' : 'cycles'}`, true),
+  );
+  return tr;
+}
+
+function list(): void {
+  const all = filtered().sort(compare);
+  const pages = Math.max(1, Math.ceil(all.length / PAGE));
+  shown.page = Math.min(shown.page, pages - 1);
+  const from = shown.page * PAGE;
+  const to = Math.min(from + PAGE, all.length);
+  element('rows').replaceChildren(...all.slice(from, to).map(tableRow));
+  element('shown').textContent =
+    all.length === 0
+      ? 'No transition.'
+      : `${plainNumber(from + 1)} to ${plainNumber(to)} of ${plainNumber(all.length)}`;
+  element('earlier', HTMLButtonElement).disabled = shown.page === 0;
+  element('later', HTMLButtonElement).disabled = shown.page >= pages - 1;
+}
+
+function sortBy(column: number): void {
+  shown.isDescending = shown.column === column && !shown.isDescending;
+  shown.column = column;
+  shown.page = 0;
+  document.querySelectorAll('#transitions th').forEach((th, index) => {
+    if (index === column) th.setAttribute('aria-sort', shown.isDescending ? 'descending' : 'ascending');
+    else th.removeAttribute('aria-sort');
+  });
+  list();
+}
+
+function turn(pages: number): void {
+  shown.page += pages;
+  list();
+}
+
+if (rows.length > 0) {
+  document.querySelectorAll('#transitions th button').forEach((button, column) => {
+    button.addEventListener('click', () => sortBy(column));
+  });
+  element('choice').addEventListener('submit', (event) => event.preventDefault());
+  for (const id of ['filter', 'state']) element(id).addEventListener('input', () => turn(-shown.page));
+  element('earlier').addEventListener('click', () => turn(-1));
+  element('later').addEventListener('click', () => turn(1));
+  list();
+}
