@@ -16,7 +16,7 @@ describe.skipIf(path === undefined)(
     let isOver = false;
 
     beforeAll(async () => {
-      node = await serve(['--memory', '--log-level', 'error']);
+      node = await serve(['--memory', '--log-level', 'error', '--cycle-ms', '200']);
       browser = await launchChromium(path ?? '');
       const key = await prepare(node);
       traffic = (async () => {
@@ -65,7 +65,7 @@ describe.skipIf(path === undefined)(
           isPrivateShown: false,
           fingerprint: node.fingerprint,
           version: '0.1.0',
-          cycleMs: '50',
+          cycleMs: '200',
           hiddenPixels: 0,
           complaints: [],
         });
