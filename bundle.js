@@ -1,11 +1,25 @@
-// A step of the build: bundles what a package may not ask of the machine that it is installed on.
+// The last step of the build: bundles the pages for browsers, and what a package may not ask of the machine that it is installed on.
 //
+//   dist/web/home.*, report.*     the pages, from src/web
 //   dist/report/chart/canvas.js   chartjs-node-canvas and its own Chart.js, drawing by @napi-rs/canvas instead of the native `canvas`.
 //                                 Nothing is shared with a Chart.js of the program that uses the library.
 //   dist/LICENSES.txt             the licences of the packages that were bundled
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
+
+await build({
+  entryPoints: ['home.html', 'home.ts', 'home.css', 'home.svg', 'report.ts', 'report.css'].map(
+    (name) => `src/web/${name}`,
+  ),
+  outdir: 'dist/web',
+  bundle: true,
+  platform: 'browser',
+  target: 'es2022',
+  minify: true,
+  charset: 'utf8',
+  loader: { '.html': 'copy', '.svg': 'copy' },
+});
 
 /** chartjs-node-canvas loads `canvas` by a computed name, which a bundler cannot see: here by a fixed one. */
 const prebuiltCanvas = {
