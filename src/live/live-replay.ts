@@ -5,7 +5,7 @@
 //   node      | cycle c         | c + 1                     at speed 10: 7.77 s of the log in 777 ms
 import type { Plan } from '../limiter/plan.js';
 import type { Expectation } from '../outcome/expectation.js';
-import { RecordedFeed } from '../simulate/feed.js';
+import { recordedFeed } from '../simulate/feed.js';
 import type { LogOptions } from '../traffic/log/options.js';
 import { type LogReading, readLogs } from '../traffic/log/read.js';
 import { CycleTally } from '../traffic/tally.js';
@@ -48,7 +48,7 @@ export async function liveReplay(paths: readonly string[], options: LiveReplayOp
     const last = recorded.reduce((most, { cycles }) => Math.max(most, cycles.at(-1)!), Number.NEGATIVE_INFINITY);
     const names = log.keyColumn === undefined ? ['all'] : keys;
     const cycles = last - first + 1;
-    const schedule = new FeedSchedule(new RecordedFeed(recorded), cycles, first);
+    const schedule = new FeedSchedule(recordedFeed(recorded), cycles, first);
     const seen = await runLive(connection, {
       plan,
       names,

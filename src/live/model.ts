@@ -4,9 +4,10 @@
 // Within a cycle the requests of a contract are alike: whichever comes first, the k-th to be counted is decided as the k-th. So the
 // model needs to know how many there were, not which.
 import type { Plan } from '../limiter/plan.js';
+import { RunFold } from '../outcome/run-fold.js';
 import type { TransitionSeen } from '../outcome/schema.js';
 import { drive } from '../simulate/drive.js';
-import { cyclesOfFeed, RecordedFeed } from '../simulate/feed.js';
+import { recordedFeed } from '../simulate/feed.js';
 import { World } from '../simulate/world.js';
 import type { SeenAnswer } from './ledger.js';
 
@@ -34,35 +35,42 @@ export interface Modelled {
 }
 
 export interface Model extends Modelled {
-  readonly world: World;
+  readonly fold: RunFold;
 }
 
 /** @param arrived in any order, each cycle and contract once */
 export async function modelOf(arrived: readonly Arrived[], options: ModelOptions): Promise<Model> {
-  const { names, firstCycle, lastCycle } = options;
-  const world = new World({ ...options, cycles: lastCycle - firstCycle + 1 });
+  const { names, lastCycle } = options;
+  const world = new World(options);
+  const fold = new RunFold(world.run);
+  world.rows.subscribe(fold);
   const decided = new Map<string, SeenAnswer[]>();
-  const feed = new RecordedFeed(recordedOf(arrived, names.length));
-  cyclesOfFeed(world.clock, feed, firstCycle).subscribe((cycle) =>
-    feed.arrive(cycle, (contract, n) => {
-      const answers: SeenAnswer[] = [];
-      for (let k = 0; k < n; k += 1) answers.push(decide(world, contract));
-      decided.set(`${cycle}/${contract}`, answers);
-    }),
+  const feed = recordedFeed(recordedOf(arrived, names.length));
+  await drive(
+    world,
+    lastCycle,
+    {},
+    {
+      next: (cycle) => feed.next(cycle),
+      arrive: (cycle, take) =>
+        feed.arrive(cycle, (contract, n) => {
+          const answers: SeenAnswer[] = [];
+          for (let k = 0; k < n; k += 1) {
+            take(contract, 1, cycle);
+            // A request is decided by the state that it leads to.
+            const { gate, state } = world.contracts[contract]!;
+            answers.push({ admitted: gate.admits, count: gate.count, state });
+          }
+          decided.set(`${cycle}/${contract}`, answers);
+        }),
+    },
   );
-  await drive(world, lastCycle, {});
   const nothing: readonly SeenAnswer[] = [];
   return {
-    world,
+    fold,
     answers: (cycle, contract) => decided.get(`${cycle}/${contract}`) ?? nothing,
-    transitions: world.transitions,
+    transitions: fold.transitions,
   };
-}
-
-function decide(world: World, index: number): SeenAnswer {
-  const admitted = world.decide(index, 1) === 1;
-  const contract = world.contracts[index]!;
-  return { admitted, count: contract.gate.count, state: contract.state };
 }
 
 function recordedOf(arrived: readonly Arrived[], contracts: number): { cycles: number[]; counts: number[] }[] {

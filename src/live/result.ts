@@ -6,8 +6,7 @@ import { assemble, type RunFacts } from '../outcome/assemble.js';
 import type { Expectation } from '../outcome/expectation.js';
 import type { Comparison, LiveFigures, Reaction } from '../outcome/schema.js';
 import type { Series } from '../outcome/series.js';
-import { figuresOf } from '../simulate/figures.js';
-import { pastOf, type Run } from '../simulate/simulate.js';
+import type { Run } from '../simulate/simulate.js';
 import { windowBounds } from './bounds.js';
 import { compare, type Models } from './compare.js';
 import { ForeignTarget } from './foreign-target.js';
@@ -100,15 +99,15 @@ export async function resultOf(seen: LiveSeen, facts: LoadFacts): Promise<LoadRe
   const judged = observedWith(comparison);
   const observed =
     judged.verdict === 'not held' ? observedWith(whenNotHeld(comparison, ledger, seen.clients === undefined)) : judged;
-  const { world } = model;
+  const { fold } = model;
   const predicted = assemble(
     { ...common, arm: 'predicted' },
-    figuresOf(world, lastCycle, top),
-    pastOf(world, firstCycle, lastCycle),
+    fold.figures(lastCycle, top),
+    fold.past(firstCycle, lastCycle),
     expectations,
   );
   return {
-    predicted: { outcome: predicted, timeline: world.timeline?.sorted(), totals: world.totals },
+    predicted: { outcome: predicted, timeline: fold.timeline, totals: fold.totals },
     observed: { outcome: observed, timeline: past.timeline, totals: past.totals },
     series: seriesOf(seen),
   };

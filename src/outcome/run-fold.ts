@@ -3,6 +3,7 @@ import type { Observer } from 'rxjs';
 import type { CycleRow, RunShape } from './cycle-row.js';
 import type { Past } from './interval-figures.js';
 import { type Figures, RunFigures } from './run-figures.js';
+import type { TransitionSeen } from './schema.js';
 import { MOST_ROWS, Timeline, TotalsTimeline } from './timeline.js';
 
 /** Subscribe it to the rows of a run, predicted or observed: `rows.subscribe(fold)`. */
@@ -26,7 +27,7 @@ export class RunFold implements Pick<Observer<CycleRow>, 'next'> {
     this.totals.next(row);
     if (this.#timeline === undefined) return;
     this.#timeline.next(row);
-    if (this.#timeline.length > MOST_ROWS) this.forgetTimeline();
+    if (this.#timeline.length > MOST_ROWS) this.#timeline = undefined;
   };
 
   /** Each contract, cycle by cycle; undefined for a run with too many rows. */
@@ -34,8 +35,9 @@ export class RunFold implements Pick<Observer<CycleRow>, 'next'> {
     return this.#timeline;
   }
 
-  forgetTimeline(): void {
-    this.#timeline = undefined;
+  /** By contract, in order of cycle. */
+  get transitions(): readonly (readonly TransitionSeen[])[] {
+    return this.#figures.transitions;
   }
 
   /** See `RunFigures.figures`. */
@@ -53,7 +55,7 @@ export class RunFold implements Pick<Observer<CycleRow>, 'next'> {
       names,
       timeline: this.#timeline,
       totals: this.totals,
-      transitions: this.#figures.transitions,
+      transitions: this.transitions,
       admits: (state) => admitting.has(state),
     };
   }

@@ -15,6 +15,8 @@ export interface ActorState {
 /** Every actor of a run: contracts first, then clients. */
 export function actorStates(world: World, clients: SimulatedClients | undefined): ActorState[] {
   const contracts = world.contracts.map((contract, index) => {
+    // A contract that has nothing to do stands at the cycle of its last request.
+    contract.advance(world.clock.cycle());
     const wake = contract.gate.nextWake();
     const waiting = wake === Number.POSITIVE_INFINITY ? '' : `wakes at cycle ${wake}`;
     return {

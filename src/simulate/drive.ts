@@ -1,55 +1,115 @@
-// Owns letting a world run to its end: the feed, the drain after it, progress on the way, and a stop that leaves what was done.
+// Letting a world run to its end: cycle by cycle where a feed says how many requests come, by the agenda where clients send them;
+// with progress on the way, and a stop that leaves what was done.
 
 // A run must let signals in, however much there is to do in each of its cycles. `setImmediate` waits for no time.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Subscription } from 'rxjs';
+import type { Observable, Subscriber } from 'rxjs';
+import type { CycleRow } from '../outcome/cycle-row.js';
 import { startOf } from '../time/cycle.js';
-import { cyclesOfFeed, type Feed } from './feed.js';
-import { lastInstantOf } from './last-instant.js';
+import { GuardedObservable, warn } from '../time/guarded.js';
+import type { Feed } from './feed.js';
 import type { World } from './world.js';
 
 export interface Watch {
   /** Ends the run early; what was done so far stands. */
-  readonly signal?: AbortSignal;
-  /** Told now and then: cycles done, and cycles in all where that is known. */
-  readonly onProgress?: (cycle: number, lastCycle: number) => void;
+  readonly signal?: AbortSignal | undefined;
+  /** Called now and then: cycles done, and cycles in all where that is known. */
+  readonly onProgress?: ((cycle: number, lastCycle: number) => void) | undefined;
 }
 
-/** A run is cut into so many slices; after each, progress is told and signals are heard. */
+/** A run is cut into so many slices; after each, progress is reported and signals are heard. */
 const SLICES = 1024;
 
-/** Within a slice signals are heard as often as this, by steps of the agenda. */
+/** Within a slice signals are heard as often as this, by steps of the agenda or contracts with requests. */
 const STEPS_PER_TURN = 20_000;
 
-/** Lets what a feed brings reach the contracts of a world. */
-export function connect(world: World, feed: Feed, firstCycle: number): Subscription {
-  const take = (contract: number, n: number, cycle: number) => void world.decide(contract, n, cycle);
-  return cyclesOfFeed(world.clock, feed, firstCycle).subscribe((cycle) => feed.arrive(cycle, take));
+/** A hundredth of a millisecond; where doubles lie wider apart, far from 1970, the last one but one before the next cycle. */
+const EDGE_MS = 0.01;
+const EDGE_SHARE = 2 ** -52;
+
+/** Just before the next cycle begins, in unix ms: the last instant at which something can happen in a cycle. */
+export function lastInstantOf(cycle: number, cycleMs: number): number {
+  const next = startOf(cycle + 1, cycleMs);
+  return next - Math.max(EDGE_MS, Math.abs(next) * EDGE_SHARE);
 }
 
 /**
- * Runs a world up to the end of `lastCycle`.
+ * The rows of a run that begins when it is subscribed to and is stopped by unsubscribing. What an observer throws is a warning of the
+ * process, and the run goes on.
+ */
+export function rowsOfRun(
+  run: (subscriber: Subscriber<CycleRow>, signal: AbortSignal) => Promise<void>,
+): Observable<CycleRow> {
+  return new GuardedObservable<CycleRow>(warn, (subscriber) => {
+    const stop = new AbortController();
+    run(subscriber, stop.signal).then(
+      () => subscriber.complete(),
+      (error: unknown) => subscriber.error(error),
+    );
+    return () => stop.abort();
+  });
+}
+
+/** Lets time pass up to the beginning of a cycle, and its requests reach the contracts. Returns how many contracts had some. */
+export function arriveIn(world: World, feed: Feed, cycle: number): number {
+  world.clock.run({ untilMs: startOf(cycle, world.clock.cycleMs) });
+  let contracts = 0;
+  feed.arrive(cycle, (contract, n) => {
+    world.decide(contract, n, cycle);
+    contracts += 1;
+  });
+  return contracts;
+}
+
+/**
+ * Runs a world from its present cycle up to the end of `lastCycle`.
+ * @param feed where requests come from; undefined where tasks of the agenda bring them
  * @returns false when it was stopped before
  */
-export async function drive(world: World, lastCycle: number, { signal, onProgress }: Watch): Promise<boolean> {
+export async function drive(world: World, lastCycle: number, watch: Watch, feed?: Feed): Promise<boolean> {
+  const { signal, onProgress } = watch;
   const { clock } = world;
-  const end = lastInstantOf(lastCycle, clock.cycleMs);
   const slice = Math.max(1, Math.ceil((lastCycle + 1 - clock.cycle()) / SLICES));
+  if (feed !== undefined && !(await feedIn(world, feed, lastCycle, slice, watch))) return stopped(world);
+  const end = lastInstantOf(lastCycle, clock.cycleMs);
   while (clock.now() < end) {
     const ending = await clock.runAsync({
       untilMs: Math.min(end, startOf(clock.cycle() + slice, clock.cycleMs)),
       stepsPerTurn: STEPS_PER_TURN,
-      ...(signal === undefined ? {} : { signal }),
+      signal,
     });
     world.check();
-    if (ending === 'stopped') {
-      world.finish(clock.cycle());
-      return false;
-    }
+    if (ending === 'stopped') return stopped(world);
     onProgress?.(clock.cycle(), lastCycle);
     await nextTurn();
   }
   world.finish(lastCycle);
   world.check();
   return true;
+}
+
+/** @returns false when it was stopped before the feed came to its end, or to `lastCycle` */
+async function feedIn(world: World, feed: Feed, lastCycle: number, slice: number, watch: Watch): Promise<boolean> {
+  const { signal, onProgress } = watch;
+  let next = world.clock.cycle();
+  let turn = next + slice;
+  let steps = 0;
+  for (let cycle = feed.next(next); cycle !== undefined && cycle <= lastCycle; cycle = feed.next(next)) {
+    if (cycle >= turn || steps >= STEPS_PER_TURN) {
+      if (cycle >= turn) onProgress?.(world.clock.cycle(), lastCycle);
+      await nextTurn();
+      if (signal?.aborted === true) return false;
+      world.check();
+      turn = Math.max(turn, cycle + slice);
+      steps = 0;
+    }
+    steps += 1 + arriveIn(world, feed, cycle);
+    next = cycle + 1;
+  }
+  return signal?.aborted !== true;
+}
+
+function stopped(world: World): false {
+  world.finish(world.clock.cycle());
+  return false;
 }

@@ -1,16 +1,23 @@
-// Owns what a limiter would have done to a log: its requests in order of cycle, in absolute time, through one contract or one for
-// each key.
+// What a limiter would have done to a log: its requests in order of cycle, in absolute time, through one contract or one for each key.
+//
+//   log   ──► counts by cycle, a reorder buffer of 262,144 rows ──► world ──► rows ──► fold ──► outcome
+//
+// The run goes on while the log is read, so memory does not grow with the log. A request that is older than what has run already
+// (the lines are out of order by more than the buffer holds) starts the replay over, with all requests collected first.
+import { stat } from 'node:fs/promises';
 import type { Plan } from '../limiter/plan.js';
 import { assemble } from '../outcome/assemble.js';
 import type { Expectation } from '../outcome/expectation.js';
+import { RunFold } from '../outcome/run-fold.js';
 import { Failure } from '../schema/failure.js';
+import { cycleOf, startOf } from '../time/cycle.js';
+import type { RequestSink } from '../traffic/log/intake.js';
 import type { LogOptions } from '../traffic/log/options.js';
 import { type LogReading, readLogs } from '../traffic/log/read.js';
-import { CycleTally } from '../traffic/tally.js';
-import { connect, drive, type Watch } from './drive.js';
-import { RecordedFeed } from './feed.js';
-import { figuresOf } from './figures.js';
-import { pastOf, type Run } from './simulate.js';
+import { spreadOverCycles } from '../traffic/spread.js';
+import { arriveIn, drive, type Watch } from './drive.js';
+import { CycleBuffer } from './feed.js';
+import type { Run } from './simulate.js';
 import { World } from './world.js';
 
 export interface ReplayOptions extends Watch {
@@ -21,7 +28,7 @@ export interface ReplayOptions extends Watch {
   readonly log: LogOptions;
   readonly expectations?: readonly Expectation[];
   readonly top?: number;
-  /** Told while the files are read: bytes done, and in all where that is known. */
+  /** Called while the files are read: bytes done, and in all where that is known. */
   readonly onRead?: (done: number, total: number | undefined) => void;
 }
 
@@ -30,39 +37,39 @@ export interface Replay extends Run {
   readonly readings: readonly LogReading[];
 }
 
+/** Rows of the reorder buffer: a contract and a cycle each. */
+const BUFFER_ROWS = 1 << 18;
+
 /** @throws Failure of the log readers, `no_requests` */
 export async function replay(paths: readonly string[], options: ReplayOptions): Promise<Replay> {
-  const { cycleMs, plan, signal, onRead } = options;
-  const tally = new CycleTally(cycleMs);
-  const readings = await readLogs(paths, options.log, tally, {
+  try {
+    return await replayWith(paths, options, (await canReadAgain(paths)) ? BUFFER_ROWS : Number.POSITIVE_INFINITY);
+  } catch (error) {
+    if (error !== LATE) throw error;
+    return await replayWith(paths, options, Number.POSITIVE_INFINITY);
+  }
+}
+
+/** Thrown by a sink that meets a request of a cycle which has run already. */
+const LATE = Symbol('late');
+
+/** Standard input and pipes can be read only once. */
+async function canReadAgain(paths: readonly string[]): Promise<boolean> {
+  const files = await Promise.all(paths.map((path) => stat(path).catch(() => undefined)));
+  return files.every((file) => file?.isFile() === true);
+}
+
+async function replayWith(paths: readonly string[], options: ReplayOptions, rows: number): Promise<Replay> {
+  const { cycleMs, plan, signal, onRead, log } = options;
+  const running = new LogRun(cycleMs, plan, rows, log.keyColumn === undefined);
+  const readings = await readLogs(paths, log, running, {
     ...(signal === undefined ? {} : { signal }),
     ...(onRead === undefined ? {} : { onProgress: onRead }),
   });
-  const names = options.log.keyColumn === undefined ? ['all'] : [...tally.keys()];
-  const keys = [...tally.keys()];
-  if (keys.length === 0)
-    throw new Failure('no_requests', {
-      what: 'Nothing was read.',
-      why: 'The run was stopped before the first request.',
-    });
-  const recorded = keys.map((key) => tally.inOrder(key));
-  const firstCycle = recorded.reduce((first, { cycles }) => Math.min(first, cycles[0]!), Number.POSITIVE_INFINITY);
-  const lastRequest = recorded.reduce((last, { cycles }) => Math.max(last, cycles.at(-1)!), Number.NEGATIVE_INFINITY);
-  const within = plan.aggregates.reduce((longest, aggregate) => Math.max(longest, aggregate.within), 1);
-  const lastCycle = lastRequest + within;
-  const active = recorded.reduce((sum, { cycles }) => sum + cycles.length, 0);
-  const world = new World({
-    cycleMs,
-    firstCycle,
-    names,
-    plan,
-    // A row is taken where a request came or left: twice for each cycle with requests, whatever lies between.
-    cycles: Math.ceil((2 * active) / names.length),
-  });
-  connect(world, new RecordedFeed(recorded), firstCycle);
   // Who stops the reading of a log wants to know what it held so far: a second stop ends that, too.
   const isCut = readings.some((reading) => reading.interrupted);
-  const ended = await drive(world, lastCycle, isCut ? {} : options);
+  const { world, fold, firstCycle, lastCycle, buffer } = running.end();
+  const ended = await drive(world, lastCycle, isCut ? {} : options, buffer);
   const reached = ended ? lastCycle : world.clock.cycle();
   const outcome = assemble(
     {
@@ -76,9 +83,120 @@ export async function replay(paths: readonly string[], options: ReplayOptions): 
       last_cycle: reached,
       skipped_lines: readings.reduce((sum, { skippedLines }) => sum + skippedLines, 0),
     },
-    figuresOf(world, reached, options.top ?? 100),
-    pastOf(world, firstCycle, reached),
+    fold.figures(reached, options.top ?? 100),
+    fold.past(firstCycle, reached),
     options.expectations ?? [],
   );
-  return { outcome, timeline: world.timeline?.sorted(), totals: world.totals, readings };
+  return { outcome, timeline: fold.timeline, totals: fold.totals, readings };
+}
+
+/** A world that is made when the first requests are ready for it. */
+interface Begun {
+  readonly world: World;
+  readonly fold: RunFold;
+  readonly firstCycle: number;
+}
+
+/** Takes the requests of a log as they are read, and runs what is in order already. */
+class LogRun implements RequestSink {
+  readonly #cycleMs: number;
+  readonly #plan: Plan;
+  readonly #isOne: boolean;
+  readonly #buffer = new CycleBuffer();
+  readonly #ids = new Map<string, number>();
+  readonly #names: string[] = [];
+  #mostRows: number;
+  #begun: Begun | undefined;
+  /** Cycles before have run. */
+  #released = Number.NEGATIVE_INFINITY;
+  #latestMs = Number.NEGATIVE_INFINITY;
+  #lastCycle = Number.NEGATIVE_INFINITY;
+  #key: string | undefined;
+  #id = 0;
+  // The cycle of the request before, and where it begins and ends.
+  #cycle = 0;
+  #fromMs = 0;
+  #toMs = 0;
+
+  /**
+   * @param mostRows what the buffer holds before half of it is run
+   * @param isOne whether all requests go through one contract
+   */
+  constructor(cycleMs: number, plan: Plan, mostRows: number, isOne: boolean) {
+    this.#cycleMs = cycleMs;
+    this.#plan = plan;
+    this.#mostRows = mostRows;
+    this.#isOne = isOne;
+  }
+
+  request(unixMs: number, n: number, key: string, spreadMs: number): void {
+    if (key !== this.#key) this.#meet(key);
+    if (unixMs > this.#latestMs) this.#latestMs = unixMs;
+    if (spreadMs === 0 || n === 1) this.#add(this.#cycleAt(unixMs), n);
+    else spreadOverCycles(unixMs, n, spreadMs, this.#cycleMs, (cycle, part) => this.#add(cycle, part));
+    if (this.#buffer.size >= this.#mostRows) this.#runHalf();
+  }
+
+  /** What is left to run, once all is read. @throws Failure `no_requests` */
+  end(): Begun & { readonly lastCycle: number; readonly buffer: CycleBuffer } {
+    if (this.#names.length === 0)
+      throw new Failure('no_requests', {
+        what: 'Nothing was read.',
+        why: 'The run was stopped before the first request.',
+      });
+    this.#buffer.release();
+    const within = this.#plan.aggregates.reduce((longest, aggregate) => Math.max(longest, aggregate.within), 1);
+    return { ...this.#ready(), lastCycle: this.#lastCycle + within, buffer: this.#buffer };
+  }
+
+  #add(cycle: number, n: number): void {
+    if (cycle < this.#released) throw LATE;
+    if (cycle > this.#lastCycle) this.#lastCycle = cycle;
+    this.#buffer.add(this.#id, cycle, n);
+  }
+
+  /** Runs the older half of the buffer, but nothing after the newest request: a count that is spread reaches into the future. */
+  #runHalf(): void {
+    const end = Math.min(this.#buffer.middle(), cycleOf(this.#latestMs, this.#cycleMs));
+    this.#buffer.release(end);
+    const { world } = this.#ready();
+    for (let cycle = this.#buffer.next(); cycle !== undefined; cycle = this.#buffer.next())
+      arriveIn(world, this.#buffer, cycle);
+    world.check();
+    this.#released = Math.max(this.#released, end);
+    if (this.#buffer.size > 0.75 * this.#mostRows) this.#mostRows *= 2;
+  }
+
+  /** The world, with a contract for each key so far. */
+  #ready(): Begun {
+    this.#begun ??= this.#begin();
+    const { world } = this.#begun;
+    for (let index = world.names.length; index < this.#names.length; index += 1) world.add(this.#names[index]!);
+    return this.#begun;
+  }
+
+  #begin(): Begun {
+    const firstCycle = this.#buffer.next() ?? cycleOf(this.#latestMs, this.#cycleMs);
+    const world = new World({ cycleMs: this.#cycleMs, firstCycle, names: [], plan: this.#plan });
+    const fold = new RunFold(world.run);
+    world.rows.subscribe(fold);
+    return { world, fold, firstCycle };
+  }
+
+  #meet(key: string): void {
+    this.#key = key;
+    const known = this.#ids.get(key);
+    this.#id = known ?? this.#names.push(this.#isOne ? 'all' : key) - 1;
+    if (known === undefined) this.#ids.set(key, this.#id);
+  }
+
+  /** `cycleOf`, without its division while the cycle stays the same. */
+  #cycleAt(unixMs: number): number {
+    if (unixMs < this.#fromMs || unixMs >= this.#toMs) {
+      this.#cycle = cycleOf(unixMs, this.#cycleMs);
+      this.#fromMs = startOf(this.#cycle, this.#cycleMs);
+      this.#toMs = this.#fromMs + this.#cycleMs;
+    }
+    return this.#cycle;
+  }
 }

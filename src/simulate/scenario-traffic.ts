@@ -11,7 +11,7 @@ import type { ArrivalSpec } from '../traffic/arrival/schema.js';
 import { sum } from '../traffic/arrival/sum.js';
 import { readLog } from '../traffic/log/read.js';
 import { CycleTally } from '../traffic/tally.js';
-import { type Feed, RecordedFeed } from './feed.js';
+import { type Feed, recordedFeed } from './feed.js';
 
 export interface Traffic {
   /** Models that add up; for independent contracts, one for each contract. */
@@ -100,7 +100,7 @@ function keyedTraffic(
     const inside = at.findLastIndex((cycle) => cycle < end) + 1;
     return { cycles: at.subarray(0, inside), counts: recording.counts };
   });
-  return { arrivals: [], cycles, names: byKey.map(({ key }) => key), feed: new RecordedFeed(shifted) };
+  return { arrivals: [], cycles, names: byKey.map(({ key }) => key), feed: recordedFeed(shifted) };
 }
 
 function lastOf({ arrivals, cycleMs }: LoadedScenario, logs: ReadonlyMap<number, ReadLog>): number {

@@ -1,20 +1,22 @@
-// Owns the predicted arm: a scenario in virtual time, from its arrivals to its outcome.
+// A scenario in virtual time, from its arrivals to its outcome: the predicted arm.
 //
 //   no clients    arrivals ─► counts per cycle ─────────────► gates          a million cycles a second and more
 //   clients       arrivals ─► instants ─► client ─► transport ─► gate ─► service  every attempt and answer at its own instant
+import type { Observable } from 'rxjs';
 import { planClients } from '../actor/client/client-plan.js';
+
 import type { Inspect } from '../actor/contract-actor.js';
 import { RandomStream, type Seed } from '../math/random.js';
 import { assemble } from '../outcome/assemble.js';
-import type { Past } from '../outcome/interval-figures.js';
+import type { CycleRow } from '../outcome/cycle-row.js';
+import { RunFold } from '../outcome/run-fold.js';
 import type { Outcome } from '../outcome/schema.js';
 import type { Series } from '../outcome/series.js';
-import type { Timeline } from '../outcome/timeline.js';
+import { MOST_ROWS, type Timeline } from '../outcome/timeline.js';
 import type { LoadedScenario } from '../scenario/loaded.js';
 import { makePopularity } from '../traffic/popularity.js';
-import { connect, drive, type Watch } from './drive.js';
+import { drive, rowsOfRun, type Watch } from './drive.js';
 import { type Feed, FleetFeed, ModelFeed } from './feed.js';
-import { figuresOf } from './figures.js';
 import { type Traffic, trafficOf } from './scenario-traffic.js';
 import { SimulatedClients } from './simulated-clients.js';
 import { World } from './world.js';
@@ -28,14 +30,14 @@ export interface SimulateOptions extends Watch {
   readonly untilCycle?: number;
   /** Watches every message of every actor. */
   readonly inspect?: Inspect;
-  /** Called when the world stands, before it runs. */
+  /** Called when the world is made, before it runs. */
   readonly onWorld?: (world: World, clients: SimulatedClients | undefined) => void;
 }
 
 /** What a run leaves behind. */
 export interface Run {
   readonly outcome: Outcome;
-  /** Each contract, cycle by cycle; undefined for a fleet too large to tell of each. */
+  /** Each contract, cycle by cycle; undefined for a run with too many rows. */
   readonly timeline: Timeline | undefined;
   /** All contracts together. */
   readonly totals: Timeline;
@@ -48,6 +50,65 @@ export interface Run {
  * @throws Failure when a log of the scenario cannot be read
  */
 export async function simulate(scenario: LoadedScenario, options: SimulateOptions = {}): Promise<Run> {
+  const simulation = await prepare(scenario, options);
+  const { world, clients, feed, firstCycle, lastCycle, wholeCycle, seed } = simulation;
+  const fold = new RunFold(world.run, world.names.length * (lastCycle - firstCycle + 1) <= MOST_ROWS);
+  world.rows.subscribe(fold);
+  options.onWorld?.(world, clients);
+  const ended = await drive(world, lastCycle, options, feed);
+  const reached = ended ? lastCycle : world.clock.cycle();
+  const outcome = assemble(
+    {
+      kind: 'simulate',
+      arm: 'predicted',
+      scenario: scenario.name,
+      question: scenario.question,
+      seed,
+      partial: !ended || reached < wholeCycle,
+      cycle_ms: scenario.cycleMs,
+      first_cycle: firstCycle,
+      last_cycle: reached,
+      skipped_lines: simulation.skippedLines,
+      ...clients?.figures(),
+    },
+    fold.figures(reached, options.top ?? 100),
+    fold.past(firstCycle, reached),
+    scenario.expectations,
+  );
+  const run = { outcome, timeline: fold.timeline, totals: fold.totals };
+  return clients === undefined ? run : { ...run, series: clients.series(reached) };
+}
+
+/**
+ * A scenario in virtual time as a stream: a row for each cycle in which anything changed, in order. Each subscription is a run of its
+ * own, the same for the same scenario and seed; unsubscribing ends it. Errors: Failure when a log of the scenario cannot be read.
+ */
+export function simulate$(
+  scenario: LoadedScenario,
+  options: Pick<SimulateOptions, 'seed' | 'untilCycle'> = {},
+): Observable<CycleRow> {
+  return rowsOfRun(async (subscriber, signal) => {
+    const { world, lastCycle, feed } = await prepare(scenario, options);
+    world.rows.subscribe((row) => subscriber.next(row));
+    await drive(world, lastCycle, { signal }, feed);
+  });
+}
+
+/** What is ready to run. */
+interface Simulation {
+  readonly world: World;
+  readonly clients: SimulatedClients | undefined;
+  /** Undefined where clients send. */
+  readonly feed: Feed | undefined;
+  readonly seed: Seed;
+  readonly firstCycle: number;
+  readonly lastCycle: number;
+  /** Where the scenario ends by itself. */
+  readonly wholeCycle: number;
+  readonly skippedLines: number;
+}
+
+async function prepare(scenario: LoadedScenario, options: SimulateOptions): Promise<Simulation> {
   const seed = options.seed ?? scenario.seed;
   const traffic = await trafficOf(scenario, seed);
   const { startCycle, drain } = scenario;
@@ -58,46 +119,24 @@ export async function simulate(scenario: LoadedScenario, options: SimulateOption
     firstCycle: startCycle,
     names: traffic.names,
     plan: scenario.plan,
-    cycles: lastCycle - startCycle + 1,
-    ...(options.inspect === undefined ? {} : { inspect: options.inspect }),
+    inspect: options.inspect,
   });
   const clients = needsClients(scenario) ? clientsOf(scenario, traffic, world, seed, lastCycle, options) : undefined;
-  if (clients === undefined) connect(world, feedOf(scenario, traffic, seed), startCycle);
-  options.onWorld?.(world, clients);
-  const ended = await drive(world, lastCycle, options);
-  const reached = ended ? lastCycle : world.clock.cycle();
-  const past = pastOf(world, startCycle, reached);
-  const outcome = assemble(
-    {
-      kind: 'simulate',
-      arm: 'predicted',
-      scenario: scenario.name,
-      question: scenario.question,
-      seed,
-      partial: !ended || reached < wholeCycle,
-      cycle_ms: scenario.cycleMs,
-      first_cycle: startCycle,
-      last_cycle: reached,
-      skipped_lines: traffic.skippedLines,
-      ...clients?.figures(),
-    },
-    figuresOf(world, reached, options.top ?? 100),
-    past,
-    scenario.expectations,
-  );
-  const run = { outcome, timeline: world.timeline?.sorted(), totals: world.totals };
-  return clients === undefined ? run : { ...run, series: clients.series(reached) };
+  return {
+    world,
+    clients,
+    feed: clients === undefined ? feedOf(scenario, traffic, seed) : undefined,
+    seed,
+    firstCycle: startCycle,
+    lastCycle,
+    wholeCycle,
+    skippedLines: traffic.skippedLines,
+  };
 }
 
 /** Requests that nobody reacts to, and that nothing delays, are counted cycle by cycle: no instant matters. */
 export function needsClients({ clients, service, faults }: LoadedScenario): boolean {
   return clients.length > 0 || service !== undefined || faults.length > 0;
-}
-
-export function pastOf(world: World, firstCycle: number, lastCycle: number): Past {
-  const { names, timeline, totals, transitions, contracts } = world;
-  const states = new Map(contracts[0]!.plan.states.map(({ name, admits }) => [name, admits]));
-  return { firstCycle, lastCycle, names, timeline, totals, transitions, admits: (state) => states.get(state) ?? false };
 }
 
 function feedOf(scenario: LoadedScenario, traffic: Traffic, seed: Seed): Feed {

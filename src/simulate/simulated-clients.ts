@@ -16,9 +16,11 @@ import { planService } from '../scenario/service.js';
 import { secondsUntil, startOf } from '../time/cycle.js';
 import { Rank } from '../time/rank.js';
 import type { Popularity } from '../traffic/popularity.js';
+
+import { lastInstantOf } from './drive.js';
 import { FaultyTransport } from './faulty-transport.js';
-import { lastInstantOf } from './last-instant.js';
 import { ModelledTransport } from './modelled-transport.js';
+
 import type { Traffic } from './scenario-traffic.js';
 import { SeriesRecorder } from './series-recorder.js';
 import { Service } from './service.js';

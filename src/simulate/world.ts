@@ -1,15 +1,23 @@
-// Owns a host in virtual time with the contracts of one run, and takes down what happens in it cycle by cycle.
-// Leaves what arrives to feed.ts, who sends to actor/client/, what becomes of it all to outcome.ts.
+// The contracts of one run in virtual time: requests in, decisions out, and a row for each cycle in which anything changed.
+//
+//   requests ──► decide ──► contract ──► admitted          close of cycle c, before anything of c + 1 happens:
+//                  │           └─ may move ─► transition      what came and moved in c
+//                  └────────────────► row builder             what came in c - within, and now leaves the window
+//                                         └─► CycleRow
+//
+// Work grows with requests and transitions: a contract is looked at when one comes, and once more when it leaves the window.
+import { type Observable, Subject } from 'rxjs';
 import type { Inspect } from '../actor/contract-actor.js';
 import type { Contract } from '../host/contract.js';
 import { Host } from '../host/host.js';
 import type { Plan } from '../limiter/plan.js';
 import { SUBSTRATE } from '../operator/ko42.js';
-import type { TransitionSeen } from '../outcome/schema.js';
-import { MOST_ROWS, Timeline } from '../outcome/timeline.js';
+import { type CycleRow, RowBuilder, type RunShape, shapeOf } from '../outcome/cycle-row.js';
 import type { AuditRow } from '../record/row.js';
 import { MemoryStore } from '../store/memory.js';
+import type { Ticket } from '../time/agenda.js';
 import { startOf } from '../time/cycle.js';
+import { GuardedObservable, toDriverOf } from '../time/guarded.js';
 import { Rank } from '../time/rank.js';
 import { VirtualClock } from '../time/virtual.js';
 
@@ -21,9 +29,7 @@ export interface WorldOptions {
   /** Names of the contracts; all are made from the one plan. */
   readonly names: readonly string[];
   readonly plan: Plan;
-  /** Cycles the run is expected to last: decides whether the timeline can tell of each contract. */
-  readonly cycles: number;
-  readonly inspect?: Inspect;
+  readonly inspect?: Inspect | undefined;
 }
 
 /** The machine of a simulation. */
@@ -31,46 +37,60 @@ const MACHINE = 'simulation';
 
 export class World {
   readonly clock: VirtualClock;
-  readonly host: Host;
   readonly contracts: readonly Contract[];
   readonly names: readonly string[];
-  /** Each contract, cycle by cycle; undefined for a fleet too large to tell of each. */
-  readonly timeline: Timeline | undefined;
-  /** All contracts together: `count` is the number of contracts that do not admit at the end of the cycle. */
-  readonly totals = new Timeline(['all']);
-  /** By contract, in order of cycle. */
-  readonly transitions: readonly TransitionSeen[][];
-  /** By contract: the last cycle before each restore in which a request came; in step with the restores. */
-  readonly lastRequests: readonly number[][];
-  /** Told when a contract has moved to a state that admits, or to one that does not. */
+  /** What rows refer to. */
+  readonly run: RunShape;
+  /** One row for each cycle in which anything changed, when it is complete. What an observer throws comes out where the clock is run. */
+  readonly rows: Observable<CycleRow>;
+  /** Called when a contract has moved to a state that admits, or to one that does not. */
   onMove: ((contract: number, admits: boolean) => void) | undefined;
-  private readonly indexes = new Map<string, number>();
-  private readonly recorder: Recorder;
-  private error: unknown;
+  readonly #plan: Plan;
+  readonly #host: Host;
+  readonly #names: string[] = [];
+  readonly #contracts: Contract[] = [];
+  readonly #indexes = new Map<string, number>();
+  readonly #rows = new Subject<CycleRow>();
+  readonly #builder: RowBuilder;
+  /** Requests that have not left the window, by cycle. */
+  #leaving: Pick<CycleRow, 'cycle' | 'contracts' | 'requests'>[] = [];
+  /** How many of those have left. */
+  #left = 0;
+  /** The first cycle that has to be closed; Infinity for none. */
+  #closing = Number.POSITIVE_INFINITY;
+  #ticket: Ticket | undefined;
+  #error: unknown;
 
-  constructor({ cycleMs, firstCycle, names, plan, cycles, inspect }: WorldOptions) {
+  constructor({ cycleMs, firstCycle, names, plan, inspect }: WorldOptions) {
     this.clock = new VirtualClock(startOf(firstCycle, cycleMs), cycleMs);
-    this.host = new Host({
+    this.#plan = plan;
+    this.#host = new Host({
       clock: this.clock,
       store: new MemoryStore(),
       keepsStates: false,
       ...(inspect === undefined ? {} : { inspect }),
     });
-    this.host.createMachine({ slug: MACHINE });
-    this.names = names;
-    this.contracts = names.map((_, index) => {
-      const contract = this.host.createPlanned(MACHINE, plan);
-      this.indexes.set(contract.id, index);
-      return contract;
+    this.#host.createMachine({ slug: MACHINE });
+    this.names = this.#names;
+    this.contracts = this.#contracts;
+    this.run = shapeOf(this.#names, plan);
+    this.#builder = new RowBuilder(this.run);
+    this.rows = new GuardedObservable(toDriverOf(this.clock), (subscriber) => this.#rows.subscribe(subscriber));
+    this.#host.happenings.subscribe((happening) => {
+      if (happening.kind === 'row' && happening.row.kind === 'transition') this.#transitioned(happening.row);
+      if (happening.kind === 'contract_failed') this.#error ??= happening.error;
     });
-    this.transitions = names.map(() => []);
-    this.lastRequests = names.map(() => []);
-    this.timeline = names.length * cycles <= MOST_ROWS ? new Timeline(names) : undefined;
-    this.recorder = new Recorder(this.clock, this.contracts, this.timeline, this.totals);
-    this.host.happenings.subscribe((happening) => {
-      if (happening.kind === 'row' && happening.row.kind === 'transition') this.transitioned(happening.row);
-      if (happening.kind === 'contract_failed') this.error ??= happening.error;
-    });
+    for (const name of names) this.add(name);
+  }
+
+  /** Adds a contract; it begins in the cycle of the clock, with an empty window. Returns its index. */
+  add(name: string): number {
+    const index = this.#contracts.length;
+    const contract = this.#host.createPlanned(MACHINE, this.#plan);
+    this.#indexes.set(contract.id, index);
+    this.#contracts.push(contract);
+    this.#names.push(name);
+    return index;
   }
 
   /**
@@ -78,148 +98,76 @@ export class World {
    * @param cycle that of the clock, for callers who know it
    */
   decide(index: number, n: number, cycle = this.clock.cycle()): number {
-    const admitted = this.contracts[index]!.decide(n, cycle);
-    this.recorder.requested(index, n, admitted, cycle);
+    const admitted = this.#contracts[index]!.decide(n, cycle);
+    this.#builder.requested(index, n, admitted);
+    if (this.run.within === 0) this.#builder.left(index, n);
+    if (cycle < this.#closing) this.#closeAfter(cycle);
     return admitted;
   }
 
-  /** Completes the last cycle of a run: every contract stands in it, and its rows are taken. */
+  /** Closes the last cycle of a run, in which the clock stands. */
   finish(cycle: number): void {
-    for (const contract of this.contracts) contract.advance(cycle);
-    this.recorder.finish(cycle);
+    if (this.#closing <= cycle) this.#close(cycle);
   }
 
   /** Throws what stopped a contract: a simulation with a broken actor is worth nothing. */
   check(): void {
-    if (this.error !== undefined) throw this.error;
+    if (this.#error !== undefined) throw this.#error;
   }
 
   /** Index of a contract by its id. */
   indexOf(contractId: string): number | undefined {
-    return this.indexes.get(contractId);
+    return this.#indexes.get(contractId);
   }
 
-  private transitioned(row: AuditRow): void {
-    const index = this.indexes.get(row.contract_id ?? '');
+  #transitioned(row: AuditRow): void {
+    const index = this.#indexes.get(row.contract_id ?? '');
     if (index === undefined) return;
-    const { admits } = this.contracts[index]!.gate.plan.states.find(({ name }) => name === row.to)!;
-    this.transitions[index]!.push({ cycle: row.cycle, to: row.to!, count: countIn(row) });
-    if (admits) this.lastRequests[index]!.push(this.recorder.lastRequestCycle(index));
-    this.recorder.transitioned(index, admits);
-    this.onMove?.(index, admits);
+    const state = this.run.states.findIndex(({ name }) => name === row.to);
+    this.#builder.moved(index, state, countIn(row));
+    if (row.cycle < this.#closing) this.#closeAfter(row.cycle);
+    this.onMove?.(index, this.run.states[state]!.admits);
+  }
+
+  #closeAfter(cycle: number): void {
+    if (this.#ticket !== undefined) this.clock.agenda.cancel(this.#ticket);
+    this.#closing = cycle;
+    this.#ticket = this.clock.agenda.at(startOf(cycle + 1, this.clock.cycleMs), Rank.close, this.#onClose);
+  }
+
+  readonly #onClose = (): void => this.#close(this.#closing);
+
+  #close(cycle: number): void {
+    this.#ticket = undefined;
+    this.#closing = Number.POSITIVE_INFINITY;
+    this.#leaveBy(cycle);
+    if (!this.#builder.isEmpty) {
+      const row = this.#builder.take(cycle);
+      const { contracts, requests } = row;
+      if (row.totals.requests > 0 && this.run.within > 0) this.#leaving.push({ cycle, contracts, requests });
+      this.#rows.next(row);
+    }
+    const next = this.#leaving[this.#left];
+    if (next !== undefined) this.#closeAfter(next.cycle + this.run.within);
+  }
+
+  /** Takes out of the windows what came a window before `cycle`. */
+  #leaveBy(cycle: number): void {
+    const rows = this.#leaving;
+    for (; this.#left < rows.length && rows[this.#left]!.cycle + this.run.within <= cycle; this.#left += 1) {
+      const { contracts, requests } = rows[this.#left]!;
+      for (let index = 0; index < contracts.length; index += 1) {
+        if (requests[index]! > 0) this.#builder.left(contracts[index]!, requests[index]!);
+      }
+    }
+    if (this.#left < 64 || 2 * this.#left < rows.length) return;
+    this.#leaving = rows.slice(this.#left);
+    this.#left = 0;
   }
 }
 
 /** The window count that a transition was fired with. */
-export function countIn(row: AuditRow): number {
+function countIn(row: AuditRow): number {
   const inputs = row.operator === SUBSTRATE ? row.inputs : row.substrate?.inputs;
   return inputs?.['S'] ?? 0;
-}
-
-/** Takes a row for each contract and cycle in which anything changed, when the cycle is complete. */
-class Recorder {
-  private readonly requests: Float64Array;
-  private readonly admitted: Float64Array;
-  private readonly lastCounts: Float64Array;
-  private readonly lastStates: Int32Array;
-  private readonly lastCycles: Float64Array;
-  /** By contract: whether its state admits. */
-  private readonly admitting: boolean[];
-  /** Contracts whose count may change by itself, or that were touched in this cycle. */
-  private live = new Set<number>();
-  private cycleRequests = 0;
-  private cycleAdmitted = 0;
-  private limiting: number;
-  private changed = false;
-  private isClosing = false;
-
-  constructor(
-    private readonly clock: VirtualClock,
-    private readonly contracts: readonly Contract[],
-    private readonly timeline: Timeline | undefined,
-    private readonly totals: Timeline,
-  ) {
-    const n = contracts.length;
-    this.requests = new Float64Array(n);
-    this.admitted = new Float64Array(n);
-    this.lastCounts = new Float64Array(n);
-    this.lastStates = Int32Array.from(contracts, ({ gate }) => gate.state);
-    this.lastCycles = new Float64Array(n).fill(Number.NaN);
-    this.admitting = contracts.map(({ gate }) => gate.admits);
-    this.limiting = this.admitting.filter((admits) => !admits).length;
-  }
-
-  requested(index: number, n: number, admitted: number, cycle: number): void {
-    this.lastCycles[index] = cycle;
-    this.cycleRequests += n;
-    this.cycleAdmitted += admitted;
-    if (this.timeline !== undefined) {
-      this.requests[index]! += n;
-      this.admitted[index]! += admitted;
-      this.live.add(index);
-    }
-    this.changed = true;
-    if (!this.isClosing) this.closeLater();
-  }
-
-  lastRequestCycle(index: number): number {
-    return this.lastCycles[index]!;
-  }
-
-  transitioned(index: number, admits: boolean): void {
-    if (admits !== this.admitting[index]) this.limiting += admits ? -1 : 1;
-    this.admitting[index] = admits;
-    this.changed = true;
-    if (this.timeline !== undefined) this.live.add(index);
-    if (!this.isClosing) this.closeLater();
-  }
-
-  finish(cycle: number): void {
-    if (this.isClosing) this.takeRows(cycle);
-  }
-
-  private closeLater(): void {
-    this.isClosing = true;
-    const cycle = this.clock.cycle();
-    this.clock.agenda.at(startOf(cycle + 1, this.clock.cycleMs), Rank.close, () => this.close(cycle));
-  }
-
-  private close(cycle: number): void {
-    this.takeRows(cycle);
-    this.isClosing = this.live.size > 0;
-    if (this.isClosing)
-      this.clock.agenda.at(startOf(cycle + 2, this.clock.cycleMs), Rank.close, () => this.close(cycle + 1));
-  }
-
-  private takeRows(cycle: number): void {
-    for (const index of this.live) this.sample(index, cycle);
-    if (this.changed) {
-      this.totals.add(
-        cycle,
-        0,
-        this.cycleRequests,
-        this.cycleAdmitted,
-        this.limiting,
-        this.limiting > 0 ? 'limiting' : 'allowing',
-      );
-      this.cycleRequests = 0;
-      this.cycleAdmitted = 0;
-      this.changed = false;
-    }
-  }
-
-  private sample(index: number, cycle: number): void {
-    const contract = this.contracts[index]!;
-    contract.advance(cycle);
-    const { count, state } = contract.gate;
-    const requests = this.requests[index]!;
-    if (requests > 0 || count !== this.lastCounts[index] || state !== this.lastStates[index]) {
-      this.timeline!.add(cycle, index, requests, this.admitted[index]!, count, contract.state);
-      this.requests[index] = 0;
-      this.admitted[index] = 0;
-      this.lastCounts[index] = count;
-      this.lastStates[index] = state;
-    }
-    if (count === 0) this.live.delete(index);
-  }
 }

@@ -8,7 +8,7 @@ import { assert } from '../schema/failure.js';
 import type { Ticket } from './agenda.js';
 import type { Clock } from './clock.js';
 import { startOf } from './cycle.js';
-import { GuardedObservable } from './guarded.js';
+import { GuardedObservable, toDriverOf } from './guarded.js';
 import { Rank } from './rank.js';
 
 /** A cycle has begun. */
@@ -31,7 +31,7 @@ export interface CycleOptions {
  */
 export function cyclesOf(clock: Clock, { from }: CycleOptions = {}): Observable<CycleTick> {
   assert(from === undefined || Number.isSafeInteger(from), `there is no cycle ${from}`);
-  return new GuardedObservable<CycleTick>(clock, (subscriber) => {
+  return new GuardedObservable<CycleTick>(toDriverOf(clock), (subscriber) => {
     let next = from ?? clock.cycle() + 1;
     let ticket: Ticket;
     const arm = () => {

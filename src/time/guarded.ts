@@ -1,29 +1,45 @@
-// Owns what happens when an observer throws: its error reaches the driver of the clock, as if a task had thrown it.
-// Leaves what to do about it to the driver: a virtual run throws it, a wall clock hands it to `onError` and goes on.
+// Observables whose observers cannot take the process down: what an observer throws is reported, and the observer stays subscribed.
 import { Observable, type Observer, Subscriber, type Subscription, type TeardownLogic } from 'rxjs';
 import type { Clock } from './clock.js';
 import { Rank } from './rank.js';
 
 type Given<T> = Partial<Observer<T>> | ((value: T) => void) | null | undefined;
 
+/** Is given what an observer throws, and an error that no observer handles. */
+export type Report = (error: unknown) => void;
+
+/** To the driver of a clock, as if a task had thrown it: a virtual run throws it, a wall clock hands it to `onError` and goes on. */
+export function toDriverOf(clock: Clock): Report {
+  return (error) => {
+    // Before all else that is due now, so that a run which ends on errors ends here.
+    clock.agenda.at(clock.now(), Rank.advance, () => {
+      throw error;
+    });
+  };
+}
+
+/** As a warning of the process: on standard error, unless the program listens to warnings. */
+export function warn(error: unknown): void {
+  process.emitWarning(error instanceof Error ? error : String(error));
+}
+
 /**
- * An Observable whose observers cannot take the process down. RxJS itself rethrows what an observer throws, and an error that
- * nobody handles, from a bare timer where nothing can catch it. Here such an error is put on the agenda as a task that
- * throws, due now. The observer stays subscribed.
+ * RxJS itself rethrows what an observer throws, and an error that nobody handles, from a bare timer where nothing can catch it. Here
+ * such an error goes to `report`. The observer stays subscribed.
  *
  * What is piped from it is guarded, too. What is merged with others is not, and can be guarded again.
  */
 export class GuardedObservable<T> extends Observable<T> {
-  constructor(
-    private readonly clock: Clock,
-    subscribe?: (this: Observable<T>, subscriber: Subscriber<T>) => TeardownLogic,
-  ) {
+  readonly #report: Report;
+
+  constructor(report: Report, subscribe?: (this: Observable<T>, subscriber: Subscriber<T>) => TeardownLogic) {
     super(subscribe);
+    this.#report = report;
   }
 
   /** How operators make the next Observable of a pipe; RxJS has Subject override it in the same way. */
   override lift<R>(operator?: GuardedObservable<R>['operator']): Observable<R> {
-    const lifted = new GuardedObservable<R>(this.clock);
+    const lifted = new GuardedObservable<R>(this.#report);
     lifted.source = this;
     lifted.operator = operator;
     return lifted;
@@ -44,12 +60,7 @@ export class GuardedObservable<T> extends Observable<T> {
   }
 
   #guard(observer: Partial<Observer<T>>): Observer<T> {
-    const report = (error: unknown) => {
-      // Before all else that is due now, so that a run which ends on errors ends here.
-      this.clock.agenda.at(this.clock.now(), Rank.advance, () => {
-        throw error;
-      });
-    };
+    const report = this.#report;
     const guarded = (deliver: () => void) => {
       try {
         deliver();

@@ -1,7 +1,7 @@
 // Owns the tests of guarded observables: every error of an observer reaches the driver of the clock.
 import { from, map, mergeMap, type Observable, of, Subject, Subscriber, share, throwError } from 'rxjs';
 import { expect, it } from 'vitest';
-import { GuardedObservable } from '../../src/time/guarded.js';
+import { GuardedObservable, toDriverOf } from '../../src/time/guarded.js';
 import { VirtualClock } from '../../src/time/virtual.js';
 
 const fail = (): never => {
@@ -15,7 +15,9 @@ function errorsOf(
 ) {
   const clock = new VirtualClock(0, 777);
   const saw: unknown[] = [];
-  consume(new GuardedObservable(clock, (subscriber) => source.subscribe(subscriber)), (what) => saw.push(what));
+  consume(new GuardedObservable(toDriverOf(clock), (subscriber) => source.subscribe(subscriber)), (what) =>
+    saw.push(what),
+  );
   const met: string[] = [];
   while (clock.agenda.size > 0) {
     try {
