@@ -91,6 +91,7 @@ export async function drive(world: World, lastCycle: number, watch: Watch, feed?
 /** @returns false when it was stopped before the feed came to its end, or to `lastCycle` */
 async function feedIn(world: World, feed: Feed, lastCycle: number, slice: number, watch: Watch): Promise<boolean> {
   const { signal, onProgress } = watch;
+  if (signal?.aborted === true) return false;
   let next = world.clock.cycle();
   let turn = next + slice;
   let steps = 0;

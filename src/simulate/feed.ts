@@ -119,8 +119,10 @@ export class CycleBuffer implements Feed {
   #counts = new Float64Array(1024);
   readonly #recent = new Uint32Array(RECENT);
   /** Rows that were released, in order; those from `#place` on are still to be handed out. */
-  #order = new Uint32Array(0);
+  #order: Uint32Array = new Uint32Array(0);
   #place = 0;
+  /** Rows of cycles before were released. */
+  #end = Number.NEGATIVE_INFINITY;
 
   /** Rows that are held. */
   get size(): number {
@@ -158,7 +160,6 @@ export class CycleBuffer implements Feed {
     this.#place = 0;
     this.#end = end;
   }
-  #end = Number.NEGATIVE_INFINITY;
 
   next(): number | undefined {
     if (this.#place < this.#order.length) return this.#cycles[this.#order[this.#place]!];

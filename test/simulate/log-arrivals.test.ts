@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { lastInstantOf } from '../../src/simulate/last-instant.js';
+import { lastInstantOf } from '../../src/simulate/drive.js';
 import { drawn, everyCycle, run } from './running.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-'));
