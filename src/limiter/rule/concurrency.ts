@@ -1,0 +1,109 @@
+// A limit on how many requests are in flight at once.
+//
+//   in flight  K |  ______  ____       concurrency         ok = in flight < K
+//                | |      ||           concurrency_queue   else wait in line for at most max_wait; one line for all keys
+//                |_|      v            adaptive            K moves with what was measured: adaptive.ts
+//                0            t
+//
+// A request is in flight from its start for `holdMs`.
+// A cost n is n places.
+// Source: nginx 1.22.1 limit_conn, HAProxy 2.6.12 maxconn and timeout queue.
+import type { Static } from 'typebox';
+import { Type } from '../../schema/json-schema.js';
+import { places, strict, wait } from './fields.js';
+import { LAST_MS, LIMITED, NEVER, type Rule } from './rule.js';
+
+const most = places('How many may be in flight.');
+
+export const ConcurrencyParams = Type.Object({ limit: most }, strict);
+
+export const ConcurrencyQueueParams = Type.Object(
+  {
+    limit: most,
+    max_wait_ms: Type.Optional(wait('How long a request may wait, in ms. Default: for ever.')),
+  },
+  strict,
+);
+
+/** Ends of what is in flight, in order of time. */
+interface InFlight {
+  ends: number[];
+}
+
+/** The first place at which an end lies after `t`. */
+export function endsAfter(ends: readonly number[], t: number): number {
+  let [low, high] = [0, ends.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (ends[middle]! > t) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+function hold(ends: number[], end: number, n: number): void {
+  ends.splice(endsAfter(ends, end), 0, ...new Array<number>(n).fill(Math.min(end, LAST_MS)));
+}
+
+export function concurrency({ limit }: Static<typeof ConcurrencyParams>): Rule<InFlight> {
+  const inFlight = ({ ends }: InFlight, t: number) => ends.length - endsAfter(ends, t);
+  return {
+    fresh: () => ({ ends: [] }),
+    decide(state, t, n, holdMs) {
+      state.ends.splice(0, endsAfter(state.ends, t));
+      if (state.ends.length + n > limit) return LIMITED;
+      hold(state.ends, t + holdMs, n);
+      return 0;
+    },
+    nextAdmission(state, t, n) {
+      if (n > limit) return NEVER;
+      const tooMany = state.ends.length + n - limit;
+      return tooMany <= 0 ? t : Math.max(t, state.ends[tooMany - 1]!);
+    },
+    nextChange: ({ ends }, t) => ends[endsAfter(ends, t)] ?? NEVER,
+    remaining: (state, t) => Math.max(0, limit - inFlight(state, t)),
+    forgettable: (state, t) => inFlight(state, t) === 0,
+  };
+}
+
+/**
+ * The ends are those of the servers: a request takes the one that is free first. What waits has its start fixed when it comes,
+ * because the line is in order and every time in flight is known.
+ */
+export function concurrencyQueue({
+  limit,
+  max_wait_ms = NEVER,
+}: Static<typeof ConcurrencyQueueParams>): Rule<InFlight> {
+  /** When `n` servers are free, at the earliest. */
+  const startOf = ({ ends }: InFlight, t: number, n: number) => {
+    const busy = ends.length + n - limit;
+    return busy <= 0 ? t : Math.max(t, ends[busy - 1]!);
+  };
+  const roomAt = (state: InFlight, t: number) =>
+    max_wait_ms === NEVER
+      ? Number.POSITIVE_INFINITY
+      : Math.max(0, limit - (state.ends.length - endsAfter(state.ends, t + max_wait_ms)));
+  return {
+    shared: true,
+    fresh: () => ({ ends: [] }),
+    decide(state, t, n, holdMs) {
+      if (n > limit) return LIMITED;
+      const start = startOf(state, t, n);
+      if (start - t > max_wait_ms) return LIMITED;
+      state.ends.splice(0, Math.max(0, state.ends.length + n - limit));
+      hold(state.ends, start + holdMs, n);
+      return start - t;
+    },
+    nextAdmission(state, t, n) {
+      if (n > limit) return NEVER;
+      return Math.max(t, max_wait_ms === NEVER ? t : startOf(state, t, n) - max_wait_ms);
+    },
+    nextChange(state, t) {
+      if (max_wait_ms === NEVER) return NEVER;
+      const end = state.ends[endsAfter(state.ends, t + max_wait_ms)];
+      return end === undefined ? NEVER : end - max_wait_ms;
+    },
+    remaining: roomAt,
+    forgettable: ({ ends }, t) => endsAfter(ends, t) === ends.length,
+  };
+}

@@ -1,0 +1,53 @@
+// Fields that several rules have, so that a name means the same in all of them.
+import { Type } from '../../schema/json-schema.js';
+
+/** Ten thousand years: no time in a rule is longer. */
+const MAX_MS = 315_576_000_000_000;
+
+export const strict = { additionalProperties: false } as const;
+
+/** A length of time in ms, above 0. */
+export const length = (description: string) => Type.Number({ minimum: 0.001, maximum: MAX_MS, description });
+
+/** A length of time in ms that may be 0. */
+export const wait = (description: string) => Type.Number({ minimum: 0, maximum: MAX_MS, description });
+
+export const count = (description: string, minimum = 1) =>
+  Type.Integer({ minimum, maximum: 1_000_000_000_000, description });
+
+/** Counts for which the state has a place each. */
+export const places = (description: string) => Type.Integer({ minimum: 1, maximum: 1_000_000, description });
+
+export const amount = (description: string, minimum = 0) =>
+  Type.Number({ minimum, maximum: 1_000_000_000_000, description });
+
+export const flag = (description: string) =>
+  Type.Optional(Type.Boolean({ description: `${description} Default: false.` }));
+
+export const limit = count('How much is admitted in a window.');
+
+export const windowMs = length('Length of the window in ms.');
+
+export const phaseMs = Type.Optional(
+  wait('How much later than the multiples of the window its edges lie, in ms. Default: 0.'),
+);
+
+export const blockMs = Type.Optional(
+  wait('A request that exceeds blocks the key for so long, in ms. Default: 0, no block.'),
+);
+
+export const countRefused = flag('Refused requests count, too.');
+
+export const resetEdge = Type.Optional(
+  Type.Enum(['reset_at_end', 'reset_after_end'], {
+    description:
+      'Whether a request exactly at the end is in the new window (reset_at_end) or in the old one. Default: reset_at_end.',
+  }),
+);
+
+export const expiryEdge = Type.Optional(
+  Type.Enum(['expires_at_end', 'expires_after_end'], {
+    description:
+      'Whether an entry that is exactly one window old has gone (expires_at_end) or not yet. Default: expires_at_end.',
+  }),
+);

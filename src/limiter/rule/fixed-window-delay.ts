@@ -1,0 +1,62 @@
+// A fixed window that holds requests back.
+//
+//   fixed_window_delay         d = max(0, count - free) * step                       nothing is refused
+//   fixed_window_exec_evenly   d = ceil(msLeft / (pointsLeft + 2)), at least count * W / L from the second request on
+//
+//   delay  |        /|           free = 3: three at once, then one step more for each
+//          |      /  |
+//          |____/    |____
+//          0         W    t
+//
+// Source: express-slow-down 3, rate-limiter-flexible 11 with execEvenly.
+import type { Static } from 'typebox';
+import { Type } from '../../schema/json-schema.js';
+import { count, limit, resetEdge, strict, wait, windowMs } from './fields.js';
+import { fixedWindow } from './fixed-window.js';
+import { LIMITED, type Rule } from './rule.js';
+
+export const FixedWindowDelayParams = Type.Object(
+  {
+    free: count('How many requests of a window are not held.', 0),
+    step_ms: wait('How much longer each further request is held, in ms.'),
+    window_ms: windowMs,
+    align: Type.Optional(Type.Literal('first', { description: 'A window begins at the first request.' })),
+    edge: resetEdge,
+  },
+  strict,
+);
+
+export const ExecEvenlyParams = Type.Object({ limit, window_ms: windowMs }, strict);
+
+export function fixedWindowDelay(params: Static<typeof FixedWindowDelayParams>, grainMs: number): Rule {
+  const { window_ms, edge, free, step_ms } = params;
+  const most = Number.MAX_SAFE_INTEGER;
+  const window = fixedWindow({ limit: most, window_ms, ...(edge === undefined ? {} : { edge }) }, grainMs);
+  return {
+    ...window,
+    decide(state, t, n, holdMs) {
+      window.decide(state as never, t, n, holdMs);
+      const taken = most - window.remaining(state as never, t);
+      return Math.max(0, taken - free) * step_ms;
+    },
+    nextAdmission: (_, t) => t,
+    nextChange: (state, t) => window.nextChange(state as never, t),
+    remaining: () => Number.POSITIVE_INFINITY,
+  } as Rule;
+}
+
+export function execEvenly({ limit: most, window_ms }: Static<typeof ExecEvenlyParams>, grainMs: number): Rule {
+  const window = fixedWindow({ limit: most, window_ms, count_refused: true }, grainMs);
+  return {
+    ...window,
+    decide(state, t, n, holdMs) {
+      if (window.decide(state as never, t, n, holdMs) === LIMITED) return LIMITED;
+      const left = window.remaining(state as never, t);
+      const taken = most - left;
+      if (taken <= n) return 0;
+      const delay = Math.ceil((window.waits?.windowEnd?.(state as never, t) ?? 0) / (left + 2));
+      const least = window_ms / most;
+      return delay < least ? taken * least : delay;
+    },
+  } as Rule;
+}

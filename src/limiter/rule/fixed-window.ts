@@ -1,0 +1,129 @@
+// A count that starts again with every window.
+//
+//   count  10 |     ______            ____       over(t):  count = 0, a new window
+//             |  __|      |   _______|           count_refused: count += n, ok = count <= L
+//             |_|         |__|                   else           ok = count + n <= L, and only then count += n
+//             0           W  t                   a window opens at the first request (align first), or at multiples of W
+//
+// Source: OTHER-LIMITERS section 1, express-rate-limit 8, @fastify/rate-limit 11, rate-limiter-flexible 11, koa-ratelimit 6.
+import type { Static } from 'typebox';
+import { Type } from '../../schema/json-schema.js';
+import { blockMs, countRefused, flag, limit, phaseMs, resetEdge, strict, wait, windowMs } from './fields.js';
+import { counted, LAST_MS, LIMITED, NEVER, type Rule } from './rule.js';
+
+export const FixedWindowParams = Type.Object(
+  {
+    limit,
+    window_ms: windowMs,
+    align: Type.Optional(
+      Type.Enum(['first', 'epoch', 'construction'], {
+        description:
+          'Where windows begin: at the first request, at multiples since 1970, at the start of the process. Default: first.',
+      }),
+    ),
+    phase_ms: phaseMs,
+    edge: resetEdge,
+    count_refused: countRefused,
+    refused_restart_window: flag('A refused request starts the window again, with the count as it is.'),
+    every_hit_restarts_window: flag('Every request moves the end of the window to one window from now.'),
+    refused_backoff: Type.Optional(
+      Type.Number({
+        minimum: 1,
+        maximum: 10,
+        description: 'A refused request moves the end to window * backoff ^ (count - limit - 1) from now.',
+      }),
+    ),
+    block_ms: blockMs,
+    local_block_ms: Type.Optional(
+      wait('A refused request blocks the key in this process, in ms; the count does not move in the block.'),
+    ),
+    refused_rearm: flag('Each request that is refused in the local block starts it again.'),
+    state_ttl_from_last_admit_ms: Type.Optional(
+      wait('The state is forgotten so long after the last admitted request, in ms.'),
+    ),
+    ban_status_after: Type.Optional(
+      Type.Integer({
+        minimum: -1,
+        maximum: 1_000_000,
+        description: 'From so many refused requests on the status is 403; decides nothing.',
+      }),
+    ),
+    announce: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 100,
+        description: 'What the product announces as the wait; decides nothing.',
+      }),
+    ),
+    resolution_us: Type.Optional(
+      Type.Number({
+        minimum: 0.001,
+        maximum: 1_000_000,
+        description: 'Step of the clock in microseconds; clock_resolution_ms goes before.',
+      }),
+    ),
+  },
+  strict,
+);
+type Params = Static<typeof FixedWindowParams>;
+
+/** `endMs` is -1 before the first window, or an edge of the grid of the process. */
+interface State {
+  endMs: number;
+  count: number;
+  admittedMs: number;
+}
+
+export function fixedWindow(params: Omit<Params, 'limit'> & { limit: number }, grainMs: number): Rule<State> {
+  const { limit: most, window_ms: span, align = 'first', phase_ms: phase = 0 } = params;
+  const { refused_restart_window: restart = false, every_hit_restarts_window: elastic = false } = params;
+  const { count_refused: countsRefused = false, refused_backoff: backoff, block_ms: block = 0 } = params;
+  const atEnd = (params.edge ?? 'reset_at_end') === 'reset_at_end';
+  const ttl = params.state_ttl_from_last_admit_ms ?? NEVER;
+
+  const isOver = (state: State, t: number) =>
+    (atEnd ? t >= state.endMs : t > state.endMs) || t >= state.admittedMs + ttl;
+  /** When a request would be in no window that is open now. */
+  const overAt = (state: State) => Math.min(atEnd ? state.endMs : state.endMs + grainMs, state.admittedMs + ttl);
+  /** The edges of a grid are whole windows from any other edge, so the last end serves as the origin. */
+  const endFrom = (state: State, t: number) => {
+    if (align === 'first') return t + span;
+    const from = align === 'epoch' ? phase : state.endMs;
+    const windows = (t - from) / span;
+    return from + span * (atEnd ? Math.floor(windows) + 1 : Math.ceil(windows));
+  };
+  const countAt = (state: State, t: number) => (isOver(state, t) ? 0 : state.count);
+
+  return {
+    fresh: (madeMs) => ({ endMs: align === 'construction' ? madeMs + phase : -1, count: 0, admittedMs: 0 }),
+    decide(state, t, n) {
+      const over = isOver(state, t);
+      const before = over ? 0 : state.count;
+      const after = before + n;
+      const ok = after <= most;
+      if (!ok && !countsRefused) return LIMITED;
+      if (over) state.endMs = endFrom(state, t);
+      state.count = counted(before, n);
+      if (ok) {
+        state.admittedMs = t;
+        if (elastic) state.endMs = t + span;
+        return 0;
+      }
+      if (elastic || restart) state.endMs = t + span;
+      else if (backoff !== undefined) state.endMs = Math.min(t + span * backoff ** (state.count - most - 1), LAST_MS);
+      else if (block > 0 && before <= most) state.endMs = t + block;
+      return LIMITED;
+    },
+    nextAdmission(state, t, n) {
+      if (n > most) return NEVER;
+      return countAt(state, t) + n <= most ? t : Math.max(t, overAt(state));
+    },
+    nextChange: (state, t) => (countAt(state, t) > 0 ? overAt(state) : NEVER),
+    remaining: (state, t) => Math.max(0, most - countAt(state, t)),
+    forgettable: isOver,
+    waits: {
+      windowEnd: (state, t) => (isOver(state, t) ? endFrom(state, t) : state.endMs) - t,
+      backoff: (state) => Math.min(span * 2 ** Math.max(0, state.count - most - 1), LAST_MS),
+    },
+  };
+}

@@ -1,0 +1,46 @@
+// The generic cell rate algorithm: one number, the theoretical arrival time of the next request.
+//
+//   TAT' = max(TAT, t) + n T         ok = t >= TAT' - (tau + T), and only then TAT = TAT'
+//
+//      t            TAT     TAT'
+//   ---|-------------|---T---|----  time        the same decisions as a continuous bucket of capacity tau / T + 1, full at first
+//      |<- at most tau + T ->|
+//
+// Source: redis-cell 0.5 (CL.THROTTLE), throttled; ITU-T I.371 for the name.
+import type { Static } from 'typebox';
+import { Type } from '../../schema/json-schema.js';
+import { length, strict, wait } from './fields.js';
+import { GRAIN_MS, LIMITED, NEVER, type Rule } from './rule.js';
+
+export const GcraParams = Type.Object(
+  {
+    T_ms: length('Time between two requests at the rate, in ms.'),
+    tau_ms: wait('How much earlier than at the rate a request may come, in ms: burst * T.'),
+  },
+  strict,
+);
+
+interface State {
+  tatMs: number;
+}
+
+export function gcra({ T_ms: T, tau_ms: tau }: Static<typeof GcraParams>): Rule<State> {
+  const most = Math.floor((tau + T + GRAIN_MS) / T);
+  const excess = (state: State, t: number, n: number) => Math.max(state.tatMs - t, 0) + n * T - (tau + T);
+  const roomAt = (state: State, t: number) => Math.floor((tau + T + GRAIN_MS - Math.max(state.tatMs - t, 0)) / T);
+  return {
+    fresh: () => ({ tatMs: 0 }),
+    decide(state, t, n) {
+      if (excess(state, t, n) > GRAIN_MS) return LIMITED;
+      state.tatMs = Math.max(state.tatMs, t) + n * T;
+      return 0;
+    },
+    nextAdmission: (state, t, n) => (n > most ? NEVER : t + Math.max(0, excess(state, t, n))),
+    nextChange(state, t) {
+      const room = roomAt(state, t);
+      return room >= most ? NEVER : t + Math.max(GRAIN_MS, excess(state, t, room + 1));
+    },
+    remaining: (state, t) => Math.max(0, roomAt(state, t)),
+    forgettable: ({ tatMs }, t) => tatMs <= t,
+  };
+}

@@ -1,0 +1,93 @@
+// Modifiers that work on any rule: a block after a refusal, and the step of a clock.
+//
+//   blocking     refused at t  ->  all refused until t + block, and the rule is not asked    rearm: each one starts the block again
+//   on a clock   the rule sees floor(t / step) * step, and never a time before the latest that it saw
+//
+// Source: rate-limiter-flexible 11 (inMemoryBlockOnConsumed), Bottleneck 2.19 (BLOCK, with rearm); Redis, nginx, PHP for the clocks.
+import { LIMITED, NEVER, type Rule, type Waits } from './rule.js';
+
+interface Blocked<State> {
+  untilMs: number;
+  inner: State;
+}
+
+export function blocking<State>(rule: Rule<State>, blockMs: number, rearm: boolean): Rule<Blocked<State>> {
+  return {
+    fresh: (madeMs) => ({ untilMs: -1, inner: rule.fresh(madeMs) }),
+    decide(state, t, n, holdMs) {
+      if (t < state.untilMs) {
+        if (rearm) state.untilMs = t + blockMs;
+        return LIMITED;
+      }
+      const delay = rule.decide(state.inner, t, n, holdMs);
+      if (delay === LIMITED) state.untilMs = t + blockMs;
+      return delay;
+    },
+    nextAdmission: (state, t, n) => rule.nextAdmission(state.inner, Math.max(t, state.untilMs), n),
+    nextChange: ({ inner, untilMs }, t) => (t < untilMs ? untilMs : rule.nextChange(inner, t)),
+    remaining: ({ inner, untilMs }, t) => (t < untilMs ? 0 : rule.remaining(inner, t)),
+    forgettable: ({ inner, untilMs }, t) => t >= untilMs && rule.forgettable(inner, t),
+    ...(rule.waits?.windowEnd && {
+      waits: {
+        windowEnd: ({ inner, untilMs }, t) => (t < untilMs ? untilMs - t : (rule.waits?.windowEnd?.(inner, t) ?? 0)),
+      },
+    }),
+  };
+}
+
+/** `atMs` is the latest time that was seen. */
+interface Clocked<State> {
+  atMs: number;
+  inner: State;
+}
+
+/** @param stepMs undefined for a clock in continuous time */
+export function onClock<State>(rule: Rule<State>, stepMs: number | undefined): Rule<Clocked<State>> {
+  // A time that was written down as a multiple of a fine step is one, although doubles near 2^41 have coarse steps.
+  const read =
+    stepMs === undefined
+      ? (t: number) => t
+      : stepMs === 1
+        ? Math.floor
+        : (t: number) => Math.floor(t / stepMs + 0.25) * stepMs;
+  const seen = ({ atMs }: Clocked<State>, t: number) => Math.max(atMs, read(t));
+  /** The first time from `from` on that is read as `t` or later. */
+  const whenRead = (t: number, from: number) =>
+    t === NEVER || stepMs === undefined ? t : Math.max(from, Math.ceil(t / stepMs - 1e-3) * stepMs);
+  const { waits } = rule;
+  return {
+    ...(rule.shared && { shared: true }),
+    fresh(madeMs) {
+      const atMs = read(madeMs);
+      return { atMs, inner: rule.fresh(atMs) };
+    },
+    decide(state, t, n, holdMs) {
+      state.atMs = seen(state, t);
+      return rule.decide(state.inner, state.atMs, n, holdMs);
+    },
+    nextAdmission(state, t, n) {
+      const now = seen(state, t);
+      const at = rule.nextAdmission(state.inner, now, n);
+      return at <= now ? t : whenRead(at, t);
+    },
+    nextChange: (state, t) => whenRead(rule.nextChange(state.inner, seen(state, t)), t),
+    remaining: (state, t) => rule.remaining(state.inner, seen(state, t)),
+    forgettable: (state, t) => state.atMs <= t && rule.forgettable(state.inner, seen(state, t)),
+    ...(waits && { waits: waitsOnClock(waits, seen) }),
+  };
+}
+
+function waitsOnClock<State>(
+  waits: Waits<State>,
+  seen: (state: Clocked<State>, t: number) => number,
+): Waits<Clocked<State>> {
+  const names = ['windowEnd', 'wholeTokens', 'wholeIntervals', 'backoff'] as const;
+  return Object.fromEntries(
+    names
+      .filter((name) => waits[name] !== undefined)
+      .map((name) => [
+        name,
+        (state: Clocked<State>, t: number, n: number) => waits[name]!(state.inner, seen(state, t), n),
+      ]),
+  );
+}

@@ -1,0 +1,83 @@
+// Weir's own rule as one among the others: a count over whole cycles in which every request counts.
+//
+//   | 2 | 0 | 5 | 1 |        count = 8; admitted = count <= threshold after the request was counted
+//     c-3 c-2 c-1  c         c = floor(t / cycle); the cycle c - within leaves when c begins
+//
+// The ring of counts is that of window.ts. Source: LIMITER.md.
+import type { Static } from 'typebox';
+import { Type } from '../../schema/json-schema.js';
+import { addTo, advanceTo, cycleOfWindow, RollingWindow, windowCells } from '../window.js';
+import { count, length, strict } from './fields.js';
+import { LIMITED, NEVER, type Rule } from './rule.js';
+
+export const RollingCountParams = Type.Object(
+  {
+    threshold: Type.Optional(count('Requests that a window may hold. Default: 100.')),
+    within: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 100_000, description: 'Length of the window in cycles. Default: 60.' }),
+    ),
+    cycle_ms: Type.Optional(length('Length of a cycle in ms. Default: 777.')),
+  },
+  strict,
+);
+
+export function rollingCount({
+  threshold = 100,
+  within = 60,
+  cycle_ms = 777,
+}: Static<typeof RollingCountParams>): Rule<State> {
+  return cycleWindow({ limit: threshold, within, cycleMs: cycle_ms, countsRefused: true, fromMade: false });
+}
+
+/** Cycles are counted from `originMs`; `cells` are those of one window. */
+interface State {
+  originMs: number;
+  cells: Float64Array;
+}
+
+interface Options {
+  readonly limit: number;
+  readonly within: number;
+  readonly cycleMs: number;
+  readonly countsRefused: boolean;
+  /** Whether cycles begin when the limiter was made, or at multiples since 1970. */
+  readonly fromMade: boolean;
+}
+
+export function cycleWindow({ limit, within, cycleMs, countsRefused, fromMade }: Options): Rule<State> {
+  const cycleAt = ({ originMs }: State, t: number) => Math.floor((t - originMs) / cycleMs);
+  const windowOf = (cells: Float64Array) => new RollingWindow(within, cycleOfWindow(cells, 0), { array: cells, at: 0 });
+  /** What the window holds at `t` if nothing arrives. */
+  const windowAt = (state: State, t: number) => {
+    const window = windowOf(state.cells.slice());
+    window.advance(cycleAt(state, t));
+    return window;
+  };
+  const timeOfAtMost = (state: State, window: RollingWindow, most: number) =>
+    state.originMs + (window.cycle + window.cyclesUntilAtMost(most)) * cycleMs;
+  return {
+    fresh(madeMs) {
+      const state = { originMs: fromMade ? madeMs : 0, cells: new Float64Array(windowCells(within)) };
+      // The window takes its cells as they are.
+      new RollingWindow(within, cycleAt(state, madeMs), { array: state.cells, at: 0 });
+      return state;
+    },
+    decide(state, t, n) {
+      const before = advanceTo(state.cells, 0, cycleAt(state, t));
+      const ok = before + n <= limit;
+      if (ok || countsRefused) addTo(state.cells, 0, Math.min(n, Number.MAX_SAFE_INTEGER - before));
+      return ok ? 0 : LIMITED;
+    },
+    nextAdmission(state, t, n) {
+      if (n > limit) return NEVER;
+      const window = windowAt(state, t);
+      return window.count + n <= limit ? t : timeOfAtMost(state, window, limit - n);
+    },
+    nextChange(state, t) {
+      const window = windowAt(state, t);
+      return window.count === 0 ? NEVER : timeOfAtMost(state, window, window.count - 1);
+    },
+    remaining: (state, t) => Math.max(0, limit - windowAt(state, t).count),
+    forgettable: (state, t) => windowAt(state, t).count === 0,
+  };
+}

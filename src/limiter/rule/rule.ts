@@ -1,0 +1,126 @@
+// What every rule of a limiter is: one interface for windows, buckets, queues and limits on concurrency.
+//
+//   (state, request) -> [state, decision]        request = time in ms, cost n, time in flight
+//
+//   decide         0 admitted at once | d > 0 admitted, held d ms | LIMITED
+//   nextAdmission  the earliest time at which a request of cost n would be admitted, if nothing else arrives
+//   nextChange     the earliest time after now at which `remaining` may change, if nothing arrives
+//
+// A state is plain data (numbers, arrays, typed arrays): it can be copied, stored and sent. `decide` changes it in place, because a
+// new object for every request costs half of the speed; `step` is the pure form, and a property holds the two to each other.
+//
+// Promised by every rule:
+//   - A clock that steps back stands still: a request is decided at the latest time that was seen (nginx: see there).
+//   - A refused request of cost n changes no state, except where the rule says that refused requests count.
+//   - Counts saturate at 2^53 - 1, and are never negative. A cost is an integer from 1 to 2^53 - 1.
+//   - Times are ms since any epoch, from 0 to 2^53.
+
+/** What `decide` returns for a request that is refused. */
+export const LIMITED = -1;
+
+/** The time of what never happens. */
+export const NEVER = Number.POSITIVE_INFINITY;
+
+/**
+ * The finest step of a clock that counts in continuous time: two steps of a double near 2^41 ms, where Unix times lie. Instants
+ * nearer than this are the same instant.
+ */
+export const GRAIN_MS = 2 ** -11;
+
+/** The latest time. An expiry that lies beyond is cut to it. */
+export const LAST_MS = 2 ** 53;
+
+export interface Rule<State = unknown> {
+  /** One state serves all keys: what waits for a server does not ask who sent it. */
+  readonly shared?: true;
+  /** The rule says itself what a clock that steps back means, and how fine it is. */
+  readonly ownClock?: true;
+  /** The state of a key that was never asked, of a limiter made at `madeMs`. */
+  fresh(madeMs: number): State;
+  /**
+   * Decides a request and charges it.
+   * @param n cost, an integer >= 1
+   * @param holdMs how long the request is in flight once it starts; only limits on concurrency look at it
+   * @returns the delay in ms, or LIMITED
+   */
+  decide(state: State, tMs: number, n: number, holdMs: number): number;
+  /** The earliest time >= `tMs` at which `decide` would admit a request of cost `n`; NEVER if it would not. */
+  nextAdmission(state: State, tMs: number, n: number): number;
+  /** The earliest time > `tMs` at which `remaining` may change if nothing arrives; NEVER if it does not. */
+  nextChange(state: State, tMs: number): number;
+  /** How many requests of cost 1 would be admitted now, with or without a delay; Infinity if all. */
+  remaining(state: State, tMs: number): number;
+  /** Whether a fresh state decides as this one does, from now on. */
+  forgettable(state: State, tMs: number): boolean;
+  /** Waits that products announce instead of the true one; undefined where the rule has no such figure. */
+  readonly waits?: Waits<State>;
+}
+
+/** All in ms from `tMs`, after a request of cost `n` was refused. */
+export interface Waits<State> {
+  /** Until the window ends. */
+  windowEnd?(state: State, tMs: number): number;
+  /** Until the tokens are there, without the wait that the rule would allow. */
+  wholeTokens?(state: State, tMs: number, n: number): number;
+  /** Intervals of a grid that bring the tokens, counted from now rather than from the last tick. */
+  wholeIntervals?(state: State, tMs: number, n: number): number;
+  /** W * 2^(count - limit - 1). */
+  backoff?(state: State, tMs: number): number;
+}
+
+export interface Request {
+  readonly tMs: number;
+  /** Cost, an integer >= 1. Default: 1. */
+  readonly n?: number | undefined;
+  /** How long it is in flight, in ms. Default: 0. */
+  readonly holdMs?: number | undefined;
+}
+
+export interface Decision {
+  readonly admitted: boolean;
+  /** How long an admitted request is held, in ms. */
+  readonly delayMs: number;
+  /** See `Rule.remaining`, after this request. */
+  readonly remaining: number;
+  /** Ms after which the same request would be admitted, if nothing else arrives; 0 when it was admitted, Infinity for never. */
+  readonly retryAfterMs: number;
+}
+
+/** The pure form: what `decide` does, on a copy of the state. */
+export function step<State>(rule: Rule<State>, state: State, request: Request): [state: State, decision: Decision] {
+  const next = structuredClone(state);
+  return [next, decideFully(rule, next, request)];
+}
+
+/** As `decide`, with all that is known of the decision. */
+export function decideFully<State>(rule: Rule<State>, state: State, { tMs, n = 1, holdMs = 0 }: Request): Decision {
+  const delay = rule.decide(state, tMs, n, holdMs);
+  const admitted = delay !== LIMITED;
+  return {
+    admitted,
+    delayMs: admitted ? delay : 0,
+    remaining: rule.remaining(state, tMs),
+    retryAfterMs: admitted ? 0 : rule.nextAdmission(state, tMs, n) - tMs,
+  };
+}
+
+/**
+ * The first of `from`, `from + grainMs`, … up to `to` at which `holds`, by bisection; `holds` stays true once it is. NEVER if it does
+ * not hold at the last one.
+ */
+export function firstTime(from: number, to: number, grainMs: number, holds: (tMs: number) => boolean): number {
+  if (holds(from)) return from;
+  let [low, high] = [0, Math.ceil((to - from) / grainMs)];
+  if (!holds(from + high * grainMs)) return NEVER;
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (holds(from + middle * grainMs)) high = middle;
+    else low = middle;
+  }
+  return from + high * grainMs;
+}
+
+/** A sum of counts that stays exact. */
+export function counted(before: number, n: number): number {
+  return Math.min(before + n, Number.MAX_SAFE_INTEGER);
+}

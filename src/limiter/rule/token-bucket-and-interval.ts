@@ -1,0 +1,60 @@
+// A token bucket AND a count of the tokens taken in the current interval.
+//
+//   if t - s >= I:  s = t, taken = 0       at any call, also one that is refused; so there is no double burst over an edge
+//   ok = n <= L - taken and n <= bucket
+//
+// Source: limiter 4, RateLimiter.tryRemoveTokens.
+import type { Static } from 'typebox';
+import { Type } from '../../schema/json-schema.js';
+import { amount, length, strict } from './fields.js';
+import { LIMITED, NEVER, type Rule } from './rule.js';
+import { continuousBucket } from './token-bucket.js';
+
+export const TokenBucketAndIntervalParams = Type.Object(
+  {
+    rate: amount('How many tokens come back in per_ms, and may be taken in an interval.', 0.000001),
+    per_ms: length('See rate.'),
+    capacity: amount('The most tokens there are; there are as many at first.', 0.000001),
+    interval_ms: length('Length of the interval in ms.'),
+  },
+  strict,
+);
+
+interface State {
+  startMs: number;
+  taken: number;
+  bucket: ReturnType<ReturnType<typeof continuousBucket>['fresh']>;
+}
+
+export function bucketAndInterval(params: Static<typeof TokenBucketAndIntervalParams>): Rule<State> {
+  const { rate, per_ms, capacity, interval_ms: span } = params;
+  const bucket = continuousBucket({ rate, per_ms, capacity, exact_float: true });
+  const isOver = (state: State, t: number) => t - state.startMs >= span;
+  const left = (state: State, t: number) => rate - (isOver(state, t) ? 0 : state.taken);
+  return {
+    fresh: (madeMs) => ({ startMs: madeMs, taken: 0, bucket: bucket.fresh(madeMs) }),
+    decide(state, t, n) {
+      if (n > capacity) return LIMITED;
+      if (isOver(state, t)) {
+        state.startMs = t;
+        state.taken = 0;
+      }
+      if (n > rate - state.taken || bucket.decide(state.bucket, t, n, 0) === LIMITED) return LIMITED;
+      state.taken += n;
+      return 0;
+    },
+    nextAdmission(state, t, n) {
+      if (n > rate) return NEVER;
+      const inBucket = bucket.nextAdmission(state.bucket, t, n);
+      return n <= left(state, t) ? inBucket : Math.max(inBucket, state.startMs + span);
+    },
+    nextChange(state, t) {
+      const inBucket = bucket.nextChange(state.bucket, t);
+      return isOver(state, t) || state.taken === 0 ? inBucket : Math.min(inBucket, state.startMs + span);
+    },
+    remaining: (state, t) => Math.max(0, Math.floor(Math.min(left(state, t), bucket.remaining(state.bucket, t)))),
+    // The interval begins where the first call after it lies, which a new state does not know.
+    forgettable: () => false,
+    waits: { wholeTokens: (state, t, n) => bucket.nextAdmission(state.bucket, t, n) - t },
+  };
+}

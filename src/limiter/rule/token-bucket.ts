@@ -1,0 +1,110 @@
+// Tokens that come back at a rate, up to a capacity.
+//
+//   tokens  B |\        ______      continuous      b = min(B, b + (t - last) * r); ok = b >= n, then b -= n
+//             | \   /\ /            interval        k = floor((t - grid) / P); b = min(B, b + k * q): token-bucket-interval.ts
+//             |  \_/  v             interval_trunc  whole tokens, fractions are lost: token-bucket-trunc.ts
+//             0            t
+//
+//   max_wait_ms   also ok if (n - b) / r <= max_wait: b becomes negative, and the request is held for that long
+//
+// Source: golang.org/x/time/rate, Traefik, limiter 4 (TokenBucket), @convex-dev/rate-limiter, Bucket4j greedy, Envoy since 1.31.
+import type { Static } from 'typebox';
+import { Type } from '../../schema/json-schema.js';
+import { amount, blockMs, flag, length, phaseMs, strict, wait } from './fields.js';
+import { GRAIN_MS, LAST_MS, LIMITED, NEVER, type Rule } from './rule.js';
+
+export const TokenBucketParams = Type.Object(
+  {
+    rate: amount('How many tokens come back in per_ms.', 0.000001),
+    per_ms: length('See rate; for interval refill, the length of the interval.'),
+    capacity: amount('The most tokens there are.', 0.000001),
+    initial: Type.Optional(amount('Tokens at first. Default: the capacity.')),
+    refill: Type.Optional(
+      Type.Enum(['continuous', 'interval', 'interval_trunc'], {
+        description: 'How tokens come back. Default: continuous.',
+      }),
+    ),
+    align: Type.Optional(
+      Type.Enum(['first', 'epoch', 'construction'], {
+        description:
+          'Where intervals begin: at the first request, at multiples since 1970, at the start of the process. Default: construction.',
+      }),
+    ),
+    phase_ms: phaseMs,
+    max_wait_ms: Type.Optional(wait('A request is held rather than refused up to so long, in ms. Default: 0.')),
+    allow_over_capacity: flag('A cost above the capacity may wait for its tokens.'),
+    exact_float: flag('Tokens are compared as the doubles that they are, without a grain of the clock.'),
+    stale_tick_when_full: flag(
+      'While full the grid stands still, so that the first token taken is given back at once.',
+    ),
+    block_ms: blockMs,
+    forget_when_full: flag(
+      'The state is forgotten when the bucket would be full, counted in intervals from the last admitted request.',
+    ),
+    state_ttl_from_last_admit_ms: Type.Optional(
+      wait('The state is forgotten so long after the last admitted request, in ms.'),
+    ),
+  },
+  strict,
+);
+export type TokenBucketParams = Static<typeof TokenBucketParams>;
+
+interface State {
+  tokens: number;
+  atMs: number;
+  goneMs: number;
+}
+
+export function continuousBucket(params: TokenBucketParams): Rule<State> {
+  const { rate, per_ms: per, capacity, initial = capacity, max_wait_ms: maxWait = 0 } = params;
+  const { allow_over_capacity: overCapacity = false, exact_float: exact = false } = params;
+  const ttl = params.state_ttl_from_last_admit_ms;
+  const perMs = rate / per;
+  /** A bucket that lacks less than comes back within a grain of the clock lacks nothing. */
+  const grain = exact ? 0 : GRAIN_MS;
+  const level = (state: State, t: number) =>
+    t >= state.goneMs ? capacity : Math.min(capacity, state.tokens + (t - state.atMs) * perMs);
+  /** Ms until `n` are there. */
+  const waitFor = (tokens: number, n: number) => (n - tokens <= 0 ? 0 : (n - tokens) / perMs);
+  const tooMany = (n: number) => n > capacity && !overCapacity;
+  /** From `ms` on, the first time at which the bucket says so itself. */
+  const settled = (state: State, ms: number, n: number) => {
+    let at = ms;
+    while (waitFor(level(state, at), n) > maxWait + grain) at += GRAIN_MS;
+    return at;
+  };
+  return {
+    fresh: (madeMs) => ({ tokens: initial, atMs: madeMs, goneMs: LAST_MS }),
+    decide(state, t, n) {
+      const tokens = level(state, t);
+      const waits = waitFor(tokens, n);
+      if (tooMany(n) || waits > maxWait + grain) {
+        if (exact) {
+          state.tokens = tokens;
+          state.atMs = t;
+        }
+        return LIMITED;
+      }
+      state.tokens = tokens - n;
+      state.atMs = t;
+      if (ttl !== undefined) state.goneMs = t + ttl;
+      return waits <= grain ? 0 : waits;
+    },
+    nextAdmission(state, t, n) {
+      if (tooMany(n)) return NEVER;
+      const waits = waitFor(level(state, t), n);
+      if (waits <= maxWait + grain) return t;
+      return Math.min(settled(state, t + waits - maxWait, n), state.goneMs);
+    },
+    nextChange(state, t) {
+      const tokens = level(state, t);
+      if (tokens >= capacity) return NEVER;
+      const credit = (maxWait + grain) * perMs;
+      const next = Math.min(capacity, Math.floor(tokens + credit) + 1 - credit);
+      return Math.min(t + Math.max(GRAIN_MS, waitFor(tokens, next)), state.goneMs);
+    },
+    remaining: (state, t) => Math.max(0, Math.floor(level(state, t) + (maxWait + grain) * perMs)),
+    forgettable: (state, t) => initial === capacity && level(state, t) >= capacity,
+    waits: { wholeTokens: (state, t, n) => waitFor(level(state, t), n) },
+  };
+}
