@@ -5,6 +5,7 @@ import { openReportFolder, type ReportFolder, safeName, type WrittenReport } fro
 import type { Reported } from '../report/reported.js';
 import { summaryText } from '../report/summary.js';
 import { reportText } from '../report/text.js';
+import { foundWords } from '../report/words.js';
 import { exitCodes, worstExit } from './ending.js';
 import { exitOfStop } from './interrupt.js';
 import { terminalAtHand } from './terminal.js';
@@ -41,7 +42,7 @@ export function printFindings(
   const [only] = runs;
   if (runs.length === 1 && only !== undefined) process.stdout.write(`${reportText(only, terminal)}\n`);
   else {
-    for (const run of runs.filter(({ outcome }) => outcome.verdict !== 'held'))
+    for (const run of runs.filter(({ outcome }) => exitCodes[outcome.verdict] !== 0))
       process.stdout.write(`${failedText(run.outcome)}\n`);
     process.stdout.write(`${summaryText(outcomes, terminal)}\n`);
   }
@@ -51,10 +52,11 @@ export function printFindings(
 }
 
 /** Which expectations did not hold, with expected and actual. */
-function failedText({ scenario, expectations }: Outcome): string {
+function failedText(outcome: Outcome): string {
+  const { scenario, expectations } = outcome;
   const failed = expectations.filter(({ held }) => !held);
   return [
     `${scenario}:`,
-    ...failed.map(({ name, expected, actual }) => `  ${name}: expected ${expected}, found ${actual ?? 'nothing'}`),
+    ...failed.map((one) => `  ${one.name}: expected ${one.expected}, ${foundWords(one, outcome)}`),
   ].join('\n');
 }

@@ -1,14 +1,12 @@
 // `weir simulate`: scenarios in virtual time, one after the other, each with its report.
 import type { Argv } from 'yargs';
-import { digestOf } from '../outcome/digest.js';
-import type { Outcome } from '../outcome/schema.js';
 import type { WrittenReport } from '../report/folder.js';
 import type { Reported } from '../report/reported.js';
 import { alignedTable } from '../report/terminal-text.js';
 import { type LoadedScenario, loadScenario } from '../scenario/load.js';
 import { Failure } from '../schema/failure.js';
 import { type ActorState, actorStates } from '../simulate/actor-states.js';
-import { replicate } from '../simulate/replicate.js';
+import { replicate, withReplications } from '../simulate/replicate.js';
 import { type Run, simulate } from '../simulate/simulate.js';
 import type { GivenTo } from './command.js';
 import { folderFor, printFindings } from './findings.js';
@@ -141,13 +139,13 @@ async function runOne(path: string, scenario: LoadedScenario, given: Given, sign
   tracer?.close();
   if (given.until !== undefined && !given.json) process.stdout.write(`${actorTable(states?.() ?? [])}\n`);
   if (given.replications === undefined || signal.aborted) return run;
-  return withReplications(path, run, given, signal);
+  return replicated(path, run, given, signal);
 }
 
-async function withReplications(path: string, run: Run, given: Given, signal: AbortSignal): Promise<Run> {
+async function replicated(path: string, run: Run, given: Given, signal: AbortSignal): Promise<Run> {
   const { outcome } = run;
   const progress = new Progress(`${outcome.scenario} replications`);
-  const replicated = await replicate(path, {
+  const found = await replicate(path, {
     seed: outcome.seed,
     n: given.replications ?? 0,
     signal,
@@ -155,14 +153,11 @@ async function withReplications(path: string, run: Run, given: Given, signal: Ab
     onProgress: (done, n) => progress.tell(done / n, `${done} of ${n}`),
   });
   progress.clear();
-  if (replicated === undefined) return run;
-  const { replications, band } = replicated;
-  const isCut = replications.n < (given.replications ?? 0);
-  const { digest: _, ...rest } = { ...outcome, ...(isCut ? { partial: true } : {}), replications };
-  const sealed: Outcome = { ...rest, digest: digestOf(rest) };
+  if (found === undefined) return run;
+  const { band } = found;
   return {
     ...run,
-    outcome: sealed,
+    outcome: withReplications(outcome, found, given.replications ?? 0),
     ...(band === undefined ? {} : { series: { ...(run.series ?? { cycle: [] }), band } }),
   };
 }

@@ -54,7 +54,8 @@ export function assemble(facts: RunFacts, figures: Figures, past: Past, expectat
 export function verdictOf(expectations: readonly ExpectationOutcome[], comparison?: Outcome['comparison']): Verdict {
   if (comparison?.verdict === 'run invalid') return 'invalid';
   if (comparison?.verdict === 'node differs') return 'differs';
-  return expectations.every(({ held }) => held) ? 'held' : 'not held';
+  if (!expectations.every(({ held }) => held)) return 'not held';
+  return expectations.length > 0 || comparison !== undefined ? 'held' : 'nothing expected';
 }
 
 function sourceOf(outcome: Partial<Outcome> & Figures, past: Past): FigureSource {

@@ -42,6 +42,13 @@ export const ExpectationSpec = Type.Union(
         contract: Type.Optional(
           Type.String({ minLength: 1, maxLength: 200, description: 'Look at this contract only.' }),
         ),
+        share: Type.Optional(
+          Type.Number({
+            minimum: 0,
+            maximum: 1,
+            description: 'With --replications: the share of them in which it must hold. Default: 1, all of them.',
+          }),
+        ),
       },
       { additionalProperties: false },
     ),
@@ -59,6 +66,8 @@ export interface Expectation {
   /** Length of the stretches, of which every one is looked at. */
   readonly inAny: number | undefined;
   readonly contract: string | undefined;
+  /** The share of replications in which it must hold; undefined for all of them. */
+  readonly share: number | undefined;
 }
 
 /** What an outcome says of a figure. */
@@ -106,19 +115,21 @@ export function parseExpectation(spec: ExpectationSpec, place: string, reading: 
   }
   if (namesIn(condition).size === 0) throw refused(path, 'names no figure of the outcome, for example `limited == 0`');
   if (inAny !== undefined && namesIn(condition).size > 1) throw refused(path, 'may name one figure only beside in_any');
-  return { name: given.name ?? wordsFor(given), text: wordsFor(given), condition, at, inAny, contract: given.contract };
+  const { name = wordsFor(given), contract, share } = given;
+  return { name, text: wordsFor(given), condition, at, inAny, contract, share };
 }
 
 /** Whether an expectation holds, and the value found: of a condition with one figure that figure, else all of them as text. */
 export function judge(
-  { name, text, condition, at, inAny, contract }: Expectation,
+  { name, text: expected, condition, at, inAny, contract, share }: Expectation,
   source: FigureSource,
 ): ExpectationOutcome {
+  const asked = { name, expected, ...(share === undefined ? {} : { share }) };
   const whole: Stretch = { from: 0, to: Number.POSITIVE_INFINITY };
   const names = [...namesIn(condition)];
   if (inAny !== undefined) {
     const values = source.values(names[0] as StretchFigure, inAny, at ?? whole, contract);
-    return { name, expected: text, ...verdictOn(values ?? new Set(), condition) };
+    return { ...asked, ...verdictOn(values ?? new Set(), condition) };
   }
   const value = (figure: string) =>
     at === undefined && contract === undefined
@@ -131,7 +142,7 @@ export function judge(
       : names.map((figure, index) => `${figure} ${values[index] ?? 'none'}`).join(', ');
   // "not (recovery_cycles > 61)" must not hold because nothing recovered.
   const isKnown = values.some((one) => one !== undefined);
-  return { name, expected: text, actual, held: isKnown && holds(condition, value) };
+  return { ...asked, actual, held: isKnown && holds(condition, value) };
 }
 
 /** Of the values that fail the one that tells most: the largest, or the smallest, else any; of those that hold the largest. */

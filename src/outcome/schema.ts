@@ -117,6 +117,21 @@ export const Reaction = Type.Object(
 export const Replications = Type.Object(
   {
     n: Count('How many runs, with seeds that follow from the seed of the scenario.'),
+    held: Count('Runs in which every expectation held.'),
+    held_share: Type.Object(
+      {
+        low: Type.Number({ minimum: 0, maximum: 1, description: 'Lower end.' }),
+        high: Type.Number({ minimum: 0, maximum: 1, description: 'Upper end.' }),
+      },
+      {
+        ...strict,
+        description: "The share of all seeds in which every expectation holds: its 95 % interval, Wilson's.",
+      },
+    ),
+    failed_seeds: Type.Array(Type.Union([Type.Number(), Type.String()]), {
+      maxItems: 100,
+      description: 'Seeds of runs in which an expectation did not hold, the first 100.',
+    }),
     figures: Type.Record(
       Type.String(),
       Type.Object(
@@ -131,6 +146,10 @@ export const Replications = Type.Object(
             minimum: -1e300,
             maximum: 1e300,
             description: 'Upper end of the 95 % interval of the mean.',
+          }),
+          interval: Type.Enum(['t', 'wilson', 'bootstrap'], {
+            description:
+              "How the interval was taken: Student's t, Wilson's score, or a bootstrap made for rare and skewed figures.",
           }),
           min: Type.Number({ minimum: -1e300, maximum: 1e300, description: 'Smallest value.' }),
           max: Type.Number({ minimum: -1e300, maximum: 1e300, description: 'Largest value.' }),
@@ -207,13 +226,21 @@ export const ExpectationOutcome = Type.Object(
     actual: Type.Union([Type.Number(), Type.String(), Type.Null()], {
       description: 'The value found; null where there was none.',
     }),
-    held: Type.Boolean(),
+    held: Type.Boolean({ description: 'With replications: whether it held in enough of them.' }),
+    share: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 1,
+        description: 'The share of replications in which it must hold. Default: 1.',
+      }),
+    ),
+    held_in: Type.Optional(Count('In how many replications it held.')),
   },
   strict,
 );
 
-/** One word for the whole run, and the exit code that goes with it: held 0, not held 1, differs 3, invalid 4. */
-export const Verdict = Type.Enum(['held', 'not held', 'differs', 'invalid'], {
+/** The verdict on the whole run, and its exit code: held and nothing expected 0, not held 1, differs 3, invalid 4. */
+export const Verdict = Type.Enum(['held', 'nothing expected', 'not held', 'differs', 'invalid'], {
   description: 'The verdict of the run.',
 });
 

@@ -79,6 +79,17 @@ export const figures: readonly Figure[] = [
   figure('differences', 'differences', 'count', 'more', (o) => o.comparison?.differences_total),
 ];
 
+/** The mean of a figure over replications with its 95 % interval; undefined without replications. */
+export function meanText({ name }: Pick<Figure, 'name'>, { replications }: Outcome): string | undefined {
+  const found = replications?.figures[name];
+  return found === undefined ? undefined : `${number(found.mean)} (${number(found.low)} to ${number(found.high)})`;
+}
+
+/** The head of a column of `meanText`. */
+export function meanTitle({ n }: { readonly n: number }): string {
+  return `mean of ${n} runs (95 %)`;
+}
+
 /** A value of a figure with its unit; cycles with their time beside. */
 export function figureText({ unit }: Pick<Figure, 'unit'>, value: number | undefined, cycleMs: number): string {
   if (value === undefined) return '–';

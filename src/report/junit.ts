@@ -1,7 +1,7 @@
 // Owns an outcome as JUnit XML, as Jenkins, GitLab and GitHub actions read it: one case for each expectation, one for the comparison of
 // the arms, one for the run itself.
 import type { Outcome } from '../outcome/schema.js';
-import { verdictSentence } from './words.js';
+import { foundWords, verdictSentence } from './words.js';
 
 interface Case {
   readonly name: string;
@@ -56,10 +56,10 @@ function caseLines({ name, result, message, details }: Case, scenario: string): 
 /** Never none: consumers take an empty suite for a mistake. */
 function casesOf(outcome: Outcome): Case[] {
   const { expectations, comparison, partial } = outcome;
-  const cases: Case[] = expectations.map(({ name, expected, actual, held }) => ({
-    name: name === '' ? expected : name,
-    result: held ? 'passed' : 'failed',
-    message: held ? '' : `expected ${expected}, found ${actual ?? 'nothing'}`,
+  const cases: Case[] = expectations.map((one) => ({
+    name: one.name === '' ? one.expected : one.name,
+    result: one.held ? 'passed' : 'failed',
+    message: one.held ? '' : `expected ${one.expected}, ${foundWords(one, outcome)}`,
   }));
   if (comparison !== undefined) {
     const { verdict, reason, differences, differences_total } = comparison;

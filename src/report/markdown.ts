@@ -1,12 +1,12 @@
 // Owns an outcome as Markdown for a pull request: verdict first, what was expected, the figures, the rest folded away.
 import type { Outcome } from '../outcome/schema.js';
 import type { ChartSpec } from '../web/chart/spec.js';
-import { figures, figureText } from './figures.js';
+import { figures, figureText, meanText, meanTitle } from './figures.js';
 import { commandOf, type Reported } from './reported.js';
-import { number, verdictSentence } from './words.js';
+import { foundWords, number, verdictSentence } from './words.js';
 
 const MOST_ROWS = 20;
-const emoji = { held: '✅', 'not held': '❌', differs: '⚠️', invalid: '🚫' } as const;
+const emoji = { held: '✅', 'nothing expected': '➖', 'not held': '❌', differs: '⚠️', invalid: '🚫' } as const;
 
 /** @param charts pictures that lie in `charts/` beside the file */
 export function markdownText(reported: Reported, charts: readonly ChartSpec[] = []): string {
@@ -56,23 +56,32 @@ export function markdownTable(
   return [titles, rule, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-function expectationTable({ expectations }: Outcome): string[] {
-  if (expectations.length === 0) return [];
-  const rows = expectations.map(({ name, expected, actual, held }) => [
-    held ? '✅' : '❌',
-    markdownCell(name),
-    codeCell(expected),
-    actual === null ? '–' : typeof actual === 'number' ? number(actual) : markdownCell(actual),
+function expectationTable(outcome: Outcome): string[] {
+  if (outcome.expectations.length === 0) return [];
+  const rows = outcome.expectations.map((one) => [
+    one.held ? '✅' : '❌',
+    markdownCell(one.name),
+    codeCell(one.expected),
+    one.held_in !== undefined
+      ? foundWords(one, outcome)
+      : one.actual === null
+        ? '–'
+        : typeof one.actual === 'number'
+          ? number(one.actual)
+          : markdownCell(one.actual),
   ]);
   return [markdownTable(['', 'Expectation', 'Condition', 'Found'], rows, 3)];
 }
 
 function figureTable(outcome: Outcome): string {
+  const { replications } = outcome;
   const rows = figures.flatMap((figure) => {
     const value = figure.of(outcome);
-    return value === undefined ? [] : [[figure.label, figureText(figure, value, outcome.cycle_ms)]];
+    if (value === undefined) return [];
+    const mean = replications === undefined ? [] : [meanText(figure, outcome) ?? ''];
+    return [[figure.label, figureText(figure, value, outcome.cycle_ms), ...mean]];
   });
-  return markdownTable(['Figure', 'Value'], rows);
+  return markdownTable(['Figure', 'Value', ...(replications === undefined ? [] : [meanTitle(replications)])], rows);
 }
 
 function differenceTable({ comparison, first_cycle }: Outcome): string[] {

@@ -1,7 +1,7 @@
 // Owns several runs in one table for a terminal: a line for each, the verdict first.
 import type { Outcome } from '../outcome/schema.js';
 import { alignedTable, asciiOnly, hued, type Terminal } from './terminal-text.js';
-import { plainTerminal } from './text.js';
+import { hueOf, plainTerminal } from './text.js';
 import { counted, duration, number, share, verdictSigns } from './words.js';
 
 /** Ends with a line feed. Empty for no runs. */
@@ -26,14 +26,14 @@ export function summaryText(outcomes: readonly Outcome[], terminal: Terminal = p
     rows,
     Math.max(40, terminal.columns),
   );
-  const broken = outcomes.filter(({ verdict }) => verdict !== 'held').length;
+  const broken = outcomes.filter(({ verdict }) => verdict !== 'held' && verdict !== 'nothing expected').length;
   const sentence =
     broken === 0
-      ? `All of ${counted(outcomes.length, 'run')} held.`
+      ? outcomes.every(({ verdict }) => verdict === 'held')
+        ? `All of ${counted(outcomes.length, 'run')} held.`
+        : 'Nothing that was expected failed.'
       : `${broken} of ${counted(outcomes.length, 'run')} did not hold.`;
-  const coloured = lines.map((line, index) =>
-    hued(line, outcomes[index]!.verdict === 'held' ? 'good' : 'bad', terminal),
-  );
+  const coloured = lines.map((line, index) => hued(line, hueOf(outcomes[index]!.verdict), terminal));
   const text = `${[hued(headLine, 'strong', terminal), ...coloured, '', sentence].join('\n')}\n`;
   return terminal.unicode ? text : asciiOnly(text);
 }

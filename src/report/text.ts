@@ -2,11 +2,11 @@
 
 import type { Outcome } from '../outcome/schema.js';
 import { unreachable } from '../schema/failure.js';
-import { figures, figureText } from './figures.js';
+import { figures, figureText, meanText, meanTitle } from './figures.js';
 import type { Reported } from './reported.js';
 import { alignedTable, asciiOnly, type Hue, hued, shownName, type Terminal, wrapped } from './terminal-text.js';
 import { windowText } from './window-text.js';
-import { duration, number, share, verdictSentence, verdictSigns } from './words.js';
+import { duration, foundWords, number, share, verdictSentence, verdictSigns } from './words.js';
 
 const MOST_DIFFERENCES = 10;
 const MOST_CONTRACTS = 10;
@@ -38,10 +38,12 @@ export function verdictMark({ verdict }: Pick<Outcome, 'verdict'>, terminal: Ter
   return hued(`${verdictSigns[verdict]} ${verdict}`, hueOf(verdict), terminal);
 }
 
-function hueOf(verdict: Outcome['verdict']): Hue {
+export function hueOf(verdict: Outcome['verdict']): Hue {
   switch (verdict) {
     case 'held':
       return 'good';
+    case 'nothing expected':
+      return 'faint';
     case 'not held':
     case 'differs':
     case 'invalid':
@@ -63,26 +65,38 @@ function head(outcome: Outcome, width: number, terminal: Terminal): string[] {
   ];
 }
 
-function expectationLines({ expectations }: Outcome, terminal: Terminal): string[] {
-  return expectations.map(({ name, expected, actual, held }) => {
+function expectationLines(outcome: Outcome, terminal: Terminal): string[] {
+  return outcome.expectations.map((expectation) => {
+    const { name, expected, actual, held, held_in } = expectation;
     const sign = held ? hued('✔', 'good', terminal) : hued('✘', 'bad', terminal);
-    const found = held
-      ? ''
-      : `; found ${actual === null ? 'nothing' : typeof actual === 'number' ? number(actual) : shownName(actual)}`;
+    const found =
+      held_in !== undefined
+        ? `; ${foundWords(expectation, outcome)}`
+        : held
+          ? ''
+          : `; found ${actual === null ? 'nothing' : typeof actual === 'number' ? number(actual) : shownName(actual)}`;
     const title = name === '' ? '' : `${shownName(name)}: `;
     return `${sign} ${title}${shownName(expected)}${found}`;
   });
 }
 
 function figureLines(outcome: Outcome, width: number): string[] {
+  const { replications } = outcome;
   const rows = figures.flatMap((figure) => {
     const value = figure.of(outcome);
     if (value === undefined) return [];
     const beside = figure.name === 'admitted' || figure.name === 'limited' ? `  ${share(value, outcome.requests)}` : '';
-    return [[figure.label, `${figureText(figure, value, outcome.cycle_ms)}${beside}`]];
+    const mean = replications === undefined ? [] : [meanText(figure, outcome) ?? ''];
+    return [[figure.label, `${figureText(figure, value, outcome.cycle_ms)}${beside}`, ...mean]];
   });
-  if (outcome.skipped_lines > 0) rows.push(['lines that are no requests', number(outcome.skipped_lines)]);
-  return alignedTable([{ title: '' }, { title: '' }], rows, width).slice(1);
+  if (outcome.skipped_lines > 0)
+    rows.push([
+      'lines that are no requests',
+      number(outcome.skipped_lines),
+      ...(replications === undefined ? [] : ['']),
+    ]);
+  if (replications === undefined) return alignedTable([{ title: '' }, { title: '' }], rows, width).slice(1);
+  return alignedTable([{ title: '' }, { title: 'this run' }, { title: meanTitle(replications) }], rows, width);
 }
 
 /** Who was limited, where there are several contracts. */

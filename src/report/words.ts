@@ -69,16 +69,19 @@ export function instantOf(cycle: number, { first_cycle, cycle_ms }: Outcome): st
 /** The sign before a verdict; never colour alone. */
 export const verdictSigns: Readonly<Record<Verdict, string>> = {
   held: '✔',
+  'nothing expected': '–',
   'not held': '✘',
   differs: '≠',
   invalid: '!',
 };
 
 /** The verdict as a sentence. */
-export function verdictSentence({ verdict, expectations, comparison, partial }: Outcome): string {
+export function verdictSentence({ verdict, expectations, comparison, partial, replications }: Outcome): string {
   const early = partial === true ? ' The run was stopped before its end: this is what happened so far.' : '';
-  return `${sentence(verdict, expectations, comparison)}${early}`;
+  return `${sentence(verdict, expectations, comparison)}${replicationsSentence(expectations, replications)}${early}`;
 }
+
+const NOTHING_EXPECTED = 'Nothing was expected; this is what happened.';
 
 function sentence(verdict: Verdict, expectations: Outcome['expectations'], comparison: Outcome['comparison']): string {
   const failed = expectations.filter(({ held }) => !held).length;
@@ -86,7 +89,9 @@ function sentence(verdict: Verdict, expectations: Outcome['expectations'], compa
   switch (verdict) {
     case 'held':
       if (comparison !== undefined) return `Observed agrees with predicted${all > 0 ? `, and ${held(all)}` : ''}.`;
-      return all === 0 ? 'Nothing was expected; this is what happened.' : `${capital(held(all))}.`;
+      return all === 0 ? NOTHING_EXPECTED : `${capital(held(all))}.`;
+    case 'nothing expected':
+      return NOTHING_EXPECTED;
     case 'not held':
       return `${failed} of ${counted(all, 'expectation')} did not hold.`;
     case 'differs':
@@ -96,6 +101,25 @@ function sentence(verdict: Verdict, expectations: Outcome['expectations'], compa
     default:
       return unreachable(verdict);
   }
+}
+
+/** In how many of the runs all held, and in how many seeds at all they can be expected to. */
+function replicationsSentence(expectations: Outcome['expectations'], replications: Outcome['replications']): string {
+  if (replications === undefined || expectations.length === 0) return '';
+  const { n, held: runs, held_share, failed_seeds } = replications;
+  const percent = (value: number) => `${Number((100 * value).toFixed(1))} %`;
+  const seeds = failed_seeds.slice(0, 3).join(', ');
+  const first =
+    failed_seeds.length === 0 ? '' : `; first failing ${failed_seeds.length === 1 ? 'seed' : 'seeds'}: ${seeds}`;
+  return ` Held in ${runs} of ${n} runs (95 % interval of that share: ${percent(held_share.low)} to ${percent(held_share.high)})${first}.`;
+}
+
+/** What was found of an expectation that did not hold; of replications, in how many of them it held. */
+export function foundWords(expectation: Outcome['expectations'][number], { replications }: Outcome): string {
+  const { actual, held_in, share = 1 } = expectation;
+  if (held_in === undefined || replications === undefined) return `found ${actual ?? 'nothing'}`;
+  const wanted = share < 1 ? `, ${Number((100 * share).toFixed(2))} % wanted` : '';
+  return `held in ${held_in} of ${replications.n} runs${wanted}`;
 }
 
 function held(all: number): string {

@@ -13,7 +13,8 @@ export default async function replications({ path, seeds }: ReplicationTask): Pr
   for (const seed of seeds) {
     const { outcome, timeline } = await simulate(scenario, { seed, top: 0 });
     const span = { first: outcome.first_cycle ?? 0, last: outcome.last_cycle ?? 0 };
-    const told = { figures: figureList(outcome), span };
+    const held = outcome.expectations.map((expectation) => expectation.held);
+    const told = { seed, held, figures: figureList(outcome), span, contracts: outcome.contracts };
     runs.push(
       timeline === undefined || outcome.contracts > 1 ? told : { ...told, peaks: stretchPeaks(timeline, span) },
     );

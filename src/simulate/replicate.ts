@@ -2,8 +2,10 @@
 // The figures do not depend on how the runs were spread: each is a pure function of the scenario and its seed.
 import { availableParallelism } from 'node:os';
 import { Piscina } from 'piscina';
-import { interval } from '../math/interval.js';
+import { meanInterval, shareInterval } from '../math/interval.js';
 import type { Seed } from '../math/random.js';
+import { verdictOf } from '../outcome/assemble.js';
+import { digestOf } from '../outcome/digest.js';
 import type { Outcome, Replications } from '../outcome/schema.js';
 import type { Band } from '../outcome/series.js';
 import { bandOf, type Span } from './band.js';
@@ -19,15 +21,21 @@ export type FigureList = Readonly<Record<string, number>>;
 
 /** What a worker gives back of one run. */
 export interface Replicate {
+  readonly seed: Seed;
+  /** Which expectations held, in the order of the scenario. */
+  readonly held: readonly boolean[];
   readonly figures: FigureList;
+  readonly contracts: number;
   /** Of a run of one contract the largest count of its window in each stretch. */
-  readonly peaks?: readonly number[];
+  readonly peaks?: readonly number[] | undefined;
   readonly span: Span;
 }
 
 /** What many runs say together. */
 export interface Replicated {
   readonly replications: Replications;
+  /** By expectation: in how many runs it held. */
+  readonly heldIn: readonly number[];
   /** Undefined where there are several contracts. */
   readonly band?: Band;
 }
@@ -74,7 +82,7 @@ export async function replicate(
             { path, seeds: [replicationSeed(seed, index)] },
             signal === undefined ? {} : { signal },
           );
-          runs[index] = index < MOST_RUNS_IN_BAND || run === undefined ? run : { figures: run.figures, span: run.span };
+          runs[index] = index < MOST_RUNS_IN_BAND || run === undefined ? run : { ...run, peaks: undefined };
           done += 1;
           onProgress?.(done, n);
         } catch (error) {
@@ -87,9 +95,9 @@ export async function replicate(
   }
   const finished = runs.filter((run) => run !== undefined);
   if (finished.length < 2) return undefined;
-  const replications = summarise(finished.map(({ figures }) => figures));
   const band = bandIn(finished);
-  return band === undefined ? { replications } : { replications, band };
+  const heldIn = finished[0]!.held.map((_, index) => finished.filter(({ held }) => held[index] === true).length);
+  return { replications: summarise(finished), heldIn, ...(band === undefined ? {} : { band }) };
 }
 
 function bandIn(runs: readonly Replicate[]): Band | undefined {
@@ -98,13 +106,60 @@ function bandIn(runs: readonly Replicate[]): Band | undefined {
   return isWhole ? bandOf(told, runs[0]!.span) : undefined;
 }
 
-/** Mean, its 95 % interval, smallest and largest of every figure that all runs have. */
-export function summarise(runs: readonly FigureList[]): Replications {
-  const names = Object.keys(runs[0] ?? {}).filter((name) => runs.every((run) => Number.isFinite(run[name])));
+/** At most so many seeds are named. */
+const MOST_FAILED_SEEDS = 100;
+
+/** How many runs held, and of every figure that all runs have: the mean with its 95 % interval, the smallest and the largest. */
+export function summarise(runs: readonly Replicate[]): Replications {
+  const failed = runs.filter(({ held }) => held.includes(false));
+  const { low, high } = shareInterval(runs.length - failed.length, runs.length);
+  const names = Object.keys(runs[0]?.figures ?? {}).filter((name) =>
+    runs.every(({ figures }) => Number.isFinite(figures[name])),
+  );
   return {
     n: runs.length,
-    figures: Object.fromEntries(names.map((name) => [name, interval(runs.map((run) => run[name]!))])),
+    held: runs.length - failed.length,
+    held_share: { low, high },
+    failed_seeds: failed.slice(0, MOST_FAILED_SEEDS).map(({ seed }) => seed),
+    figures: Object.fromEntries(
+      names.map((name) => {
+        const values = runs.map(({ figures }) => figures[name]!);
+        return [name, meanInterval(values, values.every(isCount) ? mostOf(name, runs) : undefined)];
+      }),
+    ),
   };
+}
+
+/** What a count can reach in one run: no more than there are requests or attempts; limiting cycles, no more than there are. */
+function mostOf(name: string, runs: readonly Replicate[]): number {
+  return runs.reduce((most, { figures, contracts, span }) => {
+    const bound = name === 'limiting_cycles' ? contracts * (span.last - span.first + 1) : figures['requests']!;
+    return Math.max(most, bound, figures['clients.attempts'] ?? 0);
+  }, 0);
+}
+
+function isCount(value: number): boolean {
+  return Number.isInteger(value) && value >= 0;
+}
+
+/**
+ * The outcome of the first run with what all of them say: an expectation holds if it held in the wanted share of them.
+ * @param asked how many runs there should have been; fewer make the outcome partial
+ */
+export function withReplications(outcome: Outcome, { replications, heldIn }: Replicated, asked: number): Outcome {
+  const { digest: _, ...rest } = outcome;
+  const expectations = outcome.expectations.map((expectation, index) => {
+    const held_in = heldIn[index]!;
+    return { ...expectation, held_in, held: held_in >= (expectation.share ?? 1) * replications.n };
+  });
+  const whole = {
+    ...rest,
+    ...(replications.n < asked ? { partial: true } : {}),
+    replications,
+    expectations,
+    verdict: verdictOf(expectations, outcome.comparison),
+  };
+  return { ...whole, digest: digestOf(whole) };
 }
 
 /** Parts of an outcome whose figures are told of replications. */

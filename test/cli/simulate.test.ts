@@ -121,6 +121,31 @@ describe('weir simulate', () => {
     expect(one!.digest).toMatch(/^sha256:/);
   });
 
+  it('judges every replication: one failure is a failure, unless a share is asked for', async () => {
+    const rare = file(
+      'rare.yaml',
+      'question: Q?\nduration: 600\nlimiter: { threshold: 100, within: 60 }\narrivals: [{ model: poisson, rate: 1.3 }]\n' +
+        'expect:\n  - limited == 0\n  - { that: limited <= 0, share: 0.8 }\n',
+    );
+    const { code, out } = await weir(['simulate', rare, '--replications', '20', '--json', '--no-report']);
+    const outcome = JSON.parse(out) as Outcome;
+    const { n, held, failed_seeds, figures } = outcome.replications!;
+    expect(schema.Errors(outcome)).toEqual([]);
+    expect([code, outcome.verdict, n - held, figures['limited']!.interval]).toEqual([
+      1,
+      'not held',
+      failed_seeds.length,
+      'bootstrap',
+    ]);
+    expect(held).toBeLessThan(20);
+    expect(outcome.expectations.map(({ held_in, held: isHeld }) => [held_in, isHeld])).toEqual([
+      [held, false],
+      [held, held >= 16],
+    ]);
+    const text = await weir(['simulate', rare, '--replications', '20', '--no-report']);
+    expect([text.code, text.out.includes(`Held in ${held} of 20 runs`)]).toEqual([1, true]);
+  });
+
   it('draws replications as a band, the same however they were spread', async () => {
     const series = await Promise.all(
       ['1', '2'].map(async (threads) => {

@@ -255,6 +255,7 @@ export function replicatedRun(): Reported {
     mean,
     low: mean - by / 3,
     high: mean + by / 3,
+    interval: 't' as const,
     min: mean - by,
     max: mean + by,
   });
@@ -275,6 +276,9 @@ export function replicatedRun(): Reported {
       ...run.outcome,
       replications: {
         n: 20,
+        held: 20,
+        held_share: { low: 0.8389, high: 1 },
+        failed_seeds: [],
         figures: {
           requests: spread(73, 6),
           admitted: spread(55, 4),

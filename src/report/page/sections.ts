@@ -1,8 +1,8 @@
 // Owns what stands on the page beside charts and transitions: verdict, expectations, figures, differences, how to run it again.
 import type { Outcome } from '../../outcome/schema.js';
-import { figures, figureText } from '../figures.js';
+import { figures, figureText, meanText, meanTitle } from '../figures.js';
 import { commandOf, type Reported } from '../reported.js';
-import { counted, duration, instantOf, number, share, verdictSentence, verdictSigns } from '../words.js';
+import { counted, duration, foundWords, instantOf, number, share, verdictSentence, verdictSigns } from '../words.js';
 import { type Html, html, type Part, unbroken } from './html.js';
 
 const MOST_DIFFERENCES = 200;
@@ -10,7 +10,7 @@ const MOST_DIFFERENCES = 200;
 export function headSection(outcome: Outcome): Html {
   const { verdict, scenario, question, kind, arm, seed, first_cycle, last_cycle, cycle_ms, notes = [] } = outcome;
   const span = first_cycle === null || last_cycle === null ? 'no cycle' : spanWords(outcome, first_cycle, last_cycle);
-  return html`<header><p class="verdict ${verdict === 'held' ? 'held' : 'broken'}" id="verdict"><b>${verdictSigns[verdict]} ${verdict}</b> ${verdictSentence(outcome)}</p>
+  return html`<header><p class="verdict ${verdict === 'held' ? 'held' : verdict === 'nothing expected' ? 'open' : 'broken'}" id="verdict"><b>${verdictSigns[verdict]} ${verdict}</b> ${verdictSentence(outcome)}</p>
 <button type="button" id="theme" aria-label="Switch between light and dark">Light / dark</button></header>
 <h1>${scenario}</h1>
 ${question === undefined ? '' : html`<p class="question">${question}</p>`}
@@ -25,18 +25,19 @@ function spanWords(outcome: Outcome, first: number, last: number): string {
   return `${counted(cycles, 'cycle')} (${duration(cycles * outcome.cycle_ms)})${first === 0 ? '' : ` from cycle ${number(first)}`}${when}`;
 }
 
-export function expectationsSection({ expectations }: Outcome): Html | string {
+export function expectationsSection(outcome: Outcome): Html | string {
+  const { expectations } = outcome;
   if (expectations.length === 0) return '';
   return html`<h2>Expectations</h2>
 <div class="scroll"><table class="stack"><thead><tr><th scope="col">held</th><th scope="col">expectation</th><th scope="col">condition</th><th scope="col" class="n">found</th></tr></thead>
 <tbody>${expectations.map(
-    ({ name, expected, actual, held }) =>
-      html`<tr><td data-title="held" class="${held ? 'ok' : 'no'}">${held ? '✔ yes' : '✘ no'}</td><td data-title="expectation">${name}</td><td data-title="condition"><code>${expected}</code></td><td data-title="found" class="n">${foundWords(actual)}</td></tr>`,
+    (one) =>
+      html`<tr><td data-title="held" class="${one.held ? 'ok' : 'no'}">${one.held ? '✔ yes' : '✘ no'}</td><td data-title="expectation">${one.name}</td><td data-title="condition"><code>${one.expected}</code></td><td data-title="found" class="n">${one.held_in === undefined ? foundParts(one.actual) : foundWords(one, outcome)}</td></tr>`,
   )}</tbody></table></div>`;
 }
 
 /** What was found; of several figures, each with its name on one line. */
-function foundWords(actual: Outcome['expectations'][number]['actual']): Part {
+function foundParts(actual: Outcome['expectations'][number]['actual']): Part {
   if (actual === null) return '–';
   if (typeof actual === 'number') return number(actual);
   return actual.split(', ').map((one, index) => html`${index === 0 ? '' : ', '}<span class="whole">${one}</span>`);
@@ -53,8 +54,13 @@ export function figuresSection(outcome: Outcome): Html {
         : figure.name === 'admitted' || figure.name === 'limited'
           ? `${share(value, outcome.requests)} of the requests`
           : undefined;
+    const mean = meanText(figure, outcome);
+    const means =
+      mean === undefined || outcome.replications === undefined
+        ? ''
+        : html`<small>${meanTitle(outcome.replications)}: ${mean}</small>`;
     return [
-      html`<div><dt>${figure.label}</dt><dd>${main}${small === undefined ? '' : html`<small>${small}</small>`}</dd></div>`,
+      html`<div><dt>${figure.label}</dt><dd>${main}${small === undefined ? '' : html`<small>${small}</small>`}${means}</dd></div>`,
     ];
   });
   return html`<h2>Figures</h2><dl class="figures">${shown}</dl>`;
