@@ -1,33 +1,51 @@
-// Owns what `import … from 'weir'` offers: the one place that names other files' exports again. Leaves everything to them, but for the
-// registry of operators, which is the standard one unless a caller brings another.
+// What `import … from '@weir/cli'` offers. Importing it and calling it leaves the process as it is: no V8 flags, no global handlers.
 //
 //   const { outcome } = await simulate(await loadScenario('burst.yaml'));
 
+import { retryAfterCycles } from './limiter/forecast.js';
 import { Gate } from './limiter/gate.js';
 import { chooseTransition, type Plan } from './limiter/plan.js';
 import { type RateLimiterParameters, rateLimiter } from './limiter/rate-limiter.js';
 import { planContract } from './limiter/validate.js';
+import { openGround } from './node/ground.js';
+import { startNode as startNodeOn } from './node/node.js';
+import { Failure } from './schema/failure.js';
+import { parseTime } from './schema/quantity.js';
 import { type Replay, type ReplayOptions, replay as replayWith } from './simulate/replay.js';
-import { CYCLE_MS } from './time/cycle.js';
+import { CYCLE_MS, cycleOf, startOf } from './time/cycle.js';
 
 export type { ContractDefinition } from './limiter/definition.js';
-export { restoresInCycles, retryAfterCycles } from './limiter/forecast.js';
+export { restoresInCycles } from './limiter/forecast.js';
 export { type LoadOptions, load } from './live/load.js';
 export type { LoadResult } from './live/result.js';
 export type { FindOperator, Operator } from './operator/operator.js';
 export { OperatorRegistry, standardOperators } from './operator/registry.js';
-export { Outcome } from './outcome/schema.js';
+export { differencesBetween as compare } from './outcome/differences.js';
+export { type Difference, Outcome } from './outcome/schema.js';
 export type { Timeline } from './outcome/timeline.js';
+export type { Verification } from './record/verification.js';
+export { verifyRecord } from './record/verify-export.js';
 export { openReportFolder, type ReportFolder } from './report/folder.js';
 export type { Reported } from './report/reported.js';
 export { reportText } from './report/text.js';
-export { type LoadedScenario, loadScenario, parseScenario } from './scenario/load.js';
+export { type LoadedScenario, loadScenario, parseScenario, type ScenarioObject } from './scenario/load.js';
 export { Scenario } from './scenario/schema.js';
-export { Failure, type FailureCode, type Fault } from './schema/failure.js';
+export type { FailureCode, Fault } from './schema/failure.js';
 export { type Run, type SimulateOptions, simulate } from './simulate/simulate.js';
-export { cycleOf } from './time/cycle.js';
+export type { ArrivalFunction } from './traffic/arrival/custom.js';
 export { VERSION } from './version.js';
-export { CYCLE_MS, type Gate, type Plan, planContract, type RateLimiterParameters, type Replay, rateLimiter };
+export {
+  CYCLE_MS,
+  cycleOf,
+  Failure,
+  type Gate,
+  type Plan,
+  planContract,
+  type RateLimiterParameters,
+  type Replay,
+  rateLimiter,
+  retryAfterCycles,
+};
 
 /** Runs logs through a limiter: by default 100 requests in 60 cycles of 777 ms, one for the whole log. */
 export function replay(paths: readonly string[], options: Partial<ReplayOptions> = {}): Promise<Replay> {
@@ -42,11 +60,110 @@ export function replay(paths: readonly string[], options: Partial<ReplayOptions>
 
 /**
  * A gate to embed: it counts and decides as a contract of the node does, in memory and without a record. Time is passed in:
- * `makeGate(plan, cycleOf(now, CYCLE_MS)).decide(1, cycleOf(now, CYCLE_MS))` tells how many of one request are admitted.
+ * `makeGate(plan, cycleOf(now, CYCLE_MS)).decide(1, cycleOf(now, CYCLE_MS))` returns how many of one request are admitted.
  */
 export function makeGate(plan: Plan, cycle: number): Gate {
   const gate: Gate = new Gate(plan, cycle, {
     move: (_, counts) => chooseTransition(plan, gate.state, counts)?.to ?? gate.state,
   });
   return gate;
+}
+
+export interface LimiterOptions {
+  /** Requests that a window may hold, a whole number from 1. Default: 100. */
+  readonly threshold?: number;
+  /** Length of the rolling window: cycles, or a text as `47s`. Default: 60 cycles. */
+  readonly within?: number | string;
+  /** Length of a cycle in ms, a whole number from 1. Default: 777. */
+  readonly cycleMs?: number;
+}
+
+export interface LimiterDecision {
+  /** How many of the n requests are admitted: 0 or 1 for a single request. */
+  readonly admitted: number;
+  /** The state after the last of them. */
+  readonly state: string;
+  /** How many more requests would be admitted now. */
+  readonly remaining: number;
+  /** Ms until a request would be admitted if no other arrives before it; 0: now. Limited requests count, too, and put it off. */
+  readonly retryAfterMs: number;
+}
+
+/**
+ * A rate limiter for one process: it decides as a contract of the node does, in memory and without a record. It reads no clock.
+ * @throws Failure `invalid_input` for a threshold or a window out of its range
+ */
+export function createLimiter({ threshold, within, cycleMs = CYCLE_MS }: LimiterOptions = {}) {
+  const cycles = within === undefined ? {} : { within: parseTime(within, cycleMs, '/within', 1) };
+  const plan = planContract(rateLimiter({ ...(threshold === undefined ? {} : { threshold }), ...cycles }));
+  let gate: Gate | undefined;
+  return {
+    /**
+     * Decides on `n` requests, one after the other; every one counts, also those that are limited.
+     * @param nowMs unix time in ms; a time before that of the last call counts as that time
+     * @param n a whole number from 0. Default: 1
+     * @throws Failure `invalid_input`
+     */
+    decide(nowMs: number, n = 1): LimiterDecision {
+      if (!Number.isFinite(nowMs)) throw refused('nowMs', `is ${nowMs}, and must be a time in ms`);
+      if (!Number.isSafeInteger(n) || n < 0) throw refused('n', `is ${n}, and must be a whole number from 0`);
+      const cycle = cycleOf(nowMs, cycleMs);
+      gate ??= makeGate(plan, cycle);
+      const admitted = gate.decide(n, Math.max(cycle, gate.cycle));
+      // A window always empties, so there always is such a cycle. Looking ahead is only needed where there is no room.
+      const wait = gate.admits && gate.remaining > 0 ? 0 : (retryAfterCycles(gate) ?? 0);
+      const retryAfterMs = wait === 0 ? 0 : Math.max(0, startOf(gate.cycle + wait, cycleMs) - nowMs);
+      const state = plan.states[gate.state]!.name;
+      return { admitted, state, remaining: gate.admits ? gate.remaining : 0, retryAfterMs };
+    },
+  };
+}
+
+function refused(path: string, message: string): Failure {
+  const what = 'The limiter cannot decide.';
+  return new Failure('invalid_input', { what, why: `${path} ${message}.`, faults: [{ path: `/${path}`, message }] });
+}
+
+export interface NodeOptions {
+  /** Folder for everything that the node keeps, created where it is missing. Default: in memory, gone when the node closes. */
+  readonly data?: string;
+  /** Address to listen on. Default: loopback. */
+  readonly host?: string;
+  /** Default: 0, any port that is free. */
+  readonly port?: number;
+  /** Length of a cycle in ms, a whole number from 1. Default: 777, or that of the data folder. */
+  readonly cycleMs?: number;
+  /** Addresses or networks of proxies whose `X-Forwarded-*` is believed. Default: none. */
+  readonly trustProxy?: readonly string[];
+  /** Receives an internal error of the node; it goes on. Default: a warning of the process. */
+  readonly onError?: (error: unknown) => void;
+}
+
+export interface StartedNode {
+  /** For example `http://127.0.0.1:7770`. */
+  readonly url: string;
+  /** Fingerprint of the key that signs its records, `SHA256:…`. */
+  readonly fingerprint: string;
+  /** Finishes the requests under way, then closes the port and the store. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a node in this process; it answers once this resolves.
+ * @throws Failure `port_in_use`, `store_locked`, `store_damaged`, `wrong_usage`
+ */
+export async function startNode({ data, cycleMs, onError = warn, ...options }: NodeOptions = {}): Promise<StartedNode> {
+  const { store, credentials, clock, identity } = openGround({ dir: data, cycleMs, onError });
+  const { signer, successions } = identity;
+  const node = await startNodeOn({ ...options, store, credentials, clock, signer, successions }).catch(
+    (error: unknown) => {
+      store.close();
+      throw error;
+    },
+  );
+  return { url: node.url, fingerprint: signer.fingerprint, close: () => node.close() };
+}
+
+function warn(error: unknown): void {
+  process.emitWarning(error instanceof Error ? error : String(error));
 }

@@ -2,16 +2,9 @@
 
 import { isIP } from 'node:net';
 import type { Argv } from 'yargs';
-import { type Identity, identityIn, rotateKey } from '../node/identity.js';
+import { type Ground, openGround } from '../node/ground.js';
 import { createLog } from '../node/log.js';
-import { type NodeOptions, type RunningNode, startNode } from '../node/node.js';
-import { generateSigner } from '../record/signing.js';
-import { MemoryStore } from '../store/memory.js';
-import { MemoryCredentials } from '../store/memory-credentials.js';
-import { openSqliteStore } from '../store/sqlite.js';
-import { CYCLE_MS } from '../time/cycle.js';
-import { Rank } from '../time/rank.js';
-import { WallClock } from '../time/wall.js';
+import { type RunningNode, startNode } from '../node/node.js';
 import { VERSION } from '../version.js';
 import type { GivenTo } from './command.js';
 import { usageFailure } from './ending.js';
@@ -77,15 +70,6 @@ export const options = (yargs: Argv) =>
 
 type Given = GivenTo<typeof options>;
 
-/** What a node is started with, and where it is kept. */
-interface Ground extends Pick<NodeOptions, 'store' | 'credentials' | 'clock'> {
-  readonly identity: Identity;
-  /** Absolute path of the data folder; undefined for a node that keeps nothing. */
-  readonly dir: string | undefined;
-}
-
-type OnError = (error: unknown) => void;
-
 /** Serves until the first SIGINT or SIGTERM, then finishes what is under way; the second one ends the process at once. */
 export async function run(given: Given): Promise<void> {
   check(given);
@@ -95,7 +79,8 @@ export async function run(given: Given): Promise<void> {
   const onError = (err: unknown) => logger.error({ err }, 'a mistake of ours');
   const interrupt = interruptible();
   try {
-    const ground = given.memory ? inMemory(given, onError) : onDisk(given, onError);
+    const { data, memory, cycleMs, rotateKey } = given;
+    const ground = openGround({ dir: memory ? undefined : data, cycleMs, rotateKey, onError });
     const { store, credentials, clock, identity } = ground;
     const { signer, successions } = identity;
     const { metricsPort } = given;
@@ -113,31 +98,6 @@ export async function run(given: Given): Promise<void> {
   } finally {
     interrupt.release();
   }
-}
-
-function inMemory({ cycleMs = CYCLE_MS }: Given, onError: OnError): Ground {
-  const identity = { signer: generateSigner(), successions: [], cycleMs, isNew: true };
-  const clock = new WallClock(cycleMs, { onError });
-  return { store: new MemoryStore(), credentials: new MemoryCredentials(), clock, identity, dir: undefined };
-}
-
-function onDisk({ data, cycleMs, rotateKey: isRotated }: Given, onError: OnError): Ground {
-  // All that one turn of the loop writes is one commit; its flush comes with the clock, which the store was there before.
-  const store = openSqliteStore({
-    dir: data,
-    defer: (flush) => clock.agenda.at(clock.now(), Rank.report, flush),
-    monotonicMs: () => clock.monotonicMs(),
-  });
-  let identity: Identity;
-  try {
-    identity = identityIn(store.dir, cycleMs, CYCLE_MS);
-  } catch (error) {
-    store.close();
-    throw error;
-  }
-  const clock = new WallClock(identity.cycleMs, { onError });
-  if (isRotated && !identity.isNew) identity = rotateKey(store.dir, identity, clock.cycle());
-  return { store, credentials: store.credentials, clock, identity, dir: store.dir };
 }
 
 function factsOf({ url, metricsUrl }: RunningNode, { dir, identity: { signer, cycleMs } }: Ground): object {

@@ -1,10 +1,12 @@
-// Owns the verification of an exported record from its bytes, as they come from a file or a socket. Leaves the format to
-// export.ts, the rows to verify.ts.
+// Verifies an exported record from its bytes, as they arrive from a file or a socket: the lines and the closing line. The rows are
+// verified by verify.ts.
 import { isUtf8 } from 'node:buffer';
 import type { KeyObject } from 'node:crypto';
 import { unreachable } from '../schema/failure.js';
 import { isSpeltCanonically, type ParsedClosing, parseLine } from './export.js';
 import { KeyRing } from './key-ring.js';
+import { readSuccession } from './shape.js';
+import { fingerprintOf, isRawKey, publicKeyFrom } from './signing.js';
 import type { Check, Verification } from './verification.js';
 import { RecordVerifier } from './verify.js';
 
@@ -16,8 +18,40 @@ const LINE_FEED = 10;
 export interface VerifyExportOptions {
   /** The key the reader trusts. Without it the export is trusted to name its own, which shows damage but no forgery. */
   readonly pinned?: KeyObject | undefined;
+  /** Instead of a key its fingerprint: the record has to contain the key. */
+  readonly fingerprint?: string | undefined;
   /** Checkpoints of this record that the reader knows from elsewhere. */
   readonly checkpoints?: readonly unknown[];
+}
+
+/**
+ * Verifies an exported record: every row, every proof, every signature.
+ * @param record the export, at once or in pieces of any size, for example `createReadStream('edge.ndjson')`
+ * @param key the key that is trusted: PEM, the 32 bytes in base64, or a fingerprint (`SHA256:…`). Without one the record is trusted
+ *   to name its own key, which shows damage but no forgery.
+ * @returns what holds, and the first row, line or signature that does not
+ * @throws Failure `invalid_input` for a key that cannot be read
+ */
+export async function verifyRecord(
+  record: string | Uint8Array | AsyncIterable<string | Uint8Array>,
+  key?: string | KeyObject,
+): Promise<Verification> {
+  const verifier = new ExportVerifier(typeof key === 'string' ? trustIn(key) : { pinned: key });
+  if (typeof record === 'string' || record instanceof Uint8Array) {
+    verifier.bytes(Buffer.from(record));
+    return verifier.end();
+  }
+  for await (const chunk of record) if (!verifier.bytes(Buffer.from(chunk))) break;
+  return verifier.end();
+}
+
+/** @throws Failure `invalid_input` */
+export function trustIn(key: string): Pick<VerifyExportOptions, 'pinned' | 'fingerprint'> {
+  return isFingerprint(key) ? { fingerprint: key } : { pinned: publicKeyFrom(key) };
+}
+
+export function isFingerprint(text: string): boolean {
+  return /^SHA256:[A-Za-z0-9+/]{43}$/.test(text);
 }
 
 /** Checks a whole export at once. */
@@ -30,13 +64,15 @@ export function verifyExport(text: string | Uint8Array, options: VerifyExportOpt
 /** Takes an export in chunks of any size. Holds one line, and what a RecordVerifier holds. */
 export class ExportVerifier {
   readonly #pinned: KeyObject | undefined;
+  readonly #fingerprint: string | undefined;
   readonly #record: RecordVerifier;
   #rest = Buffer.alloc(0);
   #line = 0;
   #closed = false;
 
-  constructor({ pinned, checkpoints = [] }: VerifyExportOptions = {}) {
+  constructor({ pinned, fingerprint, checkpoints = [] }: VerifyExportOptions = {}) {
     this.#pinned = pinned;
+    this.#fingerprint = fingerprint;
     this.#record = new RecordVerifier({ keys: pinned && KeyRing.pinning(pinned), checkpoints });
   }
 
@@ -82,7 +118,11 @@ export class ExportVerifier {
 
   #close({ checkpoint, public_key: named, successions = [] }: ParsedClosing): boolean {
     this.#closed = true;
-    const read = KeyRing.read({ pinned: this.#pinned, named, successions });
+    const pinned = this.#fingerprint === undefined ? this.#pinned : keyWith(this.#fingerprint, named, successions);
+    const read =
+      pinned === undefined && this.#fingerprint !== undefined
+        ? { fault: `The record is signed by ${nameOf(named)}, which ${this.#fingerprint} has not named.` }
+        : KeyRing.read({ pinned, named, successions });
     if ('fault' in read) return this.#record.refuse(['key', read.fault], this.#line);
     return this.#record.checkpoint(checkpoint, this.#line, read.ring) && this.#record.complete();
   }
@@ -96,4 +136,15 @@ export class ExportVerifier {
   #refuse(check: Check, reason: string, line = this.#line): false {
     return this.#record.refuse([check, reason], line, this.#record.head.seq + 1);
   }
+}
+
+/** The key with this fingerprint among those that a record names. */
+function keyWith(fingerprint: string, named: string, successions: readonly unknown[]): KeyObject | undefined {
+  const earlier = successions.map(readSuccession).flatMap((read) => ('value' in read ? [read.value.previous] : []));
+  const raw = [...earlier, named].find((one) => nameOf(one) === fingerprint);
+  return raw === undefined ? undefined : publicKeyFrom(raw);
+}
+
+function nameOf(raw: string): string {
+  return isRawKey(raw) ? fingerprintOf(publicKeyFrom(raw)) : 'a key that cannot be read';
 }

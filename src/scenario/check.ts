@@ -98,8 +98,11 @@ function unmadeFaults(planned: Planned): Fault[] {
   const { arrivals, contracts, cycleMs, duration = MAX_CYCLES, popularity, seed, service, within } = planned;
   const context = { seed, cycleMs, cycles: duration, within, log: silence };
   return [
+    // A function is asked once, when the run begins.
     ...arrivals.flatMap((spec, index) =>
-      faultsIn('', () => makeArrival(spec, { ...context, purpose: 'check', place: `/arrivals/${index}` })),
+      spec.model === 'custom'
+        ? []
+        : faultsIn('', () => makeArrival(spec, { ...context, purpose: 'check', place: `/arrivals/${index}` })),
     ),
     ...(service === undefined ? [] : faultsIn('', () => planService(service, cycleMs, '/service'))),
     ...(popularity.law === 'weights'

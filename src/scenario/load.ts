@@ -1,4 +1,4 @@
-// Owns the way from a scenario file to a scenario that can run: read, checked, texts turned into numbers, defaults filled in.
+// From a scenario file, text or object to a scenario that can run: read, checked, texts turned into numbers, defaults filled in.
 import { basename, dirname, extname } from 'node:path';
 import { planClients } from '../actor/client/client-plan.js';
 import { clientFaults } from '../actor/client/schema.js';
@@ -14,6 +14,8 @@ import { parseTime } from '../schema/quantity.js';
 import { valueFaults } from '../schema/value-faults.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { arrivalFaults } from '../traffic/arrival/check.js';
+import type { ArrivalFunction, CustomArrivalSpec } from '../traffic/arrival/custom.js';
+import type { ArrivalSpec } from '../traffic/arrival/schema.js';
 import { checkParts } from './check.js';
 import { readDocument, type ScenarioDocument } from './document.js';
 import { contractNames, type LoadedScenario, type PlannedFault } from './loaded.js';
@@ -33,10 +35,38 @@ export async function loadScenario(path: string, findOperator?: FindOperator): P
   return planScenario(document, path, findOperator);
 }
 
-/** As `loadScenario`, for a text that was read already; `path` names it. */
-export function parseScenario(text: string, path: string, findOperator?: FindOperator): LoadedScenario {
-  return planScenario(readDocument(text, path), path, findOperator);
+/** A scenario as a value, for programs. Its fields are those of a scenario file; an arrival may also be a function. */
+export type ScenarioObject = Omit<Scenario, 'arrivals'> & {
+  readonly arrivals?: readonly (ArrivalSpec | ArrivalFunction)[] | undefined;
+};
+
+/**
+ * Makes a scenario from YAML or JSON text, or from an object.
+ * @param path names the scenario in outcomes and failures; logs are read from its folder
+ * @param findOperator the operators that a definition may name; default: the standard ones
+ * @throws Failure `invalid_yaml`, `invalid_input` with the place of every fault, or those of `planContract`
+ */
+export function parseScenario(
+  source: string | ScenarioObject,
+  path = 'scenario.yaml',
+  findOperator?: FindOperator,
+): LoadedScenario {
+  const document = typeof source === 'string' ? readDocument(source, path) : documentOf(source);
+  return planScenario(document, path, findOperator);
 }
+
+function documentOf(source: ScenarioObject): ScenarioDocument {
+  return {
+    value: { ...source, ...(source.arrivals === undefined ? {} : { arrivals: source.arrivals.map(asSpec) }) },
+    located: (faults) => [...faults],
+  };
+}
+
+function asSpec(arrival: ArrivalSpec | ArrivalFunction): ArrivalSpec | CustomArrivalSpec {
+  return typeof arrival === 'function' ? { model: 'custom', count: arrival } : arrival;
+}
+
+type PlannedScenario = Omit<Scenario, 'arrivals'> & { readonly arrivals?: LoadedScenario['arrivals'] };
 
 function planScenario(
   document: ScenarioDocument,
@@ -44,9 +74,9 @@ function planScenario(
   findOperator: FindOperator | undefined,
 ): LoadedScenario {
   try {
-    const faults = scenarioFaults(document.value);
+    const faults = scenarioFaults(withoutFunctions(document.value));
     if (faults.length > 0) throw refused(faults);
-    return plan(document.value as Scenario, path, findOperator);
+    return plan(document.value as PlannedScenario, path, findOperator);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const faults = document.located(error.faults);
@@ -59,6 +89,18 @@ function planScenario(
     });
   }
 }
+
+/** The schema knows no functions: what it checks has a model without requests in their places. */
+function withoutFunctions(value: unknown): unknown {
+  const { arrivals } = (value ?? {}) as PlannedScenario;
+  if (!Array.isArray(arrivals) || !arrivals.some(isFunction)) return value;
+  return {
+    ...(value as object),
+    arrivals: arrivals.map((one) => (isFunction(one) ? { model: 'counts', counts: [0] } : one)),
+  };
+}
+
+const isFunction = (arrival: unknown) => typeof (arrival as Partial<CustomArrivalSpec> | null)?.count === 'function';
 
 /** Arrivals and clients have words of their own for what they are not. */
 function scenarioFaults(value: unknown): Fault[] {
@@ -81,7 +123,7 @@ function refused(faults: readonly Fault[]): Failure {
 }
 
 function plan(
-  scenario: Scenario,
+  scenario: PlannedScenario,
   path: string,
   findOperator: FindOperator | undefined,
   cycleMs = scenario.cycle_ms ?? CYCLE_MS,
@@ -133,7 +175,7 @@ function plan(
   return loaded;
 }
 
-function planLimiter({ limiter = {} }: Scenario, cycleMs: number, findOperator: FindOperator | undefined): Plan {
+function planLimiter({ limiter = {} }: PlannedScenario, cycleMs: number, findOperator: FindOperator | undefined): Plan {
   const { definition, threshold, within } = limiter;
   if (definition === undefined) {
     const cycles = within === undefined ? undefined : parseTime(within, cycleMs, '/limiter/within', 1);

@@ -1,8 +1,9 @@
-// Owns what is known of a scenario once its file was read: every time in cycles, every default filled in. Leaves reading to load.ts.
+// A scenario that is ready to run.
 import type { ClientPlan } from '../actor/client/client-plan.js';
 import type { Plan } from '../limiter/plan.js';
 import type { Expectation } from '../outcome/expectation.js';
 import type { Stretch } from '../outcome/stretch.js';
+import type { CustomArrivalSpec } from '../traffic/arrival/custom.js';
 import type { ArrivalSpec } from '../traffic/arrival/schema.js';
 import type { PopularitySpec } from '../traffic/popularity.js';
 import type { Target } from './schema.js';
@@ -30,7 +31,7 @@ export interface LoadedScenario {
   readonly contracts: number;
   readonly popularity: PopularitySpec;
   readonly independent: boolean;
-  readonly arrivals: readonly ArrivalSpec[];
+  readonly arrivals: readonly (ArrivalSpec | CustomArrivalSpec)[];
   readonly clients: readonly ClientPlan[];
   readonly service: ServiceSpec | undefined;
   readonly faults: readonly PlannedFault[];

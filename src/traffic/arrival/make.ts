@@ -1,6 +1,4 @@
-// Owns the way from what a scenario says to the models: texts into numbers, defaults filled in, a stream for each purpose.
-// Leaves the shape of what is said to schema.ts.
-
+// Makes the model of an arrival from its specification: texts into numbers, defaults filled in, a random stream for each purpose.
 import { RandomStream, type Seed } from '../../math/random.js';
 import { Failure, unreachable } from '../../schema/failure.js';
 import { parseMeanTime, parseRate, parseTime, type Rate } from '../../schema/quantity.js';
@@ -9,6 +7,7 @@ import { between } from './between.js';
 import { BurstArrival } from './burst.js';
 import { ConstantArrival } from './constant.js';
 import { CountsArrival } from './counts.js';
+import { type CustomArrivalSpec, countsOf } from './custom.js';
 import { EdgeArrival } from './edge.js';
 import { LEAST_SOJOURN, OnOffArrival } from './onoff.js';
 import { ParetoArrival } from './pareto.js';
@@ -41,7 +40,7 @@ export interface ArrivalContext {
  * The model of an arrival that fits its schema.
  * @throws Failure `invalid_input`, its faults placed, when a rate or time cannot be read or the fields contradict each other
  */
-export function makeArrival(spec: ArrivalSpec, context: ArrivalContext): Arrival {
+export function makeArrival(spec: ArrivalSpec | CustomArrivalSpec, context: ArrivalContext): Arrival {
   try {
     const from = parseTime(spec.from ?? 0, context.cycleMs, '/from');
     const to = spec.to === undefined ? Infinity : parseTime(spec.to, context.cycleMs, '/to');
@@ -52,110 +51,121 @@ export function makeArrival(spec: ArrivalSpec, context: ArrivalContext): Arrival
 }
 
 class Maker {
-  /** @param length cycles for which the model is heard */
-  constructor(
-    private readonly context: ArrivalContext,
-    private readonly length: number,
-  ) {}
+  readonly #context: ArrivalContext;
+  readonly #length: number;
 
-  make(spec: ArrivalSpec): Arrival {
+  /** @param length cycles in which the model sends requests */
+  constructor(context: ArrivalContext, length: number) {
+    this.#context = context;
+    this.#length = length;
+  }
+
+  make(spec: ArrivalSpec | CustomArrivalSpec): Arrival {
     switch (spec.model) {
       case 'constant':
-        return new ConstantArrival(this.rate(spec.rate, '/rate'), this.placement(spec.placement ?? 'even'));
+        return new ConstantArrival(this.#rate(spec.rate, '/rate'), this.#placement(spec.placement ?? 'even'));
       case 'poisson': {
-        const rate = this.rate(spec.rate, '/rate');
-        return new PoissonArrival(rate, this.stream('counts'), this.placement(spec.placement ?? 'random'));
+        const rate = this.#rate(spec.rate, '/rate');
+        return new PoissonArrival(rate, this.#stream('counts'), this.#placement(spec.placement ?? 'random'));
       }
       case 'ramp': {
         const shape = {
-          start: this.rate(spec.start_rate, '/start_rate'),
-          end: this.rate(spec.end_rate, '/end_rate'),
-          over: this.time(spec.over, '/over', 1) ?? Math.max(1, this.length),
+          start: this.#rate(spec.start_rate, '/start_rate'),
+          end: this.#rate(spec.end_rate, '/end_rate'),
+          over: this.#time(spec.over, '/over', 1) ?? Math.max(1, this.#length),
           repeat: spec.repeat ?? false,
         };
-        return this.byLaw(spec, (placement) => new RampArrival(shape, placement));
+        return this.#byLaw(spec, (placement) => new RampArrival(shape, placement));
       }
       case 'burst': {
         const shape = {
-          base: this.rate(spec.base_rate ?? 0, '/base_rate'),
-          burst: this.rate(spec.burst_rate, '/burst_rate'),
-          at: this.time(spec.at, '/at') ?? 0,
-          lasts: this.time(spec.for, '/for', 1),
-          every: this.time(spec.every, '/every', 1),
+          base: this.#rate(spec.base_rate ?? 0, '/base_rate'),
+          burst: this.#rate(spec.burst_rate, '/burst_rate'),
+          at: this.#time(spec.at, '/at') ?? 0,
+          lasts: this.#time(spec.for, '/for', 1),
+          every: this.#time(spec.every, '/every', 1),
         };
-        return this.byLaw(spec, (placement) => new BurstArrival(shape, placement));
+        return this.#byLaw(spec, (placement) => new BurstArrival(shape, placement));
       }
       case 'spikes': {
-        const at = this.time(spec.at, '/at') ?? 0;
-        const every = this.time(spec.every, '/every', 1);
-        return new SpikesArrival({ requests: spec.requests, at, every }, this.placement(spec.placement ?? 'start'));
+        const at = this.#time(spec.at, '/at') ?? 0;
+        const every = this.#time(spec.every, '/every', 1);
+        return new SpikesArrival({ requests: spec.requests, at, every }, this.#placement(spec.placement ?? 'start'));
       }
       case 'sine': {
         const shape = {
-          mean: this.rate(spec.rate, '/rate'),
-          amplitude: this.rate(spec.amplitude, '/amplitude'),
-          period: parseTime(spec.period, this.context.cycleMs, '/period', 1),
+          mean: this.#rate(spec.rate, '/rate'),
+          amplitude: this.#rate(spec.amplitude, '/amplitude'),
+          period: parseTime(spec.period, this.#context.cycleMs, '/period', 1),
           phase: spec.phase ?? 0,
         };
-        return this.byLaw(spec, (placement) => new SineArrival(shape, placement));
+        return this.#byLaw(spec, (placement) => new SineArrival(shape, placement));
       }
       case 'onoff': {
         const shape = {
-          on: this.rate(spec.on_rate, '/on_rate'),
-          off: this.rate(spec.off_rate ?? 0, '/off_rate'),
-          onFor: parseMeanTime(spec.on_for, this.context.cycleMs, '/on_for', LEAST_SOJOURN),
-          offFor: parseMeanTime(spec.off_for, this.context.cycleMs, '/off_for', LEAST_SOJOURN),
+          on: this.#rate(spec.on_rate, '/on_rate'),
+          off: this.#rate(spec.off_rate ?? 0, '/off_rate'),
+          onFor: parseMeanTime(spec.on_for, this.#context.cycleMs, '/on_for', LEAST_SOJOURN),
+          offFor: parseMeanTime(spec.off_for, this.#context.cycleMs, '/off_for', LEAST_SOJOURN),
         };
-        const [sojourns, counts] = [this.stream('sojourns'), this.stream('counts')];
-        return new OnOffArrival(shape, { sojourns, counts, instants: this.stream('instants') });
+        const [sojourns, counts] = [this.#stream('sojourns'), this.#stream('counts')];
+        return new OnOffArrival(shape, { sojourns, counts, instants: this.#stream('instants') });
       }
       case 'pareto':
-        return new ParetoArrival(this.rate(spec.rate, '/rate'), spec.shape, this.stream('gaps'));
+        return new ParetoArrival(this.#rate(spec.rate, '/rate'), spec.shape, this.#stream('gaps'));
       case 'edge': {
-        const within = this.time(spec.within, '/within', 1) ?? this.context.within;
+        const within = this.#time(spec.within, '/within', 1) ?? this.#context.within;
         const shape = { requests: spec.requests, within, boundary: spec.boundary ?? 1 };
-        return new EdgeArrival(shape, this.placement(spec.placement ?? 'start'));
+        return new EdgeArrival(shape, this.#placement(spec.placement ?? 'start'));
       }
       case 'counts':
-        return new CountsArrival(spec.counts, spec.repeat ?? false, this.placement(spec.placement ?? 'even'));
+        return new CountsArrival(spec.counts, spec.repeat ?? false, this.#placement(spec.placement ?? 'even'));
       case 'log': {
-        const { log } = this.context;
+        const { log } = this.#context;
         if (log === undefined) return refuse('/model', 'log has nothing to play: a log is read before the run');
-        return new RecordedArrival(log, this.placement(spec.placement ?? 'even'));
+        return new RecordedArrival(log, this.#placement(spec.placement ?? 'even'));
       }
+      case 'custom':
+        return this.#custom(spec);
       default:
         return unreachable(spec);
     }
   }
 
+  #custom({ count }: CustomArrivalSpec): Arrival {
+    const stream = this.#stream('counts');
+    const counts = countsOf(count, this.#length, () => stream.uniform());
+    return new CountsArrival(counts, false, this.#placement('even'));
+  }
+
   /** A model that follows its curve exactly, or by chance around it. */
-  private byLaw(
+  #byLaw(
     { law, placement }: { law?: 'exact' | 'poisson'; placement?: PlacementName },
     make: (placement: Placement) => Arrival & Curve,
   ): Arrival {
-    const around = this.placement(placement ?? (law === 'poisson' ? 'random' : 'even'));
+    const around = this.#placement(placement ?? (law === 'poisson' ? 'random' : 'even'));
     const curve = make(around);
-    return law === 'poisson' ? new PoissonAround(curve, this.stream('counts'), around) : curve;
+    return law === 'poisson' ? new PoissonAround(curve, this.#stream('counts'), around) : curve;
   }
 
-  private rate(value: number | string, path: string): Rate {
-    return parseRate(value, this.context.cycleMs, path);
+  #rate(value: number | string, path: string): Rate {
+    return parseRate(value, this.#context.cycleMs, path);
   }
 
-  private time(value: number | string | undefined, path: string, least = 0): number | undefined {
-    return value === undefined ? undefined : parseTime(value, this.context.cycleMs, path, least);
+  #time(value: number | string | undefined, path: string, least = 0): number | undefined {
+    return value === undefined ? undefined : parseTime(value, this.#context.cycleMs, path, least);
   }
 
-  private placement(name: PlacementName): Placement {
-    return makePlacement(name, () => this.stream('instants'));
+  #placement(name: PlacementName): Placement {
+    return makePlacement(name, () => this.#stream('instants'));
   }
 
-  private stream(use: string): RandomStream {
-    return new RandomStream(this.context.seed, `${this.context.purpose}/${use}`);
+  #stream(use: string): RandomStream {
+    return new RandomStream(this.#context.seed, `${this.#context.purpose}/${use}`);
   }
 }
 
-/** The same failure, told of the whole input. */
+/** The same failure with places in the whole input. */
 function placed({ code, fix, faults, cause }: Failure, place: string): Failure {
   const all = faults.map(({ path, message }) => ({ path: `${place}${path}`, message }));
   return new Failure(code, {

@@ -1,0 +1,52 @@
+// What a node stands on: its store, clock and key, in memory or in a data folder.
+import { generateSigner } from '../record/signing.js';
+import { MemoryStore } from '../store/memory.js';
+import { MemoryCredentials } from '../store/memory-credentials.js';
+import { openSqliteStore } from '../store/sqlite.js';
+import { CYCLE_MS } from '../time/cycle.js';
+import { Rank } from '../time/rank.js';
+import { WallClock } from '../time/wall.js';
+import { type Identity, identityIn, rotateKey as withNewKey } from './identity.js';
+import type { NodeOptions } from './node.js';
+
+export interface GroundOptions {
+  /** The data folder; undefined: everything is kept in memory and gone when the node ends. */
+  readonly dir?: string | undefined;
+  /** Length of a cycle in ms, a whole number from 1; default 777, or that of the data folder. */
+  readonly cycleMs?: number | undefined;
+  /** Whether the node of an existing data folder gets a new key. */
+  readonly rotateKey?: boolean | undefined;
+  /** Receives what a task of the clock throws. */
+  readonly onError: (error: unknown) => void;
+}
+
+export interface Ground extends Pick<NodeOptions, 'store' | 'credentials' | 'clock'> {
+  readonly identity: Identity;
+  /** Absolute path of the data folder; undefined in memory. */
+  readonly dir: string | undefined;
+}
+
+/** @throws Failure `store_locked`, `store_damaged`, `unreadable_file`, `wrong_usage` for another length of cycles */
+export function openGround({ dir, cycleMs, rotateKey = false, onError }: GroundOptions): Ground {
+  if (dir === undefined) {
+    const identity = { signer: generateSigner(), successions: [], cycleMs: cycleMs ?? CYCLE_MS, isNew: true };
+    const clock = new WallClock(identity.cycleMs, { onError });
+    return { store: new MemoryStore(), credentials: new MemoryCredentials(), clock, identity, dir };
+  }
+  // All that one turn of the event loop writes is one commit. The store is opened before there is a clock to flush it.
+  const store = openSqliteStore({
+    dir,
+    defer: (flush) => clock.agenda.at(clock.now(), Rank.report, flush),
+    monotonicMs: () => clock.monotonicMs(),
+  });
+  let identity: Identity;
+  try {
+    identity = identityIn(store.dir, cycleMs, CYCLE_MS);
+  } catch (error) {
+    store.close();
+    throw error;
+  }
+  const clock = new WallClock(identity.cycleMs, { onError });
+  if (rotateKey && !identity.isNew) identity = withNewKey(store.dir, identity, clock.cycle());
+  return { store, credentials: store.credentials, clock, identity, dir: store.dir };
+}

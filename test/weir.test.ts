@@ -1,0 +1,172 @@
+// The library: what a program that embeds Weir gets. Each part is specified where it is made; here is what they promise together.
+import { describe, expect, it } from 'vitest';
+import {
+  type ArrivalFunction,
+  compare,
+  createLimiter,
+  Failure,
+  parseScenario,
+  type ScenarioObject,
+  simulate,
+  startNode,
+  verifyRecord,
+} from '../src/weir.js';
+
+describe('createLimiter', () => {
+  it.each<[what: string, options: object, calls: [ms: number, n?: number][], decisions: string[]]>([
+    [
+      'admits up to the threshold in a window, and says when there is room again',
+      { threshold: 2, within: 3, cycleMs: 1000 },
+      [[0], [1000], [1500], [3999], [4000]],
+      ['1 allowing 1 0', '1 allowing 0 2000', '0 limiting 0 2500', '0 limiting 0 1', '1 allowing 0 2000'],
+    ],
+    [
+      'decides on several requests at once, one after the other',
+      { threshold: 5, within: 10, cycleMs: 100 },
+      [
+        [0, 8],
+        [1000, 3],
+        [1000, 0],
+      ],
+      ['5 limiting 0 1000', '3 allowing 2 0', '0 allowing 2 0'],
+    ],
+    [
+      'never goes back in time',
+      { threshold: 1, within: 2, cycleMs: 100 },
+      [[500], [0], [700]],
+      ['1 allowing 0 200', '0 limiting 0 700', '1 allowing 0 200'],
+    ],
+    ['takes a time as its window', { threshold: 1, within: '1s', cycleMs: 100 }, [[0]], ['1 allowing 0 1000']],
+  ])('%s', (_, options, calls, decisions) => {
+    const limiter = createLimiter(options);
+    const told = calls.map(([ms, n]) => limiter.decide(ms, n));
+    expect(
+      told.map(({ admitted, state, remaining, retryAfterMs }) => `${admitted} ${state} ${remaining} ${retryAfterMs}`),
+    ).toEqual(decisions);
+  });
+
+  it.each<[call: string, body: () => unknown, place: string]>([
+    ['threshold 0', () => createLimiter({ threshold: 0 }), '/threshold'],
+    ['within 0', () => createLimiter({ within: 0 }), '/within'],
+    ['within a word', () => createLimiter({ within: 'soon' }), '/within'],
+    ['half a request', () => createLimiter().decide(0, 0.5), '/n'],
+    ['no time', () => createLimiter().decide(Number.NaN), '/nowMs'],
+  ])('refuses %s', (_, body, place) => expect(placesOf(body)).toEqual(['invalid_input', place]));
+});
+
+describe('parseScenario of an object', () => {
+  const question = 'How many?';
+
+  it('is the scenario of the same text', async () => {
+    const scenario: ScenarioObject = { question, duration: 20, seed: 3, arrivals: [{ model: 'poisson', rate: 4 }] };
+    const [fromObject, fromText] = [parseScenario(scenario), parseScenario(JSON.stringify(scenario))];
+    expect((await simulate(fromObject)).outcome).toEqual((await simulate(fromText)).outcome);
+  });
+
+  it('takes functions as arrivals, with chance that follows from the seed', async () => {
+    const arrivals: ArrivalFunction[] = [(cycle) => (cycle === 2 ? 5 : 0), (_, random) => Math.floor(3 * random())];
+    const run = async (seed: number) =>
+      (await simulate(parseScenario({ question, duration: 50, seed, arrivals }))).totals;
+    const rows = async (seed: number) => [...(await run(seed)).rows()].map(({ cycle, requests }) => [cycle, requests]);
+    expect(await rows(1)).toEqual(await rows(1));
+    expect(await rows(1)).not.toEqual(await rows(2));
+    expect(Object.fromEntries(await rows(1))['2']).toBeGreaterThanOrEqual(5);
+  });
+
+  it('keeps the functions where a cycle has another length', async () => {
+    const scenario = parseScenario({ question, duration: 10, arrivals: [() => 2] }).at(100);
+    expect((await simulate(scenario)).outcome.requests).toBe(20);
+  });
+
+  it.each<[what: string, scenario: ScenarioObject, places: string[]]>([
+    ['a field that is none', { question, arivals: [] } as never, ['/arivals']],
+    ['functions without an end', { question, arrivals: [() => 1] }, ['/duration']],
+  ])('refuses %s with its place', (_, scenario, places) => {
+    expect(placesOf(() => parseScenario(scenario))).toEqual(['invalid_input', ...places]);
+  });
+
+  it.each([-1, 0.5, Number.NaN, 10_000_001])('refuses a function that returns %d', async (n) => {
+    const scenario = parseScenario({ question, duration: 5, arrivals: [() => n] });
+    await expect(simulate(scenario)).rejects.toMatchObject({
+      code: 'invalid_input',
+      faults: [{ path: '/arrivals/0' }],
+    });
+  });
+
+  it('passes on what a function throws', async () => {
+    const broken = () => {
+      throw new RangeError('no such cycle');
+    };
+    const scenario = parseScenario({ question, duration: 5, arrivals: [broken] });
+    await expect(simulate(scenario)).rejects.toThrow(new RangeError('no such cycle'));
+  });
+});
+
+describe('compare', () => {
+  const run = (counts: number[], threshold = 3) =>
+    simulate(
+      parseScenario({
+        question: 'How many?',
+        limiter: { threshold, within: 2 },
+        duration: 5,
+        drain: 0,
+        arrivals: [{ model: 'counts', counts }],
+      }),
+    );
+
+  it('finds nothing between two runs that are the same', async () => {
+    expect(compare(await run([2, 0, 1]), await run([2, 0, 1]))).toEqual([]);
+  });
+
+  it('names cycle, contract and figure of every difference; counts and states where they begin to differ', async () => {
+    const differences = compare(await run([2, 1, 0, 4]), await run([2, 2, 0, 4]));
+    expect(
+      differences.map((one) => `${one.cycle} ${one.contract} ${one.figure} ${one.predicted} ${one.observed}`),
+    ).toEqual(['1 all requests 1 2', '1 all count 3 4', '1 all state allowing limiting']);
+  });
+});
+
+describe('startNode and verifyRecord', () => {
+  it('a node in this process answers, and its record holds against its key and no other', async () => {
+    const [node, other] = [await startNode({ cycleMs: 100 }), await startNode()];
+    const minted = await fetch(`${node.url}/api/demo-key/mint`, { method: 'POST' });
+    const { key } = (await minted.json()) as { key: string };
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    await fetch(`${node.url}/api/chain/state-machines`, { method: 'POST', headers, body: '{"slug": "edge"}' });
+    const answer = await fetch(`${node.url}/api/chain/edge/state?format=ndjson`, { headers });
+    const record = await answer.text();
+    const found = [
+      await verifyRecord(record, node.fingerprint),
+      await verifyRecord(record),
+      await verifyRecord(inPieces(record), node.fingerprint),
+      await verifyRecord(record, other.fingerprint),
+      await verifyRecord(record.replace('edge', 'hedge'), node.fingerprint),
+    ];
+    await Promise.all([node.close(), other.close()]);
+    expect(
+      found.map(({ valid, checkpoint, first_broken }) => [valid, checkpoint?.pinned, first_broken?.check]),
+    ).toEqual([
+      [true, true, undefined],
+      [true, false, undefined],
+      [true, true, undefined],
+      [false, undefined, 'key'],
+      [false, undefined, 'hash'],
+    ]);
+    await expect(fetch(node.url)).rejects.toThrow();
+  });
+});
+
+async function* inPieces(text: string): AsyncGenerator<string> {
+  for (let at = 0; at < text.length; at += 7) yield text.slice(at, at + 7);
+}
+
+/** The code of a refusal, and the places of its faults. */
+function placesOf(body: () => unknown): string[] {
+  try {
+    body();
+    return [];
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return [error.code, ...error.faults.map(({ path }) => path)];
+  }
+}
