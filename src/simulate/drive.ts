@@ -91,7 +91,8 @@ export async function drive(world: World, lastCycle: number, watch: Watch, feed?
 /** @returns false when it was stopped before the feed came to its end, or to `lastCycle` */
 async function feedIn(world: World, feed: Feed, lastCycle: number, slice: number, watch: Watch): Promise<boolean> {
   const { signal, onProgress } = watch;
-  if (signal?.aborted === true) return false;
+  const isStopped = () => signal?.aborted === true;
+  if (isStopped()) return false;
   let next = world.clock.cycle();
   let turn = next + slice;
   let steps = 0;
@@ -99,7 +100,7 @@ async function feedIn(world: World, feed: Feed, lastCycle: number, slice: number
     if (cycle >= turn || steps >= STEPS_PER_TURN) {
       if (cycle >= turn) onProgress?.(world.clock.cycle(), lastCycle);
       await nextTurn();
-      if (signal?.aborted === true) return false;
+      if (isStopped()) return false;
       world.check();
       turn = Math.max(turn, cycle + slice);
       steps = 0;
@@ -107,7 +108,7 @@ async function feedIn(world: World, feed: Feed, lastCycle: number, slice: number
     steps += 1 + arriveIn(world, feed, cycle);
     next = cycle + 1;
   }
-  return signal?.aborted !== true;
+  return !isStopped();
 }
 
 function stopped(world: World): false {
