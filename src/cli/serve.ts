@@ -3,8 +3,7 @@
 import { isIP } from 'node:net';
 import type { Argv } from 'yargs';
 import { type Ground, openGround } from '../node/ground.js';
-import { createLog } from '../node/log.js';
-import { type RunningNode, startNode } from '../node/node.js';
+import { createLog, type RunningNode, startNode } from '../node/node.js';
 import { VERSION } from '../version.js';
 import type { GivenTo } from './command.js';
 import { usageFailure } from './ending.js';

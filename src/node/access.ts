@@ -1,12 +1,12 @@
-// Owns who is asking, and whether they may: keys, sessions, other sites. Leaves whose machine it is to ownership.ts.
+// Authentication: which key or session a request carries, and whether it is still valid. Whose machine it is: see ownership.ts.
 //
-//   Authorization: Bearer weir_…   ──► hash ──► key ─────────► caller        looked up once, then remembered for a while
-//   Cookie: weir_session=…         ──► hash ──► session, key ─► caller        and only from pages of this node
+//   Authorization: Bearer weir_…   ──► hash ──► key ─────────► caller        looked up once, then cached by the header
+//   Cookie: weir_session=…         ──► hash ──► session, key ─► caller        accepted only from pages of this node
+import { randomBytes } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
+import { sha256Hex } from '../schema/canonical.js';
 import { Failure, unreachable } from '../schema/failure.js';
 import type { Credentials, Key } from '../store/credentials.js';
-import { Recent } from './recent.js';
-import { hashOfSecret } from './secret.js';
 
 export const SESSION_COOKIE = 'weir_session';
 
@@ -86,7 +86,7 @@ export class Access {
     return this.#credentials.keyByHash(key.hash)?.isRevoked === false;
   }
 
-  /** Ends a session: whoever comes with its cookie from now on is nobody. */
+  /** Ends a session: its cookie is not valid any more. */
   end(sessionHash: string): void {
     this.#credentials.deleteSession(sessionHash);
     this.#byHeader.delete(sessionHash);
@@ -126,7 +126,7 @@ export class Access {
 }
 
 /**
- * A browser sends the cookie along whoever made it send the request; a page of another site must change nothing in its owner's
+ * A browser sends the cookie with requests of any site; a page of another site must change nothing in its owner's
  * name. SameSite=Lax stops most of it, but not a link to GET …/gate and not another port of the same host.
  * @throws Failure `cross_site_refused`
  */
@@ -167,4 +167,73 @@ function ofAnotherOwner(): Failure {
     why: 'Its session belongs to another owner than its key.',
     fix: 'Send the key alone, or end the session first.',
   });
+}
+
+/**
+ * A map of bounded size that drops what was not asked for recently. One look-up where the entry is fresh: there is no list to relink.
+ *
+ *   get ─► young ─ miss ─► old ─ hit ─► moved to young          young full: it becomes old, and the old one is dropped
+ */
+export class Recent<Value> {
+  readonly #size: number;
+  #young = new Map<string, Value>();
+  #old = new Map<string, Value>();
+
+  /** @param size entries that are kept at least; never more than twice as many */
+  constructor(size: number) {
+    this.#size = size;
+  }
+
+  get(key: string): Value | undefined {
+    const fresh = this.#young.get(key);
+    if (fresh !== undefined) return fresh;
+    const value = this.#old.get(key);
+    if (value !== undefined) this.set(key, value);
+    return value;
+  }
+
+  set(key: string, value: Value): void {
+    this.#young.set(key, value);
+    if (this.#young.size < this.#size) return;
+    this.#old = this.#young;
+    this.#young = new Map();
+  }
+
+  delete(key: string): void {
+    this.#young.delete(key);
+    this.#old.delete(key);
+  }
+}
+
+export interface Secret {
+  /** What its owner is given and nobody keeps. */
+  readonly text: string;
+  /** What is kept: SHA-256, lower-case hex. */
+  readonly hash: string;
+}
+
+/** A machine key, `weir_` and 43 characters; a session is 43 characters without more. 256 random bits each. */
+export function newKey(): Secret {
+  return secretOf(`weir_${randomText(32)}`);
+}
+
+export function newSession(): Secret {
+  return secretOf(randomText(32));
+}
+
+/** A public name that nobody has yet: for keys and owners. */
+export function newName(prefix: string): string {
+  return `${prefix}_${randomText(12)}`;
+}
+
+export function hashOfSecret(text: string): string {
+  return sha256Hex(text);
+}
+
+function secretOf(text: string): Secret {
+  return { text, hash: hashOfSecret(text) };
+}
+
+function randomText(bytes: number): string {
+  return randomBytes(bytes).toString('base64url');
 }

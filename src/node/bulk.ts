@@ -1,16 +1,13 @@
-// Owns many events at once: each line is counted or refused by itself, and every line has an outcome. Leaves cutting lines to
-// traffic/log/lines.ts, reading one to event-line.ts, HTTP to routes/events.ts.
+// Counting many events: each line is counted or refused by itself, and every line has an outcome.
 //
-//   line     1 … 100     101 … 5000    5001      5002 …        neighbours with the same outcome are one entry, so that the
+//   line     1 … 100     101 … 5000    5001      5002 …        neighbours with the same outcome share one entry, so that the
 //   outcome  admitted    limited       refused   admitted …    answer stays small however many lines there are
-
 import type { Contract } from '../host/contract.js';
 import type { Host } from '../host/host.js';
 import type { Machine } from '../host/machine.js';
 import { Failure } from '../schema/failure.js';
 import type { LineReader } from '../traffic/log/lines.js';
-import { countEvents, type Listener, listenersOf, whyNotAt } from './counting.js';
-import { type Decision, decisionOf } from './decision.js';
+import { countEvents, type Decision, decisionOf, type Listener, listenersOf, whyNotAt } from './decision.js';
 import { EventLine } from './event-line.js';
 
 /** What became of neighbouring lines: all their events admitted, all limited, some of each (one line), or nothing counted. */
@@ -111,10 +108,10 @@ export class BulkCount implements LineReader {
     else this.#refuse(number, failure);
   }
 
-  /** A store that has failed fails the whole request, and so does what nobody expected. */
+  /** A failed store and internal errors fail the whole request. */
   #failed(number: number, error: unknown): void {
     if (!(error instanceof Failure) || error.code === 'store_failed') throw error;
-    // Who listens may be others from now on: a contract that stopped does not any more.
+    // A contract that stopped does not listen any more: look the listeners up again.
     this.#addressed = undefined;
     this.#refuse(number, error);
   }

@@ -1,6 +1,4 @@
-// Owns when the node gives its word for how far a record has come: some cycles after it grew, and at the end. Leaves signing to
-// record/signing.ts.
-
+// When the node signs the heads of records: some cycles after they grew, and before it closes.
 import type { Host } from '../host/host.js';
 import type { Machine } from '../host/machine.js';
 import type { AuditRow } from '../record/row.js';

@@ -1,11 +1,10 @@
-// Owns the wait of an answer until what it tells of is on disk. Leaves writing to the host, group commits to the store.
+// An answer waits here until what it says is on disk.
 //
-//   cycle   counts are written once a cycle: an answer waits only where the record has rows that are not durable yet, and at the
-//           beginning of a cycle until the counts of those before it are, so that no more than the running one can be forgotten
-//   strict  an answer to an event waits for its count, too: all events of one turn of the loop share one write
+//   cycle   counts are written once a cycle. An answer waits only if the record has rows that are not durable yet, or, at the
+//           beginning of a cycle, until the counts of earlier cycles are: no more than the running cycle can be lost
+//   strict  the answer to an event also waits for its count; all events of one turn of the event loop share one write
 //
 //   event ─ event ─ event ─ (turn ends) ─► saveWindows ─► commit ─► on disk ─► answer, answer, answer
-
 import type { Host } from '../host/host.js';
 import type { Machine } from '../host/machine.js';
 import type { Failure } from '../schema/failure.js';
@@ -26,7 +25,7 @@ export class Durability {
 
   /**
    * @param monotonicMs a clock to measure commits by, in ms
-   * @param onCommit told how long each commit took that was asked for here
+   * @param onCommit called with the duration of each commit that was asked for here
    */
   constructor(
     host: Host,
@@ -44,7 +43,7 @@ export class Durability {
   }
 
   /**
-   * Before an answer that tells of a machine's state: undefined when it may go at once.
+   * Before an answer that shows the state of a machine: undefined when it may go at once.
    * The promise fails with `store_failed` when it may never go.
    */
   ofRows(machine: Machine): Promise<void> | undefined {

@@ -1,12 +1,10 @@
-// Owns reading one event from the bytes of one line: the common spellings by hand, everything else by JSON.parse and the schema.
-// Leaves cutting lines to traffic/log/lines.ts, counting to bulk.ts.
+// Reads one event from the bytes of one line: the common spellings by hand, everything else by JSON.parse and the schema.
 //
 //   {"type":"request"}   {"type":"request","count":3,"cycle":2345678901,"contract_id":"0123456789abcdef"}
-
 import { EventShape } from '../api/events.js';
 import { Failure } from '../schema/failure.js';
 import { compileSchema } from '../schema/json-schema.js';
-import { refusal } from './validation.js';
+import { refusal } from './problem.js';
 
 const compiled = compileSchema(EventShape);
 

@@ -1,11 +1,11 @@
-// Owns what a node does by itself: at every cycle it writes counts, signs heads and tells readers; now and then it forgets what has
-// expired. Leaves each of these to its part, and driving time to the clock.
+// What a node does by itself: at every cycle it writes counts, signs heads and sends the cycle to readers; every minute it deletes
+// expired keys and sessions.
 import { interval, Subscription } from 'rxjs';
 import type { Happening } from '../host/host-event.js';
 import { type CycleTick, cyclesOf } from '../time/cycles.js';
 import { Rank } from '../time/rank.js';
 import { AgendaScheduler } from '../time/rx-scheduler.js';
-import type { Parts } from './node-context.js';
+import type { Parts } from './parts.js';
 
 /** How often expired keys and sessions are forgotten, in ms. */
 const PURGE_MS = 60_000;
@@ -14,7 +14,7 @@ const PURGE_MS = 60_000;
 export function startHeartbeat(parts: Parts, onError: (error: unknown) => void): Subscription {
   const { clock, host, streams, credentials, limits } = parts;
   const scheduler = new AgendaScheduler(clock, Rank.report);
-  // What an observer throws would end the process; here it is told, and the others go on.
+  // What an observer throws would end the process. Here it is logged, and the others go on.
   const guarded =
     <T>(work: (value: T) => void) =>
     (value: T) => {
@@ -44,7 +44,7 @@ function take(happening: Happening, { counts, active, streams, checkpoints }: Pa
       break;
     }
     case 'emitted':
-      // Streams make these from the row, as they do when they tell it again.
+      // Streams make these from the row.
       break;
     case 'contract_failed':
       counts.failedContracts += 1;

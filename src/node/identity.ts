@@ -1,9 +1,9 @@
-// Owns who a node is: the key it signs with, how that followed from earlier ones, and the length of its cycles. One file in the
-// data folder, made on the first start. Leaves signing to record/signing.ts.
+// The identity of a node: the key it signs with, how that followed from earlier keys, and the length of its cycles. One file in the
+// data folder, made on the first start.
 //
 //   node.json   {"cycle_ms":777,"private_key":"-----BEGIN PRIVATE KEY-----…","successions":[…]}
 //
-// Key and successions are one file because they change together: with one of the two alone a node could not start.
+// Key and successions share one file because they change together: with only one of the two a node cannot start.
 import { join } from 'node:path';
 import { reader, SuccessionShape } from '../record/shape.js';
 import { newPrivateKeyPem, type Signer, type Succession, signerFromPem, signSuccession } from '../record/signing.js';
@@ -59,7 +59,7 @@ export function rotateKey(dir: string, identity: Identity, cycleNow: number): Id
   const { signer: previous, successions, cycleMs } = identity;
   const pem = newPrivateKeyPem();
   const signer = signerFromPem(pem);
-  // Not before the last change: successions stand in the order of their cycles, whatever the wall clock does.
+  // Not before the last change: successions are in the order of their cycles even if the wall clock was set back.
   const cycle = Math.max(cycleNow, successions.at(-1)?.cycle ?? 0);
   const next = { cycleMs, successions: [...successions, signSuccession(previous, signer.publicKey, cycle)] };
   save(dir, pem, next);

@@ -1,5 +1,4 @@
-// Owns how much of everything a node takes before it says no. Leaves saying no to whoever reaches a limit.
-
+// Every limit of a node, with its default.
 export interface Limits {
   /** Bytes of a body that is read as a whole. */
   readonly bodyBytes: number;
@@ -22,13 +21,13 @@ export interface Limits {
   readonly windowCyclesPerOwner: number;
   /** Readers of event streams, all together. */
   readonly readers: number;
-  /** Bytes that wait for one reader; with more it is told the rest from the store, as fast as it reads. */
+  /** Bytes that wait for one reader; beyond that it gets the rest from the store, as fast as it reads. */
   readonly readerBytes: number;
   /** How often a quiet stream shows that it lives, in ms: well within the time after which proxies cut what does not move. */
   readonly heartbeatMs: number;
   /** Walks of records that may wait for their turn: one is made at a time. */
   readonly verifications: number;
-  /** How many keys one address may mint in how many cycles, and how many addresses are told apart at a time. */
+  /** How many keys one address may mint in how many cycles, and how many addresses have a count of their own at a time. */
   readonly mint: { readonly threshold: number; readonly within: number; readonly addresses: number };
   readonly keyLifetimeMs: number;
   readonly sessionLifetimeMs: number;

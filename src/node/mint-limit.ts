@@ -1,10 +1,9 @@
-// Owns how many keys an address may mint: a rate-limiter contract for each, on a private machine of the node's own, like any other.
-// Leaves minting to routes/mint.ts.
+// How many keys an address may mint: one rate-limiter contract for each address, on a private machine of the node.
 //
-// Contracts are never removed, so there are only so many: a new address takes over the contract that has rested longest, if its
-// window is empty. If it is not, no other one is, and the newcomer has to wait until one is.
+// Contracts are never removed, so their number is bounded: a new address takes over the contract that was idle longest, if its
+// window is empty. If it is not, none is, and the new address has to wait.
 //
-//   resting longest  ─► [ c3 ] [ c1 ] [ c2 ] ◄─  just used          address ─► contract
+//   idle longest  ─► [ c3 ] [ c1 ] [ c2 ] ◄─  just used          address ─► contract
 import { isIPv4, isIPv6 } from 'node:net';
 import type { Contract } from '../host/contract.js';
 import type { Host } from '../host/host.js';
@@ -39,7 +38,7 @@ export class MintLimit {
     this.#free = this.machine.contracts.filter((contract) => this.#isOfTheseLimits(contract));
   }
 
-  /** Counts one request of an address, and tells which contract decided and whether it was admitted. */
+  /** Counts one request of an address: the contract that decided, and whether it was admitted. */
   ask(address: string, cycle: number): { readonly contract: Contract; readonly isAdmitted: boolean } {
     const name = networkOf(address);
     const known = this.#byAddress.get(name);
@@ -80,7 +79,7 @@ export class MintLimit {
   }
 }
 
-/** Whom an address stands for: itself, or in IPv6 its network of 64 bits, of which one person has them all. */
+/** What an address is limited as: itself, or in IPv6 its network of 64 bits, which one person usually has whole. */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
   if (isIPv4(mapped) || !isIPv6(mapped)) return mapped;

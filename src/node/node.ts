@@ -1,29 +1,23 @@
-// Owns a node from start to end: opens its port, and lets go of everything in order. Leaves making its parts to assemble.ts, what it
-// answers to routes/, what it does by itself to heartbeat.ts, and the store, the clock and the key to whoever starts it.
+// A node from start to end: it opens its port, and closes everything in order.
 //
 //   close:   not ready ─► (notice) ─► streams end ─► no new connections ─► requests finish ─► counts, signed heads ─► store closed
 import { isIP } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import type { Logger } from 'pino';
+import { type DestinationStream, type Logger, pino } from 'pino';
 import { interval } from 'rxjs';
 import type { Host } from '../host/host.js';
 import { Failure } from '../schema/failure.js';
 import { Rank } from '../time/rank.js';
 import { AgendaScheduler } from '../time/rx-scheduler.js';
 import type { WallClock } from '../time/wall.js';
-import { assemble, type PartsOptions } from './assemble.js';
 import { startHeartbeat } from './heartbeat.js';
-import { createLog, type LogOptions } from './log.js';
-import { openMetricsPort } from './metrics-port.js';
-import { mount } from './mount.js';
-import type { Parts } from './node-context.js';
-import { registerOpenApi } from './openapi.js';
+import { openMetricsPort } from './metrics.js';
+import { assemble, type PartsOptions } from './parts.js';
 import { routes } from './registry.js';
-import type { Route } from './route.js';
-import { showMetrics } from './routes/self.js';
+import { showMetrics } from './routes/node.js';
 import { createServer } from './server.js';
 
-/** The store, the credentials and the clock belong to the node from here on: it starts the clock, and lets go of all three. */
+/** The node takes over the store, the credentials and the clock: it starts the clock and closes all three. */
 export interface NodeOptions extends PartsOptions {
   /** Address to listen on; loopback when absent. */
   readonly host?: string;
@@ -43,7 +37,7 @@ export interface RunningNode {
   /** Where the figures are. */
   readonly metricsUrl: string;
   readonly host: Host;
-  /** Takes no new requests, finishes those under way, and lets go of everything. A second call waits for the first. */
+  /** Takes no new requests, finishes those under way, and closes everything. A second call waits for the first. */
   close(): Promise<void>;
 }
 
@@ -58,16 +52,24 @@ const SWEEP_MS = 50;
  * the store throws
  */
 export async function startNode(options: NodeOptions): Promise<RunningNode> {
-  const { clock, store, host: address = '127.0.0.1', port = 0, metricsPort, log: logOptions = quiet } = options;
-  refuseUnknownProxies(options.trustProxy ?? []);
+  const {
+    clock,
+    store,
+    host: address = '127.0.0.1',
+    port = 0,
+    metricsPort,
+    trustProxy = [],
+    log: logOptions = quiet,
+  } = options;
+  refuseUnknownProxies(trustProxy);
   const log = createLog(logOptions);
   const served = metricsPort === undefined ? routes : routes.filter((route) => route !== showMetrics);
   let isDraining = false;
   const parts = assemble(options, served, () => isDraining);
-  const heartbeat = startHeartbeat(parts, (error) => log.error({ err: error }, 'a mistake of ours'));
+  const heartbeat = startHeartbeat(parts, (error) => log.error({ err: error }, 'internal error'));
   clock.start();
-  const app = await serve(parts, served, options, log, logOptions.requests);
-  const letGo = () => {
+  const app = await createServer(parts, served, { log, logRequests: logOptions.requests, trustProxy });
+  const release = () => {
     heartbeat.unsubscribe();
     clock.stop();
     parts.metrics.close();
@@ -84,7 +86,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   };
   const { url, metricsUrl, closeMetrics } = await listen().catch(async (error) => {
     await app.close();
-    letGo();
+    release();
     throw listenFailure(error, address);
   });
   log.info({ url, version: parts.version, contracts: parts.host.contracts.size }, 'listening');
@@ -104,7 +106,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
         await durability.commit();
       }
     } finally {
-      letGo();
+      release();
       log.info('closed');
     }
   };
@@ -118,27 +120,6 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       return closing;
     },
   };
-}
-
-async function serve(
-  parts: Parts,
-  served: readonly Route[],
-  { trustProxy = [] }: NodeOptions,
-  log: Logger,
-  logRequests: boolean,
-): Promise<FastifyInstance> {
-  const { limits, counts, version } = parts;
-  const app = createServer({ limits, counts, log, logRequests, trustProxy, routes: served });
-  await registerOpenApi(app, version);
-  for (const route of served.filter(({ takesStream }) => !takesStream)) mount(app, parts, route);
-  await app.register(async (streaming) => {
-    streaming.removeAllContentTypeParsers();
-    const types = ['application/json', 'application/x-ndjson', 'application/ndjson', 'application/jsonl'];
-    streaming.addContentTypeParser(types, (_request, payload, done) => done(null, payload));
-    for (const route of served.filter(({ takesStream }) => takesStream)) mount(streaming, parts, route);
-  });
-  await app.ready();
-  return app;
 }
 
 /** Closes the port; connections end with the request they are at, and after `drainMs` whatever they are at. */
@@ -173,4 +154,32 @@ function listenFailure(error: unknown, address: string): unknown {
     fix: 'Choose another address or port; 0 takes any port that is free.',
     cause: error,
   });
+}
+
+export interface LogOptions {
+  readonly level: 'silent' | 'error' | 'warn' | 'info' | 'debug';
+  /** Whether every request is logged; it costs speed. */
+  readonly requests: boolean;
+  /** Standard output when absent. */
+  readonly destination?: DestinationStream;
+}
+
+/** What is said of a request: no header, and no query, since people put secrets there. */
+interface RequestLine {
+  readonly method: string;
+  readonly url: string;
+  readonly ip?: string;
+}
+
+export function createLog({ level, destination }: LogOptions): Logger {
+  const options = {
+    name: 'weir',
+    level,
+    redact: { paths: ['*.authorization', '*.cookie', '*.key', 'authorization', 'cookie', 'key'], censor: '[secret]' },
+    serializers: {
+      req: ({ method, url, ip }: RequestLine) => ({ method, path: url.split('?', 1)[0], ip }),
+      res: ({ statusCode }: { statusCode: number }) => ({ status: statusCode }),
+    },
+  };
+  return destination === undefined ? pino(options) : pino(options, destination);
 }

@@ -1,5 +1,5 @@
-// Owns the OpenAPI 3.1 document: made by @fastify/swagger from the registry, with what a route does not repeat: the problems that
-// its failures become, the credentials it wants, its example. Leaves the routes to registry.ts.
+// The OpenAPI 3.1 document: made by @fastify/swagger from the registry, with what a route does not repeat: the problems that its
+// failures become, the credentials it needs, its example.
 import swagger from '@fastify/swagger';
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import type { Answer } from '../api/endpoint.js';

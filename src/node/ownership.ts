@@ -1,11 +1,9 @@
-// Owns whose machines are whose: looking one up for somebody, and listing those they may see. Leaves who is asking to access.ts.
-
+// Which machines belong to an owner, and which a caller may see.
 import type { Contract } from '../host/contract.js';
 import type { Host } from '../host/host.js';
 import type { Machine } from '../host/machine.js';
 import { assert, Failure } from '../schema/failure.js';
 import type { Caller } from './access.js';
-import { firstIndex } from './sorted.js';
 
 export class Ownership {
   readonly #host: Host;
@@ -47,7 +45,7 @@ export class Ownership {
   }
 
   /**
-   * The machine, for whoever may look at it; a node that cannot store any more still shows what it has stored.
+   * The machine, for every caller that may see it. A node that cannot store any more still shows what it has stored.
    * @throws Failure `machine_not_found` (as for a private one of another owner)
    */
   visible(slug: string, caller: Caller | undefined): Machine {
@@ -89,4 +87,16 @@ function notFound(slug: string): Failure {
     what: `There is no machine "${slug}", or it is private and not yours.`,
     fix: 'Check the slug, and send the key of its owner where it is private.',
   });
+}
+
+/** The first index of `0 .. length - 1` for which the condition holds, given that it holds for all behind it too; else `length`. */
+export function firstIndex(length: number, holds: (index: number) => boolean): number {
+  let low = 0;
+  let high = length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }

@@ -1,8 +1,14 @@
-// Owns how a failure is told over HTTP: one shape (RFC 9457), one place, for ours, for Fastify's and for what nobody expected.
-// Leaves the words to whoever fails and the status of each code to the catalogue in schema/failure.ts.
-import type { FastifyReply } from 'fastify';
+// Failures as HTTP answers: one shape (RFC 9457) for ours, for Fastify's, for requests that reach no route, and for internal errors. The
+// status of each code is in the catalogue of schema/failure.ts.
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify';
+import type { TSchema } from 'typebox';
 import type { Problem } from '../api/views.js';
+import { nearest } from '../schema/did-you-mean.js';
 import { Failure } from '../schema/failure.js';
+import { faultsOf } from '../schema/schema-faults.js';
+import type { Route } from './route.js';
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
@@ -22,7 +28,7 @@ export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply
     .send(JSON.stringify(problem));
 }
 
-/** The failure behind anything that was thrown; undefined for what nobody expected. */
+/** The failure behind anything that was thrown; undefined for an internal error. */
 export function failureFrom(error: unknown): Failure | undefined {
   if (error instanceof Failure) return error;
   const { code = '', statusCode = 500 } = error as { code?: string; statusCode?: number };
@@ -41,7 +47,7 @@ export function failureFrom(error: unknown): Failure | undefined {
         fix: 'Send less at once; many events go to POST …/events, line by line.',
       });
     default:
-      // Whatever else Fastify or Node lay at the door of the client, such as a body shorter than announced.
+      // Other errors that Fastify or Node attribute to the client, such as a body shorter than announced.
       return statusCode >= 400 && statusCode < 500
         ? new Failure('malformed_request', {
             what: 'The request cannot be read.',
@@ -52,7 +58,7 @@ export function failureFrom(error: unknown): Failure | undefined {
   }
 }
 
-export function noSuchRoute(why: string): Failure {
+function noSuchRoute(why: string): Failure {
   return new Failure('route_not_found', {
     what: 'Nothing is served there.',
     why,
@@ -63,7 +69,106 @@ export function noSuchRoute(why: string): Failure {
 export function internalError(): Failure {
   return new Failure('internal_error', {
     what: 'The node could not answer.',
-    why: 'It met a mistake of its own, which is in its log.',
-    fix: 'Try again; if it stays, tell who runs the node when it happened.',
+    why: 'An internal error occurred; the log of the node has it.',
+    fix: 'Try again. If it happens again, report it to the operator of the node with the time.',
   });
+}
+
+/** For a body or a query that its schema refuses. */
+export function refusal(part: 'body' | 'query', schema: TSchema, errors: Parameters<typeof faultsOf>[1]): Failure {
+  const faults = faultsOf(schema, errors);
+  const [first] = faults;
+  const more = faults.length > 1 ? ` (and ${faults.length - 1} more)` : '';
+  return new Failure('invalid_input', {
+    what: `The ${part} was refused.`,
+    ...(first === undefined ? {} : { why: `${first.path} ${first.message}${more}.` }),
+    fix: 'GET /api/openapi.json describes what every route takes.',
+    faults,
+  });
+}
+
+/** Why no route takes a request; `allow` where the path is known and the method is not. */
+export interface Unrouted {
+  readonly failure: Failure;
+  readonly allow?: string;
+}
+
+export function whyUnrouted(
+  app: FastifyInstance,
+  routes: readonly Route[],
+  { method, url = '' }: IncomingMessage,
+): Unrouted {
+  const path = url.split('?', 1)[0]!;
+  const allowed = ['GET', 'HEAD', 'POST', 'DELETE'].filter((one) => app.findRoute({ method: one, url: path }) !== null);
+  const allow = allowed.join(', ');
+  if (allow !== '') {
+    const failure = new Failure('method_not_allowed', {
+      what: `${path} does not take ${method}.`,
+      fix: `It takes ${allow}.`,
+    });
+    return { failure, allow };
+  }
+  const guess = nearest(path, new Set(routes.map((route) => route.path)));
+  const why = `There is no path ${path.length > 100 ? `${path.slice(0, 100)}…` : path}.`;
+  return { failure: noSuchRoute(guess === undefined ? why : `${why} Did you mean ${guess}?`) };
+}
+
+export function undecodable(): Unrouted {
+  return { failure: noSuchRoute('The path cannot be decoded, or a part of it is longer than any name here.') };
+}
+
+/** For what is no HTTP, or does not come: there is neither a request nor a reply, only a socket. */
+export function refuseBrokenRequest(error: FastifyError, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed) return;
+  const { status, ...problem } = problemOf(brokenRequest(error.code));
+  const body = JSON.stringify({ ...problem, status });
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    `Content-Type: ${PROBLEM_TYPE}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+  ];
+  // Whether the other side still reads is its own affair: it is cut either way.
+  if (socket.writable) socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
+  socket.destroySoon();
+}
+
+function brokenRequest(code: string): Failure {
+  switch (code) {
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new Failure('request_timeout', {
+        what: 'The request was given up.',
+        why: 'It did not arrive within the time that this node waits.',
+        fix: 'Send it faster, or less at once.',
+      });
+    case 'HPE_HEADER_OVERFLOW':
+      return new Failure('headers_too_large', {
+        what: 'The request was not read.',
+        why: 'Its first line and its headers have more bytes than this node takes.',
+        fix: 'Send fewer or shorter headers.',
+      });
+    default:
+      return new Failure('malformed_request', {
+        what: 'The request was not read.',
+        why: `It is not valid HTTP (${code}).`,
+        fix: 'Send HTTP/1.1.',
+      });
+  }
+}
+
+/** @returns the status */
+export function answerUnrouted(
+  { failure, allow }: Unrouted,
+  { method }: IncomingMessage,
+  response: ServerResponse,
+): number {
+  const problem = problemOf(failure);
+  const body = JSON.stringify(problem);
+  response.writeHead(problem.status, {
+    'content-type': PROBLEM_TYPE,
+    'content-length': Buffer.byteLength(body),
+    ...(allow === undefined ? {} : { allow }),
+  });
+  response.end(method === 'HEAD' ? undefined : body);
+  return problem.status;
 }

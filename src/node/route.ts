@@ -1,5 +1,4 @@
-// Owns what one route of the node is, declared once: where, for whom, what goes in and comes out, an example, and who answers.
-// Leaves the list to registry.ts, mounting to mount.ts, who may ask to access.ts.
+// What one route of the node is, declared once: where, for whom, what goes in and comes out, an example, and the handler.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type {
   FastifyReply,
@@ -11,7 +10,7 @@ import type {
 import type { Endpoint, Shapes } from '../api/endpoint.js';
 import type { FailureCode } from '../schema/failure.js';
 import type { Auth } from './access.js';
-import type { Parts } from './node-context.js';
+import type { Parts } from './parts.js';
 
 export type Tier = 'computation (public)' | 'public' | 'account' | 'machine' | 'operations (public)';
 
@@ -29,7 +28,7 @@ export type Domain =
   | 'home';
 
 /**
- * A request that is answered as told here, on a node where the machine `edge-gateway` belongs to the caller and has one contract
+ * A request and the status of its answer on a node where the machine `edge-gateway` belongs to the caller and has one contract
  * made from the template. In `params`, the contract id is written as `{contract_id}`.
  */
 export interface Example {
@@ -65,7 +64,7 @@ export interface Declaration<S extends Shapes> extends Endpoint {
   readonly hasHead?: boolean;
   /** Whether its answers are written by a serializer compiled from their schema: for routes that are asked all the time. */
   readonly isHot?: boolean;
-  /** The body is checked by whoever it is for, in words of their own; its schema is for readers. */
+  /** The handler checks the body itself, with more precise words; the schema is documentation. */
   readonly checksBody?: boolean;
   /** The body is handed over as the stream it is. */
   readonly takesStream?: boolean;

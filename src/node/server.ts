@@ -1,30 +1,68 @@
-// Owns the Fastify server around the routes: limits, bodies, and every answer that no route gives: unknown paths, wrong methods,
-// broken requests, mistakes. Leaves routes to mount.ts, words to problem.ts.
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+// The HTTP server of a node: Fastify with the limits of the node, the routes of the registry, and the check of what comes in.
+//
+//   request ─► who is asking ─► body parsed, checked ─► handler ─► answer counted
+//                  └────────────────┴──────────────────────┴──► failure ─► problem.ts
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import cookie from '@fastify/cookie';
-import Fastify, { type FastifyBaseLogger, type FastifyError, type FastifyInstance } from 'fastify';
-import { nearest } from '../schema/did-you-mean.js';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyContextConfig,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type FastifySchema,
+  type FastifySchemaCompiler,
+} from 'fastify';
+import type { TObject, TSchema } from 'typebox';
+import type { Shapes } from '../api/endpoint.js';
+import { Nothing } from '../api/shapes.js';
 import { Failure } from '../schema/failure.js';
-import type { Counts } from './counts.js';
-import type { Limits } from './limits.js';
-import { failureFrom, internalError, noSuchRoute, PROBLEM_TYPE, problemOf, sendProblem } from './problem.js';
-import type { Route } from './route.js';
-import { compileValidator } from './validation.js';
+import { compileSchema } from '../schema/json-schema.js';
+import { registerOpenApi } from './openapi.js';
+import type { Parts } from './parts.js';
+import {
+  answerUnrouted,
+  failureFrom,
+  internalError,
+  problemOf,
+  refusal,
+  refuseBrokenRequest,
+  sendProblem,
+  type Unrouted,
+  undecodable,
+  whyUnrouted,
+} from './problem.js';
+import { type Asked, changesState, type Route } from './route.js';
 
-export interface ServerOptions {
-  readonly limits: Limits;
-  readonly counts: Counts;
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The declaration that a mounted route was made from. */
+    route?: Route;
+  }
+}
+
+interface ServerOptions {
   readonly log: FastifyBaseLogger;
   /** Whether every request is logged; it costs speed. */
   readonly logRequests: boolean;
-  /** Addresses of proxies whose word for the client's address and protocol is taken; none when empty. */
+  /** Addresses of proxies whose `X-Forwarded-*` is believed; none when empty. */
   readonly trustProxy: readonly string[];
-  readonly routes: readonly Route[];
 }
 
-export function createServer(options: ServerOptions): FastifyInstance {
-  const { limits, counts, log, logRequests, trustProxy, routes } = options;
+/** The server of a node, ready to listen. */
+export async function createServer(
+  parts: Parts,
+  routes: readonly Route[],
+  { log, logRequests, trustProxy }: ServerOptions,
+): Promise<FastifyInstance> {
+  const { limits, counts } = parts;
+  const unrouted =
+    (refuse: (request: IncomingMessage) => Unrouted) => (request: IncomingMessage, response: ServerResponse) => {
+      const status = answerUnrouted(refuse(request), request, response);
+      counts.answersOf(undefined)[status]! += 1;
+    };
+  const refuseUndecodable = unrouted(undecodable);
   const app: FastifyInstance = Fastify({
     bodyLimit: limits.bodyBytes,
     requestTimeout: limits.requestTimeoutMs,
@@ -42,9 +80,9 @@ export function createServer(options: ServerOptions): FastifyInstance {
     // Asked on a bare request: what leads nowhere is answered before its body is looked at.
     routerOptions: {
       compile: true,
-      defaultRoute: (request, response) => answerUnrouted(whyUnrouted(app, routes, request), request, response),
-      onBadUrl: (_path, request, response) => answerUnrouted(undecodable(), request, response),
-      onMaxParamLength: (_path, request, response) => answerUnrouted(undecodable(), request, response),
+      defaultRoute: unrouted((request) => whyUnrouted(app, routes, request)),
+      onBadUrl: (_path, request, response) => refuseUndecodable(request, response),
+      onMaxParamLength: (_path, request, response) => refuseUndecodable(request, response),
     },
     clientErrorHandler: (error, socket) => {
       counts.malformedRequests += 1;
@@ -71,26 +109,23 @@ export function createServer(options: ServerOptions): FastifyInstance {
   app.setErrorHandler((error, request, reply) => {
     const failure = failureFrom(error);
     const { route } = request.routeOptions.config;
-    if (failure === undefined) log.error({ err: error, method: route?.method, path: route?.path }, 'a mistake of ours');
+    if (failure === undefined) log.error({ err: error, method: route?.method, path: route?.path }, 'internal error');
     else if (failure.status >= 500)
       log.warn({ err: failure, method: route?.method, path: route?.path }, failure.message);
     const problem = problemOf(failure ?? internalError());
     counts.answersOf(route)[problem.status]! += 1;
     return sendProblem(reply, problem);
   });
+  await registerOpenApi(app, parts.version);
+  for (const route of routes.filter(({ takesStream }) => !takesStream)) mount(app, parts, route);
+  await app.register(async (streaming) => {
+    streaming.removeAllContentTypeParsers();
+    const types = ['application/json', 'application/x-ndjson', 'application/ndjson', 'application/jsonl'];
+    streaming.addContentTypeParser(types, (_request, payload, done) => done(null, payload));
+    for (const route of routes.filter(({ takesStream }) => takesStream)) mount(streaming, parts, route);
+  });
+  await app.ready();
   return app;
-
-  function answerUnrouted({ failure, allow }: Unrouted, { method }: IncomingMessage, response: ServerResponse): void {
-    const problem = problemOf(failure);
-    const body = JSON.stringify(problem);
-    counts.answersOf(undefined)[problem.status]! += 1;
-    response.writeHead(problem.status, {
-      'content-type': PROBLEM_TYPE,
-      'content-length': Buffer.byteLength(body),
-      ...(allow === undefined ? {} : { allow }),
-    });
-    response.end(method === 'HEAD' ? undefined : body);
-  }
 }
 
 /** The body as an object; undefined where it is empty. */
@@ -115,67 +150,116 @@ function parseObject(text: string): object | undefined | Failure {
   });
 }
 
-/** Why no route takes a request; `allow` where the path is known and the method is not. */
-interface Unrouted {
-  readonly failure: Failure;
-  readonly allow?: string;
-}
-
-function whyUnrouted(app: FastifyInstance, routes: readonly Route[], { method, url = '' }: IncomingMessage): Unrouted {
-  const path = url.split('?', 1)[0]!;
-  const allowed = ['GET', 'HEAD', 'POST', 'DELETE'].filter((one) => app.findRoute({ method: one, url: path }) !== null);
-  const allow = allowed.join(', ');
-  if (allow !== '') {
-    const failure = new Failure('method_not_allowed', {
-      what: `${path} does not take ${method}.`,
-      fix: `It takes ${allow}.`,
-    });
-    return { failure, allow };
-  }
-  const guess = nearest(path, new Set(routes.map((route) => route.path)));
-  const why = `There is no path ${path.length > 100 ? `${path.slice(0, 100)}…` : path}.`;
-  return { failure: noSuchRoute(guess === undefined ? why : `${why} Did you mean ${guess}?`) };
-}
-
-function undecodable(): Unrouted {
-  return { failure: noSuchRoute('The path cannot be decoded, or a part of it is longer than any name here.') };
-}
-
-/** For what is no HTTP, or does not come: there is neither a request nor a reply, only a socket. */
-function refuseBrokenRequest(error: FastifyError, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || socket.destroyed) return;
-  const { status, ...problem } = problemOf(brokenRequest(error.code));
-  const body = JSON.stringify({ ...problem, status });
-  const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    `Content-Type: ${PROBLEM_TYPE}`,
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'Connection: close',
-  ];
-  // Whether the other side still reads is its own affair: it is cut either way.
-  if (socket.writable) socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
-  socket.destroySoon();
-}
-
-function brokenRequest(code: string): Failure {
-  switch (code) {
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new Failure('request_timeout', {
-        what: 'The request was given up.',
-        why: 'It did not arrive within the time that this node waits.',
-        fix: 'Send it faster, or less at once.',
+function mount(app: FastifyInstance, parts: Parts, route: Route): void {
+  const { method, path, auth, isHot = false, hasHead = true, takesStream = false } = route;
+  const answers = parts.counts.answersOf(route);
+  const config: FastifyContextConfig = { route };
+  const count = (reply: FastifyReply) => {
+    answers[reply.statusCode]! += 1;
+  };
+  app.route({
+    method,
+    url: path.replace(/\{(\w+)\}/g, ':$1'),
+    config,
+    schema: schemaOf(route),
+    exposeHeadRoute: method === 'GET' && hasHead,
+    ...(auth === 'public' ? {} : { onRequest: identify(parts, route) }),
+    // The others are written by JSON.stringify: what they answer is seldom asked for, and looks as it was made.
+    ...(isHot ? {} : { serializerCompiler: () => JSON.stringify }),
+    ...(takesStream ? { bodyLimit: parts.limits.eventsBytes } : {}),
+    handler(request, reply) {
+      const answer = route.handle(parts, request as Asked<Shapes>, reply);
+      if (!(answer instanceof Promise)) {
+        count(reply);
+        return answer;
+      }
+      return answer.then((body) => {
+        count(reply);
+        return body;
       });
-    case 'HPE_HEADER_OVERFLOW':
-      return new Failure('headers_too_large', {
-        what: 'The request was not read.',
-        why: 'Its first line and its headers have more bytes than this node takes.',
-        fix: 'Send fewer or shorter headers.',
-      });
+    },
+  });
+}
+
+/** Finds out who is asking before the body is read. */
+function identify({ access, clock }: Parts, route: Route) {
+  const changes = changesState(route);
+  const { auth } = route;
+  return (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {
+    try {
+      request.caller = access.callerOf(request, auth, changes, clock.now());
+    } catch (error) {
+      done(error as Error);
+      return;
+    }
+    done();
+  };
+}
+
+function schemaOf({ method, path, shapes = {}, answers, checksBody, takesStream, isHot }: Route): FastifySchema {
+  const { params, querystring, body } = shapes;
+  // Load balancers and browsers may add what they like to a page; the API says when it does not know a parameter.
+  const query = querystring ?? (path.startsWith('/api/') ? Nothing : undefined);
+  const isChecked = method !== 'GET' && !checksBody && !takesStream;
+  const response = Object.fromEntries(
+    Object.entries(answers).flatMap(([status, { schema }]) => (schema === undefined ? [] : [[status, schema]])),
+  );
+  return {
+    ...(params === undefined ? {} : { params }),
+    ...(query === undefined ? {} : { querystring: query }),
+    ...(isChecked ? { body: body ?? Nothing } : {}),
+    ...(isHot ? { response } : {}),
+  };
+}
+
+type Outcome = true | { readonly value: unknown } | { readonly error: Failure };
+
+const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
+  switch (httpPart) {
+    case 'body':
+      return bodyValidator(schema);
+    case 'querystring':
+      return queryValidator(schema as TObject);
     default:
-      return new Failure('malformed_request', {
-        what: 'The request was not read.',
-        why: `It is not valid HTTP (${code}).`,
-        fix: 'Send HTTP/1.1.',
-      });
+      // Parameters are names to be looked up: one of the wrong shape is one that is not there.
+      return () => true;
+  }
+};
+
+function bodyValidator(schema: TSchema): (body: unknown) => Outcome {
+  const compiled = compileSchema(schema);
+  return (body) => {
+    // Fastify hands over null where there was no body: the same as one without fields.
+    const given = body ?? {};
+    if (compiled.fits(given)) return body === null ? { value: given } : true;
+    return { error: refusal('body', schema, compiled.errors(given)) };
+  };
+}
+
+function queryValidator(schema: TObject): (query: unknown) => Outcome {
+  const compiled = compileSchema(schema);
+  const readers = Object.entries(schema.properties).flatMap(([name, property]) => {
+    const read = readerFor((property as { readonly type?: unknown }).type);
+    return read === undefined ? [] : [[name, read] as const];
+  });
+  return (given) => {
+    const query = given as Record<string, unknown>;
+    for (const [name, read] of readers) {
+      const text = query[name];
+      if (typeof text === 'string') query[name] = read(text);
+    }
+    return compiled.fits(query) ? true : { error: refusal('query', schema, compiled.errors(query)) };
+  };
+}
+
+/** Turns a text into a value of the type; a text that is none stays what it is, and fails the check. */
+function readerFor(type: unknown): ((text: string) => unknown) | undefined {
+  switch (type) {
+    case 'integer':
+      return (text) => (/^-?\d{1,16}$/.test(text) ? Number(text) : text);
+    case 'boolean':
+      return (text) => ({ '': true, '1': true, true: true, '0': false, false: false })[text] ?? text;
+    default:
+      return undefined;
   }
 }

@@ -1,25 +1,25 @@
-// Owns the readers of event streams: who hears what, and from where on. Leaves the messages to cloud-event.ts, durable rows to
-// whoever hands them in, cutting a reader whose connection stands still to the idle timeout of the server.
+// The readers of event streams. Every message is a CloudEvents 1.0 envelope made from a row, so that a live message and a repeated one
+// are the same, under the same id.
 //
 //   Last-Event-ID: 7 ─► behind: rows 8 … head from the store, page by page, as fast as the reader takes them
 //                         │ ▲
-//             caught up   ▼ │   more waits for it than it may
+//             caught up   ▼ │   more bytes wait than the limit
 //                        live: every row as it becomes durable, every cycle as it begins
 //
-// So what waits for a reader is bounded however slow it is, and it misses nothing but cycles. Those who are behind take turns, a page
-// each: see turns.ts.
+// The bytes that wait for a reader are bounded however slow it is, and it misses nothing but cycles. Readers that are behind take turns,
+// one page each: see fair-queue.ts. A reader that takes nothing is cut by the idle timeout of the server.
 import type { ServerResponse } from 'node:http';
 import type { Machine } from '../host/machine.js';
 import type { AuditRow } from '../record/row.js';
 import { Failure } from '../schema/failure.js';
 import type { Store } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
+import { startOf } from '../time/cycle.js';
 import type { CycleTick } from '../time/cycles.js';
 import type { Caller } from './access.js';
-import { cycleMessage, messagesOf } from './cloud-event.js';
-import type { Counts } from './counts.js';
 import type { Turns } from './fair-queue.js';
 import type { Limits } from './limits.js';
+import type { Counts } from './metrics.js';
 
 interface Reader {
   readonly response: ServerResponse;
@@ -44,7 +44,7 @@ export interface StreamsSources {
   readonly holds: (caller: Caller) => boolean;
 }
 
-/** Rows that are told again at a time. */
+/** Rows that a reader who is behind gets at a time. */
 const PAGE = 100;
 
 /** How long a browser waits before it comes back, in ms. */
@@ -92,7 +92,7 @@ export class Streams {
     const readers = this.#byMachine.get(row.machine);
     if (readers === undefined) return;
     const messages = Buffer.from(messagesOf(row));
-    for (const reader of readers) if (reader.isLive && row.seq > reader.seq) this.#tell(reader, row.seq, messages);
+    for (const reader of readers) if (reader.isLive && row.seq > reader.seq) this.#send(reader, row.seq, messages);
   }
 
   /** A cycle has begun. */
@@ -100,11 +100,11 @@ export class Streams {
     for (const [slug, readers] of this.#byMachine) {
       const { durableSeq } = [...readers][0]!.machine;
       const message = Buffer.from(cycleMessage(slug, durableSeq, cycle, missed, this.#sources.clock.cycleMs));
-      for (const reader of readers) if (reader.isLive) this.#tell(reader, reader.seq, message);
+      for (const reader of readers) if (reader.isLive) this.#send(reader, reader.seq, message);
     }
   }
 
-  /** Shows every quiet reader that the stream lives, and sends away who may not listen any more. */
+  /** Shows every quiet reader that the stream lives, and ends streams whose caller may not listen any more. */
   beat(): void {
     for (const reader of this.#all()) {
       if (reader.caller !== undefined && !this.#sources.holds(reader.caller)) reader.response.end();
@@ -113,29 +113,29 @@ export class Streams {
     }
   }
 
-  /** Ends every stream; the readers will come back to whoever takes over. */
+  /** Ends every stream; readers reconnect. */
   close(): void {
     for (const { response } of this.#all()) response.end();
   }
 
-  /** Lets a reader be told what it has not seen when its turn comes; live where there is nothing. */
+  /** Sends what the reader has not seen when its turn comes; the reader is live if there is nothing. */
   #goOn(reader: Reader): void {
     reader.isLive = reader.seq === reader.machine.durableSeq;
-    if (!reader.isLive) this.#sources.turns.take(() => this.#tellPage(reader));
+    if (!reader.isLive) this.#sources.turns.take(() => this.#sendPage(reader));
   }
 
-  /** Tells a page of what the reader has not seen, and lets it wait for the next once it has taken that. */
-  #tellPage(reader: Reader): void {
+  /** Sends a page of what the reader has not seen; the next one follows when it has taken this one. */
+  #sendPage(reader: Reader): void {
     const { response, machine } = reader;
     if (response.destroyed) return;
     const limit = Math.min(PAGE, machine.durableSeq - reader.seq);
     const rows = this.#sources.store.rows(machine.slug, { afterSeq: reader.seq, limit });
-    for (const row of rows) this.#tell(reader, row.seq, messagesOf(row));
+    for (const row of rows) this.#send(reader, row.seq, messagesOf(row));
     if (response.writableNeedDrain) response.once('drain', () => this.#goOn(reader));
     else this.#goOn(reader);
   }
 
-  #tell(reader: Reader, seq: number, messages: Buffer | string): void {
+  #send(reader: Reader, seq: number, messages: Buffer | string): void {
     reader.seq = seq;
     if (messages.length > 0) this.#write(reader, messages);
   }
@@ -170,4 +170,47 @@ function tooManyReaders(): Failure {
     why: 'As many readers as this node takes are listening already.',
     fix: 'Try again later, or ask another node.',
   });
+}
+
+interface CloudEvent {
+  readonly specversion: '1.0';
+  /** Unique together with `source`. */
+  readonly id: string;
+  readonly source: string;
+  readonly type: string;
+  readonly time: string;
+  readonly datacontenttype: 'application/json';
+  readonly data: unknown;
+}
+
+/** The messages of a row, in one piece: its transition, then what it emitted. Empty for rows that are no transition. */
+export function messagesOf(row: AuditRow): string {
+  if (row.kind !== 'transition') return '';
+  const { machine, contract_id, seq, cycle, at: time, to: state, emitted } = row;
+  const envelope = { specversion: '1.0', source: `/api/chain/${machine}/contracts/${contract_id}`, time } as const;
+  const count = row.substrate?.inputs['S'] ?? row.inputs?.['S'];
+  const messages = emitted.map((event, index) => {
+    const data = { event, machine, contract_id, state, count, cycle, seq };
+    return message(seq, event, { ...envelope, ...typed(`${seq}/${index}`, event), data });
+  });
+  return message(seq, 'transition', { ...envelope, ...typed(`${seq}`, 'transition'), data: row }) + messages.join('');
+}
+
+/** A cycle has begun on a machine whose last row is `seq`. */
+export function cycleMessage(machine: string, seq: number, cycle: number, missed: number, cycleMs: number): string {
+  return message(seq, 'cycle', {
+    specversion: '1.0',
+    source: `/api/chain/${machine}`,
+    time: new Date(startOf(cycle, cycleMs)).toISOString(),
+    ...typed(`cycle/${cycle}`, 'cycle'),
+    data: { machine, cycle, missed, seq },
+  });
+}
+
+function typed(id: string, event: string) {
+  return { id, type: `weir.${event}`, datacontenttype: 'application/json' } as const;
+}
+
+function message(seq: number, event: string, envelope: CloudEvent): string {
+  return `id: ${seq}\nevent: ${event}\ndata: ${JSON.stringify(envelope)}\n\n`;
 }

@@ -1,6 +1,5 @@
-// Owns walking records on request without standing in anybody's way: one walk at a time, in short stretches that take turns with
-// others, shared by all who ask for the same record meanwhile. Leaves what holds to record/verify.ts.
-
+// Verifies records on request without delaying others: one record at a time, in short pieces that take turns with other work. All who ask
+// for the same record meanwhile share one verification.
 import type { KeyRing } from '../record/key-ring.js';
 import type { Verification } from '../record/verification.js';
 import { RecordVerifier } from '../record/verify.js';

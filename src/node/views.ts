@@ -1,5 +1,4 @@
-// Owns how machines and contracts look in answers. Leaves decisions to decision.ts.
-
+// Machines and contracts as answers show them.
 import type { Contract } from '../host/contract.js';
 import type { Machine } from '../host/machine.js';
 import { restoresInCycles } from '../limiter/forecast.js';

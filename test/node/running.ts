@@ -1,7 +1,7 @@
 // Owns a node for one test file: started on a free port with everything in memory, asked over real HTTP, closed at the end.
 
+import { newKey } from '../../src/node/access.js';
 import { type NodeOptions, type RunningNode, startNode } from '../../src/node/node.js';
-import { newKey } from '../../src/node/secret.js';
 import { generateSigner } from '../../src/record/signing.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { MemoryCredentials } from '../../src/store/memory-credentials.js';

@@ -1,6 +1,4 @@
-// Owns contracts: creating one from a definition, the deploy of the template included, listing, looking at one. Leaves both stages
-// of validation to limiter/validate.ts.
-
+// Routes of contracts and their templates: creating from a definition or from the template, listing, looking at one, moving one.
 import * as api from '../../api/contracts.js';
 import type { Contract } from '../../host/contract.js';
 import type { Machine } from '../../host/machine.js';
@@ -10,8 +8,8 @@ import { planContract } from '../../limiter/validate.js';
 import { assert, Failure, type FailureCode } from '../../schema/failure.js';
 import type { Caller } from '../access.js';
 import type { Limits } from '../limits.js';
-import type { Parts } from '../node-context.js';
 import { contractOf } from '../ownership.js';
+import type { Parts } from '../parts.js';
 import { route } from '../route.js';
 import { contractStatus, contractView } from '../views.js';
 
@@ -133,3 +131,74 @@ function refuseTooMany(
       'Choose shorter windows, or let several clients share a contract.',
     );
 }
+
+const template = rateLimiter();
+
+export const listTemplates = route({
+  ...api.listTemplates,
+  auth: 'public',
+  tier: 'public',
+  domain: 'contract templates',
+  summary: 'Lists the templates that can be deployed.',
+  example: { status: 200 },
+  handle() {
+    const { category, name, version } = template;
+    return { ok: true, count: 1, templates: [{ id: TEMPLATE_ID, category, name, version }] };
+  },
+});
+
+export const inspectRateLimiter = route({
+  ...api.inspectRateLimiter,
+  auth: 'public',
+  tier: 'public',
+  domain: 'contract templates',
+  summary: 'Shows the full definition of the windowed rate limiter: states, transitions, operators, parameters.',
+  example: { status: 200 },
+  handle: () => ({ ok: true, template }),
+});
+
+export const driveTransition = route({
+  ...api.driveTransition,
+  auth: 'key_or_session',
+  tier: 'machine',
+  domain: 'contracts',
+  summary: 'Moves a contract to another state, whatever its counts are; the next evaluation applies the rules again.',
+  errors: [
+    'machine_not_found',
+    'not_owner',
+    'contract_not_found',
+    'no_transition',
+    'condition_failed',
+    'compute_failed',
+    'prove_failed',
+    'verify_failed',
+    'contract_failed',
+  ],
+  example: {
+    params: { slug: 'edge-gateway', contract_id: '{contract_id}' },
+    body: { to: 'limiting', hold_cycles: 5 },
+    status: 200,
+  },
+  async handle({ host, ownership, durability }, { params, body, caller }) {
+    const machine = ownership.owned(params.slug, caller);
+    const contract = contractOf(host, machine, params.contract_id);
+    const { to, input = {}, hold_cycles: holdCycles = 0 } = body;
+    try {
+      const row = host.transition(contract, { to, input, holdCycles });
+      return {
+        ok: true,
+        previous_state: row.from,
+        new_state: row.to,
+        cycle: row.cycle,
+        seq: row.seq,
+        hash: row.hash,
+        master_equation_block: row.master_equation_block,
+        proof_digest: row.proof_digest ?? null,
+        emitted: row.emitted,
+      };
+    } finally {
+      // The row of a refusal, too, is durable before the answer.
+      await durability.ofRows(machine);
+    }
+  },
+});

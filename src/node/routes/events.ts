@@ -1,15 +1,71 @@
-// Owns POST …/events: many events at once, as a JSON array or line by line. Leaves each line to bulk.ts.
+// Routes of events: POST …/event, POST …/events, GET …/stream.
 //
-// The answer comes when the last line was read: a client that writes all of its lines before it reads a word is served, too.
-
+// POST …/events answers after the last line was read: a client that writes all lines before it reads anything is served, too.
 import type { Readable } from 'node:stream';
 import * as api from '../../api/events.js';
 import { Failure } from '../../schema/failure.js';
 import { LineCutter } from '../../traffic/log/lines.js';
 import { BulkCount } from '../bulk.js';
-import type { Parts } from '../node-context.js';
+import { countEvents, type Decision, decisionOf, type Listener, listenersOf, whyNotAt } from '../decision.js';
+import type { Parts } from '../parts.js';
 import { failureFrom } from '../problem.js';
 import { route } from '../route.js';
+
+export const countOne = route({
+  ...api.countOne,
+  auth: 'key_or_session',
+  tier: 'machine',
+  domain: 'events',
+  summary:
+    'Counts an event in every contract of the machine that listens to its kind, or in one of them, and tells the decisions.',
+  errors: [
+    'machine_not_found',
+    'not_owner',
+    'contract_not_found',
+    'unknown_event_type',
+    'event_too_old',
+    'event_in_future',
+    'contract_failed',
+  ],
+  example: { params: { slug: 'edge-gateway' }, body: { type: 'request' }, status: 200 },
+  isHot: true,
+  handle(parts, request) {
+    const machine = parts.ownership.owned(request.params.slug, request.caller);
+    const { type, count = 1, cycle: happened, contract_id } = request.body;
+    const listeners = listenersOf(parts.host, machine, type, contract_id);
+    const cycle = parts.clock.cycle();
+    if (happened !== undefined) {
+      const failure = whyNotAt(listeners, happened, cycle);
+      if (failure !== undefined) throw failure;
+    }
+    const contracts: Decision[] = [];
+    for (const listener of listeners) decide(parts, listener, count, cycle, happened, contracts);
+    const answer = { ok: true, cycle, contracts };
+    const durable = parts.durability.ofCounts(machine, cycle);
+    return durable === undefined ? answer : durable.then(() => answer);
+  },
+});
+
+function decide(
+  { host, counts }: Parts,
+  listener: Listener,
+  n: number,
+  cycle: number,
+  happened: number | undefined,
+  into: Decision[],
+): void {
+  let admitted: number;
+  try {
+    admitted = countEvents(host, listener, n, cycle, happened);
+  } catch (error) {
+    // A contract that stops at this very event does not take the event from the others.
+    if (error instanceof Failure && error.code === 'contract_failed' && into.length > 0) return;
+    throw error;
+  }
+  counts.admitted += admitted;
+  counts.limited += n - admitted;
+  into.push(decisionOf(listener.contract, listener.kind, n, admitted));
+}
 
 export const countMany = route({
   ...api.countMany,
@@ -41,7 +97,7 @@ export const countMany = route({
       await durability.ofCounts(machine, clock.cycle());
     }
     const { stoppedBefore: next_line } = bulk;
-    // What is still to come stands in the way of the next request of this connection.
+    // The unread rest of the body would precede the next request of this connection.
     if (!body.readableEnded) reply.header('connection', 'close');
     return {
       ok: true,
@@ -70,7 +126,7 @@ async function readLines({ limits, turns }: Parts, body: Readable, bulk: BulkCou
   for await (const chunk of chunksOf(body)) {
     bytes += chunk.length;
     if (bytes > limits.eventsBytes) return bulk.stop(cutter.lines + 1);
-    // Once counting has stopped the rest is read and let go of, so that the client gets to read the answer.
+    // Once counting has stopped the rest is read and dropped, so that the client reads the answer.
     if (bulk.stoppedBefore !== undefined) continue;
     if (chunk.length <= most) cutter.push(chunk);
     else {
@@ -148,5 +204,34 @@ function brokenOff(cause: unknown): Failure {
     what: 'The body broke off.',
     why: 'The connection ended before its last line; the lines before were counted.',
     cause,
+  });
+}
+
+export const openStream = route({
+  ...api.openStream,
+  auth: 'public_or_owner',
+  tier: 'public',
+  domain: 'events',
+  summary:
+    'Streams what happens on a machine as server-sent events: transition, rate_limited, rate_restored, cycle; each a CloudEvents envelope.',
+  errors: ['machine_not_found', 'invalid_input', 'node_overloaded'],
+  example: { params: { slug: 'edge-gateway' }, query: { last_event_id: '0' }, status: 200 },
+  hasHead: false,
+  handle({ ownership, streams }, { params, query, headers, caller }, reply) {
+    const machine = ownership.visible(params.slug, caller);
+    const lastEventId = headers['last-event-id'] ?? query.last_event_id;
+    const afterSeq = lastEventId === undefined || lastEventId === '' ? undefined : seqOf(String(lastEventId));
+    streams.open(reply.raw, machine, caller, afterSeq);
+    reply.hijack();
+  },
+});
+
+function seqOf(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new Failure('invalid_input', {
+    what: 'The stream was not opened.',
+    why: `"${text.slice(0, 40)}" is no id of an event.`,
+    fix: 'Give the id of the last event that you have, or none.',
+    faults: [{ path: '/last_event_id', message: 'must be a whole number' }],
   });
 }

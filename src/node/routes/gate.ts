@@ -1,17 +1,14 @@
-// Owns the gate: one request event and its decision, for a gateway that asks at every request. Leaves deciding to the contract,
-// the header fields to rate-limit-fields.ts.
-
+// The gate: one request event and its decision, for a gateway that asks at every request.
 import type { FastifyReply } from 'fastify';
 import type { Static } from 'typebox';
 import * as api from '../../api/events.js';
 import type { Contract } from '../../host/contract.js';
 import { Failure } from '../../schema/failure.js';
-import { cycleOf } from '../../time/cycle.js';
+import { cycleOf, secondsIn, secondsUntil } from '../../time/cycle.js';
 import { type Decision, decisionOf, retryAfterOf } from '../decision.js';
-import type { Parts } from '../node-context.js';
 import { contractOf } from '../ownership.js';
+import type { Parts } from '../parts.js';
 import { PROBLEM_TYPE } from '../problem.js';
-import type { RateLimitFields } from '../rate-limit-fields.js';
 import { type Asked, type Declaration, route } from '../route.js';
 
 type Shapes = typeof api.gate.shapes;
@@ -61,7 +58,7 @@ function decide(parts: Parts, request: Asked<Shapes>, reply: FastifyReply): unkn
   const decision = peek === true ? foreseen(contract, kind, cycle) : taken(parts, contract, kind, cycle);
   // Taken down now: while the answer waits for the disk, the contract may go on to the next cycle.
   const decided = contract.gate.cycle;
-  const fields = parts.rateLimits.fieldsOf(contract, kind, decision, nowMs);
+  const fields = fieldsOf(contract, kind, decision, nowMs, parts.clock.cycleMs);
   const durable = parts.durability.ofCounts(machine, cycle);
   if (durable === undefined) return answer(reply, decision, decided, fields);
   return durable.then(() => answer(reply, decision, decided, fields));
@@ -129,4 +126,39 @@ function countsNoRequests({ id, plan }: Contract): Failure {
     why: `It listens to ${plan.kinds.map(({ event }) => event).join(', ') || 'nothing'}, and a gate counts "${REQUEST}".`,
     fix: 'Send its own kind of event to POST …/event.',
   });
+}
+
+/** What is written beside a decision. */
+interface RateLimitFields {
+  /** Absent for a contract without a threshold. */
+  readonly policy: string | undefined;
+  readonly rateLimit: string | undefined;
+  /** Seconds, rounded up: who waits this long and is alone is admitted. 0 for now, undefined for never. */
+  readonly retryAfter: number | undefined;
+}
+
+/**
+ * The fields by which a client learns how much it may send, and when again (draft-ietf-httpapi-ratelimit-headers).
+ *
+ *   RateLimit-Policy: "default";q=100;w=47     quota of a window, and its length in seconds
+ *   RateLimit: "default";r=12;t=0              what remains, and in how many seconds one more would be admitted
+ *
+ * @param kind index into `plan.kinds`
+ * @param nowMs unix ms
+ */
+function fieldsOf(
+  { gate, plan }: Contract,
+  kind: number,
+  { threshold, remaining, retry_after_cycles: after }: Decision,
+  nowMs: number,
+  cycleMs: number,
+): RateLimitFields {
+  const retryAfter = after === undefined || after === 0 ? after : secondsUntil(gate.cycle + after, nowMs, cycleMs);
+  if (remaining === undefined) return { policy: undefined, rateLimit: undefined, retryAfter };
+  const { within } = plan.aggregates[plan.kinds[kind]!.aggregates[0]!]!;
+  return {
+    policy: `"default";q=${threshold};w=${secondsIn(within, cycleMs)}`,
+    rateLimit: `"default";r=${remaining}${retryAfter === undefined ? '' : `;t=${retryAfter}`}`,
+    retryAfter,
+  };
 }

@@ -1,8 +1,8 @@
-// Owns machines: creating, listing, looking at one. Leaves who may see which to ownership.ts.
+// Routes of machines: creating, listing, looking at one, the most active ones.
 import * as api from '../../api/machines.js';
 import { assert, Failure } from '../../schema/failure.js';
 import type { Caller } from '../access.js';
-import type { Parts } from '../node-context.js';
+import type { Parts } from '../parts.js';
 import { route } from '../route.js';
 import { machineSummary, machineView } from '../views.js';
 
@@ -81,3 +81,17 @@ function reserved(slug: string): Failure {
     fix: 'Choose another slug.',
   });
 }
+
+export const listActive = route({
+  ...api.listActive,
+  auth: 'public',
+  tier: 'computation (public)',
+  domain: 'state machines',
+  summary: 'Ranks the public machines by their transitions within the last cycles. Private machines never appear.',
+  example: { query: { cycles: '60', limit: '10' }, status: 200 },
+  handle({ active, clock }, { query }) {
+    const { cycles = 60, limit = 10 } = query;
+    const cycle = clock.cycle();
+    return { ok: true, window_cycles: cycles, cycle, machines: active.top(cycle, cycles, limit) };
+  },
+});

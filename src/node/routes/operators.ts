@@ -1,10 +1,13 @@
-// Owns looking at the operator registry. Leaves the operators to core/operator/.
-
+// Routes of operators: the registry, and projections over cycles.
+import type { Static } from 'typebox';
 import * as api from '../../api/operators.js';
+import { fire } from '../../operator/fire.js';
+import { SUBSTRATE } from '../../operator/ko42.js';
 import type { Operator } from '../../operator/operator.js';
 import type { OperatorRegistry } from '../../operator/registry.js';
 import { nearest } from '../../schema/did-you-mean.js';
 import { Failure } from '../../schema/failure.js';
+import { CYCLE_MS } from '../../time/cycle.js';
 import { route } from '../route.js';
 
 export const listOperators = route({
@@ -46,4 +49,90 @@ function notFound(operators: OperatorRegistry, id: string): Failure {
     what: `There is no operator "${id}".`,
     fix: guess === undefined ? `There are ${ids.join(', ')}.` : `Did you mean "${guess}"?`,
   });
+}
+
+export const shift = route({
+  ...api.shift,
+  auth: 'key_and_session',
+  tier: 'computation (public)',
+  domain: 'compute, wizard surface',
+  summary: 'Projects operators over cycles: computed, proved, verified, step by step.',
+  errors: ['operator_not_registered', 'invalid_input', 'compute_failed', 'prove_failed', 'verify_failed'],
+  example: { body: { steps: 3, base_cycle: 2_345_678_901, operators: [SUBSTRATE], inputs: { S: 100 } }, status: 200 },
+  handle({ operators, clock }, { body }) {
+    const { steps, base_cycle = clock.cycle(), inputs = {} } = body;
+    const chosen = chosenFrom(operators, body.operators ?? []);
+    refuseUnknownInputs(chosen, inputs);
+    const projection = Array.from({ length: steps }, (_, step) =>
+      chosen.map((operator) => stepOf(operator, inputs, step, base_cycle + step)),
+    ).flat();
+    const summary = {
+      ...summaryOf(projection),
+      by_operator: Object.fromEntries(
+        chosen.map(({ id }) => [id, summaryOf(projection.filter(({ operator }) => operator === id))]),
+      ),
+    };
+    return { ok: true, base_cycle, steps, cycle_seconds: CYCLE_MS / 1000, projection, summary };
+  },
+});
+
+function stepOf(
+  operator: Operator,
+  inputs: Readonly<Record<string, number>>,
+  step: number,
+  cycle: number,
+): Static<typeof api.Step> {
+  const known = Object.entries(inputs).filter(([name]) => Object.hasOwn(operator.inputs, name));
+  const firing = fire(operator, Object.fromEntries(known), cycle, { proofRequired: true });
+  if (!firing.ok) {
+    throw new Failure(firing.code, {
+      what: `The projection ends at step ${step}.`,
+      why: firing.why,
+      fix: 'Give inputs within the ranges of GET /api/operators.',
+    });
+  }
+  const { result, equation, proofDigest = '' } = firing;
+  return { step, cycle, operator: operator.id, result, master_equation_block: equation, proof_digest: proofDigest };
+}
+
+/** The substrate first, then the others in the order asked for, each once. */
+function chosenFrom(operators: OperatorRegistry, ids: readonly string[]): Operator[] {
+  const known = operators.list().map(({ id }) => id);
+  return [...new Set([SUBSTRATE, ...ids])].map((id) => {
+    const operator = operators.get(id);
+    if (operator !== undefined) return operator;
+    const guess = nearest(id, known);
+    throw new Failure('operator_not_registered', {
+      what: 'Nothing was projected.',
+      why: `There is no operator "${id}".`,
+      fix: guess === undefined ? 'GET /api/operators lists the operators of this node.' : `Did you mean "${guess}"?`,
+      faults: [{ path: `/operators/${ids.indexOf(id)}`, message: 'is not registered' }],
+    });
+  });
+}
+
+function refuseUnknownInputs(chosen: readonly Operator[], inputs: Readonly<Record<string, number>>): void {
+  // The cycle is that of the step.
+  const known = chosen.flatMap((operator) => Object.keys(operator.inputs)).filter((name) => name !== 'cycle');
+  const faults = Object.keys(inputs)
+    .filter((name) => !known.includes(name))
+    .map((name) => ({
+      path: `/inputs/${name}`,
+      message: `is not known; allowed here: ${[...new Set(known)].join(', ')}`,
+    }));
+  const [first] = faults;
+  if (first === undefined) return;
+  throw new Failure('invalid_input', {
+    what: 'Nothing was projected.',
+    why: `${first.path} ${first.message}.`,
+    fix: 'GET /api/operators lists the inputs of every operator.',
+    faults,
+  });
+}
+
+function summaryOf(steps: readonly { readonly result: number }[]): Static<typeof api.Summary> {
+  const results = steps.map(({ result }) => result);
+  // Divided before they are added: the sum of finite numbers need not be one.
+  const mean = results.reduce((sum, result) => sum + result / results.length, 0);
+  return { min: Math.min(...results), max: Math.max(...results), mean };
 }

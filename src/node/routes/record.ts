@@ -1,6 +1,4 @@
-// Owns reading the record of a machine: in pages, as a whole, verified. Leaves the format of an export to record/export.ts,
-// walking the chain to verifications.ts.
-
+// Routes of the record of a machine: in pages, as a whole, verified.
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { Static } from 'typebox';
@@ -11,7 +9,7 @@ import type { AuditRow } from '../../record/row.js';
 import { signCheckpoint } from '../../record/signing.js';
 import type { RowQuery } from '../../store/store.js';
 import type { Turns } from '../fair-queue.js';
-import type { Parts } from '../node-context.js';
+import type { Parts } from '../parts.js';
 import { type Asked, route } from '../route.js';
 
 const NDJSON = 'application/x-ndjson';

@@ -1,5 +1,4 @@
-// Owns making the parts of a node and handing each what it needs. Leaves the port, starting and closing to node.ts.
-
+// The parts of a node, each made here and handed what it needs. Handlers of routes get all of them. Port, start and close are in node.ts.
 import { Host } from '../host/host.js';
 import { type OperatorRegistry, standardOperators } from '../operator/registry.js';
 import { KeyRing } from '../record/key-ring.js';
@@ -12,17 +11,25 @@ import { VERSION } from '../version.js';
 import { Access } from './access.js';
 import { ActiveMachines } from './active-machines.js';
 import { Checkpoints } from './checkpoints.js';
-import { Counts } from './counts.js';
 import { Durability, type DurabilityMode } from './durability.js';
 import { Turns } from './fair-queue.js';
 import { defaultLimits, type Limits } from './limits.js';
-import { Metrics } from './metrics.js';
+import { Counts, Metrics } from './metrics.js';
 import { MintLimit } from './mint-limit.js';
-import type { ListedRoute, Parts } from './node-context.js';
 import { Ownership } from './ownership.js';
-import { RateLimitWriter } from './rate-limit-fields.js';
 import { Streams } from './stream.js';
 import { Verifications } from './verifications.js';
+
+/** A route as it is listed. */
+interface ListedRoute {
+  readonly method: string;
+  readonly path: string;
+  readonly auth: string;
+  readonly tier: string;
+  readonly domain: string;
+  /** One sentence. */
+  readonly summary: string;
+}
 
 export interface PartsOptions {
   readonly store: Store;
@@ -42,7 +49,7 @@ export interface PartsOptions {
  * @param isDraining whether the node is closing
  * @throws Failure `wrong_usage` when the successions do not lead to the key of the signer, and what the store throws
  */
-export function assemble(options: PartsOptions, routes: readonly ListedRoute[], isDraining: () => boolean): Parts {
+export function assemble(options: PartsOptions, routes: readonly ListedRoute[], isDraining: () => boolean) {
   const { clock, store, credentials, signer, successions = [], operators = standardOperators() } = options;
   const keys = keysOf(signer, successions);
   const limits = { ...defaultLimits, ...options.limits };
@@ -76,7 +83,6 @@ export function assemble(options: PartsOptions, routes: readonly ListedRoute[], 
     access,
     ownership: new Ownership(host),
     durability,
-    rateLimits: new RateLimitWriter(clock.cycleMs),
     mintLimit,
     active,
     checkpoints: new Checkpoints(host, store, signer),
@@ -89,6 +95,8 @@ export function assemble(options: PartsOptions, routes: readonly ListedRoute[], 
     isDraining,
   };
 }
+
+export type Parts = Readonly<ReturnType<typeof assemble>>;
 
 function keysOf(signer: Signer, successions: readonly Succession[]): KeyRing {
   const read = KeyRing.read({ named: signer.publicKey, successions });

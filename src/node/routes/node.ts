@@ -1,11 +1,11 @@
-// Owns what the node says about itself: its routes, its clock, whether it lives, is ready, and how it does.
-
+// Routes about the node itself: its page, its routes, its public key, its clock, its health and its metrics.
 import * as api from '../../api/node.js';
 import { Ok } from '../../api/shapes.js';
 import { Failure } from '../../schema/failure.js';
 import { Type } from '../../schema/json-schema.js';
 import { startOf } from '../../time/cycle.js';
-import { route } from '../route.js';
+import { type BundledFile, bundled } from '../../web/bundled.js';
+import { type Route, route } from '../route.js';
 
 const common = { method: 'GET', auth: 'public', domain: 'node' } as const;
 
@@ -100,3 +100,60 @@ export const showMetrics = route({
     return reply.header('content-type', metrics.contentType).send(text);
   },
 });
+
+export const publicKey = route({
+  ...api.publicKey,
+  auth: 'public',
+  tier: 'computation (public)',
+  domain: 'updates',
+  summary: 'Shows the public key that signs the records of this node, and its version: to be pinned on first use.',
+  example: { status: 200 },
+  handle({ signer, version, successions }) {
+    const { publicKey: public_key, publicKeyPem: public_key_pem, fingerprint } = signer;
+    return { ok: true, algorithm: 'Ed25519', public_key, public_key_pem, fingerprint, version, successions };
+  },
+});
+
+/** Nothing but what this node serves, and no script or style inside the page. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+export const homePage = file(
+  '/',
+  'text/html; charset=utf-8',
+  'home.html',
+  'Shows the most active machines, the clock and the key of this node.',
+);
+export const homeScript = file('/home.js', 'text/javascript; charset=utf-8', 'home.js', 'The script of the page at /.');
+export const homeStyle = file('/home.css', 'text/css; charset=utf-8', 'home.css', 'The style of the page at /.');
+export const homeIcon = file('/home.svg', 'image/svg+xml', 'home.svg', 'The icon of the page at /.');
+
+function file(path: string, type: string, name: BundledFile, summary: string): Route {
+  return route({
+    method: 'GET',
+    path,
+    auth: 'public',
+    tier: 'public',
+    domain: 'home',
+    summary,
+    answers: { 200: { description: 'The file.', type: type.split(';', 1)[0]! } },
+    example: { status: 200 },
+    handle(_parts, _request, reply) {
+      return reply
+        .header('content-type', type)
+        .header('content-security-policy', policy)
+        .header('x-content-type-options', 'nosniff')
+        .header('referrer-policy', 'no-referrer')
+        .header('cache-control', 'no-cache')
+        .send(bundled(name));
+    },
+  });
+}
