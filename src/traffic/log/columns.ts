@@ -1,199 +1,204 @@
-// Owns which column (or field) of a table says when, how many and who. Leaves reading the values to the formats.
-
-import { nearest } from '../../schema/did-you-mean.js';
+// Chooses the fields of a log that say when, how many and who. The rules look at names and at the sampled values:
+//
+//   time, when    0.25, 2015-05-17T10:05:03Z    the values that are dates: `when`
+//   n, ts         1, 2, 3 beside dates          a number that goes up by one is that of the row: no count
+//   count         3, "", 7, NaN, 12             mostly whole numbers: the count; the two rows are skipped
 import { Failure } from '../../schema/failure.js';
-import { readCount } from './count.js';
-import { hasDate, readInstant } from './instant.js';
-import type { TableOptions } from './options.js';
-import { printable } from './printable.js';
-import { type TimeUnit, unitOf } from './unix.js';
+import { hasPort, isIpLiteral, type Part } from './address.js';
+import { type Layout, valuesOf } from './layout.js';
+import { listed, missing, mostly, resolve, sameWord, shown } from './names.js';
+import type { FieldOptions, Warning } from './options.js';
+import { chooseTime, type TimeChoice } from './time-column.js';
+import { readCount } from './unix.js';
+import type { Condition } from './where.js';
 
-/** The first rows of a table, to choose from. */
-export interface Sample {
-  /** What the table calls them. */
-  readonly noun: 'column' | 'field';
-  /** Every name, in the order of the table. */
-  readonly names: readonly string[];
-  /** Whether the table has it, also where it is a path into nested objects. */
-  has(name: string): boolean;
-  /** The values that the sampled rows have there, as bytes. */
-  values(name: string): readonly Uint8Array[];
+/** A field, and what of it is read. */
+export interface Wanted {
+  readonly name: string;
+  readonly part: Part;
+  /** The field in words. */
+  readonly from: string;
 }
 
-/** The choice, and the words that tell a person about it. */
+/** The choice, and the words for a person. */
 export interface Columns {
-  readonly time: string;
-  /** What a plain number in the time column counts. */
-  readonly unit: TimeUnit;
-  readonly timeFrom: string;
-  readonly count?: string;
-  readonly countFrom?: string;
-  readonly key?: string;
-  readonly keyFrom?: string;
+  readonly time: TimeChoice;
+  readonly count: string | undefined;
+  readonly countFrom: string | undefined;
+  readonly key: Wanted | undefined;
+  readonly where: readonly (Wanted & { readonly condition: Condition })[];
+  readonly warnings: readonly Warning[];
 }
 
-/** What a time is called, the surest name first; of those a table has, the first whose values are times is taken. */
-const timeNames = words(
-  'timestamp startedDateTime datetime time ts t time_iso8601 time_local event_time start_time started_at created_at',
-  'logged_at epoch unix unix_time msec period bucket',
+/** What a number of requests is called, whatever else the table has. */
+const requestNames = words(
+  'requests request_count requestcount num_requests n_requests total_requests requests_total number_of_requests',
+  'http_requests http_reqs reqs req_count num_reqs',
 );
 
-/** What a time is called that may as well be a part of one: taken when the values have a date and a clock time. */
-const partNames = words('second minute hour day date');
+/** What a number of requests is called that may be a number of something else. */
+const countNames = words('count n hits cnt calls num_calls invocations events event_count freq frequency qty volume');
 
-/** What a number of requests is called. */
-const countNames = words('count n requests request_count num_requests hits');
+/** Fields that belong to one single request: a table with one of them has a row for each. */
+const singleNames = words(
+  'request_id req_id trace_id span_id correlation_id session session_id user_agent http_user_agent useragent referer',
+  'referrer http_referer',
+);
 
 /** What the client is called, the surest name first: `host` may also be the server. */
 const clientNames = words(
   'client client_ip client_addr client_address client_host remote_addr remote_address remote_ip remote_host',
-  'source_ip src_ip c_ip ip ip_address addr address user_ip host',
+  'source_ip src_ip c_ip caller_ip client_ip_address source_ip_address ip ip_address addr address user_ip id_orig_h peer',
+  'host',
 );
+
+/** Names that stand for a field in every format that has it, and what the field may be called. */
+const roles: Readonly<Record<string, readonly string[]>> = {
+  client: clientNames,
+  forwarded: words('forwarded x_forwarded_for http_x_forwarded_for xff forwarded_for fwd'),
+  method: words('method request_method http_method verb cs_method http_request_method req_method'),
+  path: words(
+    'path uri_path url_path request_path cs_uri_stem uri request_uri url request_url http_path endpoint route name',
+  ),
+  user: words('user remote_user username user_name user_id userid cs_username uid account tenant'),
+  status: words('status status_code response_code http_status sc_status code response_status origin_status'),
+};
+
+/** Fields that hold a whole request line: `GET /a HTTP/1.1`. */
+const requestLineNames = words('request request_line http_request');
 
 function words(...lines: string[]): string[] {
   return lines.flatMap((line) => line.split(' '));
 }
 
-/** A table of counts has a time, a count and perhaps who: with more columns, a `count` may be that of anything. */
-const MAX_COLUMNS_OF_COUNTS = 3;
-
 /**
- * Chooses the columns. Named ones must exist (also in other letter case). Without a name,
+ * Chooses the fields. Named ones must exist (also in other letter case). Without a name,
  *
- * - the time is the first of the usual names whose sampled values are times;
- * - each row is one request, unless the table has at most three columns and, after the time, one with a usual name for a
- *   number of requests that holds whole numbers only (with a spread told, in a table of any width and anywhere in it);
+ * - the time is chosen by `chooseTime`;
+ * - each row is one request, unless a field with a usual name for a number of requests holds mostly whole numbers, and not the
+ *   number of the row;
  * - there is no key.
- * @throws Failure `invalid_input` when a named column, a time, or a count to spread is not there
+ * @throws Failure `invalid_input` when a named field, a time, or a count to spread is not there
  */
-export function chooseColumns(sample: Sample, options: TableOptions, path: string): Columns {
-  const time = timeColumn(sample, options, path);
-  const values = sample.values(time);
-  const unit = options.timeUnit ?? unitOf(values, time);
-  const count = countColumn(sample, options, path, time);
-  const key = options.keyColumn === undefined ? undefined : keyColumn(sample, options.keyColumn, path);
+export function chooseColumns(layout: Layout, options: FieldOptions, path: string): Columns {
+  const warnings: Warning[] = layout.known?.warning === undefined ? [] : [layout.known.warning];
+  const time = chooseTime(layout, options, path, warnings);
+  const count = countColumn(layout, options, path, time.names, warnings);
   return {
     time,
-    unit,
-    timeFrom: `${sample.noun} ${shown(time)} (${mostly(values, isDate) ? 'date and time' : `unix ${unit}`})`,
-    ...(count !== undefined && { count, countFrom: `${sample.noun} ${shown(count)}` }),
-    ...(key !== undefined && { key, keyFrom: `${sample.noun} ${shown(key)}` }),
+    count,
+    countFrom: count === undefined ? undefined : `${layout.noun} ${shown(count)}`,
+    key: options.keyColumn === undefined ? undefined : wanted(layout, options.keyColumn, path, '--key'),
+    where: [
+      ...(layout.known?.where ?? []).map(([field, value]) => ({
+        ...plainly(layout, field),
+        condition: { field, comparison: '=' as const, value },
+      })),
+      ...(options.where ?? []).map((condition) => ({
+        ...wanted(layout, condition.field, path, '--where'),
+        condition,
+      })),
+    ],
+    warnings,
   };
 }
 
-/** The column that stands for the time whatever it holds, when the table has one with a usual name or the name told. */
-export function findTimeColumn(sample: Sample, told: string | undefined): string | undefined {
-  if (told !== undefined) return resolve(sample, told);
-  const found = timeNames.map((name) => sameWord(sample.names, name)).filter((name) => name !== undefined);
-  const parts = partNames.map((name) => sameWord(sample.names, name)).filter((name) => name !== undefined);
-  const isTime = (value: Uint8Array): boolean => !Number.isNaN(readInstant(value, 0, value.length, 's'));
-  return (
-    found.find((name) => mostly(sample.values(name), isTime)) ??
-    parts.find((name) => mostly(sample.values(name), (value) => isDate(value) && value.includes(COLON))) ??
-    found[0]
-  );
+function plainly(layout: Layout, name: string): Wanted {
+  return { name, part: 'whole', from: `${layout.noun} ${shown(name)}` };
 }
 
-/** A name told by a person: as it is, else but for letter case. */
-function resolve(sample: Sample, told: string): string | undefined {
-  if (sample.has(told)) return told;
-  return sample.names.find((name) => name.toLowerCase() === told.toLowerCase());
+/** The field that a person means. */
+function wanted(layout: Layout, told: string, path: string, option: string): Wanted {
+  const [, role = told, hop = '1'] = /^(forwarded|client):(-?[1-9]\d*)$/i.exec(told) ?? [];
+  const { names, known } = layout;
+  const named = resolve(layout, told);
+  if (role.toLowerCase() === 'client' && known?.client !== undefined) {
+    const part = addressPart(layout, known.client, Number(hop), known.clientHasPort === true);
+    return { name: known.client, part, from: known.clientFrom ?? `${layout.noun} ${shown(known.client)}` };
+  }
+  const usual = roles[role.toLowerCase()];
+  const name = named ?? (usual === undefined ? undefined : firstOf(names, usual));
+  const isMethod = role.toLowerCase() === 'method';
+  if (name === undefined && (isMethod || role.toLowerCase() === 'path')) {
+    const line = firstOf(names, requestLineNames);
+    const part = isMethod ? 'method' : 'path';
+    if (line !== undefined) return { name: line, part, from: `the ${part} in ${layout.noun} ${shown(line)}` };
+  }
+  if (name === undefined) throw missing(layout, told, path, option);
+  const from = `${layout.noun} ${shown(name)}`;
+  if (role.toLowerCase() === 'path') return { name, part: pathPart(layout, name), from };
+  const part = addressPart(layout, name, Number(hop), false);
+  return { name, part, from: hop === '1' ? from : `address ${hop} in ${from}` };
 }
 
-function isDate(value: Uint8Array): boolean {
-  let at = 0;
-  while (at < value.length && (value[at]! <= 0x20 || value[at] === 0x5b)) at++;
-  return hasDate(value, at, value.length);
+/** Addresses are read without port, and of a list one; anything else as it is. */
+function addressPart(layout: Layout, name: string, hop: number, always: boolean): Part {
+  if (always || hop !== 1) return { hop, hasPort: always };
+  const isAddress = (value: Buffer): boolean => {
+    const comma = value.indexOf(COMMA);
+    const first = comma < 0 ? value : value.subarray(0, comma);
+    return hasPort(first) || (comma > 0 && isIpLiteral(first, 0, first.length)) || first[0] === OPEN_BRACKET;
+  };
+  return valuesOf(layout, name).some(isAddress) ? { hop, hasPort: false } : 'whole';
 }
 
-function mostly(values: readonly Uint8Array[], holds: (value: Uint8Array) => boolean): boolean {
-  return values.filter(holds).length * 2 > values.length;
+function pathPart(layout: Layout, name: string): Part {
+  const looksLike = (value: Buffer) => /^(\/|\w{2,7}:\/\/|[A-Z]+ \S)/.test(value.toString('latin1', 0, 64));
+  return mostly(valuesOf(layout, name), looksLike) ? 'path' : 'whole';
 }
 
-function timeColumn(sample: Sample, options: TableOptions, path: string): string {
-  const found = findTimeColumn(sample, options.timeColumn);
-  if (found !== undefined) return found;
-  if (options.timeColumn !== undefined) throw missing(sample, options.timeColumn, path, '--time-column');
-  throw new Failure('invalid_input', {
-    what: `No ${sample.noun} of ${path} is known to be the time.`,
-    why: `It has ${listed(sample)}.`,
-    fix: `Name it with --time-column${sample.noun === 'column' ? '; a table needs a first line with its names' : ''}.`,
-  });
-}
-
-function countColumn(sample: Sample, options: TableOptions, path: string, time: string): string | undefined {
+function countColumn(
+  layout: Layout,
+  options: FieldOptions,
+  path: string,
+  time: readonly string[],
+  warnings: Warning[],
+): string | undefined {
   const told = options.countColumn;
   if (told === false) return undefined;
-  if (told !== undefined) return named(sample, told, path, '--count-column');
+  if (told !== undefined) {
+    const found = resolve(layout, told);
+    if (found === undefined) throw missing(layout, told, path, '--count-column');
+    return found;
+  }
+  if (layout.known?.count !== undefined) return layout.known.count;
   const isSpread = (options.spreadMs ?? 0) > 0;
-  const after = isSpread ? 0 : sample.names.indexOf(time) + 1;
-  const wide = !isSpread && sample.names.length > MAX_COLUMNS_OF_COUNTS;
-  const candidates = wide ? [] : sample.names.slice(after).filter((name) => name !== time);
-  const found = countNames
-    .map((name) => sameWord(candidates, name))
-    .find((name) => name !== undefined && sample.values(name).every((value) => readCount(value, 0, value.length) >= 0));
-  if (found !== undefined || !isSpread) return found;
+  const others = layout.names.filter((name) => !time.includes(name));
+  const find = (usual: readonly string[]): string | undefined =>
+    usual.map((word) => sameWord(others, word)).find((name) => name !== undefined && isCount(valuesOf(layout, name)));
+  const sure = find(requestNames);
+  const likely = sure ?? find(countNames);
+  const isOneEach = !isSpread && firstOf(others, singleNames) !== undefined;
+  if (sure === undefined && likely !== undefined && isOneEach) {
+    warnings.push({
+      code: 'count_ignored',
+      what: `Each row counts as one request: ${layout.noun} ${shown(likely)} is not read as a number of requests, since the rows look like single requests. If it is one, name it with --count-column.`,
+    });
+    return undefined;
+  }
+  if (likely !== undefined || !isSpread) return likely;
   throw new Failure('invalid_input', {
-    what: `No ${sample.noun} of ${path} is known to be the count that is to be spread.`,
-    why: `It has ${listed(sample)}.`,
+    what: `No ${layout.noun} of ${path} is known to be the count that is to be spread.`,
+    why: `It has ${listed(layout)}.`,
     fix: 'Name it with --count-column, or leave out --spread.',
   });
 }
 
-function keyColumn(sample: Sample, told: string, path: string): string {
-  const isPseudo = told.toLowerCase() === 'client' && !sample.has(told);
-  const client = isPseudo ? firstOf(sample.names, clientNames) : undefined;
-  return client ?? named(sample, told, path, '--key');
+/** Mostly whole numbers, and not 1, 2, 3: that is the number of the row. */
+function isCount(values: readonly Buffer[]): boolean {
+  const counts = values.map((value) => readCount(value, 0, value.length)).filter((count) => !Number.isNaN(count));
+  if (counts.length === 0 || counts.length * 2 <= values.length) return false;
+  const isNumbered = counts.length > 1 && counts.every((count, i) => i === 0 || count === counts[i - 1]! + 1);
+  return !isNumbered;
 }
 
-function named(sample: Sample, told: string, path: string, option: string): string {
-  const found = resolve(sample, told);
-  if (found === undefined) throw missing(sample, told, path, option);
-  return found;
-}
-
-function missing(sample: Sample, told: string, path: string, option: string): Failure {
-  const guess = nearest(told, sample.names);
-  return new Failure('invalid_input', {
-    what: `${path} has no ${sample.noun} ${told}.`,
-    why: `It has ${listed(sample)}.`,
-    fix: guess === undefined ? `Name one of them with ${option}.` : `Did you mean ${option} ${shown(guess)}?`,
-  });
-}
-
-function listed(sample: Sample): string {
-  if (sample.names.length === 0) return `no ${sample.noun}s`;
-  const names = sample.names.slice(0, 20).map(shown);
-  const more = sample.names.length - names.length;
-  return `the ${sample.noun}s ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-}
-
-/** A name from the file, fit to be printed. */
-function shown(name: string): string {
-  const bytes = Buffer.from(name);
-  return name === '' ? '(empty)' : printable(bytes, 0, bytes.length);
-}
-
-function firstOf(names: readonly string[], wanted: readonly string[]): string | undefined {
-  for (const word of wanted) {
+function firstOf(names: readonly string[], usual: readonly string[]): string | undefined {
+  for (const word of usual) {
     const found = sameWord(names, word);
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-/** The name that is the word but for letter case, a unit (`t_ms`), or how its parts are joined (`@timestamp`, `startTime`). */
-function sameWord(names: readonly string[], word: string): string | undefined {
-  const plain = plainWord(word);
-  return (
-    names.find((name) => name.toLowerCase() === word.toLowerCase()) ??
-    names.find((name) => plainWord(name) === plain) ??
-    names.find((name) => plainWord(name.replace(/[ _(.-]+(s|ms|us|ns)\)?$/i, '')) === plain)
-  );
-}
-
-function plainWord(name: string): string {
-  return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
-}
-
-const COLON = 0x3a;
+const COMMA = 0x2c;
+const OPEN_BRACKET = 0x5b;

@@ -1,4 +1,4 @@
-// Owns telling from its first bytes what a file is when it is no text. Leaves texts to recognise.ts.
+// Recognises from its first bytes what a file is when it is no text.
 
 /** How files of some kinds begin, what they are called, and what to do about it. */
 const kinds: readonly (readonly [start: string, what: string, fix: string])[] = [
@@ -16,8 +16,6 @@ const kinds: readonly (readonly [start: string, what: string, fix: string])[] = 
   ['53514c69746520666f726d6174', 'an SQLite database', 'Export the table as CSV.'],
   ['50415231', 'a Parquet file', 'Export it as CSV.'],
   ['d4c3b2a1', 'a packet capture', ''],
-  ['fffe', 'text in UTF-16', 'Convert it with `iconv -f UTF-16 -t UTF-8`.'],
-  ['feff', 'text in UTF-16', 'Convert it with `iconv -f UTF-16 -t UTF-8`.'],
 ];
 
 /** The longest start above, in bytes. */

@@ -1,25 +1,45 @@
-// Owns what a person may say about a log before it is read. Leaves what is then read to read.ts.
+// What may be said about a log before it is read.
 import type { TimeUnit } from './unix.js';
+import type { Condition } from './where.js';
 
-/** The formats that are read; Apache's and nginx's own are alike. */
-export const logFormats = ['common', 'combined', 'csv', 'tsv', 'ndjson', 'har'] as const;
-
-export type LogFormat = (typeof logFormats)[number];
-
-/** What may be said about a table: columns by name, in NDJSON and HAR fields, also as a path (`request.start`). */
-export interface TableOptions {
+/** What may be said about the fields of a log: columns by name, in JSON also as a path (`request.start`). */
+export interface FieldOptions {
   readonly timeColumn?: string | undefined;
   /** The column with the number of requests of a row; false when each row is one request whatever columns there are. */
   readonly countColumn?: string | false | undefined;
-  /** The column whose values become the keys; `client` is also the address of an access log, or a column known to be it. */
+  /**
+   * The field whose values become the keys: its name, or `client`, `forwarded` (`forwarded:2` the second address, `forwarded:-1`
+   * the last), `method`, `path`, `user`, which are found in any format that has them.
+   */
   readonly keyColumn?: string | undefined;
-  /** The length of the interval that starts at a row's time, over which its requests are spread; 0, all at once. */
+  /** Only requests for which all of these hold are counted; fields are named as for `keyColumn`. */
+  readonly where?: readonly Condition[] | undefined;
+  /** The length of the interval that starts at a row's time, over which its requests are spread, in ms; 0, all at once. */
   readonly spreadMs?: number | undefined;
-  /** What plain numbers in the time column count; else told from their size and the column's name. */
+  /** What plain numbers in the time column count; else known from their size and the column's name. */
   readonly timeUnit?: TimeUnit | undefined;
+  /** The present time in unix ms: for dates without a year, and to warn of dates after tomorrow. */
+  readonly nowMs?: number | undefined;
 }
 
-export interface LogOptions extends TableOptions {
-  /** Else recognised from the first 64 KiB. */
-  readonly format?: LogFormat | undefined;
+export interface LogOptions extends FieldOptions {
+  /** Name of a format, or a line of it as nginx and Apache describe theirs. Else recognised from the first 64 KiB. */
+  readonly format?: string | undefined;
+  /** Only requests from here on, in unix ms. */
+  readonly fromMs?: number | undefined;
+  /** Only requests before this, in unix ms. */
+  readonly toMs?: number | undefined;
+}
+
+/** The names of the formats that are read. Apache's and nginx's own are alike. */
+export const logFormats = [
+  ...['common', 'combined', 'csv', 'tsv', 'ndjson', 'har', 'json', 'syslog', 'logfmt', 'w3c', 'zeek', 'lines', 'counts'],
+  ...['alb', 'nlb', 'elb', 's3', 'envoy', 'istio', 'haproxy', 'haproxy-tcp', 'squid'],
+  ...['vegeta', 'gatling', 'k6-json', 'k6-csv', 'locust'],
+] as const;
+
+/** Something about a reading that is hardly meant so. */
+export interface Warning {
+  readonly code: string;
+  readonly what: string;
 }

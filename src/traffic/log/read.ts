@@ -1,16 +1,14 @@
-// Owns reading logs into a sink, one after another, and what is said of each. Leaves bytes to source.ts, formats to open.ts.
+// Reads logs into a sink, one after another, and says how each was read.
 import { Failure } from '../../schema/failure.js';
 import { MAX_SPREAD_MS } from '../spread.js';
 import { Intake, type RequestSink, type SkippedLine } from './intake.js';
-import { type OpenLog, type Origin, openLog } from './open.js';
-import type { LogFormat, LogOptions } from './options.js';
-import { HEAD_BYTES } from './recognise.js';
+import { HEAD_BYTES, type OpenLog, type Origin, openLog } from './open.js';
+import type { LogOptions } from './options.js';
 import { bytesOf, type SourceHooks } from './source.js';
 
 /** What was read from one log, and how it was understood. */
 export interface LogReading extends Origin {
   readonly path: string;
-  readonly format: LogFormat | 'empty';
   readonly requests: number;
   /** All lines, also blank ones and the header; of a HAR file, entries. */
   readonly lines: number;
@@ -18,6 +16,10 @@ export interface LogReading extends Origin {
   readonly skippedLines: number;
   /** The first of them. */
   readonly skipped: readonly SkippedLine[];
+  /** Requests that a filter left out. */
+  readonly filtered: number;
+  /** On how many days (UTC) requests came. */
+  readonly days: number;
   /** When the earliest and the latest request arrived, in unix ms; absent without requests. */
   readonly firstMs?: number;
   readonly lastMs?: number;
@@ -67,19 +69,22 @@ export async function readBytes(
   sink: RequestSink,
   signal?: AbortSignal,
 ): Promise<LogReading> {
-  const intake = new Intake(sink, options.spreadMs ?? 0);
+  const intake = new Intake(sink, options.spreadMs ?? 0, options.fromMs, options.toMs);
   const start: Buffer[] = [];
   let startBytes = 0;
   let log: OpenLog | undefined;
+  let decode = (bytes: Buffer): Buffer => bytes;
   const open = (): OpenLog => {
-    const bytes = Buffer.concat(start);
+    const raw = Buffer.concat(start);
+    decode = decoderOf(raw);
+    const bytes = decode(raw);
     const opened = openLog(bytes.subarray(0, HEAD_BYTES), path, options, intake);
     opened.reader.push(bytes);
     return opened;
   };
   for await (const chunk of chunks) {
     if (log !== undefined) {
-      log.reader.push(chunk);
+      log.reader.push(decode(chunk));
       continue;
     }
     start.push(Buffer.from(chunk));
@@ -90,18 +95,31 @@ export async function readBytes(
   const interrupted = signal?.aborted === true;
   // What follows the last whole line is only a line if the log ends there.
   if (!interrupted) log.reader.end();
-  const { requests, firstMs, lastMs, skippedLines, skipped } = intake;
+  const { requests, firstMs, lastMs, skippedLines, skipped, filtered, days } = intake;
   return {
     path,
-    format: log.format,
     ...log.origin(),
     requests,
     lines: log.reader.lines,
     skippedLines,
     skipped,
+    filtered,
+    days: days.size,
     ...(requests > 0 && { firstMs, lastMs }),
     interrupted,
   };
+}
+
+/** UTF-16 is made UTF-8: with a byte order mark, or with a NUL in every second byte at the start. */
+function decoderOf(head: Buffer): (bytes: Buffer) => Buffer {
+  const isNul = (offset: number) =>
+    head.length >= 16 && Array.from({ length: 8 }, (_, i) => head[2 * i + offset]!).every((byte) => byte === 0);
+  const isText = (offset: number) => Array.from({ length: 8 }, (_, i) => head[2 * i + offset]!).every((byte) => byte >= 9);
+  const isLittle = (head[0] === 0xff && head[1] === 0xfe) || (isNul(1) && isText(0));
+  const isBig = (head[0] === 0xfe && head[1] === 0xff) || (isNul(0) && isText(1));
+  if (!isLittle && !isBig) return (bytes) => bytes;
+  const decoder = new TextDecoder(isLittle ? 'utf-16le' : 'utf-16be');
+  return (bytes) => Buffer.from(decoder.decode(bytes, { stream: true }));
 }
 
 function checkSpread(spreadMs: number | undefined): void {
@@ -125,7 +143,7 @@ function noRequests(readings: readonly LogReading[]): Failure {
       read === undefined
         ? `${readings.length === 1 ? 'It is' : 'They are'} empty.`
         : `None of ${lines} lines is one, read as ${read.format} with ${read.timeFrom} for the time.`,
-    fix: 'Check that it is the right file, or tell its --format and --time-column.',
+    fix: 'Check that it is the right file, or name its --log-format and --time-column.',
     faults: skipped.map(({ line, reason, text }) => ({ path: `line ${line}`, message: `${reason}: ${text}` })),
   });
 }

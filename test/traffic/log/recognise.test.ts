@@ -1,14 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../../src/schema/failure.js';
+import { formatOf } from '../../../src/traffic/log/open.js';
 import type { LogOptions } from '../../../src/traffic/log/options.js';
-import { recognise } from '../../../src/traffic/log/recognise.js';
 
 const time = '[17/May/2015:10:05:03 +0000]';
 const combined = `1.2.3.4 - - ${time} "GET / HTTP/1.1" 200 12 "-" "Mozilla/5.0 (X; Y) (KHTML, like Gecko)"`;
 const common = `1.2.3.4 - - ${time} "GET / HTTP/1.1" 200 12`;
 
-const format = (text: string | Buffer, options: LogOptions = {}): string =>
-  recognise(Buffer.from(text as string), options, 'log');
+const format = (text: string | Buffer, options: LogOptions = {}): string => {
+  const found = formatOf(Buffer.from(text as string), options, 'log');
+  return typeof found === 'string' ? found : found.format;
+};
 
 describe('the format is told by the first lines', () => {
   it.each<[string, string, string]>([

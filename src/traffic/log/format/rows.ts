@@ -1,5 +1,5 @@
 // Owns rows of CSV and TSV: where their fields stand, and which lines make one row. Leaves what the fields mean to delimited.ts.
-import { type LineReader, MAX_LINE_BYTES } from './lines.js';
+import { type LineReader, MAX_LINE_BYTES } from '../lines.js';
 
 /** How a row's quotes stand at its end: all closed, one open, or one closed with more text after it than RFC 4180 allows. */
 export type QuoteState = 'closed' | 'open' | 'broken';

@@ -1,0 +1,26 @@
+// What a format of logs is: how to recognise it from the start of a log, and how to cut its lines.
+import type { Layout } from '../layout.js';
+import type { LogOptions } from '../options.js';
+
+/** The start of a log. */
+export interface Head {
+  /** Whole lines. */
+  readonly bytes: Buffer;
+  /** Those that are not blank. */
+  readonly lines: readonly Buffer[];
+  readonly options: LogOptions;
+}
+
+export interface Format {
+  readonly name: string;
+  /**
+   * The layout of a log that begins so; undefined when it is of another format.
+   * @param told whether a person says that it is this one
+   */
+  open(head: Head, told: boolean): Layout | undefined;
+}
+
+/** Whether most of the lines hold it; false for no line. */
+export function mostLines(lines: readonly Buffer[], holds: (line: Buffer) => boolean): boolean {
+  return lines.filter(holds).length * 2 > lines.length;
+}

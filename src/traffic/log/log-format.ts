@@ -1,0 +1,144 @@
+// A format as the configuration of a server has it, made a template.
+//
+//   nginx     $remote_addr - $remote_user [$time_local] "$request" $status
+//   Apache    %h %l %u %t "%r" %>s %b "%{Referer}i"
+//   template  $client - $remote_user [$time] "$request" $status          fields have one name, whoever writes them
+import { Failure } from '../../schema/failure.js';
+import type { Known } from './layout.js';
+
+/** What nginx and Apache call a field, and what it is called here; others keep their name. */
+const nginxNames: Readonly<Record<string, string>> = {
+  remote_addr: 'client',
+  remote_user: 'user',
+  time_local: 'time',
+  time_iso8601: 'time',
+  msec: 'time',
+  body_bytes_sent: 'bytes',
+  bytes_sent: 'bytes',
+  http_referer: 'referer',
+  http_user_agent: 'user_agent',
+  http_x_forwarded_for: 'forwarded',
+  proxy_add_x_forwarded_for: 'forwarded',
+  request_method: 'method',
+  request_uri: 'path',
+  uri: 'path',
+};
+
+const apacheNames: Readonly<Record<string, string>> = {
+  h: 'client',
+  a: 'client',
+  l: 'ident',
+  u: 'user',
+  r: 'request',
+  s: 'status',
+  b: 'bytes',
+  B: 'bytes',
+  O: 'bytes_out',
+  I: 'bytes_in',
+  m: 'method',
+  U: 'path',
+  q: 'query',
+  H: 'protocol',
+  v: 'host',
+  V: 'host',
+  p: 'port',
+  P: 'pid',
+  D: 'duration_us',
+  T: 'duration_s',
+  A: 'local_addr',
+  L: 'log_id',
+  X: 'connection',
+  k: 'keepalive',
+  f: 'file',
+};
+
+const headerNames: Readonly<Record<string, string>> = {
+  referer: 'referer',
+  'user-agent': 'user_agent',
+  'x-forwarded-for': 'forwarded',
+  host: 'host',
+};
+
+/** Whether a text is a format of this kind, and not the name of one. */
+export function isLogFormat(text: string): boolean {
+  return /[$%]/.test(text);
+}
+
+/** @throws Failure `wrong_usage` for a format without a time, or with a sign that is unknown */
+export function templateOf(text: string): { readonly template: string; readonly known: Known } {
+  const format = bare(text);
+  const isApache = format.includes('%') && !/\$\w/.test(format);
+  const named = isApache ? fromApache(format) : fromNginx(format);
+  const template = unique(named);
+  if (!/\$\{time\}/.test(template)) {
+    throw new Failure('wrong_usage', {
+      what: 'The --log-format has no time.',
+      why: `It reads ${format}.`,
+      fix: 'It takes $time_local, $time_iso8601 or $msec of nginx, or %t of Apache.',
+    });
+  }
+  return {
+    template,
+    known: {
+      time: 'time',
+      timeFrom: isApache ? 'the time (%t)' : 'the time',
+      ...(template.includes('${client}') ? { client: 'client' } : template.includes('${forwarded}') && { client: 'forwarded' }),
+    },
+  };
+}
+
+/** The format alone, without the directive around it; quotes within it are not escaped. */
+function bare(text: string): string {
+  const nginx = /^\s*log_format\s+\S+\s+(?:escape=\w+\s+)?(['"].*?)\s*;?\s*$/s.exec(text)?.[1];
+  if (nginx !== undefined) {
+    return [...nginx.matchAll(/'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"/gs)]
+      .map(([, single, double]) => single ?? double ?? '')
+      .join('')
+      .replace(/\\(['"])/g, '$1');
+  }
+  const apache = /^\s*(?:LogFormat|CustomLog\s+\S+)\s+"((?:[^"\\]|\\.)*)"/s.exec(text)?.[1];
+  return (apache ?? text).replace(/\\"/g, '"').replace(/\\t/g, '\t').trim();
+}
+
+function fromNginx(format: string): string {
+  return format.replace(/\$(?:\{(\w+)\}|(\w+))/g, (_, braced?: string, plain?: string) => {
+    const name = braced ?? plain!;
+    return `\${${nginxNames[name] ?? name}}`;
+  });
+}
+
+/** `%t`, `%>s`, `%{Referer}i`, `%{%Y-%m-%d}t`, `%!200,304{User-agent}i`. */
+const DIRECTIVE = /%(?:!?[\d,]+)?[<>]?(?:\{([^}]*)\})?(\^?[a-zA-Z%]{1,2}?)/g;
+
+function fromApache(format: string): string {
+  return format.replace(DIRECTIVE, (whole, argument: string | undefined, letter: string) => {
+    if (letter === '%') return '%';
+    if (letter === 't') return argument === undefined ? '[${time}]' : '${time}';
+    if (argument !== undefined && letter === 'i') {
+      const header = argument.toLowerCase();
+      return `\${${headerNames[header] ?? `http_${header.replace(/\W/g, '_')}`}}`;
+    }
+    if (argument !== undefined && letter in argumentNames) {
+      return `\${${argumentNames[letter]}_${argument.toLowerCase().replace(/\W/g, '_')}}`;
+    }
+    const name = apacheNames[letter];
+    if (name !== undefined) return `\${${name}}`;
+    throw new Failure('wrong_usage', {
+      what: `--log-format does not know ${whole}.`,
+      why: "It takes the directives of Apache's mod_log_config.",
+      fix: 'For example --log-format \'%h %l %u %t "%r" %>s %b\'.',
+    });
+  });
+}
+
+const argumentNames: Readonly<Record<string, string>> = { o: 'sent', e: 'env', n: 'note', C: 'cookie', T: 'duration' };
+
+/** A name that comes again gets a number: the first is the one that counts. */
+function unique(template: string): string {
+  const seen = new Map<string, number>();
+  return template.replace(/\$\{(\w+)\}/g, (whole, name: string) => {
+    const times = (seen.get(name) ?? 0) + 1;
+    seen.set(name, times);
+    return times === 1 ? whole : `\${${name}_${times}}`;
+  });
+}
