@@ -10,7 +10,7 @@ import { Failure } from '../schema/failure.js';
 import { parseTimeMs } from '../schema/quantity.js';
 import { type ReplayOptions, replay } from '../simulate/replay.js';
 import { CYCLE_MS } from '../time/cycle.js';
-import { type LogFormat, type LogOptions, logFormats } from '../traffic/log/options.js';
+import type { LogOptions } from '../traffic/log/options.js';
 import type { LogReading } from '../traffic/log/read.js';
 import { type TimeUnit, timeUnits } from '../traffic/log/unix.js';
 import type { GivenTo } from './command.js';
@@ -197,7 +197,7 @@ async function runLive(given: Given, common: Common, reading: Progress): Promise
 /** What the command line says of a log; `--key` and `--key-column` mean the same. */
 export function logOptions(given: Given): LogOptions {
   return {
-    format: given.format === undefined ? undefined : (oneOf('format', given.format, logFormats) as LogFormat),
+    format: given.format === undefined ? undefined : given.format,
     timeColumn: given.timeColumn,
     countColumn: given.countColumn,
     keyColumn: given.key ?? given.keyColumn,

@@ -102,14 +102,18 @@ export function isIpLiteral(bytes: Buffer, from: number, to: number): boolean {
     else if (byte === COLON) {
       colons++;
       if (at > from && bytes[at - 1] === COLON) isShortened = true;
-    }
-    else if (!isDigit(byte)) {
+    } else if (!isDigit(byte)) {
       const lower = byte | 0x20;
       if (lower < 0x61 || lower > 0x66) return false;
       letters++;
     }
   }
-  return isShortened || colons === 7 || (colons === 6 && dots === 3) || (to > from && (dots === 3 && letters === 0 && colons === 0));
+  return (
+    isShortened ||
+    colons === 7 ||
+    (colons === 6 && dots === 3) ||
+    (to > from && dots === 3 && letters === 0 && colons === 0)
+  );
 }
 
 /** Whether the text is an address with a port. */

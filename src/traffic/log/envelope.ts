@@ -2,9 +2,10 @@
 //
 //   Feb  6 12:14:14 web1 nginx[14389]: 192.0.2.1 - - [06/Feb/2009:12:14:14 +0000] "GET / HTTP/1.1" 200 12
 //   |------- envelope: syslog --------||------------------- the line: combined -------------------------|
-import { setFirstAddress } from './format/timed-lines.js';
-import { isObject, textIn } from './format/json.js';
+
 import { mostLines } from './format/format.js';
+import { isObject, textIn } from './format/json.js';
+import { setFirstAddress } from './format/timed-lines.js';
 import { type Cutter, Field, type Known, type Layout } from './layout.js';
 
 export interface Envelope {
@@ -16,9 +17,11 @@ export interface Envelope {
 const ISO = '\\d{4}-\\d\\d-\\d\\d[T ]\\d\\d:\\d\\d:\\d\\d(?:[.,]\\d+)?(?: ?(?:Z|UTC|[+-]\\d\\d:?\\d\\d))?';
 const BSD = '[A-Z][a-z]{2} [ \\d]\\d (?:\\d{4} )?\\d\\d:\\d\\d:\\d\\d(?:\\.\\d+)?';
 
+const COLOUR = '(?:\\x1b\\[[\\d;]*m)*';
+
 const envelopes: readonly Envelope[] = [
   // docker compose logs:  web-1  | 192.0.2.1 - - [...
-  { name: 'docker compose', pattern: /^(?:\u001b\[[\d;]*m)*(?<program>[\w./-]+)\s*\|(?:\u001b\[[\d;]*m)*\s/ },
+  { name: 'docker compose', pattern: new RegExp(`^${COLOUR}(?<program>[\\w./-]+)\\s*\\|${COLOUR}\\s`) },
   // Kubernetes CRI:  2016-10-06T00:17:09.669794202Z stdout F 192.0.2.1 - - [...
   { name: 'CRI', pattern: new RegExp(`^(?<time>${ISO}) (?:stdout|stderr) (?<part>[FP])(?::\\w+)* `) },
   // kubectl logs --prefix:  [pod/web-7c5/nginx] 192.0.2.1 - - [...
@@ -115,7 +118,9 @@ const EMPTY = Buffer.alloc(0);
 
 /** Lines of which only the envelope is known, as of auth.log: each is a request of the first address in it. */
 export function envelopeAlone(lines: readonly Buffer[]): Layout | undefined {
-  const envelope = envelopesOf(lines).find(({ pattern }) => pattern.source.includes('<program>') && pattern.source.includes('<time>'));
+  const envelope = envelopesOf(lines).find(
+    ({ pattern }) => pattern.source.includes('<program>') && pattern.source.includes('<time>'),
+  );
   if (envelope === undefined) return undefined;
   const known: Known = {
     time: 'time',
@@ -123,7 +128,7 @@ export function envelopeAlone(lines: readonly Buffer[]): Layout | undefined {
     clientFrom: 'the first address in each message',
     warning: {
       code: 'every_line',
-      what: 'Every line counts as a request, whatever it says. Choose with --where program=NAME or --where \'message=*text*\'.',
+      what: "Every line counts as a request, whatever it says. Choose with --where program=NAME or --where 'message=*text*'.",
     },
   };
   return {
@@ -171,7 +176,9 @@ class MessageCutter implements Cutter {
 const lineFields = ['log', 'MESSAGE'];
 
 /** The lines within JSON objects; undefined when the objects are no envelope. */
-export function linesInJson(lines: readonly Buffer[]): { readonly field: string; readonly inner: Buffer[] } | undefined {
+export function linesInJson(
+  lines: readonly Buffer[],
+): { readonly field: string; readonly inner: Buffer[] } | undefined {
   const objects = lines.filter(isObject);
   for (const field of lineFields) {
     const texts = objects.map((line) => textIn(line, field)).filter((text) => text !== undefined && text !== '');

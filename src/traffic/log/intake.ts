@@ -48,12 +48,7 @@ export class Intake {
   readonly #toMs: number;
   #dayFromMs = Number.NaN;
 
-  constructor(
-    sink: RequestSink,
-    spreadMs: number,
-    fromMs = Number.NEGATIVE_INFINITY,
-    toMs = Number.POSITIVE_INFINITY,
-  ) {
+  constructor(sink: RequestSink, spreadMs: number, fromMs = Number.NEGATIVE_INFINITY, toMs = Number.POSITIVE_INFINITY) {
     this.#sink = sink;
     this.#spreadMs = spreadMs;
     this.#fromMs = fromMs;

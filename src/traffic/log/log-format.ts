@@ -68,9 +68,9 @@ export function isLogFormat(text: string): boolean {
 export function templateOf(text: string): { readonly template: string; readonly known: Known } {
   const format = bare(text);
   const isApache = format.includes('%') && !/\$\w/.test(format);
-  const named = isApache ? fromApache(format) : fromNginx(format);
-  const template = unique(named);
-  if (!/\$\{time\}/.test(template)) {
+  const template = unique(isApache ? fromApache(format) : fromNginx(format));
+  const hasName = (name: string) => template.includes(named(name));
+  if (!hasName('time')) {
     throw new Failure('wrong_usage', {
       what: 'The --log-format has no time.',
       why: `It reads ${format}.`,
@@ -82,9 +82,14 @@ export function templateOf(text: string): { readonly template: string; readonly 
     known: {
       time: 'time',
       timeFrom: isApache ? 'the time (%t)' : 'the time',
-      ...(template.includes('${client}') ? { client: 'client' } : template.includes('${forwarded}') && { client: 'forwarded' }),
+      ...(hasName('client') ? { client: 'client' } : hasName('forwarded') && { client: 'forwarded' }),
     },
   };
+}
+
+/** A field of a template. */
+function named(name: string): string {
+  return `\${${name}}`;
 }
 
 /** The format alone, without the directive around it; quotes within it are not escaped. */
@@ -103,7 +108,7 @@ function bare(text: string): string {
 function fromNginx(format: string): string {
   return format.replace(/\$(?:\{(\w+)\}|(\w+))/g, (_, braced?: string, plain?: string) => {
     const name = braced ?? plain!;
-    return `\${${nginxNames[name] ?? name}}`;
+    return named(nginxNames[name] ?? name);
   });
 }
 
@@ -113,16 +118,16 @@ const DIRECTIVE = /%(?:!?[\d,]+)?[<>]?(?:\{([^}]*)\})?(\^?[a-zA-Z%]{1,2}?)/g;
 function fromApache(format: string): string {
   return format.replace(DIRECTIVE, (whole, argument: string | undefined, letter: string) => {
     if (letter === '%') return '%';
-    if (letter === 't') return argument === undefined ? '[${time}]' : '${time}';
+    if (letter === 't') return argument === undefined ? `[${named('time')}]` : named('time');
     if (argument !== undefined && letter === 'i') {
       const header = argument.toLowerCase();
-      return `\${${headerNames[header] ?? `http_${header.replace(/\W/g, '_')}`}}`;
+      return named(headerNames[header] ?? `http_${header.replace(/\W/g, '_')}`);
     }
     if (argument !== undefined && letter in argumentNames) {
-      return `\${${argumentNames[letter]}_${argument.toLowerCase().replace(/\W/g, '_')}}`;
+      return named(`${argumentNames[letter]}_${argument.toLowerCase().replace(/\W/g, '_')}`);
     }
     const name = apacheNames[letter];
-    if (name !== undefined) return `\${${name}}`;
+    if (name !== undefined) return named(name);
     throw new Failure('wrong_usage', {
       what: `--log-format does not know ${whole}.`,
       why: "It takes the directives of Apache's mod_log_config.",
@@ -139,6 +144,6 @@ function unique(template: string): string {
   return template.replace(/\$\{(\w+)\}/g, (whole, name: string) => {
     const times = (seen.get(name) ?? 0) + 1;
     seen.set(name, times);
-    return times === 1 ? whole : `\${${name}_${times}}`;
+    return times === 1 ? whole : named(`${name}_${times}`);
   });
 }

@@ -1,8 +1,8 @@
 // Finds the format of a log from its first bytes, and makes the reader for it.
 import { nearest } from '../../schema/did-you-mean.js';
 import { Failure } from '../../schema/failure.js';
-import { chooseColumns, type Columns } from './columns.js';
-import { enveloped, envelopeAlone, envelopesOf, jsonEnveloped, linesInJson, without } from './envelope.js';
+import { type Columns, chooseColumns } from './columns.js';
+import { envelopeAlone, enveloped, envelopesOf, jsonEnveloped, linesInJson, without } from './envelope.js';
 import { alb } from './format/alb.js';
 import { combined, common } from './format/clf.js';
 import { counts } from './format/counts.js';
@@ -31,24 +31,13 @@ import { isLogFormat, templateOf } from './log-format.js';
 import { knownBinary, looksBinary } from './magic.js';
 import { type LogOptions, logFormats, type Warning } from './options.js';
 import { RequestReader } from './request-reader.js';
+import { findTime } from './time-column.js';
 
 /** How much of a log is looked at. */
 export const HEAD_BYTES = 1 << 16;
 
 /** Texts of servers and proxies, each with a shape of its own: the longer before those they begin like. */
-const texts: readonly Format[] = [
-  vegeta,
-  gatling,
-  alb,
-  nlb,
-  elb,
-  s3,
-  istio,
-  envoy,
-  haproxyHttp,
-  haproxyTcp,
-  squid,
-];
+const texts: readonly Format[] = [vegeta, gatling, alb, nlb, elb, s3, istio, envoy, haproxyHttp, haproxyTcp, squid];
 
 /** What is tried last, since many a text looks like it. */
 const last: readonly Format[] = [logfmt, namelessTable, counts, timedLines, evenTable];
@@ -125,7 +114,10 @@ function originOf(layout: Layout, columns: Columns, { time }: RequestReader): Or
     });
   }
   if (time.withoutYear > 0) {
-    warnings.push({ code: 'no_year', what: 'The dates have no year: the latest that does not lie in the future is taken.' });
+    warnings.push({
+      code: 'no_year',
+      what: 'The dates have no year: the latest that does not lie in the future is taken.',
+    });
   }
   return {
     format: layout.format,
@@ -168,8 +160,10 @@ export function formatOf(head: Buffer, options: LogOptions, path: string): Layou
   if (looksLikeHar(head)) return 'har';
   const isJson = beginsJson(head);
   const found = isJson ? jsonFormat(start) : (textFormat(start) ?? firstOf(last, start));
-  if (found !== undefined) return found;
-  if (isJson && isArrayOfObjects(head)) return 'json';
+  const isArray = isJson && isArrayOfObjects(head);
+  // One line may be one object with all requests in it.
+  if (found !== undefined && !(isArray && findTime(found, options.timeColumn) === undefined)) return found;
+  if (isArray) return 'json';
   throw refusal(lines[0]!, path);
 }
 
@@ -276,7 +270,9 @@ function beginsJson(head: Buffer): boolean {
 
 /** An array of objects, or an object that holds one; the first object may be cut by the end of the head. */
 function isArrayOfObjects(head: Buffer): boolean {
-  return /^(\xef\xbb\xbf)?\s*(\[\s*\{|\{\s*"[^"]*"\s*:|\{\s*$)/.test(head.toString('latin1', 0, 4096)) && head.includes('[');
+  return (
+    /^(\xef\xbb\xbf)?\s*(\[\s*\{|\{\s*"[^"]*"\s*:|\{\s*$)/.test(head.toString('latin1', 0, 4096)) && head.includes('[')
+  );
 }
 
 function refusal(firstLine: Buffer, path: string): Failure {

@@ -33,7 +33,21 @@ export interface LogOptions extends FieldOptions {
 
 /** The names of the formats that are read. Apache's and nginx's own are alike. */
 export const logFormats = [
-  ...['common', 'combined', 'csv', 'tsv', 'ndjson', 'har', 'json', 'syslog', 'logfmt', 'w3c', 'zeek', 'lines', 'counts'],
+  ...[
+    'common',
+    'combined',
+    'csv',
+    'tsv',
+    'ndjson',
+    'har',
+    'json',
+    'syslog',
+    'logfmt',
+    'w3c',
+    'zeek',
+    'lines',
+    'counts',
+  ],
   ...['alb', 'nlb', 'elb', 's3', 'envoy', 'istio', 'haproxy', 'haproxy-tcp', 'squid'],
   ...['vegeta', 'gatling', 'k6-json', 'k6-csv', 'locust'],
 ] as const;

@@ -114,7 +114,8 @@ export async function readBytes(
 function decoderOf(head: Buffer): (bytes: Buffer) => Buffer {
   const isNul = (offset: number) =>
     head.length >= 16 && Array.from({ length: 8 }, (_, i) => head[2 * i + offset]!).every((byte) => byte === 0);
-  const isText = (offset: number) => Array.from({ length: 8 }, (_, i) => head[2 * i + offset]!).every((byte) => byte >= 9);
+  const isText = (offset: number) =>
+    Array.from({ length: 8 }, (_, i) => head[2 * i + offset]!).every((byte) => byte >= 9);
   const isLittle = (head[0] === 0xff && head[1] === 0xfe) || (isNul(1) && isText(0));
   const isBig = (head[0] === 0xfe && head[1] === 0xff) || (isNul(0) && isText(1));
   if (!isLittle && !isBig) return (bytes) => bytes;

@@ -1,6 +1,5 @@
 // Chooses the field that is the time of a request, or the two that are its date and its clock time, and how they are read.
 import { Failure } from '../../schema/failure.js';
-import { hasDate, readInstant } from './instant.js';
 import { type Layout, valuesOf } from './layout.js';
 import { listed, missing, mostly, resolve, sameWord, shown } from './names.js';
 import type { FieldOptions, Warning } from './options.js';
@@ -73,7 +72,9 @@ export function findTime(layout: Layout, told: string | undefined): readonly str
   };
   const usual = timeNames.map((word) => sameWord(names, word)).filter((name) => name !== undefined);
   const parts = partNames.map((word) => sameWord(names, word)).filter((name) => name !== undefined);
-  const dated = usual.find((name) => mostly(of(name), (value) => isFullDate(value, true)) || areSerials(of(name), name));
+  const dated = usual.find(
+    (name) => mostly(of(name), (value) => isFullDate(value, true)) || areSerials(of(name), name),
+  );
   if (dated !== undefined) return [dated];
   const joined = dateAndClock(names, of);
   if (joined !== undefined) return joined;
@@ -98,20 +99,17 @@ function dateAndClock(
   return date === undefined ? undefined : [date, clock];
 }
 
-const reader = (dayFirst = true) =>
-  new TimeReader({ unit: 's', mayMix: false, dayFirst, nowMs: undefined });
+const reader = (dayFirst = true) => new TimeReader({ unit: 's', mayMix: false, dayFirst, nowMs: undefined });
 
-const isClock = (value: Buffer): boolean => /^\s*\d{1,2}:\d\d(:\d\d([.,]\d+)?)?(\s*[ap]m)?\s*$/i.test(value.toString('latin1'));
+const isClock = (value: Buffer): boolean =>
+  /^\s*\d{1,2}:\d\d(:\d\d([.,]\d+)?)?(\s*[ap]m)?\s*$/i.test(value.toString('latin1'));
 const isDateAlone = (value: Buffer): boolean =>
   !value.includes(COLON) && isDate(value) && value.length <= 16 && !/^\d{8,}$/.test(value.toString('latin1'));
 const isTime = (value: Buffer): boolean => !Number.isNaN(reader().read(value, 0, value.length));
 
 /** A date in letters, digits and separators, with or without a clock time: not a number. */
 function isDate(value: Buffer): boolean {
-  let at = 0;
-  while (at < value.length && (value[at]! <= 0x20 || value[at] === 0x5b)) at++;
-  if (hasDate(value, at, value.length)) return true;
-  if (!Number.isNaN(readInstant(value, 0, value.length, 's'))) return false;
+  if (!Number.isNaN(Number(value.toString('latin1')))) return false;
   return isTime(value) || !Number.isNaN(reader(false).read(value, 0, value.length));
 }
 
@@ -133,8 +131,8 @@ function choiceOf(
   const unit = timeUnit ?? unitOf(values, name);
   const texts = values.map((value) => value.toString('latin1').trim());
   const dayFirst = dayFirstIn(texts);
-  const median = [...texts].map(Number).filter((value) => value > 0).sort((a, b) => a - b);
-  const mayMix = timeUnit === undefined && unitOfDate(median[Math.floor(median.length / 2)] ?? 0) === unit;
+  const isDated = (text: string) => unitOfDate(Number(text || Number.NaN)) !== undefined;
+  const mayMix = timeUnit === undefined && mostly(texts, isDated);
   if (dayFirst === undefined && texts.some(isNumbered)) {
     warnings.push({
       code: 'day_or_month_first',
@@ -148,7 +146,13 @@ function choiceOf(
     });
   }
   const isDates = clock !== undefined || mostly(values, isDate);
-  const what = isDates ? 'date and time' : unit === 'serial' ? 'spreadsheet days' : isUnix(unit) ? `unix ${unit}` : unit;
+  const what = isDates
+    ? 'date and time'
+    : unit === 'serial'
+      ? 'spreadsheet days'
+      : isUnix(unit)
+        ? `unix ${unit}`
+        : unit;
   const plain = `${layout.noun}${clock === undefined ? '' : 's'} ${names.map(shown).join(' and ')} (${what})`;
   return {
     names,

@@ -137,13 +137,19 @@ export function unitOf(samples: readonly Uint8Array[], name: string): TimeUnit {
     .filter((value) => !Number.isNaN(value))
     .sort((a, b) => a - b);
   const median = numbers[Math.floor(numbers.length / 2)] ?? 0;
-  const dated = unitOfDate(median);
-  if (dated !== undefined) return dated;
+  const dated = numbers.map(unitOfDate).filter((unit) => unit !== undefined);
+  if (dated.length * 2 > numbers.length) return mostFrequent(dated);
   if (areSerials(samples, name)) return 'serial';
   const places = median < 1 ? 0 : Math.floor(Math.log10(median)) + 1;
   const bySize = places <= 11 ? 0 : places <= 14 ? 1 : places <= 17 ? 2 : 3;
   const byName = unitNames.findIndex((pattern) => pattern.test(name));
   return timeUnits[Math.max(bySize, byName)]!;
+}
+
+/** Of those alike, the coarsest. */
+function mostFrequent(units: readonly TimeUnit[]): TimeUnit {
+  const times = timeUnits.map((unit) => units.filter((one) => one === unit).length);
+  return timeUnits[times.indexOf(Math.max(...times))]!;
 }
 
 /** How many decimals a serial has at least: one of four is exact to 9 s. */

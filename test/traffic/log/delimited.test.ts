@@ -112,7 +112,13 @@ describe('rows are one request each, unless the table is one of counts', () => {
     ['time and count', 't_ms,n\n5,61\n6,0\n7,3\n', {}, 'column n', [61, 3]],
     ['with a client', 'time,host,count\n5,a,2\n', {}, 'column count', [2]],
     ['a count like 61.0', 'time,requests\n5,61.0\n', {}, 'column requests', [61]],
-    ['a wide table may count anything', 'time,url,status,count\n5,/a,200,7\n', {}, 'none', [1]],
+    ['a wide table', 'time,url,status,count\n5,/a,200,7\n', {}, 'column count', [7]],
+    ['a wide table of single requests', 'time,url,user_agent,count\n5,/a,x,7\n', {}, 'none', [1]],
+    ['a sure name among single requests', 'time,url,user_agent,requests\n5,/a,x,7\n', {}, 'column requests', [7]],
+    ['a count before the time', 'requests,time\n7,5\n9,6\n', {}, 'column requests', [7, 9]],
+    ['an empty cell', 'time,count\n5,7\n6,\n7,9\n', {}, 'column count', [7, 9]],
+    ['a cell that is NaN', 'time,count\n5,7\n6,NaN\n7,9\n', {}, 'column count', [7, 9]],
+    ['a cell that is -1', 'time,count\n5,7\n6,-1\n7,9\n', {}, 'column count', [7, 9]],
     ['a number before the time may be that of the row', 'n,time\n1,5\n2,6\n', {}, 'none', [1, 1]],
     ['fractions count nothing', 'time,n\n5,1.5\n', {}, 'none', [1]],
     ['not a usual name', 'time,tokens\n5,7\n', {}, 'none', [1]],
@@ -162,10 +168,14 @@ describe('rows that are none are counted, and the run goes on', () => {
     });
   });
 
-  it('a date alone is not taken for the time of a request, unless told', async () => {
+  it('a date and a clock time make one time; a date alone, where it is named', async () => {
     const text = 'time,date\n10:05,2015-05-17\n';
     expect([await told(text), await told(text, { timeColumn: 'date' })]).toEqual([
-      { read: 'csv: column time (unix s)', heard: [], skipped: ['2: no time in column time'] },
+      {
+        read: 'csv: columns date and time (date and time)',
+        heard: [[Date.UTC(2015, 4, 17, 10, 5), 1, '']],
+        skipped: [],
+      },
       { read: 'csv: column date (date and time)', heard: [[Date.UTC(2015, 4, 17), 1, '']], skipped: [] },
     ]);
   });

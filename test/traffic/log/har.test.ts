@@ -53,8 +53,8 @@ describe('HAR', () => {
 
   it.each([
     ['It is not one whole JSON object.', '{"log":{"entries":[{"startedDateTime":"2015-05-17"}'],
-    ['It has no array at log.entries.', '{"log":{"entries":5}}'],
-    ['It has no array at log.entries.', '{"log":{"version":"1.2"}}'],
+    ['It has no array at log.entries, and none of objects elsewhere.', '{"log":{"entries":5}}'],
+    ['It has no array at log.entries, and none of objects elsewhere.', '{"log":{"version":"1.2"}}'],
     ['Its entries cannot be read after the first 1.', '{"log":{"entries":[{"startedDateTime":"2015-05-17"},]}}'],
   ])('refuses what is none: %s', async (why, text) => {
     await expect(readText(text)).rejects.toMatchObject({ code: 'unknown_format', why });

@@ -185,15 +185,20 @@ describe('a number since 1970', () => {
     const whole = fc.bigInt({ min: -(10n ** 12n), max: 10n ** 12n });
     const decimals = fc.stringMatching(/^\d{0,25}$/);
     fc.assert(
-      fc.property(whole, decimals, fc.constantFrom('s' as const, 'ms' as const, 'us' as const, 'ns' as const), (value, fraction, unit) => {
-        const text = fraction === '' ? `${value}` : `${value}.${fraction}`;
-        const scale = 10n ** BigInt(fraction.length);
-        const magnitude = (value < 0n ? -value : value) * scale + BigInt(fraction || '0');
-        const scaled = (value < 0n ? -magnitude : magnitude) * units[unit];
-        const divisor = scale * perMs[unit];
-        const floored = scaled / divisor - (scaled < 0n && scaled % divisor !== 0n ? 1n : 0n);
-        expect(read(text, unit)).toBe(Number(floored));
-      }),
+      fc.property(
+        whole,
+        decimals,
+        fc.constantFrom('s' as const, 'ms' as const, 'us' as const, 'ns' as const),
+        (value, fraction, unit) => {
+          const text = fraction === '' ? `${value}` : `${value}.${fraction}`;
+          const scale = 10n ** BigInt(fraction.length);
+          const magnitude = (value < 0n ? -value : value) * scale + BigInt(fraction || '0');
+          const scaled = (value < 0n ? -magnitude : magnitude) * units[unit];
+          const divisor = scale * perMs[unit];
+          const floored = scaled / divisor - (scaled < 0n && scaled % divisor !== 0n ? 1n : 0n);
+          expect(read(text, unit)).toBe(Number(floored));
+        },
+      ),
       { numRuns: 2000 },
     );
   });

@@ -86,6 +86,11 @@ describe('a log of some length', () => {
       format: 'combined',
       timeFrom: 'the time in brackets',
       keyFrom: 'the client address',
+      columns: { time: 'time', key: 'client' },
+      timeUnit: 'date',
+      warnings: [],
+      filtered: 0,
+      days: 1,
       requests: 2000,
       lines: 2000 + 3 * 21,
       skippedLines: 21,
@@ -207,10 +212,10 @@ describe('files', () => {
   });
 
   it.each<[string, LogOptions, string]>([
-    ['a column', { timeColumn: 'when' }, 'log has no column when.'],
-    ['a count', { countColumn: 'n' }, 'log has no column n.'],
-    ['another key', { keyColumn: 'user' }, 'log has no column user.'],
-    ['a spread', { spreadMs: 5 }, 'log has no counts to spread.'],
+    ['a column', { timeColumn: 'when' }, 'log has no field when.'],
+    ['a count', { countColumn: 'n' }, 'log has no field n.'],
+    ['another key', { keyColumn: 'tenant' }, 'log has no field tenant.'],
+    ['a spread', { spreadMs: 5 }, 'No field of log is known to be the count that is to be spread.'],
   ])('an access log has no %s', async (_, options, what) => {
     const line = '1.2.3.4 - - [17/May/2015:10:05:03 +0000] "GET /"\n';
     await expect(readText(line, { ...options, format: 'combined' })).rejects.toMatchObject({

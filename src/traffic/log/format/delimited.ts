@@ -33,7 +33,9 @@ export const namedTable: Format = {
   name: 'csv',
   open: ({ bytes, options }) => {
     const layout = delimitedLayout(undefined, tableIn(bytes));
-    return findTime(layout, options.timeColumn) === undefined ? undefined : layout;
+    const time = findTime(layout, options.timeColumn);
+    // A date is no name: then the first row is one of data.
+    return time === undefined || time.some((name) => isFullDate(Buffer.from(name), false)) ? undefined : layout;
   },
 };
 
@@ -56,11 +58,15 @@ export const namelessTable: Format = {
       const count = width === 2 && rows.every(({ cells }) => isCount(cells[1 - time] ?? '')) ? 1 - time : undefined;
       const client = column((cell) => isIpLiteral(Buffer.from(cell), 0, cell.length));
       const names = Array.from({ length: width }, (_, i) => `${i + 1}`);
-      return delimitedLayout(undefined, { delimiter, names, rows, hasNames: false }, {
-        time: names[time]!,
-        ...(count !== undefined && { count: names[count]! }),
-        ...(client !== undefined && { client: names[client]! }),
-      });
+      return delimitedLayout(
+        undefined,
+        { delimiter, names, rows, hasNames: false },
+        {
+          time: names[time]!,
+          ...(count !== undefined && { count: names[count]! }),
+          ...(client !== undefined && { client: names[client]! }),
+        },
+      );
     }
     return undefined;
   },

@@ -1,5 +1,5 @@
 // Gatling's simulation.log, up to version 3.9: tab-separated rows of several kinds.
-//   REQUEST		home	1684317903123	1684317903456	OK	 
+//   REQUEST		home	1684317903123	1684317903456	OK
 import { delimitedLayout, sampleRows } from './delimited.js';
 import { type Format, mostLines } from './format.js';
 
@@ -15,7 +15,9 @@ export const gatling: Format = {
     // Versions differ in the columns before the start.
     const start = request.findIndex((cell) => MS_TIME.test(cell));
     if (start < 1) return undefined;
-    const names = request.map((_, i) => (i === 0 ? 'kind' : i === start ? 'start' : i === start - 1 ? 'name' : `${i + 1}`));
+    const names = request.map((_, i) =>
+      i === 0 ? 'kind' : i === start ? 'start' : i === start - 1 ? 'name' : `${i + 1}`,
+    );
     const table = { delimiter: '\t', names, rows, hasNames: false };
     return delimitedLayout('gatling', table, { time: 'start', where: [['kind', 'REQUEST']] });
   },

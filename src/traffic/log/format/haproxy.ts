@@ -9,6 +9,10 @@ export const haproxyHttp = templateFormat(
   { clientHasPort: true },
 );
 
-export const haproxyTcp = templateFormat('haproxy-tcp', '$client [$time] $frontend $backend/$server $wait/$timers $bytes', {
-  clientHasPort: true,
-});
+export const haproxyTcp = templateFormat(
+  'haproxy-tcp',
+  '$client [$time] $frontend $backend/$server $wait/$timers $bytes',
+  {
+    clientHasPort: true,
+  },
+);

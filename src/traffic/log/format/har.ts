@@ -54,7 +54,8 @@ export class ArrayReader implements LogReader {
   #objectsIn(bytes: Buffer): readonly Range[] {
     const start = startsWithMark(bytes, 0, bytes.length) ? 3 : 0;
     const walk = new JsonWalk();
-    const isObject = walk.enter(bytes, start, bytes.length) && bytes.indexOf(OPEN_BRACE, start) < bracketAt(bytes, start);
+    const isObject =
+      walk.enter(bytes, start, bytes.length) && bytes.indexOf(OPEN_BRACE, start) < bracketAt(bytes, start);
     if (isObject && !locate(walk, bytes, start, bytes.length, [])) throw this.#not('It is not one whole JSON object.');
     const at = isObject ? arrayIn(bytes, start) : start;
     if (at === undefined) throw this.#not('It has no array at log.entries, and none of objects elsewhere.');

@@ -3,9 +3,10 @@
 //   $client - $user [$time] "$request" $status
 //
 //   A value ends where the text after it begins. Blanks stand for one blank or more. A value in quotes may hold \" and blanks, one
-//   followed by a blank and a sign as ` [` may hold blanks, any other none. `$_` is anything. Text after the end is let be.
+//   followed by a blank and a sign as ` [` may
+//   hold blanks, any other none. `$_` is anything. Text after the end is let be.
 import { type Cutter, type Field, type Known, type Layout, valuesOf } from '../layout.js';
-import { TimeReader } from '../time-reader.js';
+import { isFullDate } from '../time-column.js';
 import { type Format, mostLines } from './format.js';
 
 interface Part {
@@ -47,11 +48,10 @@ export function templateLayout(format: string, template: string, lines: readonly
 /** Whether a line has everything up to the last name, and a time that can be read. */
 function isWhole(layout: Layout): (line: Buffer) => boolean {
   const last = layout.names.at(-1)!;
-  const reader = new TimeReader({ unit: 's', mayMix: true, dayFirst: false, nowMs: undefined });
   return (line) => {
     const one = { ...layout, lines: [line] };
     const [time] = valuesOf(one, layout.known?.time ?? 'time');
-    return valuesOf(one, last).length > 0 && time !== undefined && !Number.isNaN(reader.read(time, 0, time.length));
+    return valuesOf(one, last).length > 0 && time !== undefined && isFullDate(time, true);
   };
 }
 
@@ -70,11 +70,17 @@ function partsOf(template: string): Part[] {
       before: Buffer.from(before),
       name,
       after: after === '' ? undefined : Buffer.from(after),
-      mayHoldBlanks: name === '_' || (after.startsWith(' ') && after.trim() !== '') || /^[\]}|]/.test(after),
+      mayHoldBlanks:
+        name === '_' ||
+        (!single.has(name) && after.startsWith(' ') && after.trim() !== '') ||
+        (!single.has(name) && /^[\]}|]/.test(after)),
       isQuoted: before.endsWith('"') && after.startsWith('"'),
     };
   });
 }
+
+/** Values that are one word, whatever comes after them. */
+const single = new Set(['client', 'host', 'status', 'bytes', 'method', 'path']);
 
 class TemplateCutter implements Cutter {
   readonly #reason: string;
@@ -96,7 +102,7 @@ class TemplateCutter implements Cutter {
 
   cut(bytes: Buffer, from: number, to: number): string | undefined {
     let at = from;
-    while (at < to && (bytes[at]! <= SPACE)) at++;
+    while (at < to && bytes[at]! <= SPACE) at++;
     for (const [i, part] of this.#parts.entries()) {
       const start = literalEnd(bytes, at, to, part.before);
       const end = start < 0 ? -1 : valueEnd(bytes, start, to, part);
@@ -150,4 +156,3 @@ const TAB = 0x09;
 const SPACE = 0x20;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-

@@ -89,8 +89,11 @@ export function setFirstAddress(field: Field, bytes: Buffer, from: number, to: n
     let end = at;
     while (end > start && (bytes[end - 1] === DOT || bytes[end - 1] === COLON)) end--;
     const port = bytes.indexOf(COLON, start);
-    if (isIpLiteral(bytes, start, end)) return field.set(bytes, start, end);
-    if (port > start && port < end && isIpLiteral(bytes, start, port)) return field.set(bytes, start, port);
+    if (!isIpLiteral(bytes, start, end) && port > start && port < end) end = port;
+    if (isIpLiteral(bytes, start, end)) {
+      field.set(bytes, start, end);
+      return;
+    }
     // A letter right before or after belongs to a word, not to an address.
     while (at < to && isWordByte(bytes[at]!)) at++;
   }

@@ -10,7 +10,10 @@ export const vegeta: Format = {
   open: ({ bytes }, told) => {
     const rows = sampleRows(bytes, ',');
     const isRow = (cells: readonly string[]) =>
-      cells.length >= 8 && /^\d{19}$/.test(cells[0] ?? '') && /^\d{1,3}$/.test(cells[1] ?? '') && /^\d+$/.test(cells[2] ?? '');
+      cells.length >= 8 &&
+      /^\d{19}$/.test(cells[0] ?? '') &&
+      /^\d{1,3}$/.test(cells[1] ?? '') &&
+      /^\d+$/.test(cells[2] ?? '');
     if (!told && !(rows.length > 0 && rows.every(({ cells }) => isRow(cells)))) return undefined;
     const names = NAMES.slice(0, Math.max(3, rows[0]?.cells.length ?? 3));
     return delimitedLayout('vegeta', { delimiter: ',', names, rows, hasNames: false }, { time: 'timestamp' });
