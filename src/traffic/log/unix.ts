@@ -140,7 +140,7 @@ export function unitOf(samples: readonly Uint8Array[], name: string): TimeUnit {
   const dated = numbers.map(unitOfDate).filter((unit) => unit !== undefined);
   if (dated.length * 2 > numbers.length) return mostFrequent(dated);
   if (areSerials(samples, name)) return 'serial';
-  const places = median < 1 ? 0 : Math.floor(Math.log10(median)) + 1;
+  const places = median < 1 ? 0 : Math.trunc(median).toFixed(0).length;
   const bySize = places <= 11 ? 0 : places <= 14 ? 1 : places <= 17 ? 2 : 3;
   const byName = unitNames.findIndex((pattern) => pattern.test(name));
   return timeUnits[Math.max(bySize, byName)]!;
