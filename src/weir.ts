@@ -2,9 +2,10 @@
 //
 //   const { outcome } = await simulate(await loadScenario('burst.yaml'));
 
+import { makeGate } from './actor/contract-actor.js';
 import { retryAfterCycles } from './limiter/forecast.js';
-import { Gate } from './limiter/gate.js';
-import { chooseTransition, type Plan } from './limiter/plan.js';
+import type { Gate } from './limiter/gate.js';
+import type { Plan } from './limiter/plan.js';
 import { type RateLimiterParameters, rateLimiter } from './limiter/rate-limiter.js';
 import { planContract } from './limiter/validate.js';
 import { openGround } from './node/ground.js';
@@ -14,6 +15,15 @@ import { parseTime } from './schema/quantity.js';
 import { type Replay, type ReplayOptions, replay as replayWith } from './simulate/replay.js';
 import { CYCLE_MS, cycleOf, startOf } from './time/cycle.js';
 
+export { ContractActor, type Inspect, type Proposal } from './actor/contract-actor.js';
+export {
+  type AggregateEvent,
+  type ContractEmitted,
+  type ContractMachine,
+  contractMachine,
+  contractSetup,
+  type MoveEvent,
+} from './actor/contract-machine.js';
 export type { ContractDefinition } from './limiter/definition.js';
 export { restoresInCycles } from './limiter/forecast.js';
 export { type LoadOptions, load } from './live/load.js';
@@ -39,6 +49,7 @@ export {
   cycleOf,
   Failure,
   type Gate,
+  makeGate,
   type Plan,
   planContract,
   type RateLimiterParameters,
@@ -56,17 +67,6 @@ export function replay(paths: readonly string[], options: Partial<ReplayOptions>
     log: {},
     ...options,
   });
-}
-
-/**
- * A gate to embed: it counts and decides as a contract of the node does, in memory and without a record. Time is passed in:
- * `makeGate(plan, cycleOf(now, CYCLE_MS)).decide(1, cycleOf(now, CYCLE_MS))` returns how many of one request are admitted.
- */
-export function makeGate(plan: Plan, cycle: number): Gate {
-  const gate: Gate = new Gate(plan, cycle, {
-    move: (_, counts) => chooseTransition(plan, gate.state, counts)?.to ?? gate.state,
-  });
-  return gate;
 }
 
 export interface LimiterOptions {

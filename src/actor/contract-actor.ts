@@ -1,208 +1,222 @@
-// Owns a contract as an XState actor: its states, its guards, its emitted events, its hold. A thin shell: the counting is done in
-// limiter/gate.ts, which asks only when a state may have to change; time comes as the cycle of an event, never by a timer.
+// The actor of a contract: it owns the state and the hold. An event goes through it in three steps, so that a transition which the
+// operator refuses, or which cannot be stored, never happened:
 //
-//   aggregate {cycle, counts}              a trigger may fire: the first transition whose condition holds is taken
-//   move {to, cycle, counts, input, hold}  somebody asks for a state: the condition of the transition alone decides
+//   event ─► propose: the machine, pure          ─► perform: operator, row  ─► take: the next snapshot, and what it emits
+//            (snapshot, event) -> [next, effects]   refused: the snapshot stays
+//
+// Guards run once for a transition. The XState actor is created at the first transition, since most of many contracts never leave
+// their first state; with `inspect` it starts at once and hears every request and every cycle.
 import {
   type Actor,
-  type AnyEventObject,
-  type AnyStateMachine,
-  assign,
+  type ActorScope,
+  type AnyActorLogic,
   createActor,
-  createMachine,
-  emit,
   type InspectionEvent,
-  type MachineContext,
   type Observer,
+  type SnapshotFrom,
 } from 'xstate';
-import { holds } from '../limiter/expression/evaluate.js';
-import { has } from '../limiter/expression/integer-set.js';
+import { Gate, type GateActor } from '../limiter/gate.js';
 import type { Plan, PlannedTransition } from '../limiter/plan.js';
+import {
+  type ContractEmitted,
+  type ContractEvent,
+  type ContractMachine,
+  type Fire,
+  machineOf,
+} from './contract-machine.js';
 
-export interface AggregateEvent {
-  readonly type: 'aggregate';
-  readonly cycle: number;
-  /** The count of each aggregate of the plan. */
-  readonly counts: readonly number[];
-}
-
-export interface MoveEvent {
-  readonly type: 'move';
-  readonly to: string;
-  readonly cycle: number;
-  readonly counts: readonly number[];
-  readonly input: Readonly<Record<string, number>>;
-  /** Cycles for which no evaluation moves the contract afterwards; 0 for none. */
-  readonly holdCycles: number;
-}
-
-export type ContractEvent = AggregateEvent | MoveEvent;
-
-/** What the actor emits: the name that the definition gives, with the cycle and the count that led to it. */
-export interface ContractEmitted {
-  readonly type: string;
-  readonly cycle: number;
-  readonly count: number;
-}
-
-interface Context {
-  readonly heldUntilCycle: number;
-}
-
-/** Where an actor begins: a state of the plan, held or not. */
-export interface ContractStart {
-  readonly state: number;
-  readonly heldUntilCycle: number;
-}
+type ContractSnapshot = SnapshotFrom<ContractMachine>;
 
 /** Watches every message of an actor, for traces. */
 export type Inspect = Observer<InspectionEvent> | ((event: InspectionEvent) => void);
 
-export class ContractActor {
-  private readonly actor: Actor<AnyStateMachine>;
-  private emitted: ContractEmitted[] = [];
-  private error: unknown;
+/** Where an actor begins. */
+export interface ContractStart {
+  /** Name of a state of the plan. */
+  readonly state: string;
+  /** No evaluation moves the contract before this cycle. */
+  readonly heldUntilCycle: number;
+}
 
-  /**
-   * @param id names the actor in traces
-   * @param machine made by `contractMachine` from the same plan
-   */
-  constructor(
-    private readonly plan: Plan,
-    id: string,
-    start: ContractStart,
-    private readonly machine: AnyStateMachine = contractMachine(plan),
-    inspect?: Inspect,
-  ) {
-    const snapshot = machine.resolveState({
-      value: plan.states[start.state]!.name,
-      context: { heldUntilCycle: start.heldUntilCycle } satisfies Context,
-    });
-    this.actor = createActor(machine, { id, snapshot, ...(inspect === undefined ? {} : { inspect }) });
-    this.actor.on('*', (event) => this.emitted.push(event as unknown as ContractEmitted));
-    // Without this subscription XState would throw an actor's error into the void of the next tick.
-    this.actor.subscribe({ error: (error) => (this.error = error) });
-    this.actor.start();
+/** A transition that the machine takes at an event, before anything has happened. */
+export interface Proposal extends Next {
+  readonly event: ContractEvent;
+  readonly transition: PlannedTransition;
+  /** The count of the trigger's window, else of the first one; 1 where the contract counts nothing. */
+  readonly count: number;
+}
+
+interface Next {
+  readonly next: ContractSnapshot;
+  readonly emitted: readonly ContractEmitted[];
+}
+
+export class ContractActor implements GateActor {
+  readonly plan: Plan;
+  /** Names the actor in traces. */
+  readonly id: string;
+  /** Index of the state into `plan.states`. This and the hold are read from the snapshot, and from nothing else. */
+  stateIndex: number;
+  heldUntilCycle: number;
+  readonly #inspect: Inspect | undefined;
+  #actor: Actor<AnyActorLogic> | undefined;
+
+  constructor(plan: Plan, id: string, start: ContractStart, inspect?: Inspect) {
+    this.plan = plan;
+    this.id = id;
+    this.stateIndex = plan.states.findIndex(({ name }) => name === start.state);
+    this.heldUntilCycle = start.heldUntilCycle;
+    this.#inspect = inspect;
+    if (inspect !== undefined) this.#started();
   }
 
-  /** Name of the state the actor is in. */
+  /** Name of the state, for example `allowing`. */
   get state(): string {
-    return String(this.actor.getSnapshot().value);
+    return this.plan.states[this.stateIndex]!.name;
   }
 
-  get heldUntilCycle(): number {
-    return (this.actor.getSnapshot().context as Context).heldUntilCycle;
+  /** Whether a request that finds the contract in this state is admitted. */
+  get admits(): boolean {
+    return this.plan.states[this.stateIndex]!.admits;
   }
 
-  /** The transition that the actor would take, by its guards; undefined for none. Nothing changes. */
-  proposes(event: ContractEvent): PlannedTransition | undefined {
-    const [taken] = this.machine.getTransitionData(this.actor.getSnapshot(), event);
-    const index = taken?.meta?.index as number | undefined;
-    return this.plan.states.flatMap(({ transitions }) => transitions).find((transition) => transition.index === index);
+  get hearsAll(): boolean {
+    return this.#inspect !== undefined;
+  }
+
+  evaluate(cycle: number, counts: readonly number[]): void {
+    this.send({ type: 'aggregate', cycle, counts });
   }
 
   /**
-   * Gives the actor an event; it takes the transition it proposed.
-   * @returns what it emitted, in order
-   * @throws whatever a guard or an action of the machine threw; the actor has stopped then, for good
+   * Gives the actor an event.
+   * @returns `stayed`: no guard held; `refused`: a transition was due and was not performed
+   * @throws whatever a guard or `perform` throws; the state is as it was then
    */
-  send(event: ContractEvent): readonly ContractEmitted[] {
-    this.emitted = [];
-    this.actor.send(event);
-    if (this.error !== undefined) throw this.error;
-    return this.emitted;
+  send(event: ContractEvent): 'stayed' | 'moved' | 'refused' {
+    const proposal = this.#propose(event);
+    if (proposal === undefined) {
+      if (this.hearsAll) this.#take(event, { next: this.#snapshot(), emitted: [] });
+      return 'stayed';
+    }
+    if (!this.perform(proposal)) {
+      // Due again in the next cycle, not at the next event: one refusal a cycle.
+      if (event.type === 'aggregate') this.#started().send({ type: 'refused', cycle: event.cycle, holdCycles: 1 });
+      return 'refused';
+    }
+    this.#take(event, proposal);
+    return 'moved';
   }
 
-  stop(): void {
-    this.actor.stop();
+  /** What a transition entails before it is taken. False: refused, and it never happened. */
+  protected perform(_proposal: Proposal): boolean {
+    return true;
+  }
+
+  /** Called with what the actor emits, while it takes a transition. */
+  protected published(_emitted: ContractEmitted): void {}
+
+  #propose(event: ContractEvent): Proposal | undefined {
+    const { machine, scope, effects } = logicOf(this.plan);
+    effects.length = 0;
+    const next = machine.transition(this.#snapshot(), event, scope) as ContractSnapshot;
+    const fire = effects.find(({ type }) => type === 'fire');
+    if (fire === undefined) return undefined;
+    const transition = this.plan.transitions[(fire.params as Fire).transition]!;
+    const emitted = effects
+      .filter(({ type }) => type === 'xstate.emit')
+      .map(({ params }) => (params as { event: ContractEmitted }).event);
+    const count = event.type === 'refused' ? 1 : (event.counts[transition.trigger?.aggregate ?? 0] ?? 1);
+    return { event, transition, count, next, emitted };
+  }
+
+  #take(event: ContractEvent, next: Next): void {
+    this.#started().send({ ...event, [NEXT]: next });
+  }
+
+  #snapshot(): ContractSnapshot {
+    if (this.#actor !== undefined) return this.#actor.getSnapshot();
+    const { heldUntilCycle } = this;
+    return logicOf(this.plan).machine.resolveState({
+      value: this.state,
+      context: { heldUntilCycle },
+    }) as ContractSnapshot;
+  }
+
+  #started(): Actor<AnyActorLogic> {
+    if (this.#actor !== undefined) return this.#actor;
+    const inspect = this.#inspect;
+    const options = { id: this.id, snapshot: this.#snapshot(), ...(inspect === undefined ? {} : { inspect }) };
+    const actor = createActor(logicOf(this.plan).logic, options);
+    actor.on('*', (emitted) => this.published(emitted as unknown as ContractEmitted));
+    actor.subscribe((snapshot: ContractSnapshot) => {
+      this.stateIndex = this.plan.states.findIndex(({ name }) => name === snapshot.value);
+      this.heldUntilCycle = snapshot.context.heldUntilCycle;
+    });
+    this.#actor = actor;
+    return actor.start();
   }
 }
 
-const machines = new WeakMap<Plan, AnyStateMachine>();
+/**
+ * A gate to embed: it counts and decides as a contract of the node does, in memory, without operators and without a record. Time is
+ * passed in: `makeGate(plan, cycleOf(now, CYCLE_MS)).decide(1, cycleOf(now, CYCLE_MS))` is how many of one request are admitted.
+ * @param cycle the cycle at which the gate begins
+ * @param inspect hears every request and every cycle, for traces
+ */
+export function makeGate(plan: Plan, cycle: number, inspect?: Inspect): Gate {
+  const state = plan.states[plan.initial]!.name;
+  const actor = new ContractActor(plan, plan.definition.name, { state, heldUntilCycle: cycle }, inspect);
+  return new Gate(plan, cycle, actor);
+}
 
-/** The XState machine of a plan; contracts of one plan share it. */
-export function contractMachine(plan: Plan): AnyStateMachine {
-  const known = machines.get(plan);
+/** Key of an event under which a running actor finds what the machine made of it: the guards are not asked again. */
+const NEXT = Symbol('next');
+
+interface Effect {
+  readonly type: string;
+  readonly params: unknown;
+}
+
+interface Logic {
+  readonly machine: ContractMachine;
+  /** The machine as the logic of a running actor, which takes what was proposed and performed. */
+  readonly logic: AnyActorLogic;
+  /** Collects the effects of a pure transition. `transition()` of XState makes one anew each time, and takes ten times as long. */
+  readonly scope: ActorScope<ContractSnapshot, ContractEvent>;
+  readonly effects: Effect[];
+}
+
+const logics = new WeakMap<Plan, Logic>();
+
+function logicOf(plan: Plan): Logic {
+  const known = logics.get(plan);
   if (known !== undefined) return known;
-  const machine = createMachine({
-    id: plan.definition.name,
-    initial: plan.states[plan.initial]!.name,
-    context: { heldUntilCycle: Number.MIN_SAFE_INTEGER } satisfies Context as MachineContext,
-    states: Object.fromEntries(
-      plan.states.map(({ name, transitions }) => [
-        name,
-        {
-          on: {
-            aggregate: transitions.filter(({ trigger }) => trigger !== undefined).map((one) => onAggregate(plan, one)),
-            move: transitions.map((one) => onMove(plan, one)),
-          },
-        },
-      ]),
-    ),
-  });
-  machines.set(plan, machine);
-  return machine;
-}
-
-// States and transitions come from data, so XState cannot infer the types of their events: they are named here, once.
-interface Given {
-  readonly context: MachineContext;
-  readonly event: AnyEventObject;
-}
-const contextOf = ({ context }: Given) => context as unknown as Context;
-const eventOf = ({ event }: Given) => event as unknown as ContractEvent;
-
-function onAggregate(plan: Plan, transition: PlannedTransition) {
-  const { trigger } = transition;
-  const guard = (given: Given) => {
-    const { cycle, counts } = eventOf(given);
-    return (
-      trigger !== undefined &&
-      cycle >= contextOf(given).heldUntilCycle &&
-      has(trigger.counts, counts[trigger.aggregate]!)
-    );
-  };
-  return { ...target(plan, transition), guard };
-}
-
-function onMove(plan: Plan, transition: PlannedTransition) {
-  const to = plan.states[transition.to]!.name;
-  const guard = (given: Given) => {
-    const event = eventOf(given);
-    return event.type === 'move' && event.to === to && firesWhenHolds(transition, event);
-  };
-  return { ...target(plan, transition), guard };
-}
-
-function target(plan: Plan, transition: PlannedTransition) {
-  const hold = assign<MachineContext, AnyEventObject, undefined, AnyEventObject, never>((given: Given) => {
-    const event = eventOf(given);
-    return { heldUntilCycle: event.cycle + (event.type === 'move' ? event.holdCycles : 0) } satisfies Context;
-  });
-  const emits = transition.emits.map((type) =>
-    emit<MachineContext, AnyEventObject, undefined, AnyEventObject, AnyEventObject>((given: Given) => {
-      const { cycle, counts } = eventOf(given);
-      return { type, cycle, count: countFor(transition, counts) } satisfies ContractEmitted;
-    }),
-  );
-  return {
-    target: plan.states[transition.to]!.name,
-    reenter: true,
-    meta: { index: transition.index },
-    actions: [hold, ...emits],
-  };
-}
-
-/** The count a transition speaks of: that of its trigger's window, else of the first window; 1 where the contract counts nothing. */
-export function countFor({ trigger }: PlannedTransition, counts: readonly number[]): number {
-  return counts[trigger?.aggregate ?? 0] ?? 1;
-}
-
-/** Whether the further condition of a transition holds for what a manual transition was given. */
-export function firesWhenHolds(transition: PlannedTransition, { counts, input }: MoveEvent): boolean {
-  const { firesWhen } = transition;
-  if (firesWhen === undefined) return true;
-  return holds(firesWhen.node, (name) =>
-    name === 'count' ? counts[transition.trigger?.aggregate ?? 0] : input[name.slice('input.'.length)],
-  );
+  const machine = machineOf(plan);
+  const effects: Effect[] = [];
+  const self = createActor(machine);
+  const scope = {
+    self,
+    system: self.system,
+    id: '',
+    sessionId: '',
+    logger: () => {},
+    defer: () => {},
+    emit: () => {},
+    stopChild: () => {},
+    actionExecutor: (effect: Effect) => effects.push(effect),
+  } as unknown as Logic['scope'];
+  const logic = Object.create(machine, {
+    transition: {
+      value: (snapshot: ContractSnapshot, event: ContractEvent & { [NEXT]?: Next }, actor: Logic['scope']) => {
+        const taken = event[NEXT];
+        if (taken === undefined) return machine.transition(snapshot, event, actor as never);
+        for (const emitted of taken.emitted) actor.emit(emitted as never);
+        return taken.next;
+      },
+    },
+  }) as AnyActorLogic;
+  const made = { machine, logic, scope, effects };
+  logics.set(plan, made);
+  return made;
 }

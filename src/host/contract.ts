@@ -1,92 +1,79 @@
-// Owns one contract alive: its gate, its actor, its figures. Leaves the record, the store and publication to the host it lives in.
+// One contract alive: its actor, which owns state and hold, the gate that answers for it, its figures, and the machine it belongs to.
 //
-// The gate counts; only when a count has left the quiet band is the actor asked. What the actor proposes is fired, recorded and
-// then taken, in that order: a transition whose operator refuses, or that cannot be stored, never happened.
-import {
-  type AggregateEvent,
-  ContractActor,
-  type ContractEmitted,
-  type ContractEvent,
-  type Inspect,
-} from '../actor/contract-actor.js';
-import { cutCells } from '../limiter/cells.js';
+//   decide ─► in the quiet band: counted and decided in the cells of the gate; nothing else is touched
+//          └► gate ─► actor proposes ─► operators fire, row is written ─► actor takes it ─► emitted events, state to be stored
+import { ContractActor, type Inspect, type Proposal } from '../actor/contract-actor.js';
+import type { ContractEmitted, ContractEvent, MoveEvent } from '../actor/contract-machine.js';
 import { cycleOfGate, decideFast } from '../limiter/fast-path.js';
 import { Gate, gateCells } from '../limiter/gate.js';
-import type { Plan, PlannedTransition } from '../limiter/plan.js';
+import type { Plan } from '../limiter/plan.js';
+import { cutCells } from '../limiter/window.js';
 import { Failure } from '../schema/failure.js';
-import type { ContractImage, ContractState } from '../store/store.js';
-import type { Chain } from './chain.js';
-import { Tally } from './tally.js';
+import type { ContractImage, ContractState, MachineImage, Store } from '../store/store.js';
+import { fireOperators } from './fire-operators.js';
+import { Chain, type Ledger } from './ledger.js';
+import type { Wakes } from './wakes.js';
 
-/** What a contract needs of the host around it. */
-export interface Surroundings {
-  /** Fires the operators and writes the row. False: refused, and recorded as such. */
-  perform(
-    contract: Contract,
-    transition: PlannedTransition,
-    event: ContractEvent,
-    take: () => readonly ContractEmitted[],
-  ): boolean;
-  /** Called once after events were counted, until `isDirty` is cleared. */
-  dirty(contract: Contract): void;
-  /** Called before the contract goes on to a cycle: whoever is due up to then, on any machine, wakes first. */
-  reach(cycle: number): void;
-  /** Called after transitions were recorded, taken or refused, and the gate stands in the state they led to. */
-  moved(contract: Contract): void;
-  /** Called when the contract woke and nothing fired. */
-  stayed(contract: Contract): void;
-  /** Called once when the actor or the gate threw. */
-  failed(contract: Contract, error: unknown): void;
+/** What the contracts of a host share. */
+export interface HostParts {
+  readonly ledger: Ledger;
+  readonly wakes: Wakes;
+  readonly store: Store;
+  /** Whether the state of a contract is stored with each of its rows. */
+  readonly keepsStates: boolean;
   readonly inspect: Inspect | undefined;
+  /** Contracts whose newest counts the store does not know. */
+  changed: Contract[];
 }
 
-export class Contract {
-  /** The cells of the gate. They and what follows up to `gate` are what a quiet record asks for: neighbours in memory. */
-  private readonly cells: Float64Array;
-  private readonly at: number;
+export class Machine extends Chain {
+  readonly image: MachineImage;
+  /** In order of creation. */
+  readonly contracts: Contract[] = [];
+
+  constructor(image: MachineImage, head?: Chain['head']) {
+    super(image.slug, head);
+    this.image = image;
+  }
+}
+
+export class Contract extends ContractActor {
+  /** The cells of the gate. They and what follows up to `gate` are what a quiet decision needs: neighbours in memory. */
+  readonly #cells: Float64Array;
+  readonly #at: number;
   /** Set once the contract has stopped after an error of its own. */
   failure: Failure | undefined;
-  private readonly around: Surroundings;
+  readonly #parts: HostParts;
   /** Whether the store does not know the newest counts. */
   isDirty = false;
   readonly gate: Gate;
   readonly tally: Tally;
   readonly image: ContractImage;
-  readonly plan: Plan;
-  /** The chain of its machine. */
   readonly machine: Chain;
-  private started: ContractActor | undefined;
-  private moves = 0;
+  /** Transitions so far, refused ones included. */
+  #moves = 0;
 
   constructor(
     image: ContractImage,
     plan: Plan,
     machine: Chain,
     cycle: number,
-    around: Surroundings,
-    saved?: ContractState,
+    parts: HostParts,
+    saved?: Omit<ContractState, 'id'>,
   ) {
+    const start = saved ?? { state: plan.states[plan.initial]!.name, heldUntilCycle: cycle };
+    super(plan, image.id, start, parts.inspect);
     const place = cutCells(gateCells(plan));
-    this.cells = place.array;
-    this.at = place.at;
-    this.around = around;
+    this.#cells = place.array;
+    this.#at = place.at;
+    this.#parts = parts;
     this.image = image;
-    this.plan = plan;
     this.machine = machine;
-    this.gate = new Gate(plan, cycle, this, saved, place);
+    this.gate = new Gate(plan, cycle, this, saved?.windows, place);
     this.tally = new Tally(this.gate);
   }
 
-  get id(): string {
-    return this.image.id;
-  }
-
-  /** Name of the state, for example `allowing`. */
-  get state(): string {
-    return this.plan.states[this.gate.state]!.name;
-  }
-
-  /** Index of the event kind for `record`, or -1 when the contract does not listen to it. */
+  /** Index of the event kind for `decide`, or -1 when the contract does not listen to it. */
   listensTo(event: string): number {
     return this.plan.kinds.findIndex((kind) => kind.event === event);
   }
@@ -98,11 +85,10 @@ export class Contract {
    */
   decide(n: number, cycle: number, kind = 0): number {
     if (this.failure !== undefined) throw this.failure;
-    const { cells, at } = this;
-    if (cycle > cycleOfGate(cells, at)) this.around.reach(cycle);
-    const admitted = decideFast(cells, at, n, cycle);
-    if (admitted < 0) return this.decideSlowly(n, cycle, kind);
-    if (!this.isDirty) this.becomeDirty();
+    if (cycle > cycleOfGate(this.#cells, this.#at)) this.#parts.wakes.catchUp(cycle);
+    const admitted = decideFast(this.#cells, this.#at, n, cycle);
+    if (admitted < 0) return this.#decideSlowly(n, cycle, kind);
+    if (!this.isDirty) this.#becomeDirty();
     return admitted;
   }
 
@@ -112,8 +98,8 @@ export class Contract {
    */
   decideLate(n: number, happened: number, cycle: number, kind = 0): number {
     this.advance(cycle);
-    const { moves } = this;
-    const admitted = this.guarded(() => this.gate.decideLate(n, happened, kind));
+    const moves = this.#moves;
+    const admitted = this.#guarded(() => this.gate.decideLate(n, happened, kind));
     if (admitted < 0) {
       const within = Math.max(...this.plan.aggregates.map((aggregate) => aggregate.within));
       throw new Failure('event_too_old', {
@@ -122,119 +108,188 @@ export class Contract {
         fix: 'Send what was batched before it is older than the window.',
       });
     }
-    this.counted(moves);
+    this.#counted(moves);
     return admitted;
   }
 
   /** Goes on to `cycle`; what is due on the way fires in its own cycle. */
   advance(cycle: number): void {
     if (cycle <= this.gate.cycle) return;
-    this.around.reach(cycle);
-    const { moves } = this;
-    this.guarded(() => this.gate.advance(cycle));
-    if (this.moves !== moves) this.around.moved(this);
+    this.#parts.wakes.catchUp(cycle);
+    const moves = this.#moves;
+    this.#guarded(() => this.gate.advance(cycle));
+    if (this.#moves !== moves) this.#moved();
   }
 
   /** The cycle has come at which the contract may fire by itself. A contract that has failed, or fails now, is left alone. */
   wake(cycle: number): void {
     if (this.failure !== undefined) return;
-    const { moves } = this;
+    const moves = this.#moves;
     try {
       this.gate.advance(cycle);
     } catch (error) {
-      this.fail(error);
+      this.#fail(error);
       return;
     }
-    if (this.moves === moves) this.around.stayed(this);
-    else this.around.moved(this);
+    if (this.#moves === moves) this.#parts.wakes.schedule(this);
+    else this.#moved();
   }
 
-  /** Takes a transition that somebody asked for; the gate follows. False: the operator refused. */
-  take(transition: PlannedTransition, event: ContractEvent): boolean {
-    return this.guarded(() => {
-      const { gate } = this;
-      const admitted = gate.admits;
-      if (!this.perform(transition, event)) return false;
-      gate.enter(transition.to, event.type === 'move' ? event.cycle + event.holdCycles : event.cycle);
-      this.tally.moved(admitted, gate.admits, event.cycle);
-      this.around.moved(this);
-      return true;
+  /** Moves the contract as somebody asked, by the condition of the transition alone. `refused`: by the operator. */
+  move(event: MoveEvent): 'stayed' | 'moved' | 'refused' {
+    return this.#guarded(() => {
+      const outcome = this.send(event);
+      if (outcome === 'moved') {
+        this.gate.refresh();
+        this.#moved();
+      }
+      return outcome;
     });
   }
 
-  /** The transition the actor would take. */
-  proposes(event: ContractEvent): PlannedTransition | undefined {
-    return this.guarded(() => this.actor.proposes(event));
-  }
-
-  /** For the gate: where to go now that the counts have left the quiet band. */
-  move(cycle: number, counts: readonly number[]): number {
-    const event: AggregateEvent = { type: 'aggregate', cycle, counts };
-    const transition = this.actor.proposes(event);
-    if (transition === undefined) return this.gate.state;
-    this.moves += 1;
-    if (!this.perform(transition, event)) return -1;
-    this.tally.moved(this.plan.states[transition.from]!.admits, this.plan.states[transition.to]!.admits, cycle);
-    return transition.to;
+  override send(event: ContractEvent): 'stayed' | 'moved' | 'refused' {
+    const { admits } = this;
+    const outcome = super.send(event);
+    if (outcome === 'moved') this.tally.moved(admits, this.admits, event.cycle);
+    if (outcome !== 'stayed') this.#moves += 1;
+    return outcome;
   }
 
   saved(): ContractState {
     return { id: this.id, ...this.gate.image() };
   }
 
-  private perform(transition: PlannedTransition, event: ContractEvent): boolean {
-    return this.around.perform(this, transition, event, () => this.actor.send(event));
+  /** Fires the operators and writes the row. */
+  protected override perform(proposal: Proposal): boolean {
+    const { transition, event, emitted } = proposal;
+    const { ledger } = this.#parts;
+    const { plan, machine } = this;
+    const common = {
+      cycle: event.cycle,
+      contract_id: this.id,
+      from: plan.states[transition.from]!.name,
+      to: plan.states[transition.to]!.name,
+      cause: event.type === 'move' ? 'manual' : 'trigger',
+    } as const;
+    const fired = fireOperators(proposal);
+    if (fired.ok) {
+      const emits = emitted.map(({ type }) => type);
+      ledger.write(machine, { ...common, ...fired.fields, kind: 'transition', emitted: emits });
+      return true;
+    }
+    const { code, why, operator } = fired;
+    const failure = { code, detail: why };
+    ledger.write(machine, { ...common, kind: 'transition_failed', operator, failure, emitted: [] });
+    ledger.commit();
+    return false;
   }
 
-  /** The actor is started when it is first asked: most of many contracts never leave their first state. */
-  private get actor(): ContractActor {
-    this.started ??= new ContractActor(
-      this.plan,
-      this.id,
-      { state: this.gate.state, heldUntilCycle: this.gate.heldUntilCycle },
-      undefined,
-      this.around.inspect,
-    );
-    return this.started;
+  protected override published({ type, cycle, count }: ContractEmitted): void {
+    const { slug, head } = this.machine;
+    const emitted = { event: type, machine: slug, contractId: this.id, cycle, count, seq: head.seq };
+    this.#parts.ledger.announce({ kind: 'emitted', ...emitted });
   }
 
-  /** The long way of `record`: the contract may move. */
-  private decideSlowly(n: number, cycle: number, kind: number): number {
-    const { moves } = this;
-    const admitted = this.guarded(() => this.gate.decide(n, cycle, kind));
-    this.counted(moves);
+  /** The row of the transition is written; the state it led to goes with it, and both are made durable together. */
+  #moved(): void {
+    const { wakes, store, ledger, keepsStates } = this.#parts;
+    wakes.schedule(this);
+    if (keepsStates) store.putState(this.saved());
+    ledger.commit();
+  }
+
+  #decideSlowly(n: number, cycle: number, kind: number): number {
+    const moves = this.#moves;
+    const admitted = this.#guarded(() => this.gate.decide(n, cycle, kind));
+    this.#counted(moves);
     return admitted;
   }
 
-  private counted(moves: number): void {
-    if (!this.isDirty) this.becomeDirty();
-    if (this.moves !== moves) this.around.moved(this);
+  #counted(moves: number): void {
+    if (!this.isDirty) this.#becomeDirty();
+    if (this.#moves !== moves) this.#moved();
+    else if (this.hearsAll) this.#parts.wakes.schedule(this);
   }
 
-  private becomeDirty(): void {
+  #becomeDirty(): void {
     this.isDirty = true;
-    this.around.dirty(this);
+    this.#parts.changed.push(this);
   }
 
-  private guarded<T>(body: () => T): T {
+  #guarded<T>(body: () => T): T {
     if (this.failure !== undefined) throw this.failure;
     try {
       return body();
     } catch (error) {
-      throw this.fail(error);
+      throw this.#fail(error);
     }
   }
 
   /** A failure that a person can mend passes through; anything else stops this contract, and this one alone. */
-  private fail(error: unknown): unknown {
+  #fail(error: unknown): unknown {
     if (error instanceof Failure) return error;
+    const { id, machine, gate } = this;
     this.failure = new Failure('contract_failed', {
-      what: `The contract ${this.id} of machine ${this.machine.slug} has stopped.`,
+      what: `The contract ${id} of machine ${machine.slug} has stopped.`,
       why: `Its actor threw: ${error instanceof Error ? error.message : String(error)}.`,
       fix: 'Deploy it again; the other contracts go on.',
       cause: error,
     });
-    this.around.failed(this, error);
+    const { wakes, ledger } = this.#parts;
+    wakes.forget(this);
+    ledger.announce({ kind: 'contract_failed', machine: machine.slug, contractId: id, cycle: gate.cycle, error });
+    ledger.commit();
     return this.failure;
+  }
+}
+
+/** The figures of one contract since it came alive. Those that change with every event are counted by its gate. */
+class Tally {
+  /** Times the contract went from a state that admits to one that does not, and back. */
+  entries = 0;
+  restores = 0;
+  /** Sum over finished stretches of (restore cycle - entry cycle). */
+  limitingCycles = 0;
+  #limitingSince = 0;
+  readonly #gate: Gate;
+
+  constructor(gate: Gate) {
+    this.#gate = gate;
+  }
+
+  get requests(): number {
+    return this.#gate.figures.requests;
+  }
+
+  get limited(): number {
+    return this.#gate.figures.limited;
+  }
+
+  get admitted(): number {
+    return this.requests - this.limited;
+  }
+
+  get peakCount(): number {
+    return this.#gate.figures.peakCount;
+  }
+
+  /** First cycle with the peak; undefined before the first event. */
+  get peakCycle(): number | undefined {
+    return this.#gate.figures.peakCycle;
+  }
+
+  moved(admittedBefore: boolean, admits: boolean, cycle: number): void {
+    if (admittedBefore && !admits) {
+      this.entries += 1;
+      this.#limitingSince = cycle;
+    } else if (!admittedBefore && admits) {
+      this.restores += 1;
+      this.limitingCycles += cycle - this.#limitingSince;
+    }
+  }
+
+  /** The limiting cycles, with a stretch that is not over yet counted up to `cycle`. */
+  limitingCyclesUntil(cycle: number, admits: boolean): number {
+    return this.limitingCycles + (admits ? 0 : cycle - this.#limitingSince);
   }
 }

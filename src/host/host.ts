@@ -1,12 +1,10 @@
-// Owns machines and their contracts, alive: takes events and advances, answers decisions, appends rows, publishes what happened.
+// Machines and their contracts, alive: takes events and cycles, answers decisions, appends rows, publishes what happened.
 // The simulation and the node are both built on it; they differ in the clock and the store they give it.
 //
 //   event ─► contract ─► gate ─► decision
 //                          └─ may move ─► actor ─► operator ─► row ─► store ─► durable ─► happenings
-//
-// Leaves writing and publishing to ledger.ts, the order of waking to wakes.ts.
 import type { Observable } from 'rxjs';
-import type { Inspect, MoveEvent } from '../actor/contract-actor.js';
+import type { Inspect } from '../actor/contract-actor.js';
 import type { ContractDefinition } from '../limiter/definition.js';
 import type { Plan } from '../limiter/plan.js';
 import { planContract } from '../limiter/validate.js';
@@ -14,15 +12,12 @@ import type { FindOperator } from '../operator/operator.js';
 import { findStandardOperator } from '../operator/registry.js';
 import type { AuditRow } from '../record/row.js';
 import { canonicalJson, sha256Hex } from '../schema/canonical.js';
+import { nearest } from '../schema/did-you-mean.js';
 import { assert, Failure } from '../schema/failure.js';
 import type { Store } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
-import { Contract } from './contract.js';
-import type { Happening } from './host-event.js';
-import { Ledger } from './ledger.js';
-import { Machine } from './machine.js';
-import { Recorder } from './recorder.js';
-import { whyNoTransition } from './refusal.js';
+import { Contract, type HostParts, Machine } from './contract.js';
+import { type Happening, Ledger } from './ledger.js';
 import { Wakes } from './wakes.js';
 
 export interface HostOptions {
@@ -32,7 +27,7 @@ export interface HostOptions {
   readonly findOperator?: FindOperator;
   /** Whether contracts go on after a restart: their states are stored with their rows. Default: true; a simulation has no use for it. */
   readonly keepsStates?: boolean;
-  /** Watches every message of every contract actor. */
+  /** Watches every message of every contract actor: they start at once, and hear every event and every cycle. */
   readonly inspect?: Inspect;
 }
 
@@ -56,22 +51,17 @@ export class Host {
   /** Rows, emitted events and failed contracts, each once it is durable. */
   readonly happenings: Observable<Happening>;
   readonly findOperator: FindOperator;
-  private readonly ledger: Ledger;
-  private readonly wakes: Wakes;
-  private readonly plans = new WeakMap<object, Plan>();
-  private readonly clock: Clock;
-  private readonly store: Store;
-  private readonly recorder: Recorder;
+  readonly #clock: Clock;
+  readonly #parts: HostParts;
+  readonly #plans = new WeakMap<object, Plan>();
 
   constructor({ clock, store, findOperator = findStandardOperator, keepsStates = true, inspect }: HostOptions) {
-    this.clock = clock;
-    this.store = store;
+    this.#clock = clock;
     this.findOperator = findOperator;
-    this.ledger = new Ledger(clock, store);
-    this.happenings = this.ledger.happenings;
-    this.wakes = new Wakes(clock);
-    this.recorder = new Recorder({ ledger: this.ledger, wakes: this.wakes, store, keepsStates, inspect });
-    this.revive();
+    const ledger = new Ledger(clock, store);
+    this.happenings = ledger.happenings;
+    this.#parts = { ledger, wakes: new Wakes(clock), store, keepsStates, inspect, changed: [] };
+    this.#revive();
   }
 
   /** @throws Failure `slug_taken` */
@@ -79,10 +69,10 @@ export class Host {
     if (this.machines.has(slug)) {
       throw new Failure('slug_taken', { what: `The machine "${slug}" exists already.`, fix: 'Choose another slug.' });
     }
-    const cycle = this.clock.cycle();
+    const cycle = this.#clock.cycle();
     const machine = new Machine({ slug, owner, isPublic, displayName, createdCycle: cycle });
-    this.store.putMachine(machine.image);
-    this.ledger.write(machine, { cycle, kind: 'machine_created', cause: 'manual', emitted: [] });
+    this.#parts.store.putMachine(machine.image);
+    this.#parts.ledger.write(machine, { cycle, kind: 'machine_created', cause: 'manual', emitted: [] });
     this.machines.set(slug, machine);
     this.commit();
     return machine;
@@ -99,7 +89,7 @@ export class Host {
   /** As `createContract`, for a definition that was made ready before: many contracts of one plan share it. */
   createPlanned(slug: string, plan: Plan, templateId?: string): Contract {
     const machine = this.machine(slug);
-    const cycle = this.clock.cycle();
+    const cycle = this.#clock.cycle();
     const id = sha256Hex(`${slug}/${machine.head.seq + 1}`).slice(0, 16);
     const image = {
       id,
@@ -109,9 +99,9 @@ export class Host {
       createdCycle: cycle,
       firstFireCycle: cycle + 1,
     };
-    const contract = new Contract(image, plan, machine, cycle, this.recorder);
-    this.store.putContract(image, contract.saved());
-    this.ledger.write(machine, {
+    const contract = new Contract(image, plan, machine, cycle, this.#parts);
+    this.#parts.store.putContract(image, contract.saved());
+    this.#parts.ledger.write(machine, {
       cycle,
       kind: 'contract_created',
       contract_id: id,
@@ -120,7 +110,7 @@ export class Host {
       cause: 'manual',
       emitted: [],
     });
-    this.adopt(contract);
+    this.#adopt(contract);
     this.commit();
     return contract;
   }
@@ -161,7 +151,7 @@ export class Host {
    * @throws Failure `event_in_future`, `event_too_old`
    */
   decideAt(contract: Contract, n: number, happened: number, kind = 0): number {
-    const now = Math.max(this.clock.cycle(), contract.gate.cycle);
+    const now = Math.max(this.#clock.cycle(), contract.gate.cycle);
     if (happened > now) {
       throw new Failure('event_in_future', {
         what: `The event of cycle ${happened} was not counted.`,
@@ -178,16 +168,14 @@ export class Host {
    * @throws Failure `no_transition`, `condition_failed`, `compute_failed`, `prove_failed`, `verify_failed`
    */
   transition(contract: Contract, { to, input = {}, holdCycles = 0 }: Move): AuditRow {
-    const cycle = Math.max(this.clock.cycle(), contract.gate.cycle);
+    const cycle = Math.max(this.#clock.cycle(), contract.gate.cycle);
     contract.advance(cycle);
-    const event: MoveEvent = { type: 'move', to, cycle, counts: contract.gate.counts, input, holdCycles };
-    const transition = contract.proposes(event);
-    if (transition === undefined) throw whyNoTransition(contract, to);
-    const taken = contract.take(transition, event);
+    const outcome = contract.move({ type: 'move', to, cycle, counts: contract.gate.counts, input, holdCycles });
+    if (outcome === 'stayed') throw whyNoTransition(contract, to);
     if (this.failure !== undefined) throw this.failure;
     const { last } = contract.machine;
     assert(last !== undefined, 'a transition left no row');
-    if (taken) return last;
+    if (outcome === 'moved') return last;
     throw new Failure((last.failure?.code as 'compute_failed' | undefined) ?? 'compute_failed', {
       what: `The contract stays in state "${contract.state}".`,
       why: last.failure?.detail ?? 'The operator refused.',
@@ -197,45 +185,74 @@ export class Host {
 
   /** Writes the counts of every contract that changed since the last time; durable with the next commit. */
   saveWindows(): void {
-    this.recorder.saveWindows();
+    const { changed, store } = this.#parts;
+    this.#parts.changed = [];
+    for (const contract of changed) {
+      contract.isDirty = false;
+      store.putState(contract.saved());
+    }
   }
 
   /** Makes durable what was written, then publishes what happened. `settled` is called after that. */
   commit(settled?: (failure?: Failure) => void): void {
-    this.ledger.commit(settled);
+    this.#parts.ledger.commit(settled);
   }
 
   /** Why nothing can be stored any more; undefined while all is well. What was counted since may be forgotten. */
   get failure(): Failure | undefined {
-    return this.ledger.failure;
+    return this.#parts.ledger.failure;
   }
 
   /** Brings back to life what the store holds; the cycles that went by in between pass one by one in effect. */
-  private revive(): void {
-    for (const { machine: image, contracts, head } of this.store.machines()) {
+  #revive(): void {
+    for (const { machine: image, contracts, head } of this.#parts.store.machines()) {
       const machine = new Machine(image, head);
       this.machines.set(machine.slug, machine);
       for (const { image: made, state } of contracts) {
         const cycle = state.windows[0]?.cycle ?? made.createdCycle;
-        this.adopt(new Contract(made, this.planOf(made.definition), machine, cycle, this.recorder, state));
+        this.#adopt(new Contract(made, this.#planOf(made.definition), machine, cycle, this.#parts, state));
       }
     }
-    this.wakes.catchUp(this.clock.cycle());
+    this.#parts.wakes.catchUp(this.#clock.cycle());
     this.commit();
   }
 
   /** Contracts of one definition share its plan. */
-  private planOf(definition: ContractDefinition): Plan {
-    const known = this.plans.get(definition);
+  #planOf(definition: ContractDefinition): Plan {
+    const known = this.#plans.get(definition);
     if (known !== undefined) return known;
     const plan = planContract(definition, this.findOperator);
-    this.plans.set(definition, plan);
+    this.#plans.set(definition, plan);
     return plan;
   }
 
-  private adopt(contract: Contract): void {
+  #adopt(contract: Contract): void {
     this.machine(contract.image.machine).contracts.push(contract);
     this.contracts.set(contract.id, contract);
-    this.wakes.schedule(contract);
+    this.#parts.wakes.schedule(contract);
   }
+}
+
+/** Why the machine of a contract takes no transition when it is asked for the state `to`. */
+function whyNoTransition(contract: Contract, to: string): Failure {
+  const { states } = contract.plan;
+  const { name: from, transitions } = states[contract.stateIndex]!;
+  const transition = transitions.find((one) => states[one.to]!.name === to);
+  if (transition !== undefined) {
+    return new Failure('condition_failed', {
+      what: `The contract stays in state "${from}".`,
+      why: `The condition of the transition to "${to}" is false: ${transition.firesWhen?.text}.`,
+      fix: 'Give the `input` that the condition asks for.',
+    });
+  }
+  const targets = transitions.map((one) => states[one.to]!.name);
+  const guess = nearest(
+    to,
+    states.map(({ name }) => name),
+  );
+  return new Failure('no_transition', {
+    what: `There is no transition from "${from}" to "${to}".`,
+    why: targets.length === 0 ? `No transition leaves "${from}".` : `From here: ${[...new Set(targets)].join(', ')}.`,
+    ...(guess === undefined || guess === to ? {} : { fix: `Did you mean "${guess}"?` }),
+  });
 }

@@ -1,4 +1,4 @@
-// Owns the shape of a contract definition: states, transitions, triggers, operators. Leaves what it means to compile.ts.
+// The shape of a contract definition as its author writes it: states, transitions, triggers, operators. What it means: plan.ts.
 import type { Static } from 'typebox';
 import { Type } from '../schema/json-schema.js';
 
@@ -158,3 +158,7 @@ export const ContractDefinition = Type.Object(
 export type ContractDefinition = Static<typeof ContractDefinition>;
 export type TransitionDefinition = Static<typeof TransitionDefinition>;
 export type OnAggregate = Static<typeof OnAggregate>;
+
+export function isOnAggregate(trigger: TransitionDefinition['trigger']): trigger is OnAggregate {
+  return trigger?.kind === 'on_aggregate';
+}

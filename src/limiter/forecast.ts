@@ -5,7 +5,7 @@
 
 import type { IntegerSet } from './expression/integer-set.js';
 import type { Gate } from './gate.js';
-import { chooseTransition } from './plan.js';
+import { firingAt } from './plan.js';
 import type { RollingWindow } from './window.js';
 
 /**
@@ -104,7 +104,7 @@ class QuietPath {
       return;
     }
     // What fires at these counts fires in the next cycle, whatever leaves.
-    floors.fill(chooseTransition(gate.plan, state, counts) === undefined ? -1 : Number.POSITIVE_INFINITY);
+    floors.fill(firingAt(gate.plan, state, counts) === undefined ? -1 : Number.POSITIVE_INFINITY);
     for (const { trigger } of gate.plan.states[state]!.transitions) {
       if (trigger === undefined) continue;
       const { aggregate } = trigger;
@@ -117,7 +117,7 @@ class QuietPath {
 
   private evaluated(): number {
     if (this.after < this.heldFor) return this.state;
-    return chooseTransition(this.gate.plan, this.state, this.counts)?.to ?? this.state;
+    return firingAt(this.gate.plan, this.state, this.counts)?.to ?? this.state;
   }
 }
 

@@ -1,14 +1,14 @@
-// Owns counting and deciding for one contract: events and cycles in, decisions out, and the moment when a state has to change.
-// Leaves which state comes next, and all that a transition entails, to the mover it was given: see actor/ and host/.
+// Counting and deciding for one contract: the compiled cache of its actor. While no guard of the present state can hold at the counts,
+// the gate answers for the actor; when one could, it asks the actor, and then looks up the actor's state and hold anew.
 //
-//   decide(n, cycle)  ─►  advance the windows  ─►  count  ─►  still in the quiet band?  ─ yes ─►  decided by the state
-//                                                             └─ no ─►  mover.move()  ─►  the state may change, go on
+//   decide(n, cycle)  ─►  advance the windows  ─►  count  ─►  in the quiet band?  ─ yes ─►  decided by the state
+//                                                            └─ no ─►  actor.evaluate()  ─►  the state may change, go on
 //
-// The rules are those of the windowed rate limiter: per cycle first the advance, then each event one after the other;
-// every event counts, those that are limited too; the decision for an event is the state after it was counted.
+// The rules are those of the windowed rate limiter: per cycle first the advance, then each event one after the other; every event
+// counts, also one that is limited; an event is decided by the state after it was counted.
 //
-// While a gate with one window is quiet, everything happens in its cells: see quiet.ts.
-import { type Cells, cutCells } from './cells.js';
+// While a gate with one window is quiet, everything happens in its cells: see fast-path.ts. An actor that hears everything is asked
+// at every event, and at every cycle in which a window holds anything.
 import {
   addFigures,
   admitsNow,
@@ -20,18 +20,22 @@ import {
   NEVER_QUIET,
   setHead,
 } from './fast-path.js';
-import { Gauge } from './gauge.js';
 import { type Plan, quietBand } from './plan.js';
-import { type RollingWindow, type WindowImage, windowCells } from './window.js';
+import { type Cells, cutCells, RollingWindow, type WindowImage, windowCells } from './window.js';
 
-/** Decides where to go when the counts have left the quiet band of a state. */
-export interface Mover {
+/** The actor that a gate answers for. */
+export interface GateActor {
+  /** Index into `plan.states`. */
+  readonly stateIndex: number;
+  /** No evaluation moves the actor before this cycle; nothing holds it once the cycle has come. */
+  readonly heldUntilCycle: number;
+  /** Whether it is to hear every event and every cycle. */
+  readonly hearsAll: boolean;
   /**
-   * @param cycle cycle of the evaluation
+   * Evaluates the triggers; the state and the hold may have changed afterwards.
    * @param counts the count of each aggregate of the plan
-   * @returns the state afterwards; the same one to stay; -1 where a transition was due but refused
    */
-  move(cycle: number, counts: readonly number[]): number;
+  evaluate(cycle: number, counts: readonly number[]): void;
 }
 
 /** What a gate must remember to go on after a restart. */
@@ -49,78 +53,87 @@ export function gateCells({ aggregates }: Plan): number {
 const sumOfCells = (sum: number, { within }: { readonly within: number }) => sum + windowCells(within);
 
 export class Gate {
-  /** Index into `plan.states`. */
-  state: number;
-  /** No evaluation moves the gate before this cycle; nothing holds it once the cycle has come. */
-  heldUntilCycle: number;
-  private readonly gauges: readonly Gauge[];
+  readonly plan: Plan;
+  readonly #actor: GateActor;
+  readonly #gauges: readonly Gauge[];
   /** The window behind the head. */
-  private readonly first: Gauge;
-  private readonly cells: Float64Array;
-  private readonly at: number;
+  readonly #first: Gauge;
+  readonly #cells: Float64Array;
+  readonly #at: number;
 
   /**
    * @param cycle the cycle at which the gate begins; it never goes back
+   * @param windows what its windows hold; default: nothing
    * @param place `gateCells(plan)` cells of 0
    */
   constructor(
-    readonly plan: Plan,
+    plan: Plan,
     cycle: number,
-    private readonly mover: Mover,
-    image?: GateImage,
+    actor: GateActor,
+    windows: readonly WindowImage[] = [],
     place: Cells = cutCells(gateCells(plan)),
   ) {
-    this.cells = place.array;
-    this.at = place.at;
+    this.plan = plan;
+    this.#actor = actor;
+    this.#cells = place.array;
+    this.#at = place.at;
     let at = place.at + HEAD_CELLS;
     const windowOf = (within: number) => {
       const gauge = new Gauge(within, cycle, { array: place.array, at });
       at += windowCells(within);
       return gauge;
     };
-    this.gauges = plan.aggregates.map(({ within }) => windowOf(within));
-    // A gate that counts nothing has a window all the same: it tells where the gate stands.
-    this.first = this.gauges[0] ?? windowOf(1);
-    for (const [index, window] of image?.windows.entries() ?? []) this.gauges[index]?.restore(window);
-    this.state = image === undefined ? plan.initial : plan.states.findIndex(({ name }) => name === image.state);
-    this.heldUntilCycle = image?.heldUntilCycle ?? cycle;
-    this.settle();
+    this.#gauges = plan.aggregates.map(({ within }) => windowOf(within));
+    // A gate that counts nothing has a window all the same: it holds the cycle of the gate.
+    this.#first = this.#gauges[0] ?? windowOf(1);
+    for (const [index, window] of windows.entries()) this.#gauges[index]?.restore(window);
+    this.refresh();
   }
 
-  /** The cycle at which the gate stands. */
+  /** Index of the actor's state into `plan.states`. */
+  get state(): number {
+    return this.#actor.stateIndex;
+  }
+
+  /** The hold of the actor: no evaluation moves it before this cycle. */
+  get heldUntilCycle(): number {
+    return this.#actor.heldUntilCycle;
+  }
+
+  /** The cycle up to which the gate has counted. */
   get cycle(): number {
-    return cycleOfGate(this.cells, this.at);
+    return cycleOfGate(this.#cells, this.#at);
   }
 
   /** Whether an event that finds the gate as it is now is admitted. */
   get admits(): boolean {
-    return admitsNow(this.cells, this.at);
+    return admitsNow(this.#cells, this.#at);
   }
 
   /** What was counted since the gate was made; what an image brought along is in the windows alone. */
   get figures(): Figures {
-    return figuresIn(this.cells, this.at);
+    return figuresIn(this.#cells, this.#at);
   }
 
   /** Events of the first kind in its first window; 0 for a contract that counts nothing. */
   get count(): number {
-    return this.gauges[0]?.count ?? 0;
+    return this.#gauges[0]?.count ?? 0;
   }
 
   get counts(): number[] {
-    return this.gauges.map(({ count }) => count);
+    return this.#gauges.map(({ count }) => count);
   }
 
   /** How many more events would be admitted now if all came at once, by the thresholds; Infinity without a threshold. */
   get remaining(): number {
-    return this.gauges.reduce(
+    return this.#gauges.reduce(
       (least, { count }, index) => Math.min(least, Math.max(0, this.plan.thresholds[index]! - count)),
       Number.POSITIVE_INFINITY,
     );
   }
 
   window(aggregate: number): RollingWindow {
-    return this.gauges[aggregate]!;
+    return this.#gauges[aggregate]!;
   }
 
   /**
@@ -131,10 +144,10 @@ export class Gate {
    * @returns how many of the n events were admitted; the others were limited
    */
   decide(n: number, cycle: number, kind = 0): number {
-    const admitted = decideFast(this.cells, this.at, n, cycle);
+    const admitted = decideFast(this.#cells, this.#at, n, cycle);
     if (admitted >= 0) return admitted;
     this.advance(cycle);
-    return this.decideInSteps(n, this.cycle, kind);
+    return this.#decideInSteps(n, this.cycle, kind);
   }
 
   /**
@@ -145,18 +158,17 @@ export class Gate {
   decideLate(n: number, happened: number, kind = 0): number {
     const { aggregates } = this.plan.kinds[kind]!;
     const counted = aggregates.some((index) => this.cycle - happened < this.plan.aggregates[index]!.within);
-    return counted ? this.decideInSteps(n, happened, kind) : -1;
+    return counted ? this.#decideInSteps(n, happened, kind) : -1;
   }
 
   /** Goes on to `cycle`, evaluating at every cycle on the way at which something can fire. Bounded, however long the gap is. */
   advance(cycle: number): void {
     while (this.cycle < cycle) {
       const next = Math.min(cycle, this.nextWake(cycle));
-      this.first.advance(next);
-      for (const gauge of this.gauges) gauge.advance(next);
-      if (next < this.heldUntilCycle) continue;
-      if (next === this.heldUntilCycle) this.settle();
-      this.evaluateUnlessQuiet();
+      this.#first.advance(next);
+      for (const gauge of this.#gauges) gauge.advance(next);
+      if (next === this.heldUntilCycle) this.refresh();
+      if (next >= this.heldUntilCycle || this.#actor.hearsAll) this.#evaluateUnlessQuiet();
     }
   }
 
@@ -165,74 +177,102 @@ export class Gate {
    * Events that arrive until then can only put it off.
    */
   nextWake(last = Number.POSITIVE_INFINITY): number {
+    if (this.#actor.hearsAll && this.#gauges.some(({ count }) => count > 0)) return this.cycle + 1;
     if (this.cycle < this.heldUntilCycle) return this.heldUntilCycle;
     let first = Number.POSITIVE_INFINITY;
-    for (const gauge of this.gauges) first = Math.min(first, gauge.exitBy(Math.min(last, first)));
+    for (const gauge of this.#gauges) first = Math.min(first, gauge.exitBy(Math.min(last, first)));
     return first;
-  }
-
-  /** Puts the gate into a state, whatever the counts are; until `heldUntilCycle` no evaluation moves it on. */
-  enter(state: number, heldUntilCycle = this.cycle): void {
-    this.state = state;
-    this.heldUntilCycle = heldUntilCycle;
-    this.settle();
   }
 
   image(): GateImage {
     return {
       state: this.plan.states[this.state]!.name,
       heldUntilCycle: this.heldUntilCycle,
-      windows: this.gauges.map((gauge) => gauge.image()),
+      windows: this.#gauges.map((gauge) => gauge.image()),
     };
   }
 
-  /** The long way: in stretches, each ending with an event at which a state may change. */
-  private decideInSteps(n: number, happened: number, kind: number): number {
+  /** The slow path: in stretches, each ending with an event at which the state may change. */
+  #decideInSteps(n: number, happened: number, kind: number): number {
     const { aggregates } = this.plan.kinds[kind]!;
     let admitted = 0;
     for (let left = n; left > 0; ) {
-      let reach = left;
-      for (const index of aggregates) reach = Math.min(reach, this.gauges[index]!.reach(left));
+      let reach = this.#actor.hearsAll ? 1 : left;
+      for (const index of aggregates) reach = Math.min(reach, this.#gauges[index]!.reach(left));
       const before = this.admits;
-      for (const index of aggregates) this.gauges[index]!.addAt(happened, reach);
-      this.evaluateUnlessQuiet();
+      for (const index of aggregates) this.#gauges[index]!.addAt(happened, reach);
+      this.#evaluateUnlessQuiet();
       // All but the last were counted inside the band; the last one is decided by the state after its evaluation.
       if (before) admitted += reach - 1;
       if (this.admits) admitted += 1;
       left -= reach;
     }
-    addFigures(this.cells, this.at, n, admitted, this.count);
+    addFigures(this.#cells, this.#at, n, admitted, this.count);
     return admitted;
   }
 
-  private evaluateUnlessQuiet(): void {
-    if (this.gauges.every(({ isQuiet }) => isQuiet)) return;
-    const next = this.mover.move(this.cycle, this.counts);
-    // A refused transition is tried again at the next cycle, not at the next event: one failure a cycle on the record.
-    if (next < 0) this.enter(this.state, this.cycle + 1);
-    else this.enter(next);
+  #evaluateUnlessQuiet(): void {
+    if (!this.#actor.hearsAll && this.#gauges.every(({ isQuiet }) => isQuiet)) return;
+    this.#actor.evaluate(this.cycle, this.counts);
+    this.refresh();
   }
 
-  /** Looks the quiet bands of the state up anew. While the gate is held every count is quiet. */
-  private settle(): void {
+  /** Looks up the quiet bands of the actor's state. To be called after each change of the actor. While held, every count is quiet. */
+  refresh(): void {
     const held = this.cycle < this.heldUntilCycle;
-    this.gauges.forEach((gauge, index) => {
+    this.#gauges.forEach((gauge, index) => {
       const band = held ? undefined : quietBand(this.plan, this.state, index, gauge.count);
       gauge.lo = held ? 0 : (band?.lo ?? Number.POSITIVE_INFINITY);
       gauge.hi = held ? Number.POSITIVE_INFINITY : (band?.hi ?? Number.NEGATIVE_INFINITY);
     });
-    const [only] = this.gauges.length === 1 ? this.gauges : [];
-    setHead(
-      this.cells,
-      this.at,
-      only === undefined ? NEVER_QUIET : { lo: only.lo, hi: only.hi, calmUntil: this.calmUntil(only) },
-      this.plan.states[this.state]!.admits,
-    );
+    const [only] = this.#gauges.length === 1 && !this.#actor.hearsAll ? this.#gauges : [];
+    const quiet = only === undefined ? NEVER_QUIET : { lo: only.lo, hi: only.hi, calmUntil: this.#calmUntil(only) };
+    setHead(this.#cells, this.#at, quiet, this.plan.states[this.state]!.admits);
   }
 
   /** Up to which cycle nothing can fire because time passes: events only leave, so the upper end of the band is safe. */
-  private calmUntil({ lo }: Gauge): number {
+  #calmUntil({ lo }: Gauge): number {
     if (this.cycle < this.heldUntilCycle) return this.heldUntilCycle;
     return lo <= 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
+  }
+}
+
+/**
+ * One window read against a quiet band: how many events can be counted before the actor has to be asked.
+ *
+ *   band   lo ............ hi
+ *   count        ^ room = hi - count      reach(n): counts up to n events and stops behind the first that leaves the band
+ */
+class Gauge extends RollingWindow {
+  /** Counts within lo .. hi are quiet. An empty band (lo > hi) means that the next evaluation fires. */
+  lo = 0;
+  hi = Number.POSITIVE_INFINITY;
+
+  get isQuiet(): boolean {
+    return this.count >= this.lo && this.count <= this.hi;
+  }
+
+  /** How many of `n` events, taken one by one, can be counted until the first one that leaves the band; that one included. */
+  reach(n: number): number {
+    const { count } = this;
+    if (count + 1 < this.lo || count + 1 > this.hi) return 1;
+    return Math.min(n, this.hi - count + 1);
+  }
+
+  /**
+   * The first cycle after now, up to `last`, at which the count lies outside the band if nothing arrives; Infinity for none.
+   * Events only leave, so only the lower end can be crossed on the way.
+   */
+  exitBy(last: number): number {
+    const { lo } = this;
+    let { count } = this;
+    if (count < lo || count > this.hi) return this.cycle + 1;
+    if (lo <= 0 || count === 0) return Number.POSITIVE_INFINITY;
+    const steps = Math.min(last - this.cycle, this.within);
+    for (let after = 1; after <= steps; after += 1) {
+      count -= this.leaving(after);
+      if (count < lo) return this.cycle + after;
+    }
+    return Number.POSITIVE_INFINITY;
   }
 }

@@ -1,15 +1,14 @@
-// Owns the two stages that every definition passes before it runs: (1) parse, by the schema and of its conditions; (2) soundness
-// against the live operator registry. One function for the deploy of a template and for the creation of any contract.
-
+// The two stages that every definition passes before it runs: (1) parse, by the schema and of its conditions; (2) soundness: operators
+// that exist, states that can be reached, no endless firing. The same for a template and for any other contract.
 import type { FindOperator } from '../operator/operator.js';
 import { findStandardOperator } from '../operator/registry.js';
+import { nearest } from '../schema/did-you-mean.js';
 import { Failure, type FailureCode, type Fault } from '../schema/failure.js';
 import { compileSchema } from '../schema/json-schema.js';
 import { faultsOf } from '../schema/schema-faults.js';
-import { parseTransitions } from './conditions.js';
 import { ContractDefinition, OnAggregate } from './definition.js';
-import { makePlan, type Plan } from './plan.js';
-import { operatorFaults, restlessFaults, structureFaults, triggerKindFaults } from './soundness.js';
+import type { IntegerSet } from './expression/integer-set.js';
+import { firingAt, makePlan, type Plan, parseTransitions } from './plan.js';
 
 const definitionSchema = compileSchema(ContractDefinition);
 const onAggregateSchema = compileSchema(OnAggregate);
@@ -27,7 +26,7 @@ export function planContract(input: unknown, findOperator: FindOperator = findSt
   refuse('operator_not_registered', operatorFaults(definition, findOperator));
   refuse('definition_unsound', [...triggerKindFaults(definition), ...structureFaults(definition)]);
   const plan = makePlan(definition, aggregates, transitions);
-  refuse('definition_unsound', restlessFaults(plan));
+  refuse('definition_unsound', endlessFaults(plan));
   return plan;
 }
 
@@ -68,4 +67,165 @@ function refuse(code: FailureCode, faults: readonly Fault[]): void {
     ...(advice[code] === undefined ? {} : { fix: advice[code] }),
     faults,
   });
+}
+
+/** Every operator is registered; what the definition says of it is so; physics operators are always proved. */
+function operatorFaults(definition: ContractDefinition, findOperator: FindOperator): Fault[] {
+  const faults: Fault[] = [];
+  definition.transitions.forEach(({ operator: id, proof_required, inputs = {} }, index) => {
+    const path = `/transitions/${index}`;
+    const operator = findOperator(id);
+    if (operator === undefined) {
+      faults.push({ path: `${path}/operator`, message: `names the operator "${id}", which is not registered` });
+      return;
+    }
+    if (operator.proofRequired && proof_required === false) {
+      faults.push({ path: `${path}/proof_required`, message: `must be true: ${id} is a ${operator.kind} operator` });
+    }
+    for (const [name, value] of Object.entries(inputs)) {
+      const input = operator.inputs[name];
+      if (input === undefined) {
+        const guess = nearest(name, Object.keys(operator.inputs));
+        const hint =
+          guess === undefined ? `inputs: ${Object.keys(operator.inputs).join(', ')}` : `did you mean "${guess}"?`;
+        faults.push({ path: `${path}/inputs/${name}`, message: `is no input of ${id}; ${hint}` });
+      } else if (value < input.min || value > input.max) {
+        faults.push({
+          path: `${path}/inputs/${name}`,
+          message: `must lie in ${input.min} .. ${input.max} ${input.unit}`,
+        });
+      }
+    }
+  });
+  definition.operators?.forEach(({ id, kind }, index) => {
+    const operator = findOperator(id);
+    if (operator === undefined) {
+      faults.push({ path: `/operators/${index}/id`, message: `names the operator "${id}", which is not registered` });
+    } else if (kind !== undefined && kind !== operator.kind) {
+      faults.push({ path: `/operators/${index}/kind`, message: `must be "${operator.kind}", the kind of ${id}` });
+    }
+  });
+  return faults;
+}
+
+function triggerKindFaults(definition: ContractDefinition): Fault[] {
+  return definition.transitions.flatMap(({ trigger }, index) =>
+    trigger === undefined || trigger === null || trigger.kind === 'on_aggregate'
+      ? []
+      : [
+          {
+            path: `/transitions/${index}/trigger/kind`,
+            message: `"${trigger.kind}" is not a known kind of trigger; known: on_aggregate`,
+          },
+        ],
+  );
+}
+
+/** Exactly one initial state; every end of a transition is a state; every state can be reached. */
+function structureFaults(definition: ContractDefinition): Fault[] {
+  const names = Object.keys(definition.states);
+  const initial = names.filter((name) => definition.states[name]?.initial === true);
+  const faults: Fault[] = [];
+  if (initial.length === 0)
+    faults.push({ path: '/states', message: 'has no initial state; exactly one must be marked initial' });
+  if (initial.length > 1) {
+    faults.push({
+      path: '/states',
+      message: `has ${initial.length} initial states (${initial.join(', ')}); exactly one must be`,
+    });
+  }
+  definition.transitions.forEach((transition, index) => {
+    for (const end of ['from', 'to'] as const) {
+      const name = transition[end];
+      if (names.includes(name)) continue;
+      const guess = nearest(name, names);
+      const hint = guess === undefined ? `states: ${names.join(', ')}` : `did you mean "${guess}"?`;
+      faults.push({
+        path: `/transitions/${index}/${end}`,
+        message: `names the state "${name}", which does not exist; ${hint}`,
+      });
+    }
+  });
+  if (faults.length > 0) return faults;
+  const reached = new Set(initial);
+  for (const name of reached) {
+    for (const { from, to } of definition.transitions) if (from === name) reached.add(to);
+  }
+  return names
+    .filter((name) => !reached.has(name))
+    .map((name) => ({ path: `/states/${name}`, message: `cannot be reached from the initial state "${initial[0]}"` }));
+}
+
+/**
+ * Transitions that are looked at in all combinations of counts together: some 50 ms. A definition that asks for more is refused rather
+ * than checked in part, for whoever sends it keeps all others waiting.
+ */
+const EVALUATIONS = 2_000_000;
+
+/** Counts of one window at which something changes: one request may count many events, and fires at each of them. */
+const STRETCHES = 1_000;
+
+/**
+ * Refuses a definition that would not come to rest: at some counts its triggers lead round in a circle, so that it would
+ * fire at every evaluation for as long as the counts stay there.
+ *
+ * Conditions change their truth only at the ends of their ranges, so one count of each stretch between two ends stands for all.
+ */
+function endlessFaults(plan: Plan): Fault[] {
+  const stretches = plan.aggregates.map((_, aggregate) => stretchStarts(plan, aggregate));
+  const combinations = stretches.reduce((product, starts) => product * starts.length, 1);
+  const transitions = plan.states.reduce((sum, state) => sum + state.transitions.length, 0);
+  if (combinations * transitions > EVALUATIONS || stretches.some((starts) => starts.length > STRETCHES)) {
+    return [{ path: '/transitions', message: 'look at too many different windows and counts at once; use fewer' }];
+  }
+  const counts = new Array<number>(stretches.length).fill(0);
+  for (let combination = 0; combination < combinations; combination += 1) {
+    let rest = combination;
+    stretches.forEach((starts, aggregate) => {
+      counts[aggregate] = starts[rest % starts.length]!;
+      rest = Math.floor(rest / starts.length);
+    });
+    const circle = findCircle(plan, counts);
+    if (circle !== undefined) return [{ path: '/transitions', message: endlessWords(plan, circle, counts) }];
+  }
+  return [];
+}
+
+function stretchStarts(plan: Plan, aggregate: number): number[] {
+  const starts = new Set([0]);
+  const mark = (set: IntegerSet) => {
+    for (const { lo, hi } of set) {
+      starts.add(lo);
+      if (hi < Number.POSITIVE_INFINITY) starts.add(hi + 1);
+    }
+  };
+  for (const { transitions } of plan.states) {
+    for (const { trigger } of transitions) if (trigger?.aggregate === aggregate) mark(trigger.counts);
+  }
+  return [...starts].sort((a, b) => a - b);
+}
+
+/** States on a circle that fires at these counts, in order, or undefined. */
+function findCircle(plan: Plan, counts: readonly number[]): number[] | undefined {
+  const next = plan.states.map((_, state) => firingAt(plan, state, counts)?.to);
+  // By which start a state was first come by.
+  const seenFrom = new Map<number, number>();
+  for (let start = 0; start < next.length; start += 1) {
+    let state: number | undefined = start;
+    for (; state !== undefined && !seenFrom.has(state); state = next[state]) seenFrom.set(state, start);
+    if (state === undefined || seenFrom.get(state) !== start) continue;
+    const circle = [state];
+    for (let on = next[state]!; on !== state; on = next[on]!) circle.push(on);
+    return circle;
+  }
+  return undefined;
+}
+
+function endlessWords(plan: Plan, circle: readonly number[], counts: readonly number[]): string {
+  const names = circle.map((state) => `"${plan.states[state]!.name}"`);
+  const where = plan.aggregates
+    .map(({ event, within }, index) => `count ${counts[index]} of ${event} in ${within} cycles`)
+    .join(' and ');
+  const round = names.length === 1 ? `${names[0]} leads to itself` : `${names.join(' and ')} lead to each other`;
+  return `never come to rest: at ${where}, ${round} at every evaluation`;
 }

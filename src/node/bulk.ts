@@ -2,9 +2,8 @@
 //
 //   line     1 … 100     101 … 5000    5001      5002 …        neighbours with the same outcome share one entry, so that the
 //   outcome  admitted    limited       refused   admitted …    answer stays small however many lines there are
-import type { Contract } from '../host/contract.js';
+import type { Contract, Machine } from '../host/contract.js';
 import type { Host } from '../host/host.js';
-import type { Machine } from '../host/machine.js';
 import { Failure } from '../schema/failure.js';
 import type { LineReader } from '../traffic/log/lines.js';
 import { countEvents, type Decision, decisionOf, type Listener, listenersOf, whyNotAt } from './decision.js';

@@ -1,7 +1,6 @@
 // Events on their way to contracts: who listens, whether an earlier cycle can still be counted, and what the decision looks like.
-import type { Contract } from '../host/contract.js';
+import type { Contract, Machine } from '../host/contract.js';
 import type { Host } from '../host/host.js';
-import type { Machine } from '../host/machine.js';
 import { retryAfterCycles } from '../limiter/forecast.js';
 import { nearest } from '../schema/did-you-mean.js';
 import { Failure } from '../schema/failure.js';

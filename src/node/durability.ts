@@ -5,8 +5,9 @@
 //   strict  the answer to an event also waits for its count; all events of one turn of the event loop share one write
 //
 //   event ─ event ─ event ─ (turn ends) ─► saveWindows ─► commit ─► on disk ─► answer, answer, answer
+
+import type { Machine } from '../host/contract.js';
 import type { Host } from '../host/host.js';
-import type { Machine } from '../host/machine.js';
 import type { Failure } from '../schema/failure.js';
 import type { Clock } from '../time/clock.js';
 import { Rank } from '../time/rank.js';

@@ -1,7 +1,7 @@
 // What a node does by itself: at every cycle it writes counts, signs heads and sends the cycle to readers; every minute it deletes
 // expired keys and sessions.
 import { interval, Subscription } from 'rxjs';
-import type { Happening } from '../host/host-event.js';
+import type { Happening } from '../host/ledger.js';
 import { type CycleTick, cyclesOf } from '../time/cycles.js';
 import { Rank } from '../time/rank.js';
 import { AgendaScheduler } from '../time/rx-scheduler.js';

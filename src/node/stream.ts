@@ -9,7 +9,7 @@
 // The bytes that wait for a reader are bounded however slow it is, and it misses nothing but cycles. Readers that are behind take turns,
 // one page each: see fair-queue.ts. A reader that takes nothing is cut by the idle timeout of the server.
 import type { ServerResponse } from 'node:http';
-import type { Machine } from '../host/machine.js';
+import type { Machine } from '../host/contract.js';
 import type { AuditRow } from '../record/row.js';
 import { Failure } from '../schema/failure.js';
 import type { Store } from '../store/store.js';

@@ -1,6 +1,5 @@
 // Machines and contracts as answers show them.
-import type { Contract } from '../host/contract.js';
-import type { Machine } from '../host/machine.js';
+import type { Contract, Machine } from '../host/contract.js';
 import { restoresInCycles } from '../limiter/forecast.js';
 import type { Caller } from './access.js';
 import { retryAfterOf } from './decision.js';

@@ -1,7 +1,7 @@
 import { firstValueFrom, take, toArray } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { Host } from '../../src/host/host.js';
-import type { Happening } from '../../src/host/host-event.js';
+import type { Happening } from '../../src/host/ledger.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { standardOperators } from '../../src/operator/registry.js';
 import { verifyRecord } from '../../src/record/verify.js';

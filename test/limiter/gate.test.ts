@@ -139,13 +139,7 @@ describe('against a list of every event', () => {
           cycle += gap;
           if (index === cut) {
             const image = JSON.parse(JSON.stringify(gate.image()));
-            const fresh = plannedGate(plan, gate.cycle).gate;
-            gate = new (fresh.constructor as typeof import('../../src/limiter/gate.js').Gate)(
-              plan,
-              image.windows[0].cycle,
-              { move: (_, counts) => (counts[0]! > threshold ? 1 : 0) },
-              image,
-            );
+            gate = plannedGate(plan, image.windows[0].cycle, image).gate;
           }
           expect(gate.decide(n, cycle)).toBe(whole.gate.decide(n, cycle));
         });
@@ -214,6 +208,10 @@ describe('what follows from the rules', () => {
   });
 });
 
+/** A gate of 5 requests in 10 cycles that was moved by hand. */
+const moved = (state: string, heldUntilCycle: number) =>
+  plannedGate(limiterPlan(5, 10), 0, { state, heldUntilCycle, windows: [] });
+
 describe('forecasts', () => {
   /** Whether a request that comes k cycles from now, alone, is admitted: asked of the slow model. */
   const admittedAfter = (naive: NaiveLimiter, k: number) => naive.copy().decide(1, naive.cycle + k).admitted === 1;
@@ -234,7 +232,8 @@ describe('forecasts', () => {
     });
     fc.assert(
       fc.property(small, ({ threshold, within, steps, hold }) => {
-        const { gate } = plannedGate(limiterPlan(threshold, within), 0);
+        const plan = limiterPlan(threshold, within);
+        let { gate } = plannedGate(plan, 0);
         const naive = new NaiveLimiter(threshold, within, 0);
         let cycle = 0;
         for (const { gap, n } of steps) {
@@ -243,7 +242,8 @@ describe('forecasts', () => {
           naive.decide(n, cycle);
         }
         if (hold !== null) {
-          gate.enter(hold.state === 'limiting' ? 1 : 0, cycle + hold.cycles);
+          const image = { ...gate.image(), state: hold.state, heldUntilCycle: cycle + hold.cycles };
+          ({ gate } = plannedGate(plan, cycle, image));
           naive.hold(hold.state, hold.cycles);
         }
         const now = naive.copy().decideAt(1, cycle).admitted === 1;
@@ -272,8 +272,7 @@ describe('forecasts', () => {
     { admits: 'limiting', hold: 3, retry: 3, restores: 3 },
     { admits: 'allowing', hold: 3, retry: 0, restores: undefined },
   ])('a hold of $hold cycles in $admits', ({ admits, hold, retry, restores }) => {
-    const { gate } = plannedGate(limiterPlan(5, 10), 0);
-    gate.enter(admits === 'limiting' ? 1 : 0, hold);
+    const { gate } = moved(admits, hold);
     expect([retryAfterCycles(gate), restoresInCycles(gate)]).toEqual([retry, restores]);
   });
 
@@ -302,15 +301,13 @@ describe('forecasts', () => {
 
 describe('a manual move', () => {
   it('without a hold lasts until the next evaluation', () => {
-    const { gate } = plannedGate(limiterPlan(5, 10), 0);
-    gate.enter(1);
+    const { gate } = moved('limiting', 0);
     expect(gate.decide(1, 0)).toBe(1);
     expect(gate.admits).toBe(true);
   });
 
   it('with a hold lasts its cycles while counting goes on, then the rules apply at the advance', () => {
-    const { gate, transitions } = plannedGate(limiterPlan(5, 10), 0);
-    gate.enter(0, 4);
+    const { gate, transitions } = moved('allowing', 4);
     expect([gate.decide(20, 0), gate.decide(1, 3), gate.count]).toEqual([20, 1, 21]);
     gate.advance(4);
     expect(transitions).toEqual([{ cycle: 4, to: 'limiting', count: 21 }]);

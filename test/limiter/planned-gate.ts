@@ -1,7 +1,7 @@
-// A gate without a host: its mover takes what the plan says, and remembers it.
-
-import { Gate } from '../../src/limiter/gate.js';
-import { chooseTransition, type Plan } from '../../src/limiter/plan.js';
+// A gate with its actor and without a host: what the actor takes is remembered.
+import { ContractActor, type Proposal } from '../../src/actor/contract-actor.js';
+import { Gate, type GateImage } from '../../src/limiter/gate.js';
+import type { Plan } from '../../src/limiter/plan.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { planContract } from '../../src/limiter/validate.js';
 import type { Operator } from '../../src/operator/operator.js';
@@ -12,16 +12,24 @@ export interface SeenTransition {
   readonly count: number;
 }
 
-export function plannedGate(plan: Plan, cycle: number): { gate: Gate; transitions: SeenTransition[] } {
-  const transitions: SeenTransition[] = [];
-  const gate: Gate = new Gate(plan, cycle, {
-    move(at, counts) {
-      const next = chooseTransition(plan, gate.state, counts)?.to ?? gate.state;
-      if (next !== gate.state) transitions.push({ cycle: at, to: plan.states[next]!.name, count: counts[0]! });
-      return next;
-    },
-  });
-  return { gate, transitions };
+class SeenActor extends ContractActor {
+  readonly transitions: SeenTransition[] = [];
+
+  protected override perform({ event, transition, count }: Proposal): boolean {
+    this.transitions.push({ cycle: event.cycle, to: this.plan.states[transition.to]!.name, count });
+    return true;
+  }
+}
+
+/** @param image where the gate goes on; default: new, in the initial state */
+export function plannedGate(
+  plan: Plan,
+  cycle: number,
+  image?: GateImage,
+): { gate: Gate; transitions: SeenTransition[] } {
+  const start = image ?? { state: plan.states[plan.initial]!.name, heldUntilCycle: cycle };
+  const actor = new SeenActor(plan, 'test', start);
+  return { gate: new Gate(plan, cycle, actor, image?.windows), transitions: actor.transitions };
 }
 
 export const anyOperator = (id: string): Operator | undefined =>

@@ -1,7 +1,7 @@
 // Owns solving a condition for `count`: tree -> the set of counts for which it holds.
 //
 // A condition of a trigger compares expressions that are linear in the count, so it holds on whole ranges of counts.
-// Knowing the ranges is what lets a gate count millions of events with two comparisons each: see limiter/gate.ts.
+// Knowing the ranges is what lets a gate count millions of events with two comparisons each: see gate.ts.
 import { Bug } from '../../schema/failure.js';
 import { ALL, complement, type IntegerSet, intersection, NONE, range, union } from './integer-set.js';
 import { type Comparison, ExpressionError, type Node } from './parse.js';

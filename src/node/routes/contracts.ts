@@ -1,7 +1,6 @@
 // Routes of contracts and their templates: creating from a definition or from the template, listing, looking at one, moving one.
 import * as api from '../../api/contracts.js';
-import type { Contract } from '../../host/contract.js';
-import type { Machine } from '../../host/machine.js';
+import type { Contract, Machine } from '../../host/contract.js';
 import { type Plan, windowCycles } from '../../limiter/plan.js';
 import { rateLimiter, TEMPLATE_ID } from '../../limiter/rate-limiter.js';
 import { planContract } from '../../limiter/validate.js';

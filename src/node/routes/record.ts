@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { Static } from 'typebox';
 import * as api from '../../api/record.js';
-import type { Machine } from '../../host/machine.js';
+import type { Machine } from '../../host/contract.js';
 import { closingOf, exportRecord } from '../../record/export.js';
 import type { AuditRow } from '../../record/row.js';
 import { signCheckpoint } from '../../record/signing.js';

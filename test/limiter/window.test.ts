@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cutCells } from '../../src/limiter/cells.js';
 import { planContract } from '../../src/limiter/validate.js';
+import { cutCells } from '../../src/limiter/window.js';
 import { anyOperator, limiterPlan, plannedGate } from './planned-gate.js';
 
 describe('cells', () => {

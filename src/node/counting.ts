@@ -1,0 +1,91 @@
+// Owns handing events to the contracts of a machine that listen to their kind: all of them or none. Leaves deciding to the
+// contracts, HTTP to routes/.
+
+import type { Contract, Machine } from '../host/contract.js';
+import type { Host } from '../host/host.js';
+import { nearest } from '../schema/did-you-mean.js';
+import { Failure } from '../schema/failure.js';
+import { contractOf } from './ownership.js';
+
+/** A contract, and the index of the kind of event in its plan. */
+export interface Listener {
+  readonly contract: Contract;
+  readonly kind: number;
+}
+
+/**
+ * Who counts events of a kind: one contract, or every contract of the machine that listens and has not stopped.
+ * @throws Failure `contract_not_found`, `contract_failed` (nobody is left), `unknown_event_type`
+ */
+export function listenersOf(host: Host, machine: Machine, event: string, contractId?: string): Listener[] {
+  const asked = contractId === undefined ? machine.contracts : [contractOf(host, machine, contractId)];
+  const listeners: Listener[] = [];
+  let stopped: Failure | undefined;
+  for (const contract of asked) {
+    const kind = contract.listensTo(event);
+    if (kind < 0) continue;
+    if (contract.failure === undefined) listeners.push({ contract, kind });
+    else stopped = contract.failure;
+  }
+  if (listeners.length > 0) return listeners;
+  throw stopped ?? nobodyListens(asked, event);
+}
+
+/**
+ * Why events of an earlier cycle cannot be counted by all of these; undefined when they can.
+ * @param cycle the running one
+ */
+export function whyNotAt(listeners: readonly Listener[], happened: number, cycle: number): Failure | undefined {
+  for (const { contract, kind } of listeners) {
+    const { gate, plan } = contract;
+    const now = Math.max(cycle, gate.cycle);
+    if (happened > now) return inFuture(happened, now);
+    const within = plan.kinds[kind]!.aggregates.reduce((most, one) => Math.max(most, plan.aggregates[one]!.within), 0);
+    if (now - happened >= within) return tooOld(contract, happened, now - within + 1);
+  }
+  return undefined;
+}
+
+/**
+ * Counts `n` events.
+ * @param happened the cycle they bear, for which `whyNotAt` found nothing; undefined for the running one
+ * @returns how many were admitted
+ */
+export function countEvents(
+  host: Host,
+  { contract, kind }: Listener,
+  n: number,
+  cycle: number,
+  happened?: number,
+): number {
+  return happened === undefined ? contract.decide(n, cycle, kind) : host.decideAt(contract, n, happened, kind);
+}
+
+function nobodyListens(asked: readonly Contract[], event: string): Failure {
+  const known = [...new Set(asked.flatMap(({ plan }) => plan.kinds.map((kind) => kind.event)))];
+  const guess = nearest(event, known);
+  return new Failure('unknown_event_type', {
+    what: `Nothing counted the event of type "${event}".`,
+    why: known.length === 0 ? 'No contract here counts events.' : `The contracts here listen to: ${known.join(', ')}.`,
+    fix:
+      guess !== undefined
+        ? `Did you mean "${guess}"?`
+        : 'Deploy a contract that listens to it, for example with POST /api/contracts/templates/rate-limiter/deploy.',
+  });
+}
+
+function inFuture(happened: number, now: number): Failure {
+  return new Failure('event_in_future', {
+    what: `The event of cycle ${happened} was not counted.`,
+    why: `It is now cycle ${now}.`,
+    fix: 'Read GET /api/clock, and send the event once its cycle has come.',
+  });
+}
+
+function tooOld(contract: Contract, happened: number, first: number): Failure {
+  return new Failure('event_too_old', {
+    what: `The event of cycle ${happened} was not counted.`,
+    why: `The window of contract ${contract.id} reaches back to cycle ${first}.`,
+    fix: 'Send what was batched before it is older than the window, or name a contract with a longer one in `contract_id`.',
+  });
+}
