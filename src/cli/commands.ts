@@ -60,12 +60,12 @@ export const nodeCommands: readonly ListedCommand[] = [
   {
     usage: 'mint',
     summary: 'mint a free key, and keep it for this node',
-    load: async () => (await import('./mint.js')).mintCommand,
+    load: async () => (await import('./credentials.js')).mintCommand,
   },
   {
     usage: 'session',
     summary: 'exchange the key for a session cookie, or end the kept session',
-    load: async () => (await import('./session.js')).sessionCommand,
+    load: async () => (await import('./credentials.js')).sessionCommand,
   },
   {
     usage: 'machine',
@@ -85,17 +85,17 @@ export const nodeCommands: readonly ListedCommand[] = [
   {
     usage: 'transition <slug> <to>',
     summary: 'move a contract to another state, whatever its counts are',
-    load: async () => (await import('./transition.js')).transitionCommand,
+    load: async () => (await import('./contracts.js')).transitionCommand,
   },
   {
     usage: 'event <slug>',
     summary: 'count events in the contracts of a machine, and print the decisions',
-    load: async () => (await import('./event.js')).eventCommand,
+    load: async () => (await import('./events.js')).eventCommand,
   },
   {
     usage: 'gate <slug>',
     summary: 'ask a gate to admit one request: exit code 0 admitted, 1 limited',
-    load: async () => (await import('./gate.js')).gateCommand,
+    load: async () => (await import('./events.js')).gateCommand,
   },
   {
     usage: 'contracts <slug> [id]',
@@ -105,7 +105,7 @@ export const nodeCommands: readonly ListedCommand[] = [
   {
     usage: 'active',
     summary: 'rank the public machines by their recent transitions',
-    load: async () => (await import('./active.js')).activeCommand,
+    load: async () => (await import('./node-queries.js')).activeCommand,
   },
   {
     usage: 'follow <slug>',
@@ -120,7 +120,7 @@ export const nodeCommands: readonly ListedCommand[] = [
   {
     usage: 'shift',
     summary: 'project operators over cycles: computed, proved, verified, step by step',
-    load: async () => (await import('./shift.js')).shiftCommand,
+    load: async () => (await import('./operators.js')).shiftCommand,
   },
   {
     usage: 'operators [id]',
@@ -130,12 +130,12 @@ export const nodeCommands: readonly ListedCommand[] = [
   {
     usage: 'endpoints',
     summary: 'list the routes of the node',
-    load: async () => (await import('./endpoints.js')).endpointsCommand,
+    load: async () => (await import('./node-queries.js')).endpointsCommand,
   },
   {
     usage: 'clock',
     summary: 'show the running cycle of the node',
-    load: async () => (await import('./clock.js')).clockCommand,
+    load: async () => (await import('./node-queries.js')).clockCommand,
   },
 ];
 

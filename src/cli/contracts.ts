@@ -1,19 +1,21 @@
-// Owns `weir contracts`: the contracts of a machine, or how one of them stands.
-
-import { waitOf } from './event.js';
-import { nodeCommand } from './node-command.js';
-import { facts, table } from './table.js';
+// `weir contracts` and `weir transition`: the contracts of a machine, one of them, one moved by hand.
+import { driveTransition, getContract, listContracts } from '../api/contracts.js';
+import type { AnswerOf, ApiClient } from '../client/api-client.js';
+import { usageFailure } from './ending.js';
+import { cyclesOf, nodeCommand, slugArgument } from './node-command.js';
+import { inputOption, inputsFrom } from './options.js';
+import { facts, table } from './terminal.js';
 
 export const contractsCommand = nodeCommand({
   options: (yargs) =>
     yargs
-      .positional('slug', { type: 'string', demandOption: true, describe: 'slug of the machine' })
+      .positional('slug', slugArgument)
       .positional('id', { type: 'string', describe: 'id of a contract' })
       .example('$0 contracts edge-gateway', 'all of them')
       .example('$0 contracts edge-gateway 0123456789abcdef', 'its window and its last transitions'),
   run: async ({ api }, { slug, id }) => {
-    if (id !== undefined) return oneOf(await api.contract(slug, id));
-    const answer = await api.contracts(slug);
+    if (id !== undefined) return oneOf(await api.call(getContract, { params: { slug, contract_id: id } }));
+    const answer = await api.call(listContracts, { params: { slug } });
     const rows = answer.contracts.map((one) => [one.id, one.currentState, one.name, one.threshold, one.within]);
     const words =
       rows.length === 0
@@ -23,9 +25,7 @@ export const contractsCommand = nodeCommand({
   },
 });
 
-type OneContract = Awaited<ReturnType<import('../client/api.js').Api['contract']>>;
-
-function oneOf(answer: OneContract) {
+function oneOf(answer: AnswerOf<typeof getContract>) {
   const { contract } = answer;
   const about = facts([
     ['is', `${contract.name} ${contract.version}, ${contract.currentState}`],
@@ -50,4 +50,62 @@ function oneOf(answer: OneContract) {
     '\n',
   );
   return { answer, words };
+}
+
+export const transitionCommand = nodeCommand({
+  options: (yargs) =>
+    yargs
+      .positional('slug', slugArgument)
+      .positional('to', { type: 'string', demandOption: true, describe: 'the state to enter' })
+      .option('contract', contractOption)
+      .option('hold', {
+        type: 'string',
+        requiresArg: true,
+        describe: 'how long no evaluation moves it on, for example 60 or 47s (default: 0 cycles)',
+      })
+      .option('input', inputOption)
+      .example('$0 transition edge-gateway limiting --hold 60', 'close the gate for 60 cycles')
+      .example('$0 transition edge-gateway allowing', 'the next evaluation applies the rules again'),
+  run: async (node, { slug, to, contract, hold, input }) => {
+    const { api } = node;
+    const answer = await api.call(driveTransition, {
+      params: { slug, contract_id: await contractOf(api, slug, contract) },
+      body: { to, hold_cycles: await cyclesOf(node, hold, 'hold'), input: input && inputsFrom(input) },
+    });
+    const words = facts([
+      ['moved', `from ${answer.previous_state} to ${answer.new_state} in cycle ${answer.cycle}`],
+      ['emitted', answer.emitted.join(', ') || 'nothing'],
+      ['row', `${answer.seq}, ${answer.hash}`],
+      ['equation', answer.master_equation_block],
+      ['proof', answer.proof_digest ?? 'not required'],
+    ]);
+    return { answer, words };
+  },
+});
+
+export const contractOption = {
+  type: 'string',
+  requiresArg: true,
+  describe: 'id of the contract; needed where the machine has several',
+} as const;
+
+/** @throws Failure `wrong_usage` where the machine has none or several, and what the node refuses with */
+export async function contractOf(api: ApiClient, slug: string, given: string | undefined): Promise<string> {
+  if (given !== undefined) return given;
+  const { contracts } = await api.call(listContracts, { params: { slug } });
+  const [first] = contracts;
+  if (first === undefined)
+    throw usageFailure(`The machine ${slug} has no contract: \`weir deploy ${slug}\` deploys one.`);
+  if (contracts.length === 1) return first.id;
+  const ids = contracts.map(({ id }) => id);
+  const some = ids.slice(0, 5).join(', ');
+  throw usageFailure(
+    `The machine ${slug} has ${ids.length} contracts; say which one with --contract: ${some}${ids.length > 5 ? ', …' : ''}.`,
+  );
+}
+
+/** When a request is admitted if nothing else arrives. */
+export function waitOf(retryAfterCycles: number | undefined): string {
+  if (retryAfterCycles === undefined) return 'never';
+  return retryAfterCycles === 0 ? 'now' : `${retryAfterCycles} cycle${retryAfterCycles === 1 ? '' : 's'}`;
 }

@@ -1,16 +1,22 @@
-// Owns `weir deploy`: the rate limiter, or a definition of one's own, put onto a machine. Leaves checking definitions to the node.
+// `weir deploy`: puts the rate limiter, or a definition of one's own, onto a machine. The node checks definitions.
 import { readFileSync } from 'node:fs';
+import { createContract, deployRateLimiter } from '../api/contracts.js';
+import type { ContractDefinition } from '../limiter/definition.js';
 import { Failure } from '../schema/failure.js';
 import { usageFailure } from './ending.js';
-import { nodeCommand } from './node-command.js';
-import { facts } from './table.js';
+import { cyclesOf, nodeCommand, slugArgument } from './node-command.js';
+import { facts } from './terminal.js';
 
 export const deployCommand = nodeCommand({
   options: (yargs) =>
     yargs
-      .positional('slug', { type: 'string', demandOption: true, describe: 'slug of the machine' })
+      .positional('slug', slugArgument)
       .option('threshold', { type: 'number', requiresArg: true, describe: 'requests a window may hold (default: 100)' })
-      .option('within', { type: 'number', requiresArg: true, describe: 'length of the window in cycles (default: 60)' })
+      .option('within', {
+        type: 'string',
+        requiresArg: true,
+        describe: 'length of the window, for example 60 or 47s (default: 60 cycles)',
+      })
       .option('definition', {
         type: 'string',
         requiresArg: true,
@@ -19,18 +25,17 @@ export const deployCommand = nodeCommand({
       .example('$0 deploy edge-gateway', '100 requests in 60 cycles')
       .example('$0 deploy edge-gateway --threshold 5 --within 10', 'a smaller one')
       .example('$0 deploy edge-gateway --definition contract.json', 'any other contract'),
-  run: async ({ api }, { slug, threshold, within, definition: file }) => {
+  run: async (node, { slug, threshold, within, definition: file }) => {
+    const { api } = node;
     if (file !== undefined && (threshold !== undefined || within !== undefined)) {
       throw usageFailure('--threshold and --within belong to the template, and --definition brings its own.');
     }
-    const parameters = {
-      ...(threshold === undefined ? {} : { threshold }),
-      ...(within === undefined ? {} : { within }),
-    };
     const answer =
       file === undefined
-        ? await api.deploy({ slug, ...parameters })
-        : await api.createContract(slug, definitionFrom(file));
+        ? await api.call(deployRateLimiter, {
+            body: { slug, threshold, within: await cyclesOf(node, within, 'within') },
+          })
+        : await api.call(createContract, { params: { slug }, body: definitionFrom(file) });
     const { id, name, version, currentState, first_fire_cycle, ...limits } = answer.contract;
     const words = facts([
       ['contract', id],
@@ -43,7 +48,7 @@ export const deployCommand = nodeCommand({
   },
 });
 
-function definitionFrom(file: string): object {
+function definitionFrom(file: string): ContractDefinition {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
@@ -66,6 +71,7 @@ function definitionFrom(file: string): object {
       cause: error,
     });
   }
-  if (typeof value === 'object' && value !== null) return value;
-  throw new Failure('invalid_definition', { what: `The definition ${file} is JSON and no object.` });
+  // Whether it is one is for the node to say.
+  if (typeof value === 'object' && value !== null) return value as ContractDefinition;
+  throw new Failure('invalid_definition', { what: `The definition ${file} is JSON but not an object.` });
 }

@@ -1,11 +1,11 @@
-// Owns how a command ends: what a person reads when something failed, and the exit code.
+// How a command ends: what a person reads when something failed, and the exit code.
 
 import type { Verdict } from '../outcome/schema.js';
 import { Failure } from '../schema/failure.js';
 import { exitOfStop } from './interrupt.js';
 
-/** Exit code of a bug of ours (sysexits EX_SOFTWARE). */
-const BUG = 70;
+/** Exit code of an internal error (sysexits EX_SOFTWARE). */
+const INTERNAL_ERROR = 70;
 
 /** Exit codes by verdict. */
 export const exitCodes: Readonly<Record<Verdict, number>> = {
@@ -30,9 +30,11 @@ export function endWith(error: unknown, asJson: boolean): void {
     return;
   }
   if ((error as NodeJS.ErrnoException | undefined)?.code === 'EPIPE') return;
-  process.exitCode = BUG;
-  const told = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  process.stderr.write(`weir: this is a bug of ours, not of yours. Please report it with what follows.\n${told}\n`);
+  process.exitCode = INTERNAL_ERROR;
+  const details = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  process.stderr.write(
+    `weir: internal error. Your input is not the cause. Report it with the command line and these lines:\n${details}\n`,
+  );
 }
 
 export function usageFailure(message: string, fix = 'See `weir --help`, or `weir <command> --help`.'): Failure {

@@ -1,14 +1,19 @@
-// Owns `weir follow`: what happens on a machine, line by line as it happens. Leaves the stream and its resumption to follow-run.ts.
-import { nodeCommand } from './node-command.js';
+// `weir follow`: prints what happens on a machine, line by line as it happens.
+import { getMachine } from '../api/machines.js';
+import { follow, type StreamMessage } from '../client/follow.js';
+import type { NodeClient } from '../client/node-client.js';
+import { readable } from '../client/refusal.js';
+import { interruptible } from './interrupt.js';
+import { nodeCommand, slugArgument } from './node-command.js';
 
 export const followCommand = nodeCommand({
   options: (yargs) =>
     yargs
-      .positional('slug', { type: 'string', demandOption: true, describe: 'slug of the machine' })
+      .positional('slug', slugArgument)
       .option('after', {
         type: 'number',
         requiresArg: true,
-        describe: 'begin behind this row of the record; 0 for all (default: now)',
+        describe: 'begin after this row of the record; 0 for all (default: now)',
       })
       .option('events', { type: 'number', requiresArg: true, describe: 'end after so many' })
       .option('only', {
@@ -21,8 +26,57 @@ export const followCommand = nodeCommand({
       .example('$0 follow edge-gateway --after 0 --json', 'from the first row on, a CloudEvent a line')
       .example('$0 follow edge-gateway --only rate_limited --events 1', 'wait for the gate to close'),
   run: async (node, given) => {
-    const { runFollow } = await import('../client/follow.js');
-    await runFollow(node, given);
+    const interrupt = interruptible();
+    node.clock.start();
+    try {
+      await printMessages(node, given, interrupt.signal);
+    } finally {
+      node.clock.stop();
+      interrupt.release();
+    }
     return undefined;
   },
 });
+
+interface Given {
+  readonly slug: string;
+  readonly after?: number | undefined;
+  readonly events?: number | undefined;
+  readonly only?: string | undefined;
+  readonly cycles: boolean;
+  readonly json: boolean;
+}
+
+/** Until it is interrupted, or has printed as many events as were asked for. */
+async function printMessages({ api, clock }: NodeClient, given: Given, signal: AbortSignal): Promise<void> {
+  const { slug, only, cycles, json, events = Number.POSITIVE_INFINITY } = given;
+  const afterSeq = given.after ?? (await api.call(getMachine, { params: { slug } })).machine.head.seq;
+  let printed = 0;
+  const messages = follow(api, slug, {
+    afterSeq,
+    signal,
+    sleep: (ms) => clock.sleep(ms, signal),
+    onPause: (ms, seq) =>
+      process.stderr.write(`weir: the stream has ended; back in ${ms / 1000} s, after row ${seq}\n`),
+  });
+  for await (const message of messages) {
+    const isAsked =
+      message.event === 'cycle' ? cycles || only === 'cycle' : only === undefined || only === message.event;
+    if (!isAsked) continue;
+    process.stdout.write(json ? `${message.data}\n` : `${readable(lineOf(message))}\n`);
+    printed += 1;
+    if (printed >= events) break;
+  }
+}
+
+/** For example `2026-11-20T23:24:00.000Z  cycle 2345678901  rate_limited  0123456789abcdef  limiting  count 101`. */
+function lineOf({ event, data: text, envelope }: StreamMessage): string {
+  if (envelope === undefined) return `${event}  ${text}`;
+  const { cycle, contract_id, from, to, state, count, cause } = envelope.data;
+  const parts = [envelope.time, cycle === undefined ? '' : `cycle ${cycle}`, event, contract_id ?? ''];
+  if (from !== undefined && to !== undefined) parts.push(`${from} -> ${to}`);
+  if (state !== undefined) parts.push(state);
+  if (count !== undefined) parts.push(`count ${count}`);
+  if (cause !== undefined && cause !== 'trigger') parts.push(cause);
+  return parts.filter((part) => part !== '').join('  ');
+}

@@ -1,7 +1,13 @@
-// Owns `weir inspect`: the definition of a template.
+// `weir inspect`: the definition of a template.
+import type { Static } from 'typebox';
+import { inspectRateLimiter } from '../api/contracts.js';
+import type { OnAggregate, TransitionDefinition } from '../limiter/definition.js';
+import { TEMPLATE_ID } from '../limiter/rate-limiter.js';
 import { Failure } from '../schema/failure.js';
 import { nodeCommand } from './node-command.js';
-import { facts, table } from './table.js';
+import { facts, table } from './terminal.js';
+
+type Trigger = Static<typeof TransitionDefinition>['trigger'];
 
 export const inspectCommand = nodeCommand({
   options: (yargs) =>
@@ -10,9 +16,8 @@ export const inspectCommand = nodeCommand({
       .example('$0 inspect', 'the windowed rate limiter')
       .example('$0 inspect --json', 'the whole definition'),
   run: async ({ anyone }, { template: id }) => {
-    const answer = await anyone.template(id).catch((error: unknown) => {
-      throw error instanceof Failure && error.code === 'route_not_found' ? unknownTemplate(id) : error;
-    });
+    if (id !== TEMPLATE_ID) throw unknownTemplate(id);
+    const answer = await anyone.call(inspectRateLimiter);
     const { name, version, category, states, transitions, parameters = {}, uses = [] } = answer.template;
     const about = facts([
       ['category', category],
@@ -29,8 +34,7 @@ export const inspectCommand = nodeCommand({
       transitions.map(({ from, to, trigger, operator, proof_required, post_actions = [] }) => [
         from,
         to,
-        trigger?.condition ?? 'manual',
-        trigger?.within,
+        ...whenAndWithin(trigger),
         operator,
         proof_required === true ? 'yes' : 'no',
         post_actions.map(({ emit }) => emit).join(', '),
@@ -43,6 +47,14 @@ export const inspectCommand = nodeCommand({
     return { answer, words: [`${id}: ${name} ${version}`, about, '', moves, '', tunable].join('\n') };
   },
 });
+
+/** Of a trigger that this version knows; its kind for any other. */
+function whenAndWithin(trigger: Trigger): [when: string, within: number | undefined] {
+  if (trigger === undefined || trigger === null) return ['manual', undefined];
+  if (trigger.kind !== 'on_aggregate') return [trigger.kind, undefined];
+  const { condition, within } = trigger as Static<typeof OnAggregate>;
+  return [condition, within];
+}
 
 function unknownTemplate(id: string): Failure {
   return new Failure('template_not_found', {

@@ -2,6 +2,8 @@
 import type { ArgumentsCamelCase, InferredOptionTypes } from 'yargs';
 import type { LiveOptions } from '../live/load.js';
 import { Failure } from '../schema/failure.js';
+import { parseTimeMs } from '../schema/quantity.js';
+import { CYCLE_MS } from '../time/cycle.js';
 
 /** Options of every command that sends to a live target. */
 export const liveOptions = {
@@ -15,13 +17,22 @@ export const liveOptions = {
     requiresArg: true,
     describe: 'length of a cycle of that node in ms (default: that of the scenario)',
   },
-  key: { type: 'string', requiresArg: true, describe: 'a key of the node (default: one is minted)' },
+  credential: {
+    type: 'string',
+    requiresArg: true,
+    describe: 'a key of the node (default: WEIR_KEY, or one is minted)',
+  },
+  key: { type: 'string', requiresArg: true, hidden: true },
   'allow-remote': {
     type: 'boolean',
     default: false,
     describe: 'the target may be another machine: make sure that it is yours',
   },
-  timeout: { type: 'number', requiresArg: true, describe: 'how long an answer is waited for, in ms (default: 5000)' },
+  timeout: {
+    type: 'string',
+    requiresArg: true,
+    describe: 'how long to wait for an answer, in ms or as 5s (default: 5000)',
+  },
   connections: { type: 'number', requiresArg: true, describe: 'the most connections to open (default: 128)' },
 } as const;
 
@@ -29,7 +40,7 @@ type Given = ArgumentsCamelCase<InferredOptionTypes<typeof liveOptions>>;
 
 /** @throws Failure `wrong_usage` for a number that is none, or out of range */
 export function liveOptionsOf(
-  given: Pick<Given, 'url' | 'cycleMs' | 'key' | 'allowRemote' | 'timeout' | 'connections'>,
+  given: Pick<Given, 'url' | 'cycleMs' | 'credential' | 'key' | 'allowRemote' | 'timeout' | 'connections'>,
 ): LiveOptions {
   const whole = (option: string, value: number | undefined, most: number) => {
     if (value === undefined || (Number.isInteger(value) && value >= 1 && value <= most)) return value;
@@ -39,14 +50,20 @@ export function liveOptionsOf(
     });
   };
   const cycleMs = whole('cycle-ms', given.cycleMs, 86_400_000);
-  const timeoutMs = whole('timeout', given.timeout, 3_600_000);
+  const timeoutMs = given.timeout === undefined ? undefined : whole('timeout', msOf(given.timeout, cycleMs), 3_600_000);
+  const key = given.credential ?? given.key ?? (process.env['WEIR_KEY'] || undefined);
   const connections = whole('connections', given.connections, 10_000);
   return {
     allowRemote: given.allowRemote,
     ...(given.url === undefined ? {} : { url: given.url }),
-    ...(given.key === undefined ? {} : { key: given.key }),
+    ...(key === undefined ? {} : { key }),
     ...(cycleMs === undefined ? {} : { cycleMs }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(connections === undefined ? {} : { connections }),
   };
+}
+
+/** Milliseconds, or a duration with its unit. */
+function msOf(text: string, cycleMs = CYCLE_MS): number {
+  return /^[\d.]+$/.test(text.trim()) ? Number(text) : parseTimeMs(text, cycleMs, '--timeout');
 }

@@ -5,11 +5,11 @@ import type { WrittenReport } from '../report/folder.js';
 import type { Reported } from '../report/reported.js';
 import { type LoadedScenario, loadScenario } from '../scenario/load.js';
 import type { GivenTo } from './command.js';
-import { CycleLines } from './cycle-lines.js';
 import { folderFor, printFindings } from './findings.js';
 import { interruptible } from './interrupt.js';
 import { liveOptions, liveOptionsOf } from './live-options.js';
 import { checkSeed, checkTop, jsonOption, noDefault, outOption, reportOption, topFlag, topOption } from './options.js';
+import { CycleLines } from './progress.js';
 import { commandAgain } from './rerun-command.js';
 
 export const options = (yargs: Argv) =>
@@ -61,7 +61,7 @@ export async function run(given: Given): Promise<void> {
       ofSeveral: scenarios.length > 1,
     });
     const lines = new CycleLines(scenario.name);
-    const options = { ...common, seed, top: given.top, onCycle: lines.tell };
+    const options = { ...common, seed, top: given.top, onCycle: lines.show };
     const { observed, predicted, series } = await load(
       scenario,
       given.pacing === undefined ? options : { ...options, pacing: given.pacing },

@@ -1,9 +1,8 @@
-// Owns `weir machine`: creating, listing and looking at machines.
+// `weir machine`: creates, lists and shows machines.
+import { createMachine, getMachine, listMachines } from '../api/machines.js';
 import { type Command, register } from './command.js';
-import { nodeCommand } from './node-command.js';
-import { facts, plural, table } from './table.js';
-
-const slugArgument = { type: 'string', demandOption: true, describe: 'slug of the machine' } as const;
+import { nodeCommand, slugArgument } from './node-command.js';
+import { facts, plural, table } from './terminal.js';
 
 const createCommand = {
   usage: 'create <slug>',
@@ -17,12 +16,8 @@ const createCommand = {
         .example('$0 machine create edge-gateway', 'a private machine')
         .example('$0 machine create edge-gateway --public --name "Edge gateway"', 'one that anyone may look at'),
     run: async ({ api }, { slug, public: is_public, name: display_name }) => {
-      const answer = await api.createMachine({
-        slug,
-        is_public,
-        ...(display_name === undefined ? {} : { display_name }),
-      });
-      return { answer, words: `The ${is_public ? 'public' : 'private'} machine ${slug} is there.` };
+      const answer = await api.call(createMachine, { body: { slug, is_public, display_name } });
+      return { answer, words: `The ${is_public ? 'public' : 'private'} machine ${slug} is created.` };
     },
   }),
 };
@@ -37,7 +32,7 @@ const listCommand = {
         .option('limit', { type: 'number', requiresArg: true, describe: 'how many (default: 100)' })
         .example('$0 machine list', 'by slug'),
     run: async ({ api }, { after, limit }) => {
-      const answer = await api.machines({ after, limit });
+      const answer = await api.call(listMachines, { query: { after, limit } });
       const { machines, next } = answer;
       const rows = machines.map(({ slug, is_public, is_own, contract_count, head, display_name }) => [
         slug,
@@ -58,11 +53,11 @@ const listCommand = {
 
 const showCommand = {
   usage: 'show <slug>',
-  summary: 'tell about a machine and its contracts',
+  summary: 'show a machine and its contracts',
   command: nodeCommand({
     options: (yargs) => yargs.positional('slug', slugArgument).example('$0 machine show edge-gateway', ''),
     run: async ({ api }, { slug }) => {
-      const answer = await api.machine(slug);
+      const answer = await api.call(getMachine, { params: { slug } });
       const { display_name, is_public, is_own, created_cycle, head, contracts } = answer.machine;
       const about = facts([
         ['name', display_name],

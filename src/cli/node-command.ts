@@ -1,61 +1,71 @@
-// Owns what every command that talks to a node has in common: its options, the way to the node, how an answer is told. Leaves the
-// command itself to its file. Loads nothing but words: what it takes to reach a node comes when a command is run.
+// What the commands that ask a node share: their options, reaching the node, printing an answer.
 import type { ArgumentsCamelCase, Argv } from 'yargs';
-import { DEFAULT_URL } from '../client/base-url.js';
+import { tellCycle } from '../api/node.js';
 import type { NodeClient } from '../client/node-client.js';
+import { DEFAULT_URL } from '../client/nodes-folder.js';
 import type { Command } from './command.js';
-import { jsonOption } from './options.js';
+import { durationIn, jsonOption } from './options.js';
+import { readableLines } from './terminal.js';
 
-/** What a command has to tell: the answer of the node for programs, words for people. */
-export interface Told {
+/** What a command has to print: the answer of the node for programs, words for people. */
+export interface Printed {
   readonly answer: unknown;
   /** Without a line feed at the end. */
   readonly words: string;
   /** For people, beside the words, on standard error. */
   readonly note?: string | undefined;
-  /** 0 unless given. */
+  /** Exit code; 0 unless given. */
   readonly exit?: number;
 }
 
-interface Declared<Options> {
-  readonly options: (yargs: Argv<CommonOptions>) => Argv<Options>;
-  /** Undefined when the command has told everything by itself. */
-  readonly run: (node: NodeClient, given: ArgumentsCamelCase<Options>) => Promise<Told | undefined>;
-}
-
 const commonOptions = {
-  url: { type: 'string', requiresArg: true, describe: `address of the node (default: WEIR_URL, or ${DEFAULT_URL})` },
-  key: {
+  url: {
+    type: 'string',
+    requiresArg: true,
+    describe: `address of the node (default: WEIR_URL, or ${DEFAULT_URL})`,
+  },
+  credential: {
     type: 'string',
     requiresArg: true,
     describe: 'key of the API (default: WEIR_KEY, or the one `weir mint` kept)',
   },
+  key: { type: 'string', requiresArg: true, hidden: true },
   json: { ...jsonOption, describe: 'print the answer of the node as it is, for programs' },
 } as const;
 
-export interface CommonOptions {
+interface CommonOptions {
   readonly url: string | undefined;
+  readonly credential: string | undefined;
+  /** The former name of `credential`. */
   readonly key: string | undefined;
   readonly json: boolean;
 }
 
-/** A command that talks to a node. */
-export function nodeCommand<Options extends CommonOptions>({ options, run }: Declared<Options>): Command {
+export const slugArgument = { type: 'string', demandOption: true, describe: 'slug of the machine' } as const;
+
+/** A command that asks a node. What reaching a node takes is loaded when it is run. */
+export function nodeCommand<Options extends CommonOptions>({
+  options,
+  run,
+}: {
+  readonly options: (yargs: Argv<CommonOptions>) => Argv<Options>;
+  /** Returns nothing when it has printed everything itself. */
+  readonly run: (node: NodeClient, given: ArgumentsCamelCase<Options>) => Promise<Printed | undefined>;
+}): Command {
   return {
-    options: (yargs) => options(yargs.options(commonOptions)),
+    options: (yargs) => options(yargs.options(commonOptions).conflicts('credential', 'key')),
     run: async (given) => {
       const { connect, trustNote } = await import('../client/node-client.js');
       const { WEIR_URL, WEIR_KEY } = process.env;
-      const { json } = given;
       const node = await connect({
         url: given.url ?? (WEIR_URL || DEFAULT_URL),
-        key: given.key ?? (WEIR_KEY || undefined),
+        key: given.credential ?? given.key ?? (WEIR_KEY || undefined),
       });
       try {
         const note = trustNote(node);
         if (note !== undefined) process.stderr.write(`weir: ${note}\n`);
-        const told = await run(node, given);
-        if (told !== undefined) tell(told, json);
+        const printed = await run(node, given);
+        if (printed !== undefined) print(printed, given.json);
       } finally {
         await node.close();
       }
@@ -63,13 +73,20 @@ export function nodeCommand<Options extends CommonOptions>({ options, run }: Dec
   };
 }
 
-export function tell({ answer, words, note, exit = 0 }: Told, asJson: boolean): void {
-  process.stdout.write(asJson ? `${JSON.stringify(answer)}\n` : `${harmless(words)}\n`);
+export function print({ answer, words, note, exit = 0 }: Printed, asJson: boolean): void {
+  process.stdout.write(asJson ? `${JSON.stringify(answer)}\n` : `${readableLines(words)}\n`);
   if (note !== undefined) process.stderr.write(`weir: ${note}\n`);
   if (exit !== 0) process.exitCode = exit;
 }
 
-/** What a node says is shown without anything that a terminal would obey. */
-function harmless(words: string): string {
-  return words.replace(/[^\P{C}\n]|[\u2028\u2029]/gu, '\u00b7');
+/**
+ * A duration in cycles of the node, which is asked for their length where the text needs it: `60`, `60 cycles`, `47s`.
+ * @throws Failure `wrong_usage`
+ */
+export async function cyclesOf({ anyone }: NodeClient, text: string, option: string): Promise<number>;
+export async function cyclesOf(node: NodeClient, text: string | undefined, option: string): Promise<number | undefined>;
+export async function cyclesOf({ anyone }: NodeClient, text: string | undefined, option: string) {
+  if (text === undefined) return undefined;
+  const isInCycles = /^\s*[\d.]+\s*(cycles?)?\s*$/.test(text);
+  return durationIn(option, text, isInCycles ? 1 : (await anyone.call(tellCycle)).cycle_ms);
 }

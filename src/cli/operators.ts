@@ -1,7 +1,9 @@
-// Owns `weir operators`: what transitions can fire.
-import type { Operator } from '../client/answers.js';
+// `weir operators` and `weir shift`: what transitions can fire, and what it computes over cycles to come.
+import { getOperator, listOperators, shift } from '../api/operators.js';
+import type { AnswerOf } from '../client/api-client.js';
 import { nodeCommand } from './node-command.js';
-import { facts, table } from './table.js';
+import { inputOption, inputsFrom } from './options.js';
+import { facts, table } from './terminal.js';
 
 export const operatorsCommand = nodeCommand({
   options: (yargs) =>
@@ -11,16 +13,26 @@ export const operatorsCommand = nodeCommand({
       .example('$0 operators KO42', 'its equation, inputs and reference cases'),
   run: async ({ anyone }, { id }) => {
     if (id !== undefined) {
-      const answer = await anyone.operator(id);
+      const answer = await anyone.call(getOperator, { params: { id } });
       return { answer, words: wordsOf(answer.operator) };
     }
-    const answer = await anyone.operators();
+    const answer = await anyone.call(listOperators);
     const rows = answer.operators.map((one) => [one.id, one.kind, one.proof_required ? 'yes' : 'no', one.equation]);
     return { answer, words: table(['id', 'kind', 'proof', 'equation'], rows) };
   },
 });
 
-function wordsOf({ id, name, version, kind, equation, result, proof_required, inputs, cases }: Operator): string {
+function wordsOf({
+  id,
+  name,
+  version,
+  kind,
+  equation,
+  result,
+  proof_required,
+  inputs,
+  cases,
+}: AnswerOf<typeof getOperator>['operator']): string {
   const about = facts([
     ['is', `${name} ${version}, ${kind}`],
     ['equation', equation],
@@ -43,3 +55,29 @@ function wordsOf({ id, name, version, kind, equation, result, proof_required, in
   );
   return [id, about, '', given, '', known].join('\n');
 }
+
+export const shiftCommand = nodeCommand({
+  options: (yargs) =>
+    yargs
+      .option('steps', { type: 'number', default: 8, requiresArg: true, describe: 'how many cycles, 1 to 32' })
+      .option('base-cycle', { type: 'number', requiresArg: true, describe: 'the first one (default: the running one)' })
+      .option('operator', {
+        type: 'string',
+        array: true,
+        requiresArg: true,
+        describe: 'beside KO42, which is always there; several times for several',
+      })
+      .option('input', inputOption)
+      .example('$0 shift --steps 4 --input S=100', 'KO42 over four cycles'),
+  run: async ({ api }, { steps, baseCycle, operator, input }) => {
+    const answer = await api.call(shift, {
+      body: { steps, base_cycle: baseCycle, operators: operator, inputs: input && inputsFrom(input) },
+    });
+    const rows = answer.projection.map((one) => [one.cycle, one.operator, one.result, one.proof_digest]);
+    const { min, max, mean } = answer.summary;
+    return {
+      answer,
+      words: `${table(['cycle', 'operator', 'result', 'proof digest'], rows)}\nmin ${min}  max ${max}  mean ${mean}`,
+    };
+  },
+});

@@ -1,5 +1,7 @@
-// Owns options that several commands share, so that they mean the same everywhere.
+// Options that several commands share, so that they mean the same everywhere.
 import { Failure } from '../schema/failure.js';
+import { parseTime } from '../schema/quantity.js';
+import { usageFailure } from './ending.js';
 
 export const jsonOption = { type: 'boolean', default: false, describe: 'print JSON, for programs' } as const;
 
@@ -17,6 +19,20 @@ export const reportOption = {
   default: true,
   describe: 'write a report; --no-report leaves it out',
 } as const;
+
+/**
+ * A duration that an option was given, in whole cycles: `60`, `60 cycles`, `47s`.
+ * @throws Failure `wrong_usage`
+ */
+export function durationIn(option: string, text: string, cycleMs: number, least = 0): number {
+  try {
+    return parseTime(text, cycleMs, `--${option}`, least);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const { why = error.message, fix = 'For example 60, 60 cycles or 47s.' } = error;
+    throw new Failure('wrong_usage', { what: `--${option} takes a duration, and not "${text}".`, why, fix });
+  }
+}
 
 const TOP = 100;
 
@@ -42,4 +58,41 @@ export function checkSeed(seed: number | undefined): void {
 /** For a command that is to be given again. */
 export function topFlag(top: number): { readonly top?: number } {
   return top === TOP ? {} : { top };
+}
+
+export const inputOption = {
+  type: 'string',
+  array: true,
+  requiresArg: true,
+  describe: 'an input as name=number; several times for several',
+} as const;
+
+/** @throws Failure `wrong_usage` */
+export function inputsFrom(texts: readonly string[] = []): Record<string, number> {
+  const entries = texts.map((text) => {
+    const [, name, number] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+    const value = Number(number);
+    if (name === undefined || !Number.isFinite(value))
+      throw usageFailure(`--input takes name=number, and not "${text}".`);
+    return [name, value] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Stands for a lone dash, standard input, which yargs drops from positional arguments. No argument of a process can hold a zero. */
+const DASH = '\u0000-';
+
+/** For the arguments, before yargs sees them. */
+export function hideDash(words: readonly string[]): string[] {
+  return words.map((word) => (word === '-' ? DASH : word));
+}
+
+/** For `coerce` of a positional argument that may be a dash. */
+export function showDash(word: string): string {
+  return word === DASH ? '-' : word;
+}
+
+/** The same for a list of them. */
+export function showDashes(words: readonly string[]): string[] {
+  return words.map(showDash);
 }

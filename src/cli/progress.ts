@@ -1,33 +1,94 @@
-// Owns the line that says how far a command has come: on a terminal only, on standard error, never in a pipe.
+// How far a command is: one line that is redrawn, on a terminal only, on standard error. It appears after a second of work and is
+// redrawn at most ten times a second.
+import type { CycleLine } from '../live/live-session.js';
+import { CYCLE_MS } from '../time/cycle.js';
+import { WallClock } from '../time/wall.js';
 
 const WIDTH = 24;
+const APPEARS_AFTER_MS = 1_000;
+const REDRAWN_AFTER_MS = 100;
+
+interface Output {
+  readonly isTTY?: boolean | undefined;
+  readonly columns?: number | undefined;
+  write(text: string): unknown;
+}
 
 export class Progress {
-  private shown = '';
+  #shown = '';
+  /** When the line may be drawn again. */
+  #nextMs: number;
+  readonly #what: string;
+  readonly #out: Output;
+  readonly #nowMs: () => number;
 
-  constructor(
-    private readonly what: string,
-    private readonly out: { isTTY?: boolean; columns?: number; write(text: string): unknown } = process.stderr,
-  ) {}
+  /** @param nowMs milliseconds since some instant, never decreasing */
+  constructor(what: string, out: Output = process.stderr, nowMs = monotonicMs()) {
+    this.#what = what;
+    this.#out = out;
+    this.#nowMs = nowMs;
+    this.#nextMs = nowMs() + APPEARS_AFTER_MS;
+  }
 
   /** @param share 0 .. 1; undefined where the end is not known */
-  tell(share: number | undefined, words = ''): void {
-    if (this.out.isTTY !== true) return;
-    const line = `${this.what} ${share === undefined ? '' : `${bar(share)} ${String(Math.floor(share * 100)).padStart(3)} % `}${words}`;
-    const cut = line.slice(0, (this.out.columns ?? 80) - 1);
-    if (cut === this.shown) return;
-    this.shown = cut;
-    this.out.write(`\r\u001b[2K${cut}`);
+  show(share: number | undefined, words = ''): void {
+    if (this.#out.isTTY !== true) return;
+    const nowMs = this.#nowMs();
+    if (nowMs < this.#nextMs) return;
+    const line = `${this.#what} ${share === undefined ? '' : `${bar(share)} ${String(Math.floor(share * 100)).padStart(3)} % `}${words}`;
+    const cut = line.slice(0, (this.#out.columns ?? 80) - 1);
+    if (cut === this.#shown) return;
+    this.#nextMs = nowMs + REDRAWN_AFTER_MS;
+    this.#shown = cut;
+    this.#out.write(`\r\u001b[2K${cut}`);
   }
 
-  /** Takes the line away: what follows stands where it was. */
+  /** Removes the line: what follows is written in its place. */
   clear(): void {
-    if (this.shown !== '') this.out.write('\r\u001b[2K');
-    this.shown = '';
+    if (this.#shown !== '') this.#out.write('\r\u001b[2K');
+    this.#shown = '';
   }
+}
+
+function monotonicMs(): () => number {
+  const clock = new WallClock(CYCLE_MS, { onError: () => {} });
+  return () => clock.monotonicMs();
 }
 
 function bar(share: number): string {
   const full = Math.round(Math.max(0, Math.min(1, share)) * WIDTH);
   return `[${'='.repeat(full)}${' '.repeat(WIDTH - full)}]`;
+}
+
+const WIDTHS = { cycle: 8, planned: 9, sent: 9, admitted: 9, limited: 9 } as const;
+
+/** What a person sees during a live run: a line for each cycle in which something happened, the progress below. */
+export class CycleLines {
+  readonly #progress: Progress;
+  readonly #out: NodeJS.WriteStream;
+  #headed = false;
+
+  constructor(name: string, out: NodeJS.WriteStream = process.stderr) {
+    this.#progress = new Progress(name, out);
+    this.#out = out;
+  }
+
+  readonly show = (line: CycleLine): void => {
+    if (this.#out.isTTY !== true) return;
+    this.#progress.clear();
+    if (!this.#headed) this.#out.write(`${row(['cycle', 'planned', 'sent', 'admitted', 'limited', 'state'])}\n`);
+    this.#headed = true;
+    const { elapsed, planned, sent, admitted, limited, state, cycles } = line;
+    if (planned > 0 || sent > 0) this.#out.write(`${row([elapsed, planned, sent, admitted, limited, state])}\n`);
+    this.#progress.show(Math.min(1, elapsed / Math.max(1, cycles)), `cycle ${elapsed} of ${cycles}`);
+  };
+
+  clear(): void {
+    this.#progress.clear();
+  }
+}
+
+function row([cycle, planned, sent, admitted, limited, state]: readonly (string | number)[]): string {
+  const right = (cell: string | number | undefined, width: number) => String(cell).padStart(width);
+  return `${right(cycle, WIDTHS.cycle)}${right(planned, WIDTHS.planned)}${right(sent, WIDTHS.sent)}${right(admitted, WIDTHS.admitted)}${right(limited, WIDTHS.limited)}  ${state}`;
 }

@@ -1,16 +1,121 @@
-// Owns `weir record`: the record of a machine, exported. Leaves fetching and checking it to record-run.ts.
-import { nodeCommand } from './node-command.js';
+// `weir record`: the record of a machine, exported to a file or standard output and verified on the way where that is asked for.
+import { once } from 'node:events';
+import * as fs from 'node:fs';
+import { readRecord } from '../api/record.js';
+import type { NodeClient } from '../client/node-client.js';
+import { rootKeyOf } from '../client/pin.js';
+import { ExportVerifier } from '../record/verify-export.js';
+import { Failure } from '../schema/failure.js';
+import { exitOfStop, interruptible } from './interrupt.js';
+import { nodeCommand, type Printed, slugArgument } from './node-command.js';
+import { NOT_HELD, type Verdict, verdictOf, wordsOf } from './verdict.js';
 
 export const recordCommand = nodeCommand({
   options: (yargs) =>
     yargs
-      .positional('slug', { type: 'string', demandOption: true, describe: 'slug of the machine' })
+      .positional('slug', slugArgument)
       .option('out', { type: 'string', requiresArg: true, describe: 'file for it (default: standard output)' })
       .option('verify', { type: 'boolean', default: false, describe: 'verify it against the pinned key on the way' })
       .example('$0 record edge-gateway --out edge.ndjson --verify', 'keep it, and know that it holds')
       .example('$0 record edge-gateway | jq .kind', 'its rows, for other programs'),
-  run: async (node, given) => {
-    const { exportRecord } = await import('./record-run.js');
-    return exportRecord(node, given);
-  },
+  run: (node, given) => exportRecord(node, given),
 });
+
+interface Given {
+  readonly slug: string;
+  readonly out?: string | undefined;
+  readonly verify: boolean;
+  readonly json: boolean;
+}
+
+/** Where the bytes go. A file comes into its place when it is whole. */
+interface Target {
+  write(chunk: Buffer): Promise<void> | void;
+  end(): void;
+  drop(): void;
+}
+
+/**
+ * @returns what to print beside the record itself; undefined for a record that went to standard output unverified
+ * @throws Failure `unwritable_folder`, and what the node refuses with
+ */
+async function exportRecord({ api, trusted: { pin } }: NodeClient, given: Given): Promise<Printed | undefined> {
+  const { slug, out, verify, json } = given;
+  const interrupt = interruptible();
+  const verifier = verify ? new ExportVerifier({ pinned: rootKeyOf(pin) }) : undefined;
+  try {
+    const ask = { params: { slug }, query: { format: 'ndjson' } } as const;
+    const body = await api.open(readRecord, ask, 'application/x-ndjson', interrupt.signal);
+    const target = out === undefined ? standardOutput : fileAt(out);
+    let bytes = 0;
+    try {
+      for await (const chunk of body) {
+        await target.write(chunk);
+        verifier?.bytes(chunk);
+        bytes += chunk.length;
+      }
+      target.end();
+    } catch (error) {
+      target.drop();
+      throw error;
+    }
+    const verdict = verifier && verdictOf(verifier.end(), pin);
+    if (out === undefined) {
+      if (verdict === undefined) return undefined;
+      process.stderr.write(`${wordsOf(verdict)}\n`);
+      if (!verdict.valid) process.exitCode = NOT_HELD;
+      return undefined;
+    }
+    return told(out, bytes, verdict, json);
+  } catch (error) {
+    if (!interrupt.signal.aborted) throw error;
+    process.stderr.write(
+      `weir: stopped before the record was whole${out === undefined ? '' : `; nothing is in ${out}`}\n`,
+    );
+    process.exitCode = exitOfStop() ?? 0;
+    return undefined;
+  } finally {
+    interrupt.release();
+  }
+}
+
+function told(file: string, bytes: number, verdict: Verdict | undefined, json: boolean): Printed {
+  const answer = { ok: true, file, bytes, ...(verdict === undefined ? {} : { verification: verdict }) };
+  const kept = `The record is in ${file}, ${bytes} bytes.`;
+  if (verdict === undefined) return { answer, words: kept };
+  return { answer, words: json ? '' : `${kept}\n${wordsOf(verdict)}`, exit: verdict.valid ? 0 : NOT_HELD };
+}
+
+const standardOutput: Target = {
+  write: (chunk) => (process.stdout.write(chunk) ? undefined : once(process.stdout, 'drain').then(() => {})),
+  end: () => {},
+  drop: () => {},
+};
+
+function fileAt(path: string): Target {
+  const draft = `${path}.part`;
+  const file = guarded(path, () => fs.openSync(draft, 'w', 0o666));
+  return {
+    write: (chunk) => guarded(path, () => void fs.writeSync(file, chunk)),
+    end: () =>
+      guarded(path, () => {
+        fs.fsyncSync(file);
+        fs.closeSync(file);
+        fs.renameSync(draft, path);
+      }),
+    drop: () => fs.rmSync(draft, { force: true }),
+  };
+}
+
+function guarded<Result>(path: string, work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    throw new Failure('unwritable_folder', {
+      what: `The record was not written to ${path}.`,
+      why: `${(error as Error).message}.`,
+      fix: 'Choose another place with --out, or make room on the disk.',
+      cause: error,
+    });
+  }
+}

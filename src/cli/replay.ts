@@ -14,13 +14,21 @@ import type { LogOptions } from '../traffic/log/options.js';
 import type { LogReading } from '../traffic/log/read.js';
 import { type TimeUnit, timeUnits } from '../traffic/log/unix.js';
 import type { GivenTo } from './command.js';
-import { CycleLines } from './cycle-lines.js';
-import { showDashes } from './dash.js';
 import { folderFor, printFindings } from './findings.js';
 import { interruptible } from './interrupt.js';
 import { liveOptionsOf } from './live-options.js';
-import { checkTop, jsonOption, noDefault, outOption, reportOption, topFlag, topOption } from './options.js';
-import { Progress } from './progress.js';
+import {
+  checkTop,
+  durationIn,
+  jsonOption,
+  noDefault,
+  outOption,
+  reportOption,
+  showDashes,
+  topFlag,
+  topOption,
+} from './options.js';
+import { CycleLines, Progress } from './progress.js';
 import { commandAgain } from './rerun-command.js';
 
 export const options = (yargs: Argv) =>
@@ -40,10 +48,10 @@ export const options = (yargs: Argv) =>
       describe: 'request events a window may hold',
     })
     .option('within', {
-      type: 'number',
-      default: 60,
+      type: 'string',
+      default: '60',
       requiresArg: true,
-      describe: 'length of the rolling window in cycles',
+      describe: 'length of the rolling window, in cycles or as 47s',
     })
     .option('cycle-ms', { type: 'number', default: 777, requiresArg: true, describe: 'length of a cycle in ms' })
     .option('format', {
@@ -95,17 +103,18 @@ type Given = GivenTo<typeof options>;
 
 export async function run(given: Given): Promise<void> {
   checkTop(given.top);
-  const plan = planContract(rateLimiter({ threshold: given.threshold, within: given.within }));
   if (!(Number.isInteger(given.cycleMs) && given.cycleMs >= 1 && given.cycleMs <= 86_400_000)) {
     throw new Failure('wrong_usage', {
       what: '--cycle-ms takes whole milliseconds from 1 to 86400000.',
-      fix: 'The length of a cycle is 777 unless told otherwise.',
+      fix: 'Leave it out for 777.',
     });
   }
+  const within = durationIn('within', given.within, given.cycleMs, 1);
+  const plan = planContract(rateLimiter({ threshold: given.threshold, within }));
   const log = logOptions(given);
   const name = nameOf(given.log);
   const { signal, release } = interruptible();
-  const id = `${given.threshold}-within-${given.within}`;
+  const id = `${given.threshold}-within-${within}`;
   const folder = await folderFor(given, { scenario: given.live ? `${name}-live` : name, id });
   const reading = new Progress(`reading ${name}`);
   const common = {
@@ -116,16 +125,16 @@ export async function run(given: Given): Promise<void> {
     signal,
     top: given.top,
     onRead: (done: number, total: number | undefined) =>
-      reading.tell(total === undefined ? undefined : done / total, `${Math.round(done / 1e6)} MB`),
+      reading.show(total === undefined ? undefined : done / total, `${Math.round(done / 1e6)} MB`),
   };
   const { readings, ...run } = given.live
     ? await runLive(given, common, reading)
     : await runVirtual(given, common, reading);
   release();
-  const told = { ...run, command: commandFor(given) };
-  const report = await folder?.write(told);
+  const reported = { ...run, command: commandFor(given) };
+  const report = await folder?.write(reported);
   if (!given.json) process.stdout.write(`${readings.map(readingText).join('\n')}\n\n`);
-  printFindings([told], [report], given);
+  printFindings([reported], [report], given);
 }
 
 function commandFor(given: Given): string {
@@ -161,7 +170,7 @@ async function runVirtual({ log }: Given, common: Common, reading: Progress): Pr
     ...common,
     onProgress: (cycle, last) => {
       reading.clear();
-      running.tell(undefined, `to cycle ${cycle} of ${last}`);
+      running.show(undefined, `to cycle ${cycle} of ${last}`);
     },
   });
   reading.clear();
@@ -181,12 +190,12 @@ async function runLive(given: Given, common: Common, reading: Progress): Promise
   const { liveReplay } = await import('../live/live-replay.js');
   const { observed, predicted, series, readings } = await liveReplay(given.log, {
     ...common,
-    ...liveOptionsOf({ ...given, key: undefined, timeout: undefined, connections: undefined }),
+    ...liveOptionsOf({ ...given, credential: undefined, key: undefined, timeout: undefined, connections: undefined }),
     cycleMs: given.cycleMs,
     speed: given.speed,
     onCycle: (line) => {
       reading.clear();
-      lines.tell(line);
+      lines.show(line);
     },
   });
   lines.clear();

@@ -48,7 +48,7 @@ export async function run(given: Given): Promise<void> {
       atATime: threads * 2,
       signal,
       replicate: (check, seed, replication) => pool.run({ check, seed, replication }),
-      onProgress: ({ check, done, total }) => progress.tell(done / total, check),
+      onProgress: ({ check, done, total }) => progress.show(done / total, check),
     });
     progress.clear();
     process.exitCode = result.held ? 0 : 1;

@@ -75,7 +75,7 @@ export async function run(given: Given): Promise<void> {
   const { logLevel: level, logRequests: requests, host, port, durability, trustProxy = [] } = given;
   const log = { level, requests, destination: process.stderr };
   const logger = createLog(log);
-  const onError = (err: unknown) => logger.error({ err }, 'a mistake of ours');
+  const onError = (err: unknown) => logger.error({ err }, 'internal error');
   const interrupt = interruptible();
   try {
     const { data, memory, cycleMs, rotateKey } = given;

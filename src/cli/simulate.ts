@@ -11,7 +11,17 @@ import { type Run, simulate } from '../simulate/simulate.js';
 import type { GivenTo } from './command.js';
 import { folderFor, printFindings } from './findings.js';
 import { interruptible } from './interrupt.js';
-import { checkSeed, checkTop, jsonOption, noDefault, outOption, reportOption, topFlag, topOption } from './options.js';
+import {
+  checkSeed,
+  checkTop,
+  durationIn,
+  jsonOption,
+  noDefault,
+  outOption,
+  reportOption,
+  topFlag,
+  topOption,
+} from './options.js';
 import { Progress } from './progress.js';
 import { commandAgain } from './rerun-command.js';
 import { terminalAtHand } from './terminal.js';
@@ -43,9 +53,9 @@ export const options = (yargs: Argv) =>
       describe: 'write every message between actors to this file (NDJSON), and a diagram of a short run beside it',
     })
     .option('until', {
-      type: 'number',
+      type: 'string',
       requiresArg: true,
-      describe: 'stop at the end of this cycle, and show what every actor is doing',
+      describe: 'stop at the end of this cycle (120, or 93s from the start), and show what every actor is doing',
     })
     .option('out', outOption)
     .option('report', reportOption)
@@ -109,8 +119,6 @@ function checkArguments({ scenario, trace, replications, threads, until, seed, t
     refuse('--threads takes a whole number from 1 to 1024.', 'Leave it out for one a core.');
   if (replications !== undefined && until !== undefined)
     refuse('--until cannot be combined with --replications.', 'Shorten the duration of the scenario instead.');
-  if (until !== undefined && !(Number.isInteger(until) && until >= 0))
-    refuse('--until takes a cycle, counted from 0.', 'For example --until 120.');
   checkSeed(seed);
   checkTop(top);
 }
@@ -123,10 +131,10 @@ async function runOne(path: string, scenario: LoadedScenario, given: Given, sign
     signal,
     top: given.top,
     ...(given.seed === undefined ? {} : { seed: given.seed }),
-    ...(given.until === undefined ? {} : { untilCycle: given.until }),
+    ...(given.until === undefined ? {} : { untilCycle: durationIn('until', given.until, scenario.cycleMs) }),
     ...(tracer === undefined ? {} : { inspect: tracer.trace.inspect }),
     onProgress: (cycle, last) =>
-      progress.tell(
+      progress.show(
         (cycle - scenario.startCycle) / Math.max(1, last - scenario.startCycle),
         `cycle ${cycle - scenario.startCycle}`,
       ),
@@ -150,7 +158,7 @@ async function replicated(path: string, run: Run, given: Given, signal: AbortSig
     n: given.replications ?? 0,
     signal,
     ...(given.threads === undefined ? {} : { threads: given.threads }),
-    onProgress: (done, n) => progress.tell(done / n, `${done} of ${n}`),
+    onProgress: (done, n) => progress.show(done / n, `${done} of ${n}`),
   });
   progress.clear();
   if (found === undefined) return run;

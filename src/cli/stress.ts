@@ -45,7 +45,7 @@ export async function run(given: Given): Promise<void> {
     ...(seconds === undefined ? {} : { seconds }),
     ...(rounds === undefined ? {} : { rounds }),
     ...(given.p99 === undefined ? {} : { p99Ms: parseTimeMs(given.p99, CYCLE_MS, '--p99', 1) }),
-    onStep: (step) => progress.tell(undefined, step),
+    onStep: (step) => progress.show(undefined, step),
   });
   progress.clear();
   release();

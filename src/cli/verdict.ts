@@ -4,7 +4,7 @@ import type { Pin } from '../client/nodes-folder.js';
 import { lastCycleOf } from '../client/pin.js';
 import { readable } from '../client/refusal.js';
 import type { Verification } from '../record/verification.js';
-import { facts, plural } from './table.js';
+import { facts, plural } from './terminal.js';
 
 export type Verdict = Verification & { readonly ok: true };
 

@@ -2,18 +2,16 @@
 
 import * as fs from 'node:fs';
 import type { Argv } from 'yargs';
-import { baseUrlFrom, DEFAULT_URL } from '../client/base-url.js';
-import { NodeFolder, type Pin } from '../client/nodes-folder.js';
+import { baseUrlFrom, DEFAULT_URL, NodeFolder, type Pin } from '../client/nodes-folder.js';
 import { rootKeyOf } from '../client/pin.js';
 import { isRawKey } from '../record/signing.js';
 import type { Verification } from '../record/verification.js';
 import { ExportVerifier, isFingerprint, trustIn } from '../record/verify-export.js';
 import { Failure } from '../schema/failure.js';
 import type { GivenTo } from './command.js';
-import { showDash } from './dash.js';
 import { usageFailure } from './ending.js';
-import { tell } from './node-command.js';
-import { jsonOption } from './options.js';
+import { print } from './node-command.js';
+import { jsonOption, showDash } from './options.js';
 import { NOT_HELD, verdictOf, wordsOf } from './verdict.js';
 
 export const options = (yargs: Argv) =>
@@ -24,11 +22,13 @@ export const options = (yargs: Argv) =>
       coerce: showDash,
       describe: 'exported file; - for standard input',
     })
-    .option('key', {
+    .option('pin', {
       type: 'string',
       requiresArg: true,
       describe: 'public key of the node: a PEM file, base64, or a fingerprint (default: the pinned one)',
     })
+    .option('key', { type: 'string', requiresArg: true, hidden: true })
+    .conflicts('pin', 'key')
     .option('url', {
       type: 'string',
       requiresArg: true,
@@ -36,7 +36,7 @@ export const options = (yargs: Argv) =>
     })
     .option('json', jsonOption)
     .example('$0 verify edge.ndjson', 'against the key that was pinned on first use')
-    .example('$0 verify edge.ndjson --key SHA256:…', 'against a fingerprint')
+    .example('$0 verify edge.ndjson --pin SHA256:…', 'against a fingerprint')
     .example('$0 record edge-gateway | $0 verify -', 'without a file');
 
 type Given = GivenTo<typeof options>;
@@ -49,10 +49,10 @@ type Trusted =
 
 /** @throws Failure `unreadable_file`, `wrong_usage`, `invalid_input` for a key that is none */
 export async function run(given: Given): Promise<void> {
-  const { record, key, url, json } = given;
-  const trusted = key === undefined ? pinnedFor(url ?? (process.env['WEIR_URL'] || DEFAULT_URL)) : trustedFrom(key);
+  const { record, pin = given.key, url, json } = given;
+  const trusted = pin === undefined ? pinnedFor(url ?? (process.env['WEIR_URL'] || DEFAULT_URL)) : trustedFrom(pin);
   const verdict = verdictOf(await walk(record, trusted), trusted.kind === 'pin' ? trusted.pin : undefined);
-  tell({ answer: verdict, words: wordsOf(verdict), exit: verdict.valid ? 0 : NOT_HELD }, json);
+  print({ answer: verdict, words: wordsOf(verdict), exit: verdict.valid ? 0 : NOT_HELD }, json);
 }
 
 function pinnedFor(url: string): Trusted {
@@ -71,7 +71,7 @@ function contentOf(path: string): string {
     return fs.readFileSync(path, 'utf8').trim();
   } catch (error) {
     throw usageFailure(
-      `--key takes a PEM file, a key in base64 or a fingerprint (SHA256:…), and ${path} cannot be read as a file: ${(error as Error).message}.`,
+      `--pin takes a PEM file, a key in base64 or a fingerprint (SHA256:…), and ${path} cannot be read as a file: ${(error as Error).message}.`,
     );
   }
 }

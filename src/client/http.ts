@@ -1,20 +1,18 @@
-// Owns one exchange with a node over HTTP, and what can go wrong on the way: nobody there, no answer, an answer that is none.
-// Leaves which exchanges there are to api.ts, trust in the node to pin.ts.
+// One exchange with a node over HTTP, and what can go wrong on the way: no node there, no answer, an answer that cannot be read.
 import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher, request } from 'undici';
 import { Failure } from '../schema/failure.js';
 import { VERSION } from '../version.js';
 import { readable, refusalFrom } from './refusal.js';
 
-export type Query = Readonly<Record<string, string | number | undefined>>;
-
 export interface Ask {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** Behind the base address, with its parts encoded. */
   readonly path: string;
-  readonly query?: Query;
+  /** Fields that are undefined are not sent. */
+  readonly query?: Readonly<Record<string, unknown>>;
   /** Sent as JSON. */
-  readonly body?: object;
+  readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -25,17 +23,11 @@ export interface Answer {
   readonly body: unknown;
 }
 
-/** An answer that is read as it comes. */
-export interface OpenAnswer {
-  readonly headers: Answer['headers'];
-  readonly body: Readable;
-}
-
-/** How long a connection may take, and how long nothing may come on it, in ms. A node shows every 10 s that a stream lives. */
+/** How long connecting may take, and how long an answer may be silent, in ms. A node sends a comment on a stream every 10 s. */
 const CONNECT_MS = 5_000;
 const SILENCE_MS = 30_000;
 
-/** No answer that is read as a whole comes near this. */
+/** Far above any answer that is read as a whole. */
 const LONGEST_ANSWER_BYTES = 64 << 20;
 
 export class Connection {
@@ -59,11 +51,11 @@ export class Connection {
   }
 
   /**
-   * Asks for something that is read as it comes.
+   * Asks for an answer that is read piece by piece; breaking off, the iteration throws `node_unreachable`.
    * @param signal ends the answer
    * @throws Failure `node_unreachable`, `answer_unreadable`, and what the node refuses with
    */
-  async open(ask: Ask, type: string, signal?: AbortSignal): Promise<OpenAnswer> {
+  async open(ask: Ask, type: string, signal?: AbortSignal): Promise<AsyncIterable<Buffer>> {
     const { statusCode: status, headers, body } = await this.#send(ask, signal);
     if (status !== 200) {
       const text = await this.#textOf(body);
@@ -73,12 +65,7 @@ export class Connection {
       body.destroy();
       throw this.#notJson(`It is ${String(headers['content-type'] ?? 'of no type')} and not ${type}.`);
     }
-    return { headers, body };
-  }
-
-  /** What the reading of an open answer broke off with, in words. */
-  broken(error: unknown): Failure {
-    return this.#unreachable(error);
+    return this.#piecesOf(body);
   }
 
   close(): Promise<void> {
@@ -111,17 +98,21 @@ export class Connection {
     }
   }
 
+  async *#piecesOf(body: Readable): AsyncGenerator<Buffer> {
+    try {
+      for await (const piece of body) yield piece as Buffer;
+    } catch (error) {
+      throw this.#unreachable(error);
+    }
+  }
+
   async #textOf(body: Readable): Promise<string> {
     const chunks: Buffer[] = [];
     let bytes = 0;
-    try {
-      for await (const chunk of body) {
-        chunks.push(chunk as Buffer);
-        bytes += (chunk as Buffer).length;
-        if (bytes > LONGEST_ANSWER_BYTES) throw this.#notJson(`It is longer than ${LONGEST_ANSWER_BYTES} bytes.`);
-      }
-    } catch (error) {
-      throw error instanceof Failure ? error : this.#unreachable(error);
+    for await (const chunk of this.#piecesOf(body)) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes > LONGEST_ANSWER_BYTES) throw this.#notJson(`It is longer than ${LONGEST_ANSWER_BYTES} bytes.`);
     }
     return Buffer.concat(chunks).toString('utf8');
   }
@@ -149,11 +140,11 @@ export class Connection {
   #unreachable(error: unknown): Failure {
     if (error instanceof Failure) return error;
     const { code, message, name } = error as NodeJS.ErrnoException;
-    if (name === 'HTTPParserError') return this.#notJson('What answers there does not speak HTTP.');
+    if (name === 'HTTPParserError') return this.#notJson('The answer is not HTTP.');
     return new Failure('node_unreachable', {
       what: `The node at ${this.url} could not be reached.`,
       why: reasonOf(code, message),
-      fix: 'Start it with `weir serve`, or say where it is with --url or WEIR_URL.',
+      fix: 'Start it with `weir serve`, or give its address with --url or WEIR_URL.',
       cause: error,
     });
   }
@@ -162,15 +153,15 @@ export class Connection {
 function reasonOf(code: string | undefined, message: string): string {
   switch (code) {
     case 'ECONNREFUSED':
-      return 'Nobody listens there (ECONNREFUSED).';
+      return 'No program listens on that address (ECONNREFUSED).';
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
       return `Its name is not known (${code}).`;
     case 'UND_ERR_CONNECT_TIMEOUT':
-      return `No connection came about within ${CONNECT_MS / 1000} s.`;
+      return `No connection was made within ${CONNECT_MS / 1000} s.`;
     case 'UND_ERR_HEADERS_TIMEOUT':
     case 'UND_ERR_BODY_TIMEOUT':
-      return `Nothing came for ${SILENCE_MS / 1000} s.`;
+      return `Nothing was received for ${SILENCE_MS / 1000} s.`;
     case 'UND_ERR_SOCKET':
     case 'ECONNRESET':
     case 'UND_ERR_ABORTED':

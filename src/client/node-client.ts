@@ -1,23 +1,21 @@
-// Owns a node as a command knows it: reached, its key held against the pinned one, spoken to with the credentials kept for it.
-// Leaves asking to api.ts, trust to pin.ts.
-
-import { usageFailure } from '../cli/ending.js';
+// A connection to a node as a person has it: reached, its key compared with the pinned one, asked with the credentials kept for it.
+import { publicKey } from '../api/node.js';
+import { Failure } from '../schema/failure.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { WallClock } from '../time/wall.js';
-import { Api, type Credentials } from './api.js';
-import { baseUrlFrom } from './base-url.js';
+import { ApiClient, type Credentials } from './api-client.js';
 import { Connection } from './http.js';
-import { NodeFolder } from './nodes-folder.js';
+import { baseUrlFrom, NodeFolder } from './nodes-folder.js';
 import { shortOf, type Trust, trust } from './pin.js';
 
 export interface NodeClient {
   /** The base address, without a slash at its end. */
   readonly url: string;
-  readonly api: Api;
-  /** The same with nothing that says who asks. */
-  readonly anyone: Api;
-  /** The same with the session that is kept, whatever key there is. */
-  readonly withSession: Api;
+  readonly api: ApiClient;
+  /** The same without credentials. */
+  readonly anyone: ApiClient;
+  /** The same with the kept session, even where a key is kept, too. */
+  readonly withSession: ApiClient;
   readonly folder: NodeFolder;
   readonly trusted: Trust;
   readonly clock: WallClock;
@@ -25,7 +23,7 @@ export interface NodeClient {
 }
 
 /**
- * @param given the address and the key as the person gave them; without a key the one that is kept
+ * @param given the address and the key as the person gave them; without a key the kept one
  * @throws Failure `wrong_usage`, `node_unreachable`, `key_changed`
  */
 export async function connect({
@@ -41,8 +39,8 @@ export async function connect({
   const credentials = credentialsFrom(key, folder);
   const connection = new Connection(url);
   try {
-    const anyone = new Api(connection);
-    const { public_key, successions = [] } = await anyone.publicKey();
+    const anyone = new ApiClient(connection);
+    const { public_key, successions } = await anyone.call(publicKey);
     const trusted = trust(url, { public_key, successions }, folder, new Date(clock.now()).toISOString());
     return {
       url,
@@ -50,8 +48,8 @@ export async function connect({
       clock,
       trusted,
       anyone,
-      api: new Api(connection, credentials),
-      withSession: new Api(connection, sessionFrom(folder)),
+      api: new ApiClient(connection, credentials),
+      withSession: new ApiClient(connection, sessionFrom(folder)),
       close: () => connection.close(),
     };
   } catch (error) {
@@ -60,7 +58,7 @@ export async function connect({
   }
 }
 
-/** What a person should know about the key of the node; undefined when it is the one that was there before. */
+/** What a person should know about the key of the node; undefined if it is the same as before. */
 export function trustNote({ trusted, url, folder }: NodeClient): string | undefined {
   const { pin } = trusted;
   switch (trusted.kind) {
@@ -69,7 +67,7 @@ export function trustNote({ trusted, url, folder }: NodeClient): string | undefi
     case 'first':
       return `pinned the key of ${url} on first use: ${shortOf(pin.public_key)}\n  Compare it with what the node printed at its start; it is kept in ${folder.pin.path}.`;
     case 'succeeded':
-      return `the node at ${url} has a new key, named by the pinned one: ${shortOf(pin.successions.at(-1)?.next ?? pin.public_key)} follows ${trusted.previous}.`;
+      return `the node at ${url} has a new key, signed by the pinned one: ${shortOf(pin.successions.at(-1)?.next ?? pin.public_key)} follows ${trusted.previous}.`;
   }
 }
 
@@ -77,7 +75,10 @@ function credentialsFrom(given: string | undefined, folder: NodeFolder): Credent
   const key = given ?? folder.key.read()?.key;
   if (key === undefined) return sessionFrom(folder);
   if (!/^[\x21-\x7e]+$/.test(key))
-    throw usageFailure('A key is one word of printable ASCII, as `weir mint` prints it.');
+    throw new Failure('wrong_usage', {
+      what: 'A key is one word of printable ASCII.',
+      fix: 'Give it as `weir mint` prints it.',
+    });
   return { authorization: `Bearer ${key}` };
 }
 

@@ -1,5 +1,4 @@
-// Owns what a person's own folder keeps about nodes: for each address the key that was pinned and the credentials that were given.
-// Leaves when to trust a key to pin.ts, writing safely to private-file.ts.
+// What a person's own folder keeps about nodes: for each address the key that was pinned and the credentials that were given.
 //
 //   ~/.config/weir/                          $WEIR_CONFIG, else $XDG_CONFIG_HOME/weir
 //     127.0.0.1_7770-0f1e2d3c/               one folder an address, so that two commands never write to the same file for two nodes
@@ -16,6 +15,8 @@ import { reader, SuccessionShape } from '../record/shape.js';
 import { Failure } from '../schema/failure.js';
 import { Type } from '../schema/json-schema.js';
 import { readPrivate, writePrivate } from '../store/private-file.js';
+
+export const DEFAULT_URL = 'http://127.0.0.1:7770';
 
 const Pin = Type.Object({
   url: Type.String(),
@@ -74,10 +75,14 @@ export class NodeFolder {
 
 /** One JSON file of a known shape. */
 class KeptFile<S extends TSchema> {
+  readonly #shape: S;
+
   constructor(
     readonly path: string,
-    private readonly shape: S,
-  ) {}
+    shape: S,
+  ) {
+    this.#shape = shape;
+  }
 
   get exists(): boolean {
     return existsSync(this.path);
@@ -87,7 +92,7 @@ class KeptFile<S extends TSchema> {
   read(): Static<S> | undefined {
     const text = readPrivate(this.path);
     if (text === undefined) return undefined;
-    const read = reader(this.shape)(parsed(text));
+    const read = reader(this.#shape)(parsed(text));
     if ('value' in read) return read.value;
     throw new Failure('unreadable_file', {
       what: `The file ${this.path} cannot be read.`,
@@ -120,4 +125,21 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * The base address of a node in one form, since keys are pinned by it.
+ * @param given for example `http://127.0.0.1:7770`, or `https://example.org/weir` for a node behind a path
+ * @returns the same without a slash at its end
+ * @throws Failure `wrong_usage`
+ */
+export function baseUrlFrom(given: string): string {
+  const refuse = (what: string, fix = `For example ${DEFAULT_URL}.`) => new Failure('wrong_usage', { what, fix });
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:'))
+    throw refuse(`--url takes the address of a node, and not "${given}".`);
+  if (url.username !== '' || url.password !== '')
+    throw refuse('--url takes no name and password.', 'Give the key with --credential.');
+  if (url.search !== '' || url.hash !== '') throw refuse('--url takes an address without ? and #.');
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }

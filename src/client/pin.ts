@@ -1,5 +1,5 @@
-// Owns trust on first use: the key of a node is pinned when it is first seen, and from then on only that key, or one that it has
-// named itself, is taken. Leaves keeping pins to nodes-folder.ts, what a succession is to record/key-ring.ts.
+// Trust on first use: the key of a node is pinned when it is first seen; from then on only that key, or one that it has named by its
+// signature, is accepted.
 //
 //   first      A shown, nothing pinned        ─► A is pinned
 //   later      A shown                        ─► as before

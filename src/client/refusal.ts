@@ -1,11 +1,10 @@
-// Owns what a node refuses with, as a failure of the command: the same code, the same words, an exit code for who asked.
-// Leaves printing to ending.ts.
+// What a node refuses with, as a failure of the command: the same code, the same words, an exit code for the command line.
 
 import { reader } from '../record/shape.js';
 import { catalogue, Failure, type FailureCode } from '../schema/failure.js';
 import { Type } from '../schema/json-schema.js';
 
-/** The exit code for a node that could not do its part, whatever kept it. */
+/** The exit code for a failure of the node. */
 const NODE_FAILED = 5;
 
 const readProblem = reader(
@@ -17,8 +16,8 @@ const readProblem = reader(
   }),
 );
 
-/** A failure that a node has told: the exit code says whether it was for who asked, or for the node. */
-export class Refusal extends Failure {
+/** A failure that a node answered with. Its exit code says whether the cause lies with the caller or with the node. */
+class Refusal extends Failure {
   constructor(
     code: FailureCode,
     parts: ConstructorParameters<typeof Failure>[1],
@@ -32,7 +31,7 @@ export class Refusal extends Failure {
   }
 }
 
-/** What an answer other than the wanted one says. */
+/** The failure that an answer other than the expected one reports. */
 export function refusalFrom(
   { status, body }: { readonly status: number; readonly body: unknown },
   url: string,
@@ -68,7 +67,7 @@ function partsOf(detail: string): { readonly what: string; readonly why?: string
   return { what: sentences[0]!, why: sentences.slice(1, -1).join(' '), fix: sentences.at(-1)! };
 }
 
-/** Text of a stranger on one line, without anything that a terminal would obey. */
+/** Foreign text on one line, without anything that a terminal would obey. */
 export function readable(text: string): string {
   return text.replace(/[\p{C}\u2028\u2029]/gu, '\u00b7');
 }

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { commands, nameOf, nodeCommands } from '../../src/cli/commands.js';
 import { parserFor } from '../../src/cli/parser.js';
-import { Progress } from '../../src/cli/progress.js';
 import { Failure } from '../../src/schema/failure.js';
 import { weir } from './command-line.js';
 
@@ -45,22 +44,6 @@ describe('help', () => {
     expect(failure).toMatchObject({ code: 'wrong_usage' });
     const { what, fix } = failure as Failure;
     expect(`${what} ${fix}`).toContain(guess);
-  });
-});
-
-describe('progress', () => {
-  it('is shown on a terminal only, and leaves nothing behind', () => {
-    const written: string[] = [];
-    const out = (isTTY: boolean) => ({ isTTY, columns: 40, write: (text: string) => written.push(text) });
-    const piped = new Progress('run', out(false));
-    piped.tell(0.5);
-    piped.clear();
-    expect(written).toEqual([]);
-    const shown = new Progress('run', out(true));
-    shown.tell(0.5, 'cycle 7');
-    shown.tell(0.5, 'cycle 7');
-    shown.clear();
-    expect(written).toEqual(['\r\u001b[2Krun [============            ]  50 % cy', '\r\u001b[2K']);
   });
 });
 

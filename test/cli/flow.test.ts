@@ -90,7 +90,7 @@ describe('from nothing to a verified record', () => {
     const file = join(folder, 'curled.ndjson');
     await curl(...authorized, '-o', file, `${node.url}/api/chain/curled/state?format=ndjson`);
     const key64 = JSON.parse((await curl(`${node.url}/api/updates/pubkey`)).out).public_key;
-    const verified = await weir(['verify', file, '--key', key64, '--json'], { WEIR_CONFIG: folder });
+    const verified = await weir(['verify', file, '--pin', key64, '--json'], { WEIR_CONFIG: folder });
 
     const { admitted, limited } = JSON.parse(answers.out);
     const { valid, rows, checkpoint } = JSON.parse(verified.out);

@@ -42,9 +42,9 @@ describe('the key of a node', () => {
     const checks = await Promise.all([
       weir(['verify', older!, '--json'], env),
       weir(['verify', later!, '--json'], env),
-      weir(['verify', later!, '--key', first.fingerprint, '--json'], env),
-      weir(['verify', later!, '--key', second.fingerprint, '--json'], env),
-      weir(['verify', older!, '--key', second.fingerprint, '--json'], env),
+      weir(['verify', later!, '--pin', first.fingerprint, '--json'], env),
+      weir(['verify', later!, '--pin', second.fingerprint, '--json'], env),
+      weir(['verify', older!, '--pin', second.fingerprint, '--json'], env),
     ]);
     expect([
       followed.code,

@@ -31,7 +31,7 @@ describe('a command that is refused', () => {
     ['machine create edge', 'slug_taken', 2],
     ['machine show nope', 'machine_not_found', 2],
     ['machine show ..', 'wrong_usage', 2],
-    ['machine show edge --key wrong', 'credential_invalid', 2],
+    ['machine show edge --credential wrong', 'credential_invalid', 2],
     ['deploy edge --threshold 0', 'invalid_input', 2],
     ['deploy edge --definition /nowhere.json', 'unreadable_file', 2],
     ['deploy edge --definition x --within 3', 'wrong_usage', 2],
@@ -63,7 +63,7 @@ describe('a command that is refused', () => {
   });
 
   it('tells a person what, why and what to do, and no stack', async () => {
-    const { code, out, err } = await weir(['machine', 'list', '--key', 'wrong'], env);
+    const { code, out, err } = await weir(['machine', 'list', '--credential', 'wrong'], env);
     expect({ code, out, err }).toEqual({
       code: 2,
       out: '',

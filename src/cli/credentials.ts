@@ -1,0 +1,59 @@
+// `weir mint` and `weir session`: a free key, and the session that it can be exchanged for. Both are kept for later commands.
+import { endSession, mintKey, openSession } from '../api/node.js';
+import { usageFailure } from './ending.js';
+import { nodeCommand } from './node-command.js';
+import { facts } from './terminal.js';
+
+export const mintCommand = nodeCommand({
+  options: (yargs) =>
+    yargs
+      .option('keep', {
+        type: 'boolean',
+        default: true,
+        describe: 'keep it in your own folder; --no-keep only prints it',
+      })
+      .example('$0 mint', 'then `weir machine create edge-gateway` works without a key')
+      .example('$0 mint --no-keep --json', 'for a program that keeps keys by itself'),
+  run: async ({ anyone, folder, url }, { keep }) => {
+    const answer = await anyone.call(mintKey);
+    const { key, key_id, owner, expires_at } = answer;
+    const aside = keep ? folder.replaceKey({ url, key, key_id, owner, expires_at }) : undefined;
+    const words = facts([
+      ['key', key],
+      ['id', key_id],
+      ['owner', owner],
+      ['expires', expires_at],
+      ['kept in', keep ? folder.key.path : 'no file: it is not shown again'],
+    ]);
+    const note = aside && `the key kept before is now in ${aside}; the machines it made open with no other.`;
+    return { answer, words, note };
+  },
+});
+
+export const sessionCommand = nodeCommand({
+  options: (yargs) =>
+    yargs
+      .option('end', { type: 'boolean', default: false, describe: 'end the kept session' })
+      .example('$0 session', 'prints the cookie, for curl and browsers')
+      .example('$0 session --end', 'the cookie opens nothing from now on'),
+  run: async ({ api, withSession, folder, url }, { end }) => {
+    if (end) {
+      if (!folder.session.exists) throw usageFailure(`No session of ${url} is kept.`);
+      await withSession.call(endSession);
+      folder.session.remove();
+      return { answer: { ok: true }, words: 'The session is over.' };
+    }
+    const { body: session, headers } = await api.exchange(openSession);
+    const [setCookie = ''] = [headers['set-cookie'] ?? ''].flat();
+    const cookie = setCookie.split(';', 1)[0]!;
+    const { owner, expires_at } = session;
+    folder.session.write({ url, cookie, owner, expires_at });
+    const words = facts([
+      ['cookie', cookie],
+      ['owner', owner],
+      ['expires', expires_at],
+      ['kept in', folder.session.path],
+    ]);
+    return { answer: { ...session, cookie }, words };
+  },
+});

@@ -1,0 +1,71 @@
+// `weir event` and `weir gate`: events counted in the contracts of a machine, and one request decided.
+import { countOne, gateByPost } from '../api/events.js';
+import { contractOf, contractOption, waitOf } from './contracts.js';
+import { nodeCommand, slugArgument } from './node-command.js';
+import { table } from './terminal.js';
+
+export const eventCommand = nodeCommand({
+  options: (yargs) =>
+    yargs
+      .positional('slug', slugArgument)
+      .option('type', { type: 'string', default: 'request', requiresArg: true, describe: 'kind of event' })
+      .option('count', { type: 'number', requiresArg: true, describe: 'how many (default: 1)' })
+      .option('cycle', {
+        type: 'number',
+        requiresArg: true,
+        describe: 'the cycle in which they happened (default: the running one)',
+      })
+      .option('contract', {
+        type: 'string',
+        requiresArg: true,
+        describe: 'only this contract (default: all that listen)',
+      })
+      .example('$0 event edge-gateway', 'one request')
+      .example('$0 event edge-gateway --count 101', 'a burst'),
+  run: async ({ api }, { slug, type, count, cycle, contract }) => {
+    const answer = await api.call(countOne, {
+      params: { slug },
+      body: {
+        type,
+        count,
+        cycle,
+        contract_id: contract,
+      },
+    });
+    const heads = ['contract', 'state', 'admitted', 'limited', 'count', 'threshold', 'remaining', 'again in'];
+    const rows = answer.contracts.map((one) => [
+      one.id,
+      one.state,
+      one.admitted,
+      one.limited,
+      one.count,
+      one.threshold,
+      one.remaining,
+      waitOf(one.retry_after_cycles),
+    ]);
+    return { answer, words: `cycle ${answer.cycle}\n${table(heads, rows)}` };
+  },
+});
+
+const LIMITED = 1;
+
+export const gateCommand = nodeCommand({
+  options: (yargs) =>
+    yargs
+      .positional('slug', slugArgument)
+      .option('contract', contractOption)
+      .option('peek', { type: 'boolean', default: false, describe: 'show how it would be decided, and count nothing' })
+      .example('$0 gate edge-gateway && ./send-it', 'in a script')
+      .example('$0 gate edge-gateway --peek', 'is there room?'),
+  run: async ({ api }, { slug, contract, peek }) => {
+    const answer = await api.call(gateByPost, {
+      params: { slug, contract_id: await contractOf(api, slug, contract) },
+      query: { peek: peek || undefined },
+    });
+    const { decision, state, count, threshold, retry_after_cycles } = answer;
+    const limit = threshold === undefined ? '' : ` of ${threshold}`;
+    const again = decision === 'limited' ? `; try again: ${waitOf(retry_after_cycles)}` : '';
+    const words = `${decision}: ${state}, ${count}${limit} in the window${again}`;
+    return { answer, words, exit: decision === 'limited' ? LIMITED : 0 };
+  },
+});

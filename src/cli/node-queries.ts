@@ -1,0 +1,48 @@
+// `weir clock`, `weir endpoints`, `weir active`: what a node says about itself to anyone.
+import { listActive } from '../api/machines.js';
+import { listEndpoints, tellCycle } from '../api/node.js';
+import { cyclesOf, nodeCommand } from './node-command.js';
+import { table } from './terminal.js';
+
+export const clockCommand = nodeCommand({
+  options: (yargs) => yargs.example('$0 clock', 'and when the next cycle begins'),
+  run: async ({ anyone }) => {
+    const answer = await anyone.call(tellCycle);
+    const { cycle, cycle_ms, next_cycle_in_ms } = answer;
+    const words = `cycle ${cycle}, of ${cycle_ms} ms; the next one begins in ${Math.ceil(next_cycle_in_ms)} ms`;
+    return { answer, words };
+  },
+});
+
+export const endpointsCommand = nodeCommand({
+  options: (yargs) => yargs.example('$0 endpoints', 'with who may ask, and what for'),
+  run: async ({ anyone }) => {
+    const answer = await anyone.call(listEndpoints);
+    const rows = answer.endpoints.map(({ method, path, auth, summary }) => [method, path, auth, summary]);
+    return { answer, words: table(['method', 'path', 'who', 'what'], rows) };
+  },
+});
+
+export const activeCommand = nodeCommand({
+  options: (yargs) =>
+    yargs
+      .option('cycles', {
+        type: 'string',
+        requiresArg: true,
+        describe: 'length of the window, for example 60 or 47s (default: 60 cycles)',
+      })
+      .option('limit', { type: 'number', requiresArg: true, describe: 'most machines to list (default: 10)' })
+      .example('$0 active', 'within the last 60 cycles')
+      .example('$0 active --cycles 45m --limit 3', 'the three busiest of the last 45 minutes'),
+  run: async (node, { cycles: within, limit }) => {
+    const cycles = await cyclesOf(node, within, 'cycles');
+    const answer = await node.anyone.call(listActive, { query: { cycles, limit } });
+    const { window_cycles, cycle, machines } = answer;
+    const rows = machines.map((one) => [one.slug, one.transitions, cycle - one.last_transition_cycle, one.contracts]);
+    const words =
+      rows.length === 0
+        ? `No public machine has moved within ${window_cycles} cycles.`
+        : table(['machine', 'transitions', 'cycles ago', 'contracts'], rows);
+    return { answer, words };
+  },
+});
