@@ -30,6 +30,7 @@ export { type LoadOptions, load } from './live/load.js';
 export type { LoadResult } from './live/result.js';
 export type { FindOperator, Operator } from './operator/operator.js';
 export { OperatorRegistry, standardOperators } from './operator/registry.js';
+export type { CycleRow, RowTransition, RunShape } from './outcome/cycle-row.js';
 export { differencesBetween as compare } from './outcome/differences.js';
 export { type Difference, Outcome } from './outcome/schema.js';
 export type { Timeline } from './outcome/timeline.js';
@@ -41,7 +42,17 @@ export { reportText } from './report/text.js';
 export { type LoadedScenario, loadScenario, parseScenario, type ScenarioObject } from './scenario/load.js';
 export { Scenario } from './scenario/schema.js';
 export type { FailureCode, Fault } from './schema/failure.js';
-export { type Run, type SimulateOptions, simulate } from './simulate/simulate.js';
+export { type Run, type SimulateOptions, simulate, simulate$ } from './simulate/simulate.js';
+export {
+  type CountOptions,
+  type CycleCounts,
+  countsByCycle,
+  decide,
+  replay$,
+  rollingWindow,
+  type StreamedRequest,
+  type WindowCounts,
+} from './simulate/stream.js';
 export type { ArrivalFunction } from './traffic/arrival/custom.js';
 export { VERSION } from './version.js';
 export {
