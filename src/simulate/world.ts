@@ -8,10 +8,8 @@
 // Work grows with requests and transitions: a contract is looked at when one comes, and once more when it leaves the window.
 import { type Observable, Subject } from 'rxjs';
 import type { Inspect } from '../actor/contract-actor.js';
-import { Chain } from '../host/chain.js';
-import { Contract } from '../host/contract.js';
-import { Ledger } from '../host/ledger.js';
-import { Recorder } from '../host/recorder.js';
+import { Contract, type HostParts } from '../host/contract.js';
+import { Chain, Ledger } from '../host/ledger.js';
 import { Wakes } from '../host/wakes.js';
 import type { Plan } from '../limiter/plan.js';
 import { SUBSTRATE } from '../operator/ko42.js';
@@ -55,8 +53,7 @@ export class World {
   onMove: ((contract: number, admits: boolean) => void) | undefined;
   readonly #plan: Plan;
   readonly #machine = new Chain('simulation');
-  readonly #wakes: Wakes;
-  readonly #recorder: Recorder;
+  readonly #parts: HostParts;
   readonly #names: string[] = [];
   readonly #contracts: Contract[] = [];
   readonly #indexes = new Map<string, number>();
@@ -76,8 +73,7 @@ export class World {
     this.#plan = plan;
     const store = new RowlessStore();
     const ledger = new Ledger(this.clock, store);
-    this.#wakes = new Wakes(this.clock);
-    this.#recorder = new Recorder({ ledger, wakes: this.#wakes, store, keepsStates: false, inspect });
+    this.#parts = { ledger, wakes: new Wakes(this.clock), store, keepsStates: false, inspect, changed: [] };
     this.names = this.#names;
     this.contracts = this.#contracts;
     this.run = shapeOf(this.#names, plan);
@@ -102,8 +98,8 @@ export class World {
       createdCycle: cycle,
       firstFireCycle: cycle + 1,
     };
-    const contract = new Contract(image, this.#plan, this.#machine, cycle, this.#recorder);
-    this.#wakes.schedule(contract);
+    const contract = new Contract(image, this.#plan, this.#machine, cycle, this.#parts);
+    this.#parts.wakes.schedule(contract);
     this.#indexes.set(contract.id, index);
     this.#contracts.push(contract);
     this.#names.push(name);
