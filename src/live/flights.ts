@@ -121,6 +121,9 @@ class Flight {
     const answeredMs = clock.now();
     const sentMs = this.#sentMs ?? answeredMs;
     const planned = cycleOf(intendedMs, clock.cycleMs);
+    if (reading.cycle === undefined) {
+      ledger.unstamped.push({ sentMs, answeredMs, decision: reading.admitted ? 'admitted' : 'limited' });
+    }
     const arrived = this.#arrivedIn(reading.cycle, sentMs, answeredMs);
     if (arrived !== planned && cycleOf(sentMs, clock.cycleMs) === planned) ledger.astray += 1;
     const { admitted, count, state } = reading;
@@ -139,11 +142,7 @@ class Flight {
     const { ledger, clock, slackMs } = this.options;
     const { cycleMs } = clock;
     const cycle = cycleOf(sentMs, cycleMs);
-    if (stamped === undefined) {
-      const latest = cycleOf(answeredMs, cycleMs);
-      if (latest > cycle) ledger.unsure.push({ contract, cycle, latest });
-      return cycle;
-    }
+    if (stamped === undefined) return cycle;
     const byMs = Math.max(startOf(stamped, cycleMs) - answeredMs, sentMs - startOf(stamped + 1, cycleMs));
     if (byMs <= slackMs) return stamped;
     ledger.impossible.push({ contract, cycle, stamped, byMs });
@@ -168,6 +167,9 @@ class Flight {
     if (this.#sentMs === undefined) this.#started(endedMs);
     const cycle = cycleOf(this.#sentMs!, clock.cycleMs);
     ledger.fail({ kind, contract: this.contract, cycle, endedMs, words });
+    if (kind !== 'refused') {
+      ledger.unstamped.push({ sentMs: this.#sentMs!, answeredMs: Number.POSITIVE_INFINITY, decision: 'unknown' });
+    }
     this.#end({ type: kind === 'timed_out' ? 'timed_out' : 'failed' });
   }
 

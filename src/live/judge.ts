@@ -1,8 +1,9 @@
-// Owns the verdict of a live run: agrees, node differs, or run invalid, and why. Pure. Leaves finding differences to compare.ts.
+// The verdict of a live run: agrees, node differs, or run invalid, and why. Pure.
 //
 //   the clock moved      ─► run invalid      nothing that was measured in cycles can be trusted
 //   differences          ─► node differs     they were found on what arrived, so they are not the generator's fault
 //   lost, late, nothing  ─► run invalid      the question of the scenario was not put to the node
+//   too uncertain        ─► run invalid      the answers fit the model, and as much else
 //   otherwise            ─► agrees
 import type { Comparison, Difference } from '../outcome/schema.js';
 import type { Fault, Ledger } from './ledger.js';
@@ -15,9 +16,9 @@ export interface Health {
   /** How late the tasks of the generator began: what nine in ten do not exceed, in ms. */
   readonly lagMsP90: number;
   readonly cycleMs: number;
-  /** Whether a schedule says in which cycle each request is to come; clients of their own mind send when they like. */
+  /** Whether a schedule says in which cycle each request is to be sent; clients send when they want. */
   readonly isScheduled: boolean;
-  /** Whether the run was stopped before its end by whoever started it. */
+  /** Whether the run was stopped before its end by its caller. */
   readonly isPartial: boolean;
   /** Why the target is gone, if it is. */
   readonly gone: string | undefined;
@@ -30,6 +31,10 @@ export interface Judged {
   readonly health: Health;
   readonly comparedCycles: number;
   readonly tolerance: string;
+  /** Whether the differences hold whatever became of requests without an answer. */
+  readonly coversUnknown: boolean;
+  /** Why answers that fit say little; undefined where they say enough. */
+  readonly tooUncertain: string | undefined;
 }
 
 /** Up to this share of the requests, or so many, may arrive in another cycle than planned: the model was run on what arrived. */
@@ -42,9 +47,9 @@ const MOST_LISTED = 1_000;
 
 /** The verdict over the differences found by comparing, and those that need no model. */
 export function judge(judged: Judged): Comparison {
-  const { ledger, health, comparedCycles, tolerance } = judged;
+  const { ledger, comparedCycles, tolerance } = judged;
   const all = [...judged.differences, ...unanswered(judged), ...stamps(judged)].sort((a, b) => a.cycle - b.cycle);
-  const { verdict, reason } = verdictOn(all, ledger, health);
+  const { verdict, reason } = verdictOn(all, judged);
   return {
     verdict,
     reason,
@@ -58,14 +63,14 @@ export function judge(judged: Judged): Comparison {
 
 function verdictOn(
   differences: readonly Difference[],
-  ledger: Ledger,
-  health: Health,
+  { ledger, health, coversUnknown, tooUncertain }: Judged,
 ): Pick<Comparison, 'verdict' | 'reason'> {
   const invalid = (reason: string) => ({ verdict: 'run invalid', reason }) as const;
   if (health.movedMs > TOLERATED_MOVE * health.cycleMs) {
     return invalid(`The clock of the target moved against ours by ${health.movedMs.toFixed(1)} ms during the run.`);
   }
-  const accusing = differences.filter(({ cycle, figure }) => figure === 'answer' || cycle < firstUnknown(ledger));
+  const unknownFrom = coversUnknown ? Number.POSITIVE_INFINITY : firstUnknown(ledger);
+  const accusing = differences.filter(({ cycle, figure }) => figure === 'answer' || cycle < unknownFrom);
   const [first] = accusing;
   if (first !== undefined) {
     return { verdict: 'node differs', reason: `${wordsOf(first)}${more(accusing.length - 1)}` };
@@ -90,17 +95,18 @@ function verdictOn(
   if (health.lagMsP90 > Math.max(health.cycleMs / 2, 20)) {
     return invalid(`The generator was saturated: one task in ten began ${health.lagMsP90.toFixed(0)} ms late or more.`);
   }
+  if (tooUncertain !== undefined) return invalid(tooUncertain);
   return { verdict: 'agrees', reason: agreement(ledger, strays, health.isPartial) };
 }
 
-/** Requests that arrived in another cycle than planned; none of clients, who send when they like. */
+/** Requests that arrived in another cycle than planned; none where clients decide when to send. */
 function straysOf({ late, astray }: Ledger, isScheduled: boolean): number {
   return isScheduled ? late + astray : 0;
 }
 
 /**
- * The comparison of a run in which what was expected did not hold. With requests that came in another cycle than planned, nobody
- * knows whether it would have held of those that were planned: the generator's fault is no finding about the target.
+ * The comparison of a run in which an expectation did not hold. Where requests arrived in another cycle than planned, it might have held
+ * for the requests as planned: then the run is invalid.
  */
 export function whenNotHeld(comparison: Comparison, ledger: Ledger, isScheduled: boolean): Comparison {
   const strays = straysOf(ledger, isScheduled);
@@ -117,12 +123,12 @@ function agreement({ answered }: Ledger, strays: number, isPartial: boolean): st
 }
 
 /**
- * Requests that the target answered with a mistake, or on which it hung up and went on answering others. What times out, is refused
- * or comes at the end of the target's life may be the network's doing, and accuses nobody.
+ * Requests with an answer that is no decision, and those whose connection the target closed while it went on answering others. Timeouts,
+ * refused connections and a target that stops may be caused by the network: they are no differences.
  */
 function unanswered({ names, ledger }: Judged): Difference[] {
   return ledger.faults
-    .filter((fault) => isMistake(fault, ledger))
+    .filter((fault) => isTargetFault(fault, ledger))
     .map(({ cycle, contract, words }) => ({
       cycle,
       contract: names[contract]!,
@@ -132,17 +138,17 @@ function unanswered({ names, ledger }: Judged): Difference[] {
     }));
 }
 
-function isMistake({ kind, endedMs }: Fault, { lastAnsweredSentMs }: Ledger): boolean {
+function isTargetFault({ kind, endedMs }: Fault, { lastAnsweredSentMs }: Ledger): boolean {
   return kind === 'unexpected' || ((kind === 'closed' || kind === 'not_http') && endedMs < lastAnsweredSentMs);
 }
 
 /**
- * The cycle of the first request of which nobody knows whether, and when, it was counted; Infinity when all is known. What the
- * target decided from there on rests on counts that we cannot tell, and accuses nobody.
+ * The cycle of the first request that may have been counted or not; Infinity when all is known. The counts behind later decisions are
+ * not known, so these are no differences.
  */
 function firstUnknown(ledger: Ledger): number {
   return ledger.faults.reduce(
-    (first, fault) => (isMistake(fault, ledger) ? first : Math.min(first, fault.cycle)),
+    (first, fault) => (isTargetFault(fault, ledger) ? first : Math.min(first, fault.cycle)),
     Number.POSITIVE_INFINITY,
   );
 }

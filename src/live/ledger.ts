@@ -4,7 +4,9 @@
 //   planned ──► sent ──┬─► answered: decided in a cycle that the target names
 //                      ├─► failed
 //                      └─► timed out             sent = answered + failed + timed out, at any moment once nothing is under way
+
 import type { Stretch } from '../outcome/stretch.js';
+import type { SeenRequest } from './explanation.js';
 
 /** One answer of the target. `count` and `state` where it tells them. */
 export interface SeenAnswer {
@@ -46,13 +48,6 @@ export interface Impossible {
   readonly byMs: number;
 }
 
-/** A request counted in one of two cycles, of a target that does not say in which. */
-export interface Unsure {
-  readonly contract: number;
-  readonly cycle: number;
-  readonly latest: number;
-}
-
 export interface CycleCount {
   planned: number;
   sent: number;
@@ -63,7 +58,8 @@ export interface CycleCount {
 export class Ledger {
   readonly faults: Fault[] = [];
   readonly impossible: Impossible[] = [];
-  readonly unsure: Unsure[] = [];
+  /** Every request that a target may have counted without saying in which cycle. */
+  readonly unstamped: SeenRequest[] = [];
   readonly byCycle = new Map<number, CycleCount>();
   planned = 0;
   sent = 0;

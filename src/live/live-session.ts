@@ -80,6 +80,8 @@ export interface CourseSeen {
   readonly lastCycle: number;
   readonly ledger: Ledger;
   readonly latency: Latency;
+  /** How far instants may be off, in ms. */
+  readonly slackMs: number;
   /** By contract; undefined where the target tells none. */
   readonly heard: readonly (readonly Heard[])[] | undefined;
   /** All that happened in cycles before this one has been told; Infinity where nobody listened. */
@@ -232,6 +234,7 @@ export class Course {
       lastCycle: last,
       ledger: this.#ledger,
       latency: this.#latency,
+      slackMs: this.connection.time.uncertaintyMs + ROUNDING_MS,
       heard:
         this.#listener === undefined ? undefined : this.#heard.map((all) => all.filter(({ cycle }) => cycle <= last)),
       toldBefore: this.#toldBefore,

@@ -1,5 +1,4 @@
-// Owns running the model on what arrived at a target: the same counts in the same cycles, request by request, so that what a node
-// decided can be held against it. Leaves the comparison to compare.ts.
+// The model run on what arrived at a target: the same counts in the same cycles.
 //
 // Within a cycle the requests of a contract are alike: whichever comes first, the k-th to be counted is decided as the k-th. So the
 // model needs to know how many there were, not which.
@@ -9,7 +8,7 @@ import type { TransitionSeen } from '../outcome/schema.js';
 import { drive } from '../simulate/drive.js';
 import { recordedFeed } from '../simulate/feed.js';
 import { World } from '../simulate/world.js';
-import type { SeenAnswer } from './ledger.js';
+import type { Cell, SeenAnswer } from './ledger.js';
 
 /** Requests of a contract that arrived in a cycle. */
 export interface Arrived {
@@ -80,4 +79,8 @@ function recordedOf(arrived: readonly Arrived[], contracts: number): { cycles: n
     recorded[contract]!.counts.push(n);
   }
   return recorded;
+}
+
+export function arrivedIn(cells: readonly Cell[]): Arrived[] {
+  return cells.map(({ cycle, contract, answers }) => ({ cycle, contract, n: answers.length }));
 }

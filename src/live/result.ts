@@ -1,5 +1,4 @@
-// Owns the way from what was seen of a live run to its two arms: the model on what arrived, the target as observed, and the comparison
-// of the two. Leaves comparing to compare.ts, the verdict to judge.ts, figures to observed.ts.
+// The two arms of a live run, from what was seen of it: the model on what arrived, the target as observed, and their comparison.
 import type { Plan } from '../limiter/plan.js';
 import type { Seed } from '../math/random.js';
 import { assemble, type RunFacts } from '../outcome/assemble.js';
@@ -7,14 +6,13 @@ import type { Expectation } from '../outcome/expectation.js';
 import type { Comparison, LiveFigures, Reaction } from '../outcome/schema.js';
 import type { Series } from '../outcome/series.js';
 import type { Run } from '../simulate/simulate.js';
-import { windowBounds } from './bounds.js';
-import { compare, type Models } from './compare.js';
+import { findingsByCycle, findingsWithoutStamps } from './findings.js';
 import { ForeignTarget } from './foreign-target.js';
 import { unreachable, unreadable } from './http-pool.js';
 import { judge, whenNotHeld } from './judge.js';
 import type { Cell } from './ledger.js';
 import { type LiveSeen, transitionsIn } from './live-run.js';
-import { type Arrived, type Model, type ModelOptions, modelOf } from './model.js';
+import { arrivedIn, type Model, type ModelOptions, modelOf } from './model.js';
 import { observe } from './observed.js';
 import { reactionsOf } from './reactions.js';
 
@@ -113,7 +111,7 @@ export async function resultOf(seen: LiveSeen, facts: LoadFacts): Promise<LoadRe
   };
 }
 
-/** A target of which not one answer came was never there. */
+/** No answer at all: the target could not be reached. */
 function checkAnswered({ ledger, target }: LiveSeen): void {
   const [first] = ledger.faults;
   if (ledger.answered > 0 || first === undefined || first.kind === 'overloaded' || first.kind === 'unexpected') return;
@@ -122,47 +120,23 @@ function checkAnswered({ ledger, target }: LiveSeen): void {
   if (first.kind === 'refused' || first.kind === 'other') throw unreachable(where, first.words);
 }
 
-function arrivedIn(cells: readonly Cell[]): Arrived[] {
-  return cells.map(({ cycle, contract, answers }) => ({ cycle, contract, n: answers.length }));
-}
-
 async function compared(
   seen: LiveSeen,
-  { names, plan }: LoadFacts,
+  facts: LoadFacts,
   cells: readonly Cell[],
   model: Model,
   modelOptions: ModelOptions,
 ): Promise<Comparison> {
   const { ledger, lastCycle } = seen;
-  const isForeign = seen.target instanceof ForeignTarget;
-  const unknown = unknownCycles(seen);
-  const bounds = isForeign
-    ? windowBounds(cells, ledger.unsure, {
-        threshold: plan.thresholds[0] ?? Number.POSITIVE_INFINITY,
-        within: plan.aggregates[0]?.within ?? 1,
-      })
-    : { lax: model, strict: unknown.size === 0 ? model : await modelOf(withUnknown(seen, cells), modelOptions) };
-  const models: Models = {
-    ...bounds,
-    initial: plan.states[plan.initial]!.name,
-    emits: (from, to) => emittedBy(plan, from, to),
-    unknownFrom: (contract) => Math.min(seen.toldBefore, unknown.get(contract) ?? Number.POSITIVE_INFINITY),
-  };
-  const differences = compare(
-    names,
-    {
-      cells,
-      transitions: seen.streamLost ? undefined : seen.heard?.map(transitionsIn),
-      events: seen.streamLost ? undefined : seen.heard?.map((all) => all.filter(({ event }) => event !== 'transition')),
-    },
-    models,
-  );
+  const found =
+    seen.target instanceof ForeignTarget
+      ? findingsWithoutStamps(seen, facts)
+      : await findingsByCycle(seen, facts, cells, model, modelOptions);
   return judge({
-    names,
+    names: facts.names,
     ledger,
-    differences,
     comparedCycles: lastCycle - seen.firstCycle + 1,
-    tolerance: toleranceOf(isForeign, unknown.size),
+    ...found,
     health: {
       movedMs: seen.movedMs,
       streamLost: seen.streamLost,
@@ -173,55 +147,6 @@ async function compared(
       gone: seen.gone,
     },
   });
-}
-
-/** By contract: the first cycle in which a request was sent that the target may have counted, and did not answer. */
-function unknownCycles({ ledger, gone, lastCycle }: LiveSeen): Map<number, number> {
-  const first = new Map<number, number>();
-  for (const { contract, cycle, kind } of ledger.faults) {
-    if (kind === 'refused') continue;
-    first.set(contract, Math.min(first.get(contract) ?? Number.POSITIVE_INFINITY, cycle));
-  }
-  // What a target did in its last cycles, before it went away, it may not have come to tell.
-  if (gone !== undefined) {
-    const told = Math.min(lastCycle, ...ledger.faults.map(({ cycle }) => cycle)) - 1;
-    for (const { contract } of ledger.cells()) first.set(contract, Math.min(first.get(contract) ?? told, told));
-  }
-  return first;
-}
-
-/** What may have arrived: also the requests that were not answered, in the cycle in which they were sent. */
-function withUnknown({ ledger, lastCycle }: LiveSeen, cells: readonly Cell[]): Arrived[] {
-  const arrived = new Map(
-    cells.map(({ cycle, contract, answers }) => [`${cycle}/${contract}`, { cycle, contract, n: answers.length }]),
-  );
-  for (const { cycle, contract, kind } of ledger.faults) {
-    if (kind === 'refused' || cycle > lastCycle) continue;
-    const key = `${cycle}/${contract}`;
-    const one = arrived.get(key) ?? { cycle, contract, n: 0 };
-    one.n += 1;
-    arrived.set(key, one);
-  }
-  return [...arrived.values()];
-}
-
-function emittedBy({ states }: Plan, from: string | undefined, to: string): readonly string[] {
-  const left = states.find(({ name }) => name === from);
-  return left?.transitions.find((transition) => states[transition.to]!.name === to)?.emits ?? [];
-}
-
-function toleranceOf(isForeign: boolean, unknownContracts: number): string {
-  if (isForeign) {
-    return (
-      'The uncertainty at the edges of cycles: the target does not say in which cycle it counts, so its window may reach one cycle ' +
-      'further back, and a request answered in a later cycle than sent may count in either.'
-    );
-  }
-  if (unknownContracts === 0) return 'none';
-  return (
-    `Requests without a decision may have been counted or not: of ${unknownContracts} contracts, what lies between the two is no ` +
-    'difference, and transitions are compared up to the first such request.'
-  );
 }
 
 function liveFigures({ ledger, latency, target, connections, time }: LiveSeen): LiveFigures {

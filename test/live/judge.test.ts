@@ -23,9 +23,13 @@ interface Given {
   readonly faults?: readonly Fault[];
   readonly late?: number;
   readonly stampedOffMs?: number;
+  readonly coversUnknown?: boolean;
+  readonly tooUncertain?: string;
 }
 
-function verdict({ health, differences = [], answered = 100, faults = [], late = 0, stampedOffMs }: Given) {
+function verdict(given: Given) {
+  const { health, differences = [], answered = 100, faults = [], late = 0, stampedOffMs } = given;
+  const { coversUnknown = false, tooUncertain } = given;
   const ledger = new Ledger();
   ledger.plan(0, answered + faults.length);
   for (let k = 0; k < answered + faults.length; k += 1) ledger.send(0);
@@ -34,7 +38,15 @@ function verdict({ health, differences = [], answered = 100, faults = [], late =
   for (const one of faults) ledger.fail(one);
   ledger.late = late;
   if (stampedOffMs !== undefined) ledger.impossible.push({ cycle: 5, contract: 0, stamped: 6, byMs: stampedOffMs });
-  const judged = { names: ['all'], ledger, differences, comparedCycles: 1, tolerance: 'none' };
+  const judged = {
+    names: ['all'],
+    ledger,
+    differences,
+    comparedCycles: 1,
+    tolerance: 'none',
+    coversUnknown,
+    tooUncertain,
+  };
   const comparison = judge({ ...judged, health: { ...well, ...health } });
   return [comparison.verdict, comparison.differences[0]?.cycle];
 }
@@ -58,6 +70,14 @@ const table: [name: string, given: Given, verdict: string, firstCycle: number | 
     'node differs',
     2,
   ],
+  [
+    'it differs however that request was counted',
+    { differences: [difference], faults: [fault('timed_out')], coversUnknown: true },
+    'node differs',
+    7,
+  ],
+  ['the answers would fit too many limiters', { tooUncertain: 'So.' }, 'run invalid', undefined],
+  ['they would, and still do not fit the model', { tooUncertain: 'So.', differences: [difference] }, 'node differs', 7],
   ['a status is none of a gate', { faults: [fault('unexpected')] }, 'node differs', 3],
   ['it hangs up, and answers others afterwards', { faults: [fault('closed', 5)] }, 'node differs', 3],
   ['a stamp cannot be', { stampedOffMs: 9 }, 'node differs', 5],

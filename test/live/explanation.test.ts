@@ -1,0 +1,191 @@
+// A limiter of the rule is never found to differ, however late it counts; a wrong one is, as far as what is not known allows.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type CycleRule, rollingWindow, slidingWindow } from '../../src/live/cycle-rule.js';
+import { explain } from '../../src/live/explanation.js';
+import { RandomStream } from '../../src/math/random.js';
+import {
+  type Limiter,
+  overNetwork,
+  rolling,
+  type Sent,
+  type Setting,
+  sliding,
+  wrongLimiters,
+} from './simulated-network.js';
+
+const CYCLE_MS = 100;
+
+/** Whether the answers cannot be those of the rules; those of a rolling window unless others are given. */
+function differs(setting: Setting, sent: readonly Sent[], limiter: Limiter, rules?: readonly CycleRule[]): boolean {
+  const { threshold, within, cycleMs } = setting;
+  const windows = [rollingWindow(threshold, within, cycleMs), slidingWindow(threshold, within, cycleMs)];
+  return explain(overNetwork(sent, limiter), rules ?? windows, 0).type === 'refuted';
+}
+
+const settings = fc.record({
+  threshold: fc.integer({ min: 1, max: 12 }),
+  within: fc.integer({ min: 1, max: 8 }),
+  cycleMs: fc.constant(CYCLE_MS),
+  phaseMs: fc.double({ min: 0, max: CYCLE_MS, noNaN: true }),
+});
+
+/** Requests of some cycles, now and then in bursts; every delay up to `longestMs`. */
+const requests = fc
+  .record({
+    longestMs: fc.constantFrom(0, 1, 10, 50, 150, 400),
+    gaps: fc.array(fc.tuple(fc.constantFrom(0, 0, 0, 3, 30, 120, 700), fc.double({ min: 0, max: 1, noNaN: true })), {
+      minLength: 1,
+      maxLength: 80,
+    }),
+    delays: fc.array(fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.double({ min: 0, max: 1, noNaN: true })), {
+      minLength: 80,
+      maxLength: 80,
+    }),
+    losses: fc.array(fc.constantFrom(undefined, undefined, undefined, undefined, undefined, 'request', 'answer'), {
+      minLength: 80,
+      maxLength: 80,
+    }),
+    isLossy: fc.boolean(),
+  })
+  .map(({ longestMs, gaps, delays, losses, isLossy }) => {
+    let atMs = 0;
+    return gaps.map(([gap, u], k): Sent => {
+      atMs += gap * u;
+      const [up, down] = delays[k]!;
+      const loses = isLossy ? (losses[k] as Sent['loses']) : undefined;
+      return { sentMs: atMs, upMs: up * longestMs, downMs: down * longestMs, loses };
+    });
+  });
+
+describe('a limiter of the rule is explained, with delays, overtaking and losses', () => {
+  it.each([
+    ['by cycles of any phase', rolling],
+    ['to the millisecond', sliding],
+  ])('%s', (_, limiter) => {
+    fc.assert(
+      fc.property(settings, requests, (setting, sent) => !differs(setting, sent, limiter(setting))),
+      { numRuns: 3000 },
+    );
+  });
+});
+
+// The rules of other limiters, stated as loads: what the search needs of a rule is no more than this.
+const otherRules: Record<string, (setting: Setting) => { readonly rule: CycleRule; readonly limiter: Limiter }> = {
+  'a fixed window from cycle 0 of its clock': ({ threshold, within, cycleMs, phaseMs }) => {
+    let [window, n] = [Number.NaN, 0];
+    return {
+      limiter: (atMs) => {
+        const now = Math.floor(Math.floor((atMs - phaseMs) / cycleMs) / within);
+        n = now === window ? n + 1 : 1;
+        window = now;
+        return n <= threshold;
+      },
+      rule: {
+        limit: threshold,
+        cycleMs,
+        isByCycle: true,
+        load: (cycle, admittedTo, counted) => {
+          const from = Math.floor(cycle / within) * within;
+          const [a, b] = [counted.admitted(from, admittedTo), counted.limited(from, cycle - 1)];
+          return { least: a.least + b.least, most: a.most + b.most };
+        },
+      },
+    };
+  },
+  'a bucket of `threshold` tokens, one more each cycle, that only admitted requests take': ({
+    threshold,
+    cycleMs,
+    phaseMs,
+  }) => {
+    let [tokens, last] = [threshold, Number.NaN];
+    return {
+      limiter: (atMs) => {
+        const cycle = Math.floor((atMs - phaseMs) / cycleMs);
+        if (!Number.isNaN(last)) tokens = Math.min(threshold, tokens + cycle - last);
+        last = cycle;
+        if (tokens < 1) return false;
+        tokens -= 1;
+        return true;
+      },
+      rule: {
+        limit: threshold,
+        cycleMs,
+        isByCycle: true,
+        // What is missing of a full bucket: the most that was taken, less what came back, since any earlier cycle.
+        load: (cycle, admittedTo, counted) => {
+          let [least, most] = [0, 0];
+          for (let from = cycle; from > cycle - 100; from -= 1) {
+            const taken = counted.admitted(from, admittedTo);
+            least = Math.max(least, taken.least - (cycle - from));
+            most = Math.max(most, taken.most - (cycle - from));
+          }
+          return { least, most };
+        },
+      },
+    };
+  },
+};
+
+describe('a limiter of another rule is explained by that rule', () => {
+  it.each(Object.entries(otherRules))('%s', (_, make) => {
+    fc.assert(
+      fc.property(settings, requests, (setting, sent) => {
+        const { limiter, rule } = make(setting);
+        return !differs(setting, sent, limiter, [rule]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+/** 80 cycles of none to two requests, at instants drawn in the first half of each; delays up to `longestMs` each way. */
+function schedule(seed: number, longestMs: number): Sent[] {
+  const draw = new RandomStream(seed, 'schedule');
+  return Array.from({ length: 80 }, (_, cycle) =>
+    Array.from({ length: Math.floor(draw.uniform() * 3) }, (): Sent => {
+      const sentMs = cycle * CYCLE_MS + 5 + draw.uniform() * 50;
+      return { sentMs, upMs: draw.uniform() * longestMs, downMs: draw.uniform() * longestMs };
+    }),
+  ).flat();
+}
+
+describe('each wrong limiter is found, in most of 20 runs over a quick network and in some over a slow one', () => {
+  const found = (make: (setting: Setting) => Limiter, longestMs: number) =>
+    Array.from({ length: 20 }, (_, seed) => {
+      const phaseMs = new RandomStream(seed, 'phase').uniform() * CYCLE_MS;
+      const setting = { threshold: 6, within: 8, cycleMs: CYCLE_MS, phaseMs };
+      return differs(setting, schedule(seed, longestMs), make(setting));
+    }).filter(Boolean).length;
+
+  it.each(Object.entries(wrongLimiters))('that %s', (_, make) => {
+    expect(found(make, 5)).toBeGreaterThan(10);
+    expect(found(make, 75)).toBeGreaterThan(0);
+  });
+
+  it('and a right one in none', () => {
+    expect([found(rolling, 5), found(rolling, 75), found(sliding, 5), found(sliding, 75)]).toEqual([0, 0, 0, 0]);
+  });
+});
+
+it('says how many requests could have been decided either way', () => {
+  const rules = [rollingWindow(1, 2, CYCLE_MS)];
+  const undecided = (answeredMs: number) => {
+    const sent = { sentMs: 10, answeredMs };
+    const requests = [
+      { ...sent, decision: 'admitted' as const },
+      { ...sent, decision: 'limited' as const },
+    ];
+    const found = explain(requests, rules, 0);
+    return found.type === 'explained' && found.undecided > 0;
+  };
+  expect([undecided(11), undecided(400)]).toEqual([false, true]);
+});
+
+it('names the cycle that nothing explains', () => {
+  const all = [10, 20, 30].map((sentMs) => ({ sentMs, answeredMs: sentMs + 1, decision: 'admitted' as const }));
+  expect(explain(all, [rollingWindow(2, 2, CYCLE_MS)], 0)).toMatchObject({
+    type: 'refuted',
+    by: { sentMs: 10, admitted: { least: 3, most: 3 }, room: { least: 2, most: 2 } },
+  });
+});
