@@ -12,14 +12,18 @@ import type { Judged } from './judge.js';
 import type { Cell } from './ledger.js';
 import { type LiveSeen, transitionsIn } from './live-run.js';
 import { type Arrived, type Model, type ModelOptions, modelOf } from './model.js';
-import type { LoadFacts } from './result.js';
 
 export type Findings = Pick<Judged, 'differences' | 'coversUnknown' | 'tolerance' | 'tooUncertain'>;
+
+interface Subject {
+  readonly names: readonly string[];
+  readonly plan: Plan;
+}
 
 /** Of a node, which says in which cycle it counted a request, and at which count. */
 export async function findingsByCycle(
   seen: LiveSeen,
-  { names, plan }: LoadFacts,
+  { names, plan }: Subject,
   cells: readonly Cell[],
   lax: Model,
   modelOptions: ModelOptions,
@@ -41,7 +45,7 @@ export async function findingsByCycle(
 }
 
 /** Of a target that says neither when nor in which cycle it counts: its window is one for all contracts. */
-export function findingsWithoutStamps({ ledger, time, slackMs }: LiveSeen, { names, plan }: LoadFacts): Findings {
+export function findingsWithoutStamps({ ledger, time, slackMs }: LiveSeen, { names, plan }: Subject): Findings {
   const { cycleMs } = time;
   const threshold = plan.thresholds[0] ?? Number.POSITIVE_INFINITY;
   const within = plan.aggregates[0]?.within ?? 1;

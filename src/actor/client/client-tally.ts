@@ -2,8 +2,7 @@
 //
 //   warm-up                | measured
 //   job ─► attempt ─► ...  | ─► served                not counted: what a job does counts if the job was born in time
-import { Durations } from '../../math/durations.js';
-import type { ClientFigures } from '../../outcome/schema.js';
+import { type DurationFigures, Durations } from '../../math/durations.js';
 import type { Ending, Job } from './behaviour.js';
 
 /** Counts so far; those at one instant less those at an earlier one are the counts between. Named as in an outcome. */
@@ -17,6 +16,19 @@ export interface ClientCounts {
   readonly dropped: number;
   /** Attempts for which the client waited no longer. */
   readonly abandoned: number;
+}
+
+/** The figures of one kind, or of all together. */
+export interface TallyFigures extends ClientCounts {
+  /** The name of the kind, or all. */
+  readonly kind: string;
+  readonly clients: number;
+  /** Attempts per job. */
+  readonly retry_amplification: number;
+  /** Jobs served while still wanted, per second. */
+  readonly goodput_per_second: number;
+  readonly job_latency_ms: DurationFigures | null;
+  readonly attempt_latency_ms: DurationFigures | null;
 }
 
 /** An observer of what clients do, the warm-up included: for series over time. */
@@ -96,7 +108,7 @@ export class ClientTally {
    * @param clients how many there are
    * @param nowMs the end of the time measured, in unix ms
    */
-  figures(kind: string, clients: number, nowMs: number): ClientFigures {
+  figures(kind: string, clients: number, nowMs: number): TallyFigures {
     const { jobs, attempts, succeeded } = this.#counts;
     const seconds = (nowMs - this.fromMs) / 1000;
     return {

@@ -7,6 +7,10 @@
 // The logic of the actor is pure (behaviour.ts). An event that comes while effects are being performed waits until they are done.
 // Time comes from the agenda of the clock, never from XState's timers. One root actor for each client: spawning children under one
 // parent costs more with every child.
+//
+// A statechart instead of one pure function (states, guards, assign and parameters of actions by setup().createMachine) was measured:
+// 92-104 k events per second of processor time by itself, without agenda, gate, service and figures; all of these with the pure
+// function together come to 350 k. XState 5.33, Node 20.
 import { type Actor, type ActorLogic, createActor, type Snapshot } from 'xstate';
 import type { RandomStream } from '../../math/random.js';
 import { assert, unreachable } from '../../schema/failure.js';

@@ -9,7 +9,6 @@
 
 import { RandomStream, type Seed } from '../../math/random.js';
 import { AliasTable } from '../../math/random-law.js';
-import type { ClientFigures } from '../../outcome/schema.js';
 import { assert } from '../../schema/failure.js';
 import type { Clock } from '../../time/clock.js';
 import { Rank } from '../../time/rank.js';
@@ -17,7 +16,7 @@ import type { Inspect } from '../contract-actor.js';
 import type { ClientEvent, Job } from './behaviour.js';
 import { Client, type ClientLogic, type ClientWorld, logicOf, type Transport } from './client.js';
 import { type ClientPlan, refuse } from './client-plan.js';
-import { type ClientCounts, ClientTally, type ClientWatch, sumOf } from './client-tally.js';
+import { type ClientCounts, ClientTally, type ClientWatch, sumOf, type TallyFigures } from './client-tally.js';
 import { RetryBudget } from './retry-budget.js';
 
 export interface PopulationOptions {
@@ -96,7 +95,7 @@ export class Population {
   }
 
   /** The figures up to now: the sum, then each kind. */
-  figures(): ClientFigures[] {
+  figures(): TallyFigures[] {
     const nowMs = this.#clock.now();
     const clients = this.#kinds.reduce((sum, kind) => sum + kind.clients.length, 0);
     return [
