@@ -6,7 +6,7 @@ import type { Expectation } from '../outcome/expectation.js';
 import type { Comparison, LiveFigures, Reaction } from '../outcome/schema.js';
 import type { Series } from '../outcome/series.js';
 import type { Run } from '../simulate/simulate.js';
-import { findingsByCycle, findingsWithoutStamps } from './findings.js';
+import { findingsByCycle, findingsWithoutStamps } from './differences.js';
 import { ForeignTarget } from './foreign-target.js';
 import { unreachable, unreadable } from './http-pool.js';
 import { judge, whenNotHeld } from './judge.js';
