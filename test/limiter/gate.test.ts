@@ -1,4 +1,3 @@
-import { existsSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { restoresInCycles, retryAfterCycles } from '../../src/limiter/forecast.js';
@@ -33,32 +32,33 @@ describe('the worked example of the rules: threshold 2, within 10', () => {
   });
 });
 
-const vectorFile = process.env.WEIR_VECTORS ?? '../shared/vectors/rolling-window.json';
-const vectors = existsSync(vectorFile) ? JSON.parse(readFileSync(vectorFile, 'utf8')).vectors : [];
-if (vectors.length === 0) console.warn(`no published sequences at ${vectorFile}: their test is skipped`);
+/**
+ * Sequences out of public test suites. `3:+` a request in cycle 3 is admitted, `3:-` it is limited; `3:yes` and `3:no` whether one would be,
+ * without a request; `3:100+` a hundred requests, all admitted. `waits`: how long it takes from a cycle on until a request is admitted.
+ */
+const published: readonly [source: string, threshold: number, within: number, steps: string, waits: object][] = [
+  ['rolling-rate-limiter, prevents more than the most in an interval', 2, 10, '0:+ 1:yes 1:+ 9:no 10:yes 10:+', {}],
+  ['rolling-rate-limiter, blocked actions count', 3, 10, '0:+ 0:+ 0:+ 9:- 9:- 10:+ 10:-', {}],
+  ['rolling-rate-limiter, allows exactly the limit', 3, 1000, '0:+ 100:+ 200:+ 300:-', { 300: 800 }],
+  ['the defaults of this program', 100, 60, '0:100+ 0:no 59:no 60:yes', {}],
+];
 
-describe.skipIf(vectors.length === 0)('sequences out of public test suites', () => {
-  it.each(vectors as Vector[])('$id: $source', ({ threshold, window, ops, retry = {} }) => {
-    const { gate } = plannedGate(limiterPlan(threshold, window), ops[0]![1]);
-    // The wait is the one in the answer: a limited request counts, and adds to it.
-    const retries: Record<string, number> = {};
-    const answers = ops.map(([op, t, n]) => {
-      gate.advance(t);
-      const admitted = op === 'peek' ? retryAfterCycles(gate) === 0 : gate.decide(n, t) === n;
-      retries[t] = retryAfterCycles(gate)!;
-      return admitted;
-    });
-    expect(answers).toEqual(ops.map(([op, , n, expected]) => (op === 'repeat' ? n > 0 : expected)));
-    for (const [at, expected] of Object.entries(retry)) expect(retries[at]).toBe(expected);
+it.each(published)('%s', (_, threshold, within, steps, waits) => {
+  const { gate } = plannedGate(limiterPlan(threshold, within), 0);
+  const told: Record<string, number | undefined> = {};
+  const answers = steps.split(' ').map((step) => {
+    const [, cycle = '', n = '', answer = ''] = /^(\d+):(\d*)(.+)$/.exec(step)!;
+    gate.advance(Number(cycle));
+    const asks = answer === 'yes' || answer === 'no';
+    const admitted = asks
+      ? retryAfterCycles(gate) === 0
+      : gate.decide(Number(n || 1), Number(cycle)) === Number(n || 1);
+    told[cycle] = retryAfterCycles(gate);
+    return `${cycle}:${n}${asks ? (admitted ? 'yes' : 'no') : admitted ? '+' : '-'}`;
   });
+  expect(answers.join(' ')).toBe(steps);
+  expect(told).toMatchObject(waits);
 });
-
-interface Vector {
-  threshold: number;
-  window: number;
-  ops: [op: 'hit' | 'peek' | 'repeat', t: number, n: number, expected: boolean][];
-  retry?: Record<string, number>;
-}
 
 /** Steps of a run: go on some cycles (gaps up to beyond the window), then n events at once, some of them late. */
 const runs = fc.record({

@@ -1,6 +1,6 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -12,6 +12,7 @@ import { CYCLE_MS } from '../../src/time/cycle.js';
 import { readLog } from '../../src/traffic/log/read.js';
 import { CycleTally } from '../../src/traffic/tally.js';
 import { NaiveLimiter } from '../limiter/naive-limiter.js';
+import { type RecordedLog, recordedLogs } from '../traffic/log/recorded.js';
 import { checkOutcome, everyCycle } from './running.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-'));
@@ -42,73 +43,42 @@ async function run(
   return ran;
 }
 
-const traces = process.env['WEIR_TRACES'] ?? resolve(import.meta.dirname, '../../../shared/traces');
-const areThere = existsSync(traces);
-if (!areThere) console.warn(`NOTICE: no request logs at ${traces} (or WEIR_TRACES): their figures are NOT checked.`);
+describe('request logs', () => {
+  const pathOf = ({ name, text, path }: RecordedLog) => path ?? file(name, text!);
 
-describe.skipIf(!areThere)('real request logs', () => {
-  it.each<[name: string, figures: Record<string, number>, first: string[], last: string[]]>([
-    [
-      'elastic_apache_logs.log',
-      {
-        requests: 10_000,
-        entries: 75,
-        restores: 75,
-        limiting_cycles: 285,
-        limited: 388,
-        peak_count: 113,
-        first_cycle: 1842801930,
-        last_cycle: 1843186622,
-        peak_cycle: 1843066082,
-      },
-      ['limiting 1842825169 (101)', 'allowing 1842825171 (96)'],
-      ['limiting 1843177293 (101)', 'allowing 1843177295 (100)'],
-    ],
-    [
-      'nasa_19950801.tsv',
-      { requests: 30_969, entries: 15, restores: 15, limiting_cycles: 104, limited: 167, peak_count: 143 },
-      ['limiting 1038980406 (101)', 'allowing 1038980407 (99)'],
-      ['limiting 1038997303 (101)', 'allowing 1038997304 (100)'],
-    ],
-    [
-      'azure_llm_code.csv',
-      { requests: 8819, entries: 16, restores: 16, limiting_cycles: 1929, limited: 6690, peak_count: 599 },
-      ['limiting 2188106591 (101)', 'allowing 2188106788 (97)'],
-      ['limiting 2188110744 (101)', 'allowing 2188110807 (95)'],
-    ],
-    [
-      'nginxplus_counts.csv',
-      { requests: 28_384, entries: 1, restores: 1, limiting_cycles: 3327, limited: 28_284, peak_count: 670 },
-      ['limiting 1861324980 (101)', 'allowing 1861328307 (59)'],
-      ['limiting 1861324980 (101)', 'allowing 1861328307 (59)'],
-    ],
-    [
-      'worldcup98_permin_19980430_0501.csv',
-      { requests: 1_256_779, entries: 1, restores: 1, limiting_cycles: 120_503, limited: 1_256_399, peak_count: 1450 },
-      ['limiting 1150545179 (101)', 'allowing 1150665682 (98)'],
-      ['limiting 1150545179 (101)', 'allowing 1150665682 (98)'],
-    ],
-  ])('%s gives the figures of two independent programs', async (name, figures, first, last) => {
-    const log = name.startsWith('worldcup') ? { spreadMs: 60_000 } : {};
-    const { outcome } = await run(join(traces, name), { log });
-    const moves = outcome.by_contract[0]!.transitions.map(({ cycle, to, count }) => `${to} ${cycle} (${count})`);
-    expect(outcome).toMatchObject({
-      ...figures,
-      admitted: figures['requests']! - figures['limited']!,
-      skipped_lines: 0,
-    });
-    expect([moves.slice(0, 2), moves.slice(-2), moves.length]).toEqual([first, last, 2 * figures['entries']!]);
-  });
+  it.each(recordedLogs.map((log) => [log.name, log] as const))(
+    '%s gives the figures of two independent programs',
+    async (_, log) => {
+      const { outcome } = await run(pathOf(log), { log: log.options });
+      const moves = outcome.by_contract[0]!.transitions.map(({ cycle, to, count }) => `${to} ${cycle} (${count})`);
+      const { first, last, ...figures } = log.figures;
+      expect(outcome).toMatchObject({
+        ...figures,
+        restores: figures.entries,
+        admitted: figures.requests - figures.limited,
+        skipped_lines: 0,
+      });
+      expect([moves.slice(0, 2), moves.slice(-2), moves.length]).toEqual([first, last, 2 * figures.entries]);
+    },
+  );
 
-  it.each<[threshold: number, within: number, keyColumn: string | undefined]>([
-    [20, 60, undefined],
-    [7, 13, undefined],
-    [1, 1, undefined],
-    [1000, 5000, undefined],
-    [5, 10, 'client'],
-    [1, 200, 'client'],
-  ])('another limiter: %i in %i cycles, by %s', async (threshold, within, keyColumn) => {
-    const path = join(traces, 'elastic_apache_logs.log');
+  const clf = recordedLogs.filter(({ understood }) => understood.startsWith('combined'));
+
+  it.each(
+    clf.flatMap((log) =>
+      (
+        [
+          [20, 60, undefined],
+          [7, 13, undefined],
+          [1, 1, undefined],
+          [1000, 5000, undefined],
+          [5, 10, 'client'],
+          [1, 200, 'client'],
+        ] as const
+      ).map((limiter) => [...limiter, log.name, log] as const),
+    ),
+  )('another limiter: %i in %i cycles, by %s: %s', async (threshold, within, keyColumn, _, log) => {
+    const path = pathOf(log);
     const { outcome } = await run(path, { threshold, within, top: 10_000, log: { keyColumn } });
     const tally = new CycleTally(CYCLE_MS);
     await readLog(path, { keyColumn }, tally);

@@ -1,4 +1,4 @@
-// Owns making combined logs of any length that look like real ones, from a seed. Leaves reading them to the tests.
+// Combined logs of any length that look like real ones, made from a seed.
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
@@ -42,7 +42,7 @@ export function synthesiseLog(
   }
 }
 
-function clfTime(unixMs: number): string {
+export function clfTime(unixMs: number): string {
   const iso = new Date(unixMs).toISOString();
   const month = months[Number(iso.slice(5, 7)) - 1];
   return `${iso.slice(8, 10)}/${month}/${iso.slice(0, 4)}:${iso.slice(11, 19)} +0000`;

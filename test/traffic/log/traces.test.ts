@@ -1,32 +1,17 @@
-// The figures of traces/EXPECTED.md, by a window so plain that it can be checked by eye. The gate of src/core is not used here.
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import type { LogOptions } from '../../../src/traffic/log/options.js';
+// The known figures of request logs, by a window so plain that it can be checked by eye: the gate is not used here.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
 import { readLog } from '../../../src/traffic/log/read.js';
 import { type CycleCounts, CycleTally } from '../../../src/traffic/tally.js';
-
-const folder = process.env['WEIR_TRACES'] ?? resolve(import.meta.dirname, '../../../../shared/traces');
-const isThere = existsSync(folder);
-if (!isThere) console.warn(`NOTICE: no request logs at ${folder} (or WEIR_TRACES): their figures are NOT checked.`);
+import { type RecordedFigures, type RecordedLog, recordedLogs } from './recorded.js';
 
 const THRESHOLD = 100;
 const WITHIN = 60;
 
-interface Figures {
-  requests: number;
-  entries: number;
-  restores: number;
-  limitingCycles: number;
-  limited: number;
-  peak: number;
-  /** `to cycle (count)` */
-  first: string[];
-  last: string[];
-}
-
 /** The rules of the limiter, cycle by cycle and request by request. */
-function naiveFigures({ cycles, counts }: CycleCounts): Figures {
+function naiveFigures({ cycles, counts }: CycleCounts): RecordedFigures & { restores: number } {
   const inCycle = new Map(Array.from(cycles, (cycle, i) => [cycle, counts[i]!]));
   const moves: { to: string; cycle: number; count: number }[] = [];
   let [count, limited, peak, requests] = [0, 0, 0, 0];
@@ -56,83 +41,27 @@ function naiveFigures({ cycles, counts }: CycleCounts): Figures {
     requests,
     entries: enters.length,
     restores: restores.length,
-    limitingCycles: sum(restores) - sum(enters),
+    limiting_cycles: sum(restores) - sum(enters),
     limited,
-    peak,
+    peak_count: peak,
     first: named.slice(0, 2),
     last: named.slice(-2),
   };
 }
 
-interface Case extends Omit<Figures, 'restores'> {
-  file: string;
-  options?: LogOptions;
-  understood: string;
-}
+const folder = mkdtempSync(join(tmpdir(), 'weir-'));
+afterAll(() => rmSync(folder, { recursive: true }));
 
-const cases: Case[] = [
-  {
-    file: 'elastic_apache_logs.log',
-    understood: 'combined: the time in brackets',
-    requests: 10_000,
-    entries: 75,
-    limitingCycles: 285,
-    limited: 388,
-    peak: 113,
-    first: ['limiting 1842825169 (101)', 'allowing 1842825171 (96)'],
-    last: ['limiting 1843177293 (101)', 'allowing 1843177295 (100)'],
-  },
-  {
-    file: 'nasa_19950801.tsv',
-    understood: 'tsv: column time (unix s)',
-    requests: 30_969,
-    entries: 15,
-    limitingCycles: 104,
-    limited: 167,
-    peak: 143,
-    first: ['limiting 1038980406 (101)', 'allowing 1038980407 (99)'],
-    last: ['limiting 1038997303 (101)', 'allowing 1038997304 (100)'],
-  },
-  {
-    file: 'azure_llm_code.csv',
-    understood: 'csv: column TIMESTAMP (date and time)',
-    requests: 8819,
-    entries: 16,
-    limitingCycles: 1929,
-    limited: 6690,
-    peak: 599,
-    first: ['limiting 2188106591 (101)', 'allowing 2188106788 (97)'],
-    last: ['limiting 2188110744 (101)', 'allowing 2188110807 (95)'],
-  },
-  {
-    file: 'nginxplus_counts.csv',
-    understood: 'csv: column t_ms (unix ms), column n',
-    requests: 28_384,
-    entries: 1,
-    limitingCycles: 3327,
-    limited: 28_284,
-    peak: 670,
-    first: ['limiting 1861324980 (101)', 'allowing 1861328307 (59)'],
-    last: ['limiting 1861324980 (101)', 'allowing 1861328307 (59)'],
-  },
-  {
-    file: 'worldcup98_permin_19980430_0501.csv',
-    options: { spreadMs: 60_000 },
-    understood: 'csv: column period (date and time), column count',
-    requests: 1_256_779,
-    entries: 1,
-    limitingCycles: 120_503,
-    limited: 1_256_399,
-    peak: 1450,
-    first: ['limiting 1150545179 (101)', 'allowing 1150665682 (98)'],
-    last: ['limiting 1150545179 (101)', 'allowing 1150665682 (98)'],
-  },
-];
+const pathOf = ({ name, text, path }: RecordedLog): string => {
+  if (path !== undefined) return path;
+  writeFileSync(join(folder, name), text!);
+  return join(folder, name);
+};
 
-describe.skipIf(!isThere)('real request logs give the figures of two independent programs', () => {
-  it.each(cases)('$file', async ({ file, options = {}, understood, ...figures }) => {
+describe('request logs give the figures of two independent programs', () => {
+  it.each(recordedLogs.map((log) => [log.name, log] as const))('%s', async (_, log) => {
     const tally = new CycleTally();
-    const reading = await readLog(resolve(folder, file), options, tally);
+    const reading = await readLog(pathOf(log), log.options, tally);
     const { format, timeFrom, countFrom, requests, skippedLines } = reading;
     expect({
       understood: `${format}: ${[timeFrom, countFrom].filter(Boolean).join(', ')}`,
@@ -140,23 +69,25 @@ describe.skipIf(!isThere)('real request logs give the figures of two independent
       skippedLines,
       figures: naiveFigures(tally.inOrder('')),
     }).toEqual({
-      understood,
-      requests: figures.requests,
+      understood: log.understood,
+      requests: log.figures.requests,
       skippedLines: 0,
-      figures: { ...figures, restores: figures.entries },
+      figures: { ...log.figures, restores: log.figures.entries },
     });
   });
 
-  it.each([
-    ['elastic_apache_logs.log', 'the client address', 1753, 10_000],
-    ['nasa_19950801.tsv', 'column host', 2365, 30_969],
-  ])('%s by client: %s', async (file, keyFrom, keys, requests) => {
+  it.each(
+    [
+      ['apache', 'the client address', 1753],
+      ['nasa', 'column host', 2365],
+      ['elastic_apache_logs.log', 'the client address', 1753],
+      ['nasa_19950801.tsv', 'column host', 2365],
+    ].flatMap(([name, keyFrom, keys]) =>
+      recordedLogs.flatMap((log) => (log.name === name ? [[name, keyFrom, keys, log] as const] : [])),
+    ),
+  )('%s by client: %s, of which there are %i', async (_, keyFrom, keys, log) => {
     const tally = new CycleTally();
-    const reading = await readLog(resolve(folder, file), { keyColumn: 'client' }, tally);
-    expect({ keyFrom: reading.keyFrom, keys: [...tally.keys()].length, requests: tally.requests }).toEqual({
-      keyFrom,
-      keys,
-      requests,
-    });
+    const reading = await readLog(pathOf(log), { keyColumn: 'client' }, tally);
+    expect([reading.keyFrom, [...tally.keys()].length, tally.requests]).toEqual([keyFrom, keys, log.figures.requests]);
   });
 });
