@@ -8,6 +8,7 @@ import { markdownText } from '../../src/report/markdown.js';
 import type { Reported } from '../../src/report/reported.js';
 import { summaryText } from '../../src/report/summary.js';
 import { plainTerminal, reportText } from '../../src/report/text.js';
+import { chartText } from './chart-text.js';
 import { devicesRun, emptyRun, fleetRun, hostile, liveRun, replicatedRun, sampleRun, shortRun } from './sample.js';
 
 const runs: Readonly<Record<string, Reported>> = {
@@ -36,8 +37,7 @@ describe.each(Object.entries(runs))('%s', (name, run) => {
     expect(await render('junit', [{ name, reported: run }], { terminal: plainTerminal })).toMatchFileSnapshot(
       `golden/${name}.xml`,
     ));
-  it('as charts', () =>
-    expect(`${JSON.stringify(chartsOf(run), undefined, 1)}\n`).toMatchFileSnapshot(`golden/${name}.charts.json`));
+  it('as charts', () => expect(chartText(chartsOf(run))).toMatchFileSnapshot(`golden/${name}.charts.txt`));
   it('as a page, but for the scripts', async () => {
     const page = (await render('html', [{ name, reported: run }], { terminal: plainTerminal })) as string;
     const bare = page

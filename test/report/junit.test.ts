@@ -1,52 +1,127 @@
-// The XML against the schema that Jenkins publishes for it (MIT licence, as its head says).
-import { readFileSync } from 'node:fs';
+// JUnit XML has no standard. What Weir promises is the part that the well-known readers agree on, stated here as a table.
 import { describe, expect, it } from 'vitest';
-import { validateXML } from 'xmllint-wasm';
 import { compareRuns } from '../../src/report/compare-runs.js';
 import { comparisonJunit } from '../../src/report/comparison-text.js';
 import { junitXml, xmlText } from '../../src/report/junit.js';
 import { emptyRun, fleetRun, hostile, liveRun, sampleRun, shortRun } from './sample.js';
 
-const schema = { fileName: 'junit.xsd', contents: readFileSync(new URL('schema/junit.xsd', import.meta.url), 'utf8') };
+const counters = ['tests', 'failures', 'errors'];
 
-async function faultsOf(contents: string) {
-  const { errors } = await validateXML({ xml: [{ fileName: 'junit.xml', contents }], schema: [schema] });
-  return errors.map(({ message }) => message);
+/** Of each element its attributes, all of them needed, and what may be in it. */
+const elements: Readonly<Record<string, { attributes: readonly string[]; children: readonly string[] }>> = {
+  '': { attributes: [], children: ['testsuites'] },
+  testsuites: { attributes: ['name', ...counters], children: ['testsuite'] },
+  testsuite: { attributes: ['name', ...counters, 'skipped', 'time'], children: ['properties', 'testcase'] },
+  properties: { attributes: [], children: ['property'] },
+  property: { attributes: ['name', 'value'], children: [] },
+  testcase: { attributes: ['classname', 'name'], children: ['failure', 'error', 'skipped'] },
+  failure: { attributes: ['type', 'message'], children: ['text'] },
+  error: { attributes: ['type', 'message'], children: ['text'] },
+  skipped: { attributes: [], children: ['text'] },
+};
+
+interface Element {
+  readonly name: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly inside: Element[];
+}
+
+const XML = /<\?xml [^<>]*\?>|<(\/?)(\w+)((?:\s+\w+="[^"<>\n]*")*)\s*(\/?)>|[^<>]+|[<>]/g;
+const NOT_XML = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]|&(?!(?:amp|lt|gt|quot|#\d+);)/u;
+
+/** What is wrong with a file, each with the element in which it is. */
+function faultsOf(text: string): string[] {
+  const faults: string[] = NOT_XML.test(text) ? ['a character that XML does not have'] : [];
+  const open: Element[] = [{ name: '', attributes: {}, inside: [] }];
+  for (const [token, closing, name, attributes = '', empty] of text.matchAll(XML)) {
+    const inner = open.at(-1)!;
+    if (closing === '/') {
+      if (open.pop()!.name !== name) return [...faults, `${inner.name} is closed as ${name}`];
+    } else if (name !== undefined) {
+      const values = [...attributes.matchAll(/(\w+)="([^"]*)"/g)].map(
+        ([, key = '', value = '']) => [key, value] as const,
+      );
+      const element = { name, attributes: Object.fromEntries(values), inside: [] };
+      inner.inside.push(element);
+      if (empty !== '/') open.push(element);
+    } else if (token.trim() !== '' && !token.startsWith('<?xml')) {
+      inner.inside.push({ name: token === '<' || token === '>' ? token : 'text', attributes: {}, inside: [] });
+    }
+  }
+  return open.length === 1
+    ? [...faults, ...elementFaults(open[0]!)]
+    : [...faults, `${open.at(-1)!.name} is not closed`];
+}
+
+function elementFaults({ name, attributes, inside }: Element): string[] {
+  if (name === 'text') return [];
+  const rule = elements[name]!;
+  const strange = inside.filter((one) => !rule.children.includes(one.name));
+  if (strange.length > 0) return strange.map((one) => `${name} contains ${one.name}`);
+  const found = Object.keys(attributes).sort().join(' ');
+  const wanted = [...rule.attributes].sort().join(' ');
+  return [
+    ...(found === wanted ? [] : [`${name} has ${found || 'no attributes'}, and needs ${wanted}`]),
+    ...wrongCounters(name, attributes, inside),
+    ...inside.flatMap(elementFaults),
+  ];
+}
+
+/** The counters say what is in the file. */
+function wrongCounters(name: string, attributes: Element['attributes'], inside: readonly Element[]): string[] {
+  if (!name.startsWith('testsuite')) return [];
+  const within = (all: readonly Element[]): Element[] => all.flatMap((one) => [one, ...within(one.inside)]);
+  const count = (element: string) => within(inside).filter((one) => one.name === element).length;
+  const counted = {
+    tests: count('testcase'),
+    failures: count('failure'),
+    errors: count('error'),
+    skipped: count('skipped'),
+  };
+  return Object.entries(counted)
+    .filter(([key, n]) => attributes[key] !== undefined && attributes[key] !== String(n))
+    .map(([key, n]) => `${name} says ${attributes[key]} ${key}, and has ${n}`);
 }
 
 const all = [sampleRun(), liveRun(), fleetRun(), shortRun(), emptyRun(), sampleRun({ more: { partial: true } })];
 
 describe('JUnit XML', () => {
-  it.each(all.map(({ outcome }, index) => [index, outcome] as const))('fits the schema: run %i', async (_, outcome) => {
-    expect(await faultsOf(junitXml([outcome]))).toEqual([]);
-  });
+  it.each(all.map(({ outcome }, index) => [index, outcome] as const))(
+    'has the promised structure: run %i',
+    (_, outcome) => {
+      expect(faultsOf(junitXml([outcome]))).toEqual([]);
+    },
+  );
 
-  it('fits the schema for several runs, for none, and for a comparison', async () => {
+  it('has the promised structure for several runs, for none, and for a comparison', () => {
     const outcomes = all.map(({ outcome }) => outcome);
     const compared = compareRuns(
       outcomes.map((outcome, index) => ({ name: String(index), outcome })),
       { baseline: 0 },
     );
-    expect(await Promise.all([junitXml(outcomes), junitXml([]), comparisonJunit(compared)].map(faultsOf))).toEqual([
-      [],
-      [],
-      [],
-    ]);
+    expect([junitXml(outcomes), junitXml([]), comparisonJunit(compared)].flatMap(faultsOf)).toEqual([]);
   });
 
-  it('holds any name whatever it is made of', async () => {
+  it('holds any name whatever it is made of', () => {
     const { outcome } = sampleRun({
       more: {
         scenario: `${hostile}\ud800\ufffe`,
         expectations: [{ name: ']]>\u0007', expected: '<&>', actual: '"\n', held: false }],
       },
     });
-    expect(await faultsOf(junitXml([outcome]))).toEqual([]);
+    expect(faultsOf(junitXml([outcome]))).toEqual([]);
   });
 
-  it('is checked by a schema that can refuse', async () => {
-    expect(await faultsOf('<testsuites><testsuite name="x"/></testsuites>')).toHaveLength(1);
-  });
+  it.each([
+    '<testsuites><testsuite name="x"/></testsuites>',
+    '<testsuites name="" tests="0" failures="0" errors="0"><testcase classname="" name=""/></testsuites>',
+    '<testsuites name="" tests="1" failures="0" errors="0"></testsuites>',
+    '<testsuites name="" tests="0" failures="0" errors="0"></testsuite>',
+    '<testsuites name="" tests="0" failures="0" errors="0">',
+    '<testsuites name="a & b" tests="0" failures="0" errors="0"/>',
+    '<testsuites name="\u0000" tests="0" failures="0" errors="0"/>',
+    '<testsuites name="<" tests="0" failures="0" errors="0"/>',
+  ])('is checked by a table that can refuse: %j', (text) => expect(faultsOf(text)).not.toEqual([]));
 
   it.each([
     ['a & b < c > "d"', 'a &amp; b &lt; c &gt; &quot;d&quot;'],
