@@ -31,8 +31,8 @@ export class Machine extends Chain {
   /** In order of creation. */
   readonly contracts: Contract[] = [];
 
-  constructor(image: MachineImage, head?: Chain['head']) {
-    super(image.slug, head);
+  constructor(image: MachineImage, head?: Chain['head'], end?: Chain['end']) {
+    super(image.slug, head, end);
     this.image = image;
   }
 }

@@ -27,6 +27,11 @@ export interface HostOptions {
   readonly findOperator?: FindOperator;
   /** Whether contracts go on after a restart: their states are stored with their rows. Default: true; a simulation has no use for it. */
   readonly keepsStates?: boolean;
+  /**
+   * Called once, before anything wakes, with the newest cycle that the store knows: the clock must not be behind it from then on.
+   * Without it a store that is ahead of the clock is a bug.
+   */
+  readonly holdClock?: (newestCycle: number) => void;
   /** Watches every message of every contract actor: they start at once, and hear every event and every cycle. */
   readonly inspect?: Inspect;
 }
@@ -55,13 +60,20 @@ export class Host {
   readonly #parts: HostParts;
   readonly #plans = new WeakMap<object, Plan>();
 
-  constructor({ clock, store, findOperator = findStandardOperator, keepsStates = true, inspect }: HostOptions) {
+  constructor({
+    clock,
+    store,
+    findOperator = findStandardOperator,
+    keepsStates = true,
+    inspect,
+    holdClock,
+  }: HostOptions) {
     this.#clock = clock;
     this.findOperator = findOperator;
     const ledger = new Ledger(clock, store);
     this.happenings = ledger.happenings;
     this.#parts = { ledger, wakes: new Wakes(clock), store, keepsStates, inspect, changed: [] };
-    this.#revive();
+    this.#revive(holdClock);
   }
 
   /** @throws Failure `slug_taken` */
@@ -69,7 +81,7 @@ export class Host {
     if (this.machines.has(slug)) {
       throw new Failure('slug_taken', { what: `The machine "${slug}" exists already.`, fix: 'Choose another slug.' });
     }
-    const cycle = this.#clock.cycle();
+    const cycle = this.#reached();
     const machine = new Machine({ slug, owner, isPublic, displayName, createdCycle: cycle });
     this.#parts.store.putMachine(machine.image);
     this.#parts.ledger.write(machine, { cycle, kind: 'machine_created', cause: 'manual', emitted: [] });
@@ -89,7 +101,7 @@ export class Host {
   /** As `createContract`, for a definition that was made ready before: many contracts of one plan share it. */
   createPlanned(slug: string, plan: Plan, templateId?: string): Contract {
     const machine = this.machine(slug);
-    const cycle = this.#clock.cycle();
+    const cycle = this.#reached();
     const id = sha256Hex(`${slug}/${machine.head.seq + 1}`).slice(0, 16);
     const image = {
       id,
@@ -151,7 +163,7 @@ export class Host {
    * @throws Failure `event_in_future`, `event_too_old`
    */
   decideAt(contract: Contract, n: number, happened: number, kind = 0): number {
-    const now = Math.max(this.#clock.cycle(), contract.gate.cycle);
+    const now = Math.max(this.#reached(), contract.gate.cycle);
     if (happened > now) {
       throw new Failure('event_in_future', {
         what: `The event of cycle ${happened} was not counted.`,
@@ -168,7 +180,7 @@ export class Host {
    * @throws Failure `no_transition`, `condition_failed`, `compute_failed`, `prove_failed`, `verify_failed`
    */
   transition(contract: Contract, { to, input = {}, holdCycles = 0 }: Move): AuditRow {
-    const cycle = Math.max(this.#clock.cycle(), contract.gate.cycle);
+    const cycle = Math.max(this.#reached(), contract.gate.cycle);
     contract.advance(cycle);
     const outcome = contract.move({ type: 'move', to, cycle, counts: contract.gate.counts, input, holdCycles });
     if (outcome === 'stayed') throw whyNoTransition(contract, to);
@@ -181,6 +193,13 @@ export class Host {
       why: last.failure?.detail ?? 'The operator refused.',
       fix: 'Give inputs within the ranges of GET /api/operators.',
     });
+  }
+
+  /** The running cycle, once all contracts that are due up to it have woken: what is written next is written behind them. */
+  #reached(): number {
+    const cycle = this.#clock.cycle();
+    this.#parts.wakes.catchUp(cycle);
+    return cycle;
   }
 
   /** Writes the counts of every contract that changed since the last time; durable with the next commit. */
@@ -204,15 +223,19 @@ export class Host {
   }
 
   /** Brings back to life what the store holds; the cycles that went by in between pass one by one in effect. */
-  #revive(): void {
-    for (const { machine: image, contracts, head } of this.#parts.store.machines()) {
-      const machine = new Machine(image, head);
+  #revive(holdClock: (newestCycle: number) => void = () => {}): void {
+    let newest = 0;
+    for (const { machine: image, contracts, head, last } of this.#parts.store.machines()) {
+      const machine = new Machine(image, head, last);
+      newest = Math.max(newest, last?.cycle ?? 0);
       this.machines.set(machine.slug, machine);
       for (const { image: made, state } of contracts) {
         const cycle = state.windows[0]?.cycle ?? made.createdCycle;
+        newest = Math.max(newest, cycle);
         this.#adopt(new Contract(made, this.#planOf(made.definition), machine, cycle, this.#parts, state));
       }
     }
+    holdClock(newest);
     this.#parts.wakes.catchUp(this.#clock.cycle());
     this.commit();
   }

@@ -6,7 +6,7 @@
 import { type Observable, Subject } from 'rxjs';
 import { link } from '../record/chain.js';
 import { type AuditEntry, type AuditRow, GENESIS } from '../record/row.js';
-import type { Failure } from '../schema/failure.js';
+import { assert, type Failure } from '../schema/failure.js';
 import type { Store } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
 import { cycleOf, startOf } from '../time/cycle.js';
@@ -41,10 +41,13 @@ export class Chain {
   durableSeq: number;
   /** The last row written since the host began. */
   last: AuditRow | undefined;
+  /** When the last row happened; undefined for a chain without rows. No later row happens before. */
+  end: Pick<AuditRow, 'cycle' | 'at'> | undefined;
 
-  constructor(slug: string, head: Chain['head'] = { seq: 0, hash: GENESIS }) {
+  constructor(slug: string, head: Chain['head'] = { seq: 0, hash: GENESIS }, end?: Chain['end']) {
     this.slug = slug;
     this.head = head;
+    this.end = end;
     this.durableSeq = head.seq;
   }
 }
@@ -66,15 +69,24 @@ export class Ledger {
   }
 
   /**
-   * Links a row to the end of a chain, once the store has taken it.
+   * Links a row to the end of a chain, once the store has taken it. Cycle and time of the rows of a chain never decrease.
+   * @throws Bug for a cycle before that of the last row: a caller has not caught up with what was due
    * @throws Failure `store_failed`, and whatever the store throws; the chain is as it was then
    */
   write(chain: Chain, entry: Omit<AuditEntry, 'machine' | 'at'>): AuditRow {
     if (this.failure !== undefined) throw this.failure;
-    const row = link(chain.head, { machine: chain.slug, ...entry, at: this.#timeOf(entry.cycle) });
+    const { end, slug } = chain;
+    assert(
+      entry.cycle >= (end?.cycle ?? 0),
+      `a row of cycle ${entry.cycle} after one of cycle ${end?.cycle} on ${slug}`,
+    );
+    const time = this.#timeOf(entry.cycle);
+    const at = end !== undefined && end.at > time ? end.at : time;
+    const row = link(chain.head, { machine: slug, ...entry, at });
     this.#store.append(row);
     chain.head = { seq: row.seq, hash: row.hash };
     chain.last = row;
+    chain.end = row;
     this.#outbox.push({ happening: { kind: 'row', row }, chain });
     return row;
   }

@@ -41,8 +41,9 @@ export class MemoryStore implements Store {
     const slugs = [...this.#shelves.keys()].sort();
     return slugs.map((slug) => {
       const { machine, contracts, rows } = this.#shelf(slug);
-      const { seq, hash } = rows.at(-1) ?? EMPTY;
-      return { machine, contracts: contracts.map((contract) => ({ ...contract })), head: { seq, hash } };
+      const last = rows.at(-1);
+      const { seq, hash } = last ?? EMPTY;
+      return { machine, contracts: contracts.map((contract) => ({ ...contract })), head: { seq, hash }, last };
     });
   }
 

@@ -74,7 +74,7 @@ export class SqliteMachines {
   }
 
   /** All machines by slug. Contracts whose definitions have the same text are given the same definition. */
-  *all(): Generator<Omit<StoredMachine, 'head'>> {
+  *all(): Generator<Pick<StoredMachine, 'machine' | 'contracts'>> {
     const definitions = new Map<number, ContractDefinition>();
     for (let after = ''; ; ) {
       const page = this.#machines.all(after, PAGE);

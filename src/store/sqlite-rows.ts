@@ -1,13 +1,13 @@
 // Owns the record in the database: rows appended without holes and found again, the end of each chain, the newest checkpoint.
 // Leaves transactions to sqlite-connection.ts, machines to sqlite-machines.ts.
 import type { Statement } from 'better-sqlite3';
-import { EMPTY, type Head } from '../record/chain.js';
+import { EMPTY } from '../record/chain.js';
 import type { AuditRow, Checkpoint } from '../record/row.js';
 import { canonicalJson } from '../schema/canonical.js';
 import { assert } from '../schema/failure.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 import { damaged } from './sqlite-failure.js';
-import type { RowQuery } from './store.js';
+import type { RowQuery, StoredMachine } from './store.js';
 
 /** What a query may ask for beside the place in the record. */
 const conditions = {
@@ -66,12 +66,12 @@ export class SqliteRows {
       .map((text) => this.#parsed(machine, text));
   }
 
-  /** The end of the chain of a machine. */
-  head(machine: string): Head {
+  /** The end of the chain of a machine, and when it happened. */
+  end(machine: string): Pick<StoredMachine, 'head' | 'last'> {
     const text = this.#last.get(machine);
-    if (text === undefined) return EMPTY;
-    const { seq, hash } = this.#parsed(machine, text);
-    return { seq, hash };
+    if (text === undefined) return { head: EMPTY, last: undefined };
+    const { seq, hash, cycle, at } = this.#parsed(machine, text);
+    return { head: { seq, hash }, last: { cycle, at } };
   }
 
   putCheckpoint({ machine, seq, hash, cycle, signature }: Checkpoint): void {

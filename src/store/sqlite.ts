@@ -50,8 +50,8 @@ export class SqliteStore implements Store {
     for (;;) {
       const next = this.#connection.read(() => all.next());
       if (next.done) return;
-      const head = this.#connection.read(() => this.#rows.head(next.value.machine.slug));
-      yield { ...next.value, head };
+      const end = this.#connection.read(() => this.#rows.end(next.value.machine.slug));
+      yield { ...next.value, ...end };
     }
   }
 

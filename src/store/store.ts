@@ -50,6 +50,8 @@ export interface StoredMachine {
   readonly machine: MachineImage;
   readonly contracts: readonly { readonly image: ContractImage; readonly state: ContractState }[];
   readonly head: { readonly seq: number; readonly hash: string };
+  /** When its last row happened; undefined for a record without rows. */
+  readonly last: Pick<AuditRow, 'cycle' | 'at'> | undefined;
 }
 
 export interface Store {

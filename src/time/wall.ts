@@ -87,6 +87,17 @@ export class WallClock implements Clock {
     return cycleOf(this.now(), this.cycleMs);
   }
 
+  /**
+   * Lets time begin no earlier than `unixMs`, as after a backward step: from there it goes on at the rate of the monotonic clock until
+   * the wall clock has caught up, and `skewMs` says by how much it is ahead.
+   */
+  notBefore(unixMs: number): void {
+    const aheadMs = unixMs - this.now();
+    if (aheadMs <= 0) return;
+    this.#originMs += aheadMs;
+    this.#latestMs = unixMs;
+  }
+
   /** For measuring durations: milliseconds since some instant, with a fraction, untouched by steps of the wall clock. */
   monotonicMs(): number {
     return this.#source.monotonicMs();
