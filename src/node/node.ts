@@ -89,6 +89,9 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     release();
     throw listenFailure(error, address);
   });
+  const { skewMs, cycleMs } = clock;
+  if (skewMs > cycleMs)
+    log.warn({ skewMs }, 'the clock of this machine is behind the stored data: cycles go on from there');
   log.info({ url, version: parts.version, contracts: parts.host.contracts.size }, 'listening');
 
   const close = async () => {

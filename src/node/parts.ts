@@ -6,6 +6,7 @@ import type { Signer, Succession } from '../record/signing.js';
 import { Failure } from '../schema/failure.js';
 import type { Credentials } from '../store/credentials.js';
 import type { Store } from '../store/store.js';
+import { startOf } from '../time/cycle.js';
 import type { WallClock } from '../time/wall.js';
 import { VERSION } from '../version.js';
 import { Access } from './access.js';
@@ -53,7 +54,12 @@ export function assemble(options: PartsOptions, routes: readonly ListedRoute[], 
   const { clock, store, credentials, signer, successions = [], operators = standardOperators() } = options;
   const keys = keysOf(signer, successions);
   const limits = { ...defaultLimits, ...options.limits };
-  const host = new Host({ clock, store, findOperator: (id) => operators.get(id) });
+  const host = new Host({
+    clock,
+    store,
+    findOperator: (id) => operators.get(id),
+    holdClock: (newestCycle) => holdClock(clock, newestCycle),
+  });
   const counts = new Counts();
   const onCommit = (tookMs: number) => counts.commitSeconds.observe(tookMs / 1000);
   const durability = new Durability(host, clock, options.durability ?? 'cycle', () => clock.monotonicMs(), onCommit);
@@ -94,6 +100,27 @@ export function assemble(options: PartsOptions, routes: readonly ListedRoute[], 
     routes,
     isDraining,
   };
+}
+
+/** How far the stored data may be ahead of the clock: more is no glitch, but another time. */
+const MOST_AHEAD_MS = 24 * 3_600_000;
+
+/**
+ * A clock that was ahead when the node ran last is behind what is stored. The node then begins at the newest stored cycle, and its
+ * cycles go on at the rate of the monotonic clock until the wall clock has caught up: as after a backward step while it runs.
+ * @throws Failure `clock_behind` for more than a day
+ */
+function holdClock(clock: WallClock, newestCycle: number): void {
+  const newestMs = startOf(newestCycle, clock.cycleMs);
+  const aheadMs = newestMs - clock.now();
+  if (aheadMs > MOST_AHEAD_MS) {
+    throw new Failure('clock_behind', {
+      what: 'The node was not started.',
+      why: `The newest stored cycle, ${newestCycle}, begins ${(aheadMs / 3_600_000).toFixed(1)} hours after the present time of this machine.`,
+      fix: 'Set the clock of this machine. If the clock was wrong when the node ran last, restore a backup from before.',
+    });
+  }
+  clock.notBefore(newestMs);
 }
 
 export type Parts = Readonly<ReturnType<typeof assemble>>;
