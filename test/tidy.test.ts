@@ -50,7 +50,7 @@ function importsOf(path: string): string[] {
 }
 
 describe('the house', () => {
-  it.each(files)('%s opens with what it owns', (path) => {
+  it.each(files)('%s opens with what it is for', (path) => {
     const first = textOf(path)
       .replace(/^#!.*\n/, '')
       .split('\n')[0]!;
@@ -85,6 +85,21 @@ describe('the house', () => {
 
   it('a file is one sitting: at most 300 lines', () => {
     expect(files.filter((path) => textOf(path).split('\n').length > 301)).toEqual([]);
+  });
+
+  it('what is exported is used in another file, or a test specifies it', () => {
+    const tests = readdirSync('test', { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+      .map((entry) => join(entry.parentPath, entry.name));
+    const words = new Map([...files, ...tests].map((path) => [path, new Set(textOf(path).match(/\w+/g))]));
+    const isUsed = (name: string, path: string) => [...words].some(([other, has]) => other !== path && has.has(name));
+    const exported = /^export (?:abstract |async )*(?:function\*?|class|const) (\w+)/gm;
+    const unused = files.flatMap((path) =>
+      [...textOf(path).matchAll(exported)]
+        .filter(([, name]) => !isUsed(name!, path))
+        .map(([, name]) => `${path}: ${name}`),
+    );
+    expect(unused).toEqual([]);
   });
 
   it('no room is named after nothing', () => {

@@ -10,7 +10,7 @@ import { usageFailure } from './ending.js';
 import { interruptible } from './interrupt.js';
 import { jsonOption } from './options.js';
 
-export const DEFAULT_PORT = 7770;
+const DEFAULT_PORT = 7770;
 
 export const options = (yargs: Argv) =>
   yargs

@@ -48,7 +48,7 @@ export function trust(url: string, shown: ShownKey, folder: NodeFolder, now: str
 }
 
 /** The key that the node has to show: 32 bytes in base64. */
-export function currentKeyOf({ public_key, successions }: Pin): string {
+function currentKeyOf({ public_key, successions }: Pin): string {
   return successions.at(-1)?.next ?? public_key;
 }
 

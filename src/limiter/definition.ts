@@ -5,7 +5,7 @@ import { Type } from '../schema/json-schema.js';
 const Name = (description: string) =>
   Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_-]{0,63}$', minLength: 1, maxLength: 64, description });
 
-export const StateDefinition = Type.Object(
+const StateDefinition = Type.Object(
   {
     initial: Type.Optional(
       Type.Boolean({ description: 'A new contract is in this state. Exactly one state is initial.' }),
@@ -24,7 +24,7 @@ export const StateDefinition = Type.Object(
 );
 
 /** Every trigger has a kind; the fields beside it are those of its kind. */
-export const TriggerDefinition = Type.Object(
+const TriggerDefinition = Type.Object(
   { kind: Type.String({ minLength: 1, maxLength: 64, description: 'The kind of trigger: on_aggregate.' }) },
   { additionalProperties: true },
 );
@@ -44,7 +44,7 @@ export const OnAggregate = Type.Object(
   { additionalProperties: false },
 );
 
-export const PostAction = Type.Object(
+const PostAction = Type.Object(
   { emit: Name('Name of the event that is emitted once the transition is on the record.') },
   { additionalProperties: false },
 );
@@ -85,7 +85,7 @@ export const TransitionDefinition = Type.Object(
   { additionalProperties: false },
 );
 
-export const ParameterDefinition = Type.Object(
+const ParameterDefinition = Type.Object(
   {
     default: Type.Integer({
       minimum: 1,

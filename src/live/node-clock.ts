@@ -49,7 +49,7 @@ export async function readNodeTime(
   return best as NodeTime;
 }
 
-export function clockRequest({ basePath }: Endpoint) {
+function clockRequest({ basePath }: Endpoint) {
   return { method: 'GET', path: `${basePath}/api/clock` } as const;
 }
 

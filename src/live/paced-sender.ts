@@ -35,7 +35,7 @@ export function pacedSending(schedule: Schedule, stage: Stage, pacing: Pacing = 
   return new PacedSender({ ...stage, schedule, pacing, launch: (contract, atMs) => flights.launch(contract, atMs) });
 }
 
-export class PacedSender {
+class PacedSender {
   readonly #options: PacedSenderOptions;
   #dues = new Float64Array(64);
   #contracts = new Uint32Array(64);

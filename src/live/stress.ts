@@ -32,7 +32,7 @@ export interface StressOptions extends Omit<LiveOptions, 'pacing' | 'onCycle' | 
   readonly onStep?: (step: string) => void;
 }
 
-export const stressedRoutes = ['gate', 'event', 'events'] as const;
+const stressedRoutes = ['gate', 'event', 'events'] as const;
 
 export type StressedRoute = (typeof stressedRoutes)[number];
 

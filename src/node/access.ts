@@ -226,7 +226,7 @@ export function newName(prefix: string): string {
   return `${prefix}_${randomText(12)}`;
 }
 
-export function hashOfSecret(text: string): string {
+function hashOfSecret(text: string): string {
   return sha256Hex(text);
 }
 

@@ -13,7 +13,7 @@ import type { Limits } from './limits.js';
 export const MINT_MACHINE = 'weir-mint';
 
 /** The owner of what belongs to the node: no key has this name. */
-export const NODE_OWNER = 'node';
+const NODE_OWNER = 'node';
 
 export class MintLimit {
   readonly machine: Machine;

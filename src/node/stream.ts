@@ -184,7 +184,7 @@ interface CloudEvent {
 }
 
 /** The messages of a row, in one piece: its transition, then what it emitted. Empty for rows that are no transition. */
-export function messagesOf(row: AuditRow): string {
+function messagesOf(row: AuditRow): string {
   if (row.kind !== 'transition') return '';
   const { machine, contract_id, seq, cycle, at: time, to: state, emitted } = row;
   const envelope = { specversion: '1.0', source: `/api/chain/${machine}/contracts/${contract_id}`, time } as const;
@@ -197,7 +197,7 @@ export function messagesOf(row: AuditRow): string {
 }
 
 /** A cycle has begun on a machine whose last row is `seq`. */
-export function cycleMessage(machine: string, seq: number, cycle: number, missed: number, cycleMs: number): string {
+function cycleMessage(machine: string, seq: number, cycle: number, missed: number, cycleMs: number): string {
   return message(seq, 'cycle', {
     specversion: '1.0',
     source: `/api/chain/${machine}`,

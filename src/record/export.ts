@@ -13,7 +13,7 @@ import type { AuditRow, Checkpoint } from './row.js';
 import { CheckpointShape, reader } from './shape.js';
 import { fingerprintOf, isRawKey, publicKeyFrom, type Signer, type Succession } from './signing.js';
 
-export const FORMAT = 'weir-record/1';
+const FORMAT = 'weir-record/1';
 
 export interface Closing {
   readonly format: typeof FORMAT;

@@ -46,7 +46,7 @@ const OperatorVersion = Type.String({ minLength: 1, maxLength: 32, description: 
 const Equation = Type.String({ minLength: 1, maxLength: 4000, description: 'The equation of the operator, verbatim.' });
 
 /** The schema of a row, by its kind. */
-export const rowShapes = {
+const rowShapes = {
   machine_created: Type.Object(
     { ...everyRow, kind: Type.Literal('machine_created'), emitted: nothingEmitted },
     { ...closed, description: 'The machine was created. The first row of every record, and only the first.' },

@@ -54,7 +54,7 @@ export interface RunComparison {
   }[];
 }
 
-export const noTolerance: Tolerance = { share: 0, floor: 0 };
+const noTolerance: Tolerance = { share: 0, floor: 0 };
 
 const broken: Figure = {
   name: 'expectations_broken',

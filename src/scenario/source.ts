@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises';
 import { Failure } from '../schema/failure.js';
 
 /** The longest scenario that is read, in bytes. */
-export const MOST_BYTES = 16 * 1024 * 1024;
+const MOST_BYTES = 16 * 1024 * 1024;
 
 /** @throws Failure `unreadable_file` */
 export async function readSource(path: string): Promise<string> {

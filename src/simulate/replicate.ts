@@ -54,7 +54,7 @@ export interface ReplicateOptions {
 }
 
 /** The seed of replication `index`; that of the first is the seed itself. */
-export function replicationSeed(seed: Seed, index: number): Seed {
+function replicationSeed(seed: Seed, index: number): Seed {
   return index === 0 ? seed : `${seed}/${index}`;
 }
 
@@ -110,7 +110,7 @@ function bandIn(runs: readonly Replicate[]): Band | undefined {
 const MOST_FAILED_SEEDS = 100;
 
 /** How many runs held, and of every figure that all runs have: the mean with its 95 % interval, the smallest and the largest. */
-export function summarise(runs: readonly Replicate[]): Replications {
+function summarise(runs: readonly Replicate[]): Replications {
   const failed = runs.filter(({ held }) => held.includes(false));
   const { low, high } = shareInterval(runs.length - failed.length, runs.length);
   const names = Object.keys(runs[0]?.figures ?? {}).filter((name) =>

@@ -135,7 +135,7 @@ async function prepare(scenario: LoadedScenario, options: SimulateOptions): Prom
 }
 
 /** Requests that nobody reacts to, and that nothing delays, are counted cycle by cycle: no instant matters. */
-export function needsClients({ clients, service, faults }: LoadedScenario): boolean {
+function needsClients({ clients, service, faults }: LoadedScenario): boolean {
   return clients.length > 0 || service !== undefined || faults.length > 0;
 }
 

@@ -41,7 +41,7 @@ const maxAttempts = (usual: number) => ({
   ),
 });
 
-export const BackoffSpec = Type.Object(
+const BackoffSpec = Type.Object(
   {
     policy: Type.Enum(backoffPolicies, { description: 'How the pause before the next attempt is found.' }),
     base: Type.Optional(timeField('The unit of the pauses; exponential policies double it. Default: 100ms.')),
@@ -50,7 +50,7 @@ export const BackoffSpec = Type.Object(
   { ...strict, description: 'The pauses between attempts.' },
 );
 
-export const RetryBudgetSpec = Type.Object(
+const RetryBudgetSpec = Type.Object(
   {
     share: Type.Number({ minimum: 0, maximum: 10, description: 'Retries allowed for each request, as 0.2.' }),
     floor: Type.Optional(
@@ -61,7 +61,7 @@ export const RetryBudgetSpec = Type.Object(
   { ...strict, description: 'Shared by all clients of the kind, as by the requests of one process.' },
 );
 
-export const FlushSpec = Type.Object(
+const FlushSpec = Type.Object(
   {
     batch: Type.Optional(
       Type.Integer({

@@ -93,7 +93,7 @@ export function step<State>(rule: Rule<State>, state: State, request: Request): 
 }
 
 /** As `decide`, with all that is known of the decision. */
-export function decideFully<State>(rule: Rule<State>, state: State, { tMs, n = 1, holdMs = 0 }: Request): Decision {
+function decideFully<State>(rule: Rule<State>, state: State, { tMs, n = 1, holdMs = 0 }: Request): Decision {
   const delay = rule.decide(state, tMs, n, holdMs);
   const admitted = delay !== LIMITED;
   return {

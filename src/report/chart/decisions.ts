@@ -73,7 +73,7 @@ function plannedRows(
 }
 
 /** Bars as steps: up where a bin with something in it begins, down where it ends, unless the next one follows at once. */
-export function barSteps({ starts, size }: Bins, { from, to }: CycleAxis, height: (bin: number) => number) {
+function barSteps({ starts, size }: Bins, { from, to }: CycleAxis, height: (bin: number) => number) {
   const xs: number[] = [];
   const ys: number[] = [];
   if (starts[0] !== from) {

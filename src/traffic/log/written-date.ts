@@ -64,12 +64,6 @@ export function dayFirstIn(texts: readonly string[]): boolean | undefined {
   return undefined;
 }
 
-/** Whether the text has no year, as in syslog. */
-export function lacksYear(text: string): boolean {
-  const named = NAMED.exec(text);
-  return named !== null && named[3] === undefined && named[10] === undefined;
-}
-
 /** Whether the text is a numbered date whose day and month could be either. */
 export function isNumbered(text: string): boolean {
   return NUMBERED.test(text);
