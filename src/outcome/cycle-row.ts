@@ -129,21 +129,27 @@ export class RowBuilder {
     const admitted = new Float64Array(n);
     const counts = new Float64Array(n);
     const states = new Uint8Array(n);
+    // Read once: the engine cannot know that the columns stay the same.
+    const [came, got, standing, inState, changed] = [
+      this.#requests,
+      this.#admitted,
+      this.#counts,
+      this.#states,
+      this.#isChanged,
+    ];
     let sum = 0;
     let admittedSum = 0;
     for (let index = 0; index < n; index += 1) {
       const contract = contracts[index]!;
-      const came = this.#requests[contract]!;
-      const got = this.#admitted[contract]!;
-      requests[index] = came;
-      admitted[index] = got;
-      counts[index] = this.#counts[contract]!;
-      states[index] = this.#states[contract]!;
-      sum += came;
-      admittedSum += got;
-      this.#requests[contract] = 0;
-      this.#admitted[contract] = 0;
-      this.#isChanged[contract] = 0;
+      requests[index] = came[contract]!;
+      admitted[index] = got[contract]!;
+      counts[index] = standing[contract]!;
+      states[index] = inState[contract]!;
+      sum += came[contract]!;
+      admittedSum += got[contract]!;
+      came[contract] = 0;
+      got[contract] = 0;
+      changed[contract] = 0;
     }
     const totals = { requests: sum, admitted: admittedSum, limited: sum - admittedSum, limiting: this.#limiting };
     const row = new Row(cycle, this.run, contracts, requests, admitted, counts, states, this.#transitions, totals);

@@ -55,16 +55,17 @@ export class RunFigures {
     const last = contracts.at(-1) ?? 0;
     if (last >= this.#requests.length) this.#grow(last + 1);
     for (const transition of transitions) this.#moved(cycle, transition);
+    const [came, got, lasts, peaks] = [this.#requests, this.#admitted, this.#lastRequests, this.#peaks];
     for (let index = 0; index < contracts.length; index += 1) {
       const n = requests[index]!;
       if (n === 0) continue;
       const contract = contracts[index]!;
       const count = counts[index]!;
-      this.#requests[contract]! += n;
-      this.#admitted[contract]! += admitted[index]!;
-      this.#lastRequests[contract] = cycle;
-      if (count > this.#peaks[contract]!) {
-        this.#peaks[contract] = count;
+      came[contract]! += n;
+      got[contract]! += admitted[index]!;
+      lasts[contract] = cycle;
+      if (count > peaks[contract]!) {
+        peaks[contract] = count;
         this.#peakCycles[contract] = cycle;
       }
     }
