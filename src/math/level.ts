@@ -13,8 +13,11 @@ export class Level {
   #areaMs = 0;
   #sinceMs: number;
 
-  /** @param fromMs what was before is not measured; unix ms */
-  constructor(readonly fromMs: number) {
+  /** @param fromMs, untilMs what was before and is after is not measured; unix ms */
+  constructor(
+    readonly fromMs: number,
+    readonly untilMs = Number.POSITIVE_INFINITY,
+  ) {
     this.#sinceMs = fromMs;
   }
 
@@ -25,13 +28,14 @@ export class Level {
     if (nowMs >= this.fromMs && this.value > this.max) this.max = this.value;
   }
 
-  /** The integral of the value over time since `fromMs`, in ms: of two readings, the difference is the area between. */
+  /** The integral of the value over the time measured, in ms: of two readings, the difference is the area between. */
   areaMs(nowMs: number): number {
-    return this.#areaMs + this.value * Math.max(0, nowMs - this.#sinceMs);
+    return this.#areaMs + this.value * Math.max(0, Math.min(nowMs, this.untilMs) - this.#sinceMs);
   }
 
-  /** The mean over the time since `fromMs`; 0 before. */
+  /** The mean over the time measured; 0 before it. */
   mean(nowMs: number): number {
-    return nowMs > this.fromMs ? this.areaMs(nowMs) / (nowMs - this.fromMs) : 0;
+    const endMs = Math.min(nowMs, this.untilMs);
+    return endMs > this.fromMs ? this.areaMs(nowMs) / (endMs - this.fromMs) : 0;
   }
 }

@@ -28,6 +28,8 @@ export interface ServiceOptions<Work> {
   readonly watch?: ServiceWatch | undefined;
   /** Requests that arrive before are a warm-up and not counted; unix ms. Default: now. */
   readonly fromMs?: number | undefined;
+  /** Means over time are taken up to here: in the drain the servers have nothing to do. Unix ms. Default: the end of the run. */
+  readonly untilMs?: number | undefined;
 }
 
 /** Who is told of what the service does as it does it, the warm-up included: for what is drawn over time. */
@@ -87,7 +89,7 @@ export class Service<Work> {
   readonly #waits = new Durations();
   readonly #responses = new Durations();
 
-  constructor({ clock, plan, draw, onServed, onPressure, watch, fromMs = clock.now() }: ServiceOptions<Work>) {
+  constructor({ clock, plan, draw, onServed, onPressure, watch, fromMs = clock.now(), untilMs }: ServiceOptions<Work>) {
     assert(
       plan.servers >= 1 && plan.queue >= 0,
       `a service cannot have ${plan.servers} servers and a queue of ${plan.queue}`,
@@ -99,8 +101,8 @@ export class Service<Work> {
     this.#onPressure = onPressure;
     this.#watch = watch;
     this.#fromMs = fromMs;
-    this.#waiting = new Level(fromMs);
-    this.#busy = new Level(fromMs);
+    this.#waiting = new Level(fromMs, untilMs);
+    this.#busy = new Level(fromMs, untilMs);
   }
 
   /** Requests waiting now. */

@@ -63,6 +63,7 @@ export class SimulatedClients {
       hasService: scenario.service !== undefined,
     });
     const fromMs = startOf(scenario.startCycle + scenario.warmUp, clock.cycleMs);
+    const untilMs = startOf(scenario.startCycle + traffic.cycles, clock.cycleMs);
     this.service =
       scenario.service === undefined
         ? undefined
@@ -73,6 +74,7 @@ export class SimulatedClients {
             onServed: (attempt) => modelled.served(attempt),
             watch: this.recorder,
             fromMs,
+            untilMs,
           });
     const losing = new RandomStream(seed, 'faults/lost_answers');
     const losses = scenario.faults.flatMap((fault) => (fault.kind === 'lost_answers' ? [fault] : []));
@@ -97,6 +99,7 @@ export class SimulatedClients {
       seed,
       contracts: traffic.names.length,
       fromMs,
+      untilMs,
       inspect,
       watch: this.recorder,
     });

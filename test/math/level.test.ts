@@ -31,3 +31,14 @@ it.each<[rule: string, fromMs: number, changes: [ms: number, by: number][], nowM
   for (const [ms, by] of changes) level.change(by, ms);
   expect({ value: level.value, max: level.max, areaMs: level.areaMs(nowMs), mean: level.mean(nowMs) }).toEqual(seen);
 });
+
+it('what comes after the measured time changes neither area nor mean', () => {
+  const level = new Level(10, 30);
+  for (const [ms, by] of [
+    [0, 2],
+    [20, 2],
+    [40, -4],
+  ] as const)
+    level.change(by, ms);
+  expect([level.areaMs(30), level.areaMs(100), level.mean(100)]).toEqual([60, 60, 3]);
+});

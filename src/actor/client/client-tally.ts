@@ -25,7 +25,7 @@ export interface TallyFigures extends ClientCounts {
   readonly clients: number;
   /** Attempts per job. */
   readonly retry_amplification: number;
-  /** Jobs served while still wanted, per second. */
+  /** Jobs served while still wanted, per second of the time in which requests come. */
   readonly goodput_per_second: number;
   readonly job_latency_ms: DurationFigures | null;
   readonly attempt_latency_ms: DurationFigures | null;
@@ -55,11 +55,17 @@ export class ClientTally {
   readonly #counts = { ...nothing };
   readonly #jobTimes = new Durations();
   readonly #attemptTimes = new Durations();
+  /** Jobs served between `fromMs` and `untilMs`, whenever they were born. */
+  #goodput = 0;
 
-  /** @param fromMs jobs born before are not counted: the warm-up; unix ms */
+  /**
+   * @param fromMs jobs born before are not counted: the warm-up; unix ms
+   * @param untilMs goodput is taken up to here, the end of the requests; unix ms
+   */
   constructor(
     readonly fromMs: number,
     private readonly watch?: ClientWatch,
+    readonly untilMs = Number.POSITIVE_INFINITY,
   ) {}
 
   born(job: Job): void {
@@ -86,6 +92,8 @@ export class ClientTally {
 
   finished(job: Job, ending: Ending, nowMs: number): void {
     this.watch?.ended(ending, nowMs - job.bornMs);
+    // By the time of serving: by the time of birth, the jobs under way at the end would be missing.
+    if (ending === 'succeeded' && nowMs >= this.fromMs && nowMs < this.untilMs) this.#goodput += 1;
     if (!this.#isCounted(job)) return;
     this.#counts[ending] += 1;
     if (ending === 'succeeded') this.#jobTimes.record(nowMs - job.bornMs);
@@ -94,6 +102,7 @@ export class ClientTally {
   /** Takes in what another kind of client has counted. */
   add(other: ClientTally): void {
     Object.assign(this.#counts, sumOf(this.#counts, other.#counts));
+    this.#goodput += other.#goodput;
     this.#jobTimes.add(other.#jobTimes);
     this.#attemptTimes.add(other.#attemptTimes);
   }
@@ -109,14 +118,14 @@ export class ClientTally {
    * @param nowMs the end of the time measured, in unix ms
    */
   figures(kind: string, clients: number, nowMs: number): TallyFigures {
-    const { jobs, attempts, succeeded } = this.#counts;
-    const seconds = (nowMs - this.fromMs) / 1000;
+    const { jobs, attempts } = this.#counts;
+    const seconds = (Math.min(nowMs, this.untilMs) - this.fromMs) / 1000;
     return {
       kind,
       clients,
       ...this.#counts,
       retry_amplification: jobs === 0 ? 0 : attempts / jobs,
-      goodput_per_second: seconds > 0 ? succeeded / seconds : 0,
+      goodput_per_second: seconds > 0 ? this.#goodput / seconds : 0,
       job_latency_ms: this.#jobTimes.figures('from a job wanted to it served'),
       attempt_latency_ms: this.#attemptTimes.figures('from an attempt sent to it served, abandoned ones left out'),
     };

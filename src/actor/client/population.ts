@@ -28,6 +28,8 @@ export interface PopulationOptions {
   readonly contracts: number;
   /** Jobs born before are a warm-up and not counted; unix ms. Default: now. */
   readonly fromMs?: number | undefined;
+  /** Goodput is taken up to here, the end of the requests; unix ms. Default: the end of the run. */
+  readonly untilMs?: number | undefined;
   /** Watches every message to every client. */
   readonly inspect?: Inspect | undefined;
   readonly watch?: ClientWatch | undefined;
@@ -113,7 +115,8 @@ export class Population {
   }
 
   #sum(): ClientTally {
-    const total = new ClientTally(this.#kinds[0]?.tally.fromMs ?? this.#clock.now());
+    const { fromMs = this.#clock.now(), untilMs } = this.#kinds[0]?.tally ?? {};
+    const total = new ClientTally(fromMs, undefined, untilMs);
     for (const { tally } of this.#kinds) total.add(tally);
     return total;
   }
@@ -142,7 +145,7 @@ class Kind implements ClientWorld {
   constructor(
     readonly plan: ClientPlan,
     index: number,
-    { clock, transport, seed, contracts, fromMs, inspect, watch }: PopulationOptions,
+    { clock, transport, seed, contracts, fromMs, untilMs, inspect, watch }: PopulationOptions,
     makeJob: (contract: number) => Job,
   ) {
     const { name, count, share, budget, behaviour } = plan;
@@ -152,7 +155,7 @@ class Kind implements ClientWorld {
     this.clock = clock;
     this.transport = transport;
     this.inspect = inspect;
-    this.tally = new ClientTally(fromMs ?? clock.now(), watch);
+    this.tally = new ClientTally(fromMs ?? clock.now(), watch, untilMs);
     this.draw = new RandomStream(seed, `clients/${name}/behaviour`);
     this.#picks = new RandomStream(seed, `clients/${name}/device`);
     this.#contracts = contracts;
