@@ -53,6 +53,11 @@ export const commands: readonly ListedCommand[] = [
     summary: 'check an exported record offline: chain, proofs, signatures',
     load: () => import('./verify.js'),
   },
+  {
+    usage: 'completion <shell>',
+    summary: 'print a script that completes commands and options in bash, zsh or fish',
+    load: () => import('./completion.js'),
+  },
 ];
 
 /** Clients of a node's API: `weir node gate edge`, or in short `weir gate edge`. */

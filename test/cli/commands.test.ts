@@ -52,3 +52,21 @@ it('weir self-test holds what was published, and says how sure it is', async () 
   expect([err, code]).toEqual(['', 0]);
   expect(out).toContain('held');
 });
+
+describe('weir completion', () => {
+  it.each(['bash', 'zsh', 'fish'])('prints a script for %s that asks the program', async (shell) => {
+    const { code, out } = await weir(['completion', shell]);
+    expect([code, out]).toEqual([0, expect.stringContaining('weir --get-yargs-completions')]);
+  });
+
+  // What was typed, a candidate.
+  it.each([
+    ['sim', 'simulate'],
+    ['node ga', 'gate'],
+    ['simulate --se', '--seed'],
+    ['gate --pe', '--peek'],
+  ])('weir %s offers %s', async (typed, candidate) => {
+    const { out } = await weir(['--get-yargs-completions', 'weir', ...typed.split(' ')], { SHELL: 'bash' });
+    expect(out.split('\n')).toContain(candidate);
+  });
+});
