@@ -51,3 +51,21 @@ function checkSpelling(given: object, lists: readonly string[]): void {
     if (Array.isArray(value) && !areLists.has(plain(name))) throw usageFailure(`--${name} was given more than once.`);
   }
 }
+
+/** Stands for a lone dash, standard input, which yargs drops from positional arguments. No argument of a process can hold a zero. */
+const DASH = '\u0000-';
+
+/** For the arguments, before yargs sees them. */
+export function hideDash(words: readonly string[]): string[] {
+  return words.map((word) => (word === '-' ? DASH : word));
+}
+
+/** For `coerce` of a positional argument that may be a dash. */
+export function showDash(word: string): string {
+  return word === DASH ? '-' : word;
+}
+
+/** The same for a list of them. */
+export function showDashes(words: readonly string[]): string[] {
+  return words.map(showDash);
+}

@@ -2,10 +2,9 @@
 import yargs, { type Argv } from 'yargs';
 import { nearest } from '../schema/did-you-mean.js';
 import { VERSION } from '../version.js';
-import { register } from './command.js';
+import { hideDash, register } from './command.js';
 import { commands, type ListedCommand, nameOf, nodeCommands } from './commands.js';
 import { usageFailure } from './ending.js';
-import { hideDash } from './options.js';
 
 /** yargs' words where they do not help a newcomer. Its types do not know that a text can have a plural. */
 const tooFew = 'Something is missing: %s given after the command, and it takes at least %s';

@@ -13,21 +13,11 @@ import { CYCLE_MS } from '../time/cycle.js';
 import type { LogOptions } from '../traffic/log/options.js';
 import type { LogReading } from '../traffic/log/read.js';
 import { type TimeUnit, timeUnits } from '../traffic/log/unix.js';
-import type { GivenTo } from './command.js';
+import { type GivenTo, showDashes } from './command.js';
 import { folderFor, printFindings } from './findings.js';
 import { interruptible } from './interrupt.js';
 import { liveOptionsOf } from './live-options.js';
-import {
-  checkTop,
-  durationIn,
-  jsonOption,
-  noDefault,
-  outOption,
-  reportOption,
-  showDashes,
-  topFlag,
-  topOption,
-} from './options.js';
+import { checkTop, durationIn, jsonOption, noDefault, outOption, reportOption, topFlag, topOption } from './options.js';
 import { CycleLines, Progress } from './progress.js';
 import { commandAgain } from './rerun-command.js';
 

@@ -8,10 +8,10 @@ import { isRawKey } from '../record/signing.js';
 import type { Verification } from '../record/verification.js';
 import { ExportVerifier, isFingerprint, trustIn } from '../record/verify-export.js';
 import { Failure } from '../schema/failure.js';
-import type { GivenTo } from './command.js';
+import { type GivenTo, showDash } from './command.js';
 import { usageFailure } from './ending.js';
 import { print } from './node-command.js';
-import { jsonOption, showDash } from './options.js';
+import { jsonOption } from './options.js';
 import { NOT_HELD, verdictOf, wordsOf } from './verdict.js';
 
 export const options = (yargs: Argv) =>
