@@ -38,6 +38,21 @@ export const commands: readonly ListedCommand[] = [
     load: () => import('./generate.js'),
   },
   {
+    usage: 'decide',
+    summary: 'decide requests from standard input by any limiter, a line of JSON each',
+    load: () => import('./decide.js'),
+  },
+  {
+    usage: 'limiters',
+    summary: 'list the limiters known, and what each does with a burst',
+    load: () => import('./limiters.js'),
+  },
+  {
+    usage: 'explain <limiter..>',
+    summary: 'say what a limiter lets through: weir explain nginx 10r/s burst=5',
+    load: () => import('./explain.js'),
+  },
+  {
     usage: 'self-test',
     summary: 'compare this build with published results: queues, back-off policies, retry storms, windows',
     load: () => import('./self-test.js'),

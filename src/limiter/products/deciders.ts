@@ -1,0 +1,126 @@
+// One limiter over many keys: lines of JSON in, decisions out. Each key has a state of its own; states that a new one would decide
+// like are dropped, so that memory follows the keys that are limited now, not all that ever came.
+import { Failure } from '../../schema/failure.js';
+import { compileSchema, Type } from '../../schema/json-schema.js';
+import { faultsOf } from '../../schema/schema-faults.js';
+import { announcedWait } from '../rule/announced.js';
+import { type Announces, type RuleDefinition, ruleOf } from '../rule/definition.js';
+import { LAST_MS, LIMITED, type Rule } from '../rule/rule.js';
+
+const RequestLine = Type.Object(
+  {
+    t_ms: Type.Number({ minimum: 0, maximum: LAST_MS, description: 'When the request comes, in ms since 1970.' }),
+    n: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'Its cost. Default: 1.' }),
+    ),
+    key: Type.Optional(
+      Type.String({ maxLength: 1024, description: 'Whose request it is. Default: all are of one key.' }),
+    ),
+    hold_ms: Type.Optional(
+      Type.Number({ minimum: 0, maximum: LAST_MS, description: 'How long it is in flight, in ms. Default: 0.' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+const requestLine = compileSchema(RequestLine);
+
+/** Times in ms, to a thousandth; `null` for never, and for as many as come. */
+export interface Decided {
+  readonly admitted: boolean;
+  readonly delay_ms: number;
+  /** After which the same request would be admitted, if nothing else arrives. */
+  readonly retry_after_ms: number | null;
+  /** What the product announces, where it is not the true wait. */
+  readonly told_retry_after_ms?: number | null;
+  readonly remaining: number | null;
+  readonly state: 'allowing' | 'limiting';
+}
+
+export interface Misread {
+  readonly code: 'invalid_json' | 'invalid_input';
+  readonly what: string;
+}
+
+/** States are looked through first at this many keys, then whenever they have doubled. */
+const FIRST_SWEEP = 65_536;
+const MOST_KEYS = 1_000_000;
+
+export class Deciders {
+  readonly #rule: Rule;
+  readonly #announces: Announces | undefined;
+  readonly #states = new Map<string, unknown>();
+  #madeMs: number | undefined;
+  #sweepAt = FIRST_SWEEP;
+
+  /** @param madeMs when the limiter was made; the time of the first request unless given */
+  constructor(definition: RuleDefinition, madeMs?: number) {
+    this.#rule = ruleOf(definition);
+    this.#announces = definition.announces;
+    this.#madeMs = madeMs;
+  }
+
+  /** @throws Failure `limit_reached` with more than a million keys whose state matters */
+  decideLine(text: string): Decided | Misread {
+    let line: unknown;
+    try {
+      line = JSON.parse(text);
+    } catch (error) {
+      return { code: 'invalid_json', what: `${(error as Error).message}.` };
+    }
+    if (!requestLine.fits(line)) {
+      const [fault] = faultsOf(RequestLine, requestLine.errors(line));
+      return { code: 'invalid_input', what: `${fault!.path} ${fault!.message}.` };
+    }
+    return this.#decide(line.t_ms, line.n ?? 1, line.key ?? '', line.hold_ms ?? 0);
+  }
+
+  #decide(tMs: number, n: number, key: string, holdMs: number): Decided {
+    const rule = this.#rule;
+    const state = this.#stateOf(rule.shared ? '' : key, tMs);
+    const delay = rule.decide(state, tMs, n, holdMs);
+    const remaining = rule.remaining(state, tMs);
+    const shown = { remaining: Number.isFinite(remaining) ? remaining : null };
+    if (delay !== LIMITED) {
+      return { admitted: true, delay_ms: thousandth(delay), retry_after_ms: 0, ...shown, state: 'allowing' };
+    }
+    const told = this.#announces === undefined ? undefined : announcedWait(rule, this.#announces, state, tMs, n);
+    return {
+      admitted: false,
+      delay_ms: 0,
+      retry_after_ms: upwards(rule.nextAdmission(state, tMs, n) - tMs),
+      ...(told === undefined ? {} : { told_retry_after_ms: upwards(told) }),
+      ...shown,
+      state: 'limiting',
+    };
+  }
+
+  #stateOf(key: string, tMs: number): unknown {
+    const known = this.#states.get(key);
+    if (known !== undefined) return known;
+    this.#madeMs ??= tMs;
+    if (this.#states.size >= this.#sweepAt) this.#sweep(tMs);
+    const state = this.#rule.fresh(this.#madeMs);
+    this.#states.set(key, state);
+    return state;
+  }
+
+  #sweep(tMs: number): void {
+    for (const [key, state] of this.#states) if (this.#rule.forgettable(state, tMs)) this.#states.delete(key);
+    if (this.#states.size >= MOST_KEYS) {
+      throw new Failure('limit_reached', {
+        what: `More than ${MOST_KEYS} keys have a state that matters.`,
+        fix: 'Decide the keys in parts: each is decided on its own.',
+      });
+    }
+    this.#sweepAt = Math.max(FIRST_SWEEP, Math.min(MOST_KEYS, 2 * this.#states.size));
+  }
+}
+
+function thousandth(ms: number): number {
+  return Math.round(ms * 1000) / 1000;
+}
+
+/** A wait is not shown as shorter than it is. */
+function upwards(ms: number): number | null {
+  return Number.isFinite(ms) ? Math.ceil(ms * 1000 - 1e-3) / 1000 : null;
+}

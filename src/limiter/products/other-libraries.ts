@@ -1,0 +1,335 @@
+// Libraries of Go, the JVM, Python, PHP, .NET, and modules of Redis.
+import { Type } from '../../schema/json-schema.js';
+import { parseRate } from '../../schema/quantity.js';
+import { strict } from '../rule/fields.js';
+import {
+  counts,
+  msOf,
+  nothing,
+  positive,
+  product,
+  rule,
+  time,
+  toWindowEnd,
+  unannounced,
+  untilTokens,
+  whole,
+} from './product.js';
+
+/** `10/m`, `10 per 1 second`: how much, in how many ms. */
+function perOf(rate: string): { readonly limit: number; readonly window_ms: number } {
+  const [, amount = '', times = '1', unit = ''] = /^\s*(\d+)\s*(?:\/|per)\s*(\d+)?\s*([a-z]+)\s*$/i.exec(rate) ?? [];
+  // What does not fit is refused in the words of a rate.
+  if (amount === '') parseRate(rate, 1000);
+  return { limit: Number(amount), window_ms: Number(times) * msOf(`1 ${unit}`, 1) };
+}
+
+const rateText = Type.String({ minLength: 3, maxLength: 64, description: 'How often: 10/s, 5/m, 10 per 1 second.' });
+
+/** CRC-32 (IEEE 802.3), by which django-ratelimit moves the windows of a key. */
+function crc32(text: string): number {
+  let crc = ~0;
+  for (const byte of new TextEncoder().encode(text)) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit += 1) crc = (crc >>> 1) ^ (0xedb88320 & -(crc & 1));
+  }
+  return ~crc >>> 0;
+}
+
+export const otherLibraries = {
+  'x-time': product({
+    product: 'golang.org/x/time/rate',
+    params: Type.Object(
+      {
+        limit: positive('Events per second.'),
+        burst: whole('Events at once.'),
+        wait: Type.Optional(time('Longest wait of a reservation. Default: none (Allow).', 'ms')),
+      },
+      strict,
+    ),
+    example: { limit: 10, burst: 10 },
+    refused: nothing,
+    rule: ({ limit, burst, wait }) =>
+      rule(
+        'token_bucket',
+        {
+          rate: limit,
+          per_ms: 1000,
+          capacity: burst,
+          refill: 'continuous',
+          max_wait_ms: wait === undefined ? undefined : msOf(wait, 1),
+        },
+        untilTokens,
+        0,
+      ),
+  }),
+  juju: product({
+    product: 'juju/ratelimit 1.0',
+    params: Type.Object(
+      {
+        fillInterval: time('Time between fills.', 'ms'),
+        capacity: whole('The most tokens.'),
+        quantum: Type.Optional(whole('Tokens of a fill. Default: 1.')),
+        maxWait: Type.Optional(time('Longest wait. Default: none (TakeAvailable).', 'ms')),
+      },
+      strict,
+    ),
+    example: { fillInterval: '100ms', capacity: 10 },
+    refused: nothing,
+    rule({ fillInterval, capacity, quantum = 1, maxWait }) {
+      const bucket = {
+        rate: quantum,
+        per_ms: msOf(fillInterval, 1),
+        capacity,
+        refill: 'interval',
+        align: 'construction',
+      };
+      const waits = maxWait === undefined ? {} : { max_wait_ms: msOf(maxWait, 1), allow_over_capacity: true };
+      return rule('token_bucket', { ...bucket, stale_tick_when_full: true, ...waits }, unannounced, 0);
+    },
+  }),
+  uber: product({
+    product: 'go.uber.org/ratelimit 0.3',
+    params: Type.Object(
+      {
+        rate: positive('Starts per period.'),
+        per: Type.Optional(time('Default: 1s.', 's')),
+        slack: Type.Optional(whole('Starts that were not used and are kept. Default: 10.', 0)),
+      },
+      strict,
+    ),
+    example: { rate: 10 },
+    refused: 'refuses nothing: it holds',
+    rule: ({ rate, per = '1s', slack = 10 }) =>
+      rule('uber_slack', { spacing_ms: msOf(per, 1000) / rate, slack }, undefined, 0),
+  }),
+  guava: product({
+    product: 'Guava 31 RateLimiter',
+    params: Type.Object(
+      {
+        permitsPerSecond: positive('Permits per second.'),
+        warmupPeriod: Type.Optional(time('How long it takes to warm up. Default: none (bursty).', 'ms')),
+        call: Type.Optional(
+          Type.Enum(['tryAcquire', 'acquire'], { description: 'Refuse, or wait. Default: tryAcquire.' }),
+        ),
+        timeout: Type.Optional(time('Longest wait of tryAcquire. Default: 0.', 'ms')),
+      },
+      strict,
+    ),
+    example: { permitsPerSecond: 10 },
+    refused: nothing,
+    rule({ permitsPerSecond, warmupPeriod, call, timeout }) {
+      const waits = {
+        queue: call === 'acquire' || undefined,
+        max_wait_ms: timeout === undefined ? undefined : msOf(timeout, 1),
+      };
+      const interval_ms = 1000 / permitsPerSecond;
+      return warmupPeriod === undefined
+        ? rule('guava_bursty', { interval_ms, max_stored: permitsPerSecond, initial: 0, ...waits }, unannounced, 0)
+        : rule(
+            'guava_warmup',
+            { interval_ms, warmup_ms: msOf(warmupPeriod, 1), cold_factor: 3, ...waits },
+            unannounced,
+            0,
+          );
+    },
+  }),
+  resilience4j: product({
+    product: 'Resilience4j 2 AtomicRateLimiter',
+    params: Type.Object(
+      {
+        limitForPeriod: whole('Permits of a period.'),
+        limitRefreshPeriod: time('Length of the period.', 'ms'),
+        timeoutDuration: Type.Optional(time('Longest wait. Default: 5s.', 'ms')),
+      },
+      strict,
+    ),
+    example: { limitForPeriod: 10, limitRefreshPeriod: '1s', timeoutDuration: 0 },
+    refused: nothing,
+    rule({ limitForPeriod, limitRefreshPeriod, timeoutDuration = '5s' }) {
+      const bucket = { rate: limitForPeriod, per_ms: msOf(limitRefreshPeriod, 1), capacity: limitForPeriod };
+      const longest = msOf(timeoutDuration, 1);
+      const waits = longest === 0 ? {} : { max_wait_ms: longest, allow_over_capacity: true };
+      return rule('token_bucket', { ...bucket, refill: 'interval', align: 'construction', ...waits }, unannounced, 0);
+    },
+  }),
+  bucket4j: product({
+    product: 'Bucket4j 8',
+    params: Type.Object(
+      {
+        capacity: whole('The most tokens.'),
+        tokens: Type.Optional(whole('Tokens of a period. Default: the capacity.')),
+        period: time('Length of the period.', 'ms'),
+        refill: Type.Optional(
+          Type.Enum(['greedy', 'intervally'], { description: 'How tokens come back. Default: greedy.' }),
+        ),
+      },
+      strict,
+    ),
+    example: { capacity: 10, period: '1s' },
+    refused: nothing,
+    rule: ({ capacity, tokens = capacity, period, refill = 'greedy' }) =>
+      rule(
+        'token_bucket',
+        {
+          rate: tokens,
+          per_ms: msOf(period, 1),
+          capacity,
+          refill: refill === 'greedy' ? 'continuous' : 'interval',
+          align: refill === 'greedy' ? undefined : 'construction',
+        },
+        undefined,
+        0,
+      ),
+  }),
+  spring: product({
+    product: 'Spring Cloud Gateway RedisRateLimiter',
+    params: Type.Object(
+      {
+        replenishRate: whole('Tokens of each second.'),
+        burstCapacity: Type.Optional(whole('The most tokens. Default: the rate.')),
+      },
+      strict,
+    ),
+    example: { replenishRate: 10, burstCapacity: 20 },
+    refused: nothing,
+    rule: ({ replenishRate, burstCapacity = replenishRate }) =>
+      rule(
+        'token_bucket',
+        { rate: replenishRate, per_ms: 1000, capacity: burstCapacity, refill: 'interval', align: 'epoch' },
+        unannounced,
+      ),
+  }),
+  'python-limits': product({
+    product: 'Python limits (flask-limiter, slowapi)',
+    params: Type.Object(
+      {
+        rate: rateText,
+        strategy: Type.Optional(
+          Type.Enum(['fixed-window', 'fixed-window-elastic-expiry', 'moving-window', 'sliding-window-counter'], {
+            description: 'The rule. Default: fixed-window.',
+          }),
+        ),
+      },
+      strict,
+    ),
+    example: { rate: '10 per 1 second' },
+    refused: 'counts (fixed windows) or nothing',
+    rule({ rate, strategy = 'fixed-window' }) {
+      const per = perOf(rate);
+      switch (strategy) {
+        case 'moving-window':
+          return rule('sliding_log', { ...per, edge: 'expires_after_end' }, toWindowEnd, 0);
+        case 'sliding-window-counter':
+          return rule('sliding_counter', { ...per, align: 'epoch', floor_total: true }, undefined, 0);
+        default: {
+          const elastic = strategy === 'fixed-window-elastic-expiry' || undefined;
+          const window = { ...per, align: 'first', count_refused: true, every_hit_restarts_window: elastic };
+          return rule('fixed_window', window, toWindowEnd, 0);
+        }
+      }
+    },
+  }),
+  'django-ratelimit': product({
+    product: 'django-ratelimit 4.1',
+    params: Type.Object(
+      {
+        rate: rateText,
+        key: Type.Optional(
+          Type.String({ maxLength: 200, description: 'Value of the key, which moves its windows. Default: empty.' }),
+        ),
+      },
+      strict,
+    ),
+    example: { rate: '10/s' },
+    refused: counts,
+    rule({ rate, key = '' }) {
+      const { limit, window_ms } = perOf(rate);
+      const seconds = window_ms / 1000;
+      // The second of the edge is in the old window; windows of one second are those of the clock.
+      const phase_ms = seconds <= 1 ? 0 : (((crc32(key) % seconds) + 1) % seconds) * 1000;
+      return rule('fixed_window', { limit, window_ms, align: 'epoch', phase_ms, count_refused: true }, unannounced);
+    },
+  }),
+  symfony: product({
+    product: 'Symfony RateLimiter 5.4',
+    params: Type.Object(
+      {
+        policy: Type.Enum(['fixed_window', 'sliding_window', 'token_bucket'], { description: 'The rule.' }),
+        limit: whole('Requests of a window, or the most tokens.'),
+        interval: time('Length of the window, or of the interval of the bucket.', 's'),
+        amount: Type.Optional(whole('Tokens of an interval, for token_bucket. Default: 1.')),
+      },
+      strict,
+    ),
+    example: { policy: 'sliding_window', limit: 10, interval: '1 second' },
+    refused: nothing,
+    rule({ policy, limit, interval, amount = 1 }) {
+      const window_ms = msOf(interval, 1000);
+      const window = { limit, window_ms, align: 'first', edge: 'reset_after_end' };
+      switch (policy) {
+        case 'fixed_window':
+          return rule(
+            'fixed_window',
+            { ...window, state_ttl_from_last_admit_ms: window_ms },
+            { wait: 'window_end', round: 'second' },
+            0,
+          );
+        case 'sliding_window':
+          return rule(
+            'sliding_counter',
+            { ...window, floor_total: true, state_ttl_whole_seconds: true, double_seconds: true },
+            toWindowEnd,
+            0,
+          );
+        default: {
+          const bucket = { rate: amount, per_ms: window_ms, capacity: limit, refill: 'interval', align: 'first' };
+          const ttl = { state_ttl_from_last_admit_ms: Math.ceil(limit / amount) * window_ms };
+          return rule('token_bucket', { ...bucket, ...ttl }, { wait: 'whole_intervals', round: 'second' }, 0);
+        }
+      }
+    },
+  }),
+  aspnet: product({
+    product: 'ASP.NET Core System.Threading.RateLimiting',
+    params: Type.Object(
+      {
+        limiter: Type.Enum(['FixedWindow', 'SlidingWindow', 'TokenBucket', 'Concurrency'], {
+          description: 'The rule.',
+        }),
+        PermitLimit: whole('Requests of a window, in flight, or the most tokens.'),
+        Window: Type.Optional(time('Length of the window, or of the period of the bucket. Default: 1s.', 's')),
+        SegmentsPerWindow: Type.Optional(whole('Segments of a sliding window. Default: 1.')),
+        TokensPerPeriod: Type.Optional(whole('Tokens of a period. Default: the limit.')),
+      },
+      strict,
+    ),
+    example: { limiter: 'SlidingWindow', PermitLimit: 10, Window: '1s', SegmentsPerWindow: 4 },
+    refused: nothing,
+    rule({ limiter, PermitLimit: limit, Window = '1s', SegmentsPerWindow: segments = 1, TokensPerPeriod = limit }) {
+      const window_ms = msOf(Window, 1000);
+      if (limiter === 'SlidingWindow') return rule('segmented_window', { limit, window_ms, segments }, unannounced, 0);
+      if (limiter === 'Concurrency') return rule('concurrency', { limit }, unannounced, 0);
+      const rate = limiter === 'FixedWindow' ? limit : TokensPerPeriod;
+      const bucket = { rate, per_ms: window_ms, capacity: limit, refill: 'interval', align: 'construction' };
+      return rule('token_bucket', bucket, undefined, 0);
+    },
+  }),
+  'redis-cell': product({
+    product: 'redis-cell 0.5 CL.THROTTLE',
+    params: Type.Object(
+      {
+        max_burst: whole('Requests ahead of the rate.', 0),
+        count_per_period: whole('Requests of a period.'),
+        period: time('Length of the period.', 's'),
+      },
+      strict,
+    ),
+    example: { max_burst: 9, count_per_period: 10, period: 1 },
+    refused: nothing,
+    rule({ max_burst, count_per_period, period }) {
+      const T_ms = msOf(period, 1000) / count_per_period;
+      return rule('gcra', { T_ms, tau_ms: max_burst * T_ms }, { wait: 'earliest', round: 'down_to_s' }, 0);
+    },
+  }),
+};

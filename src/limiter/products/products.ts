@@ -1,0 +1,115 @@
+// Every product by its name, and the rule that a person gives: a primitive, a product, or Weir's own threshold.
+//
+//   { like: nginx, rate: 10r/s, burst: 5 }            ->  { primitive: nginx_limit_req, params: { rate_1000: 10000, burst: 5 } }
+//   { primitive: gcra, params: { T_ms: 100, … } }     ->  as it is
+//   { paste: 'limit_req_zone …; limit_req …;' }      ->  as like: pasted.ts
+//   { threshold: 100, within: 60 }                    ->  { primitive: rolling_count, … }
+import { nearest } from '../../schema/did-you-mean.js';
+import { Failure } from '../../schema/failure.js';
+import { schemaErrors } from '../../schema/json-schema.js';
+import { parseTime } from '../../schema/quantity.js';
+import { faultsOf } from '../../schema/schema-faults.js';
+import { checkRule, type RuleDefinition } from '../rule/definition.js';
+import { nodeLibraries } from './node-libraries.js';
+import { otherLibraries } from './other-libraries.js';
+import { readStanza } from './pasted.js';
+import type { Product } from './product.js';
+import { servers } from './servers.js';
+
+export const products: Readonly<Record<string, Product>> = { ...servers, ...nodeLibraries, ...otherLibraries };
+
+/** Other names under which a product is asked for. */
+const aliases: Readonly<Record<string, string>> = {
+  'nginx-limit-req': 'nginx',
+  limit_req: 'nginx',
+  limit_conn: 'nginx-limit-conn',
+  haproxy: 'haproxy-http-req-rate',
+  vsthrottle: 'varnish',
+  express: 'express-rate-limit',
+  hono: 'hono-rate-limiter',
+  '@fastify/rate-limit': 'fastify',
+  'fastify-rate-limit': 'fastify',
+  koa: 'koa-ratelimit',
+  nestjs: 'nestjs-throttler',
+  '@nestjs/throttler': 'nestjs-throttler',
+  lambda: 'lambda-rate-limiter',
+  '@upstash/ratelimit': 'upstash',
+  '@convex-dev/rate-limiter': 'convex',
+  'x/time': 'x-time',
+  'golang.org/x/time/rate': 'x-time',
+  go: 'x-time',
+  envoy: 'envoy-local',
+  flexible: 'rate-limiter-flexible',
+  django: 'django-ratelimit',
+  'flask-limiter': 'python-limits',
+  slowapi: 'python-limits',
+  'asp.net': 'aspnet',
+};
+
+/**
+ * The product of a name, which may be one of its other names.
+ * @throws Failure `invalid_definition`, with the nearest name
+ */
+export function productOf(name: string): { readonly name: string; readonly product: Product } {
+  const known = Object.hasOwn(products, name) ? name : Object.hasOwn(aliases, name) ? aliases[name]! : undefined;
+  if (known !== undefined) return { name: known, product: products[known]! };
+  const guess = nearest(name, [...Object.keys(products), ...Object.keys(aliases)]);
+  throw new Failure('invalid_definition', {
+    what: `No limiter is called ${JSON.stringify(name)}.`,
+    fix: guess === undefined ? '`weir limiters` lists those that there are.' : `Did you mean ${guess}?`,
+    faults: [{ path: '/like', message: `${JSON.stringify(name)} is no limiter that is known` }],
+  });
+}
+
+/**
+ * The rule that a limiter stands for: a primitive with its parameters, `like` with those of a product, `paste` with a
+ * stanza of nginx or HAProxy, or `threshold` and `within`.
+ * @param cycleMs length of a cycle in ms, for `threshold` and `within`
+ * @throws Failure `invalid_definition` or `invalid_input`, with the places that do not fit
+ */
+export function definitionOf(limiter: unknown, cycleMs: number): RuleDefinition {
+  if (typeof limiter !== 'object' || limiter === null || Array.isArray(limiter)) {
+    throw new Failure('invalid_definition', {
+      what: 'The limiter is not an object.',
+      fix: 'Give { primitive, params }, { like, … } or { threshold, within }.',
+    });
+  }
+  const given = limiter as Readonly<Record<string, unknown>>;
+  if ('like' in given) return likeRule(given);
+  if ('paste' in given) return pastedRule(String(given['paste']));
+  if ('primitive' in given) return checkRule(given);
+  const { template: _, threshold, within, ...others } = given;
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) return checkRule(given);
+  return checkRule({
+    primitive: 'rolling_count',
+    params: {
+      ...(threshold === undefined ? {} : { threshold }),
+      ...(within === undefined ? {} : { within: parseTime(within as number | string, cycleMs, '/within', 1) }),
+      cycle_ms: cycleMs,
+    },
+  });
+}
+
+/** Several limits of one stanza all have to admit, and are charged only then. */
+function pastedRule(stanza: string): RuleDefinition {
+  const [first, ...others] = readStanza(stanza).map(likeRule);
+  if (others.length === 0) return first!;
+  const of = [first!, ...others].map(({ primitive, params }) => ({ primitive, params }));
+  return checkRule({ primitive: 'and', params: { of }, clock_resolution_ms: 1, announces: { wait: 'none' } });
+}
+
+function likeRule({ like, ...given }: Readonly<Record<string, unknown>>): RuleDefinition {
+  const { name, product } = productOf(String(like));
+  const errors = schemaErrors(product.params, given);
+  if (errors.length > 0) {
+    const faults = faultsOf(product.params, errors);
+    throw new Failure('invalid_definition', {
+      what: `The parameters of ${name} do not fit.`,
+      why: `${faults[0]!.path} ${faults[0]!.message}.`,
+      fix: `For example: ${JSON.stringify({ like: name, ...product.example })}.`,
+      faults,
+    });
+  }
+  return checkRule(product.rule(given));
+}

@@ -1,0 +1,165 @@
+// What a rule lets through, in six figures, measured on the rule itself.
+//
+//   first burst      |||||            how many of a burst pass at once, and how many after a delay
+//   most in a second   ||||:||||      the most starts in any second that a client can get, sought over an edge of the rule
+//   at its rate      | | | | | |      evenly, forty requests at exactly the rate; sixty at twice the rate
+//   waits            what a refused request is told, and after which it would have been admitted
+import { announcedWait } from '../rule/announced.js';
+import { type Primitive, type RuleDefinition, ruleOf } from '../rule/definition.js';
+import { LIMITED, type Rule } from '../rule/rule.js';
+
+export interface Profile {
+  /** Requests per second that the rule admits in the long run; undefined for limits on concurrency. */
+  readonly perSecond: number | undefined;
+  readonly firstBurst: { readonly sent: number; readonly atOnce: number; readonly delayed: number };
+  readonly mostInASecond: number;
+  readonly atRate: Share;
+  readonly atTwice: Share;
+  /** Announced minus true wait in ms, over the refused of a burst and its tail: median, least and most; undefined without. */
+  readonly announcedLate: { readonly median: number; readonly least: number; readonly most: number } | undefined;
+  /** True waits of the refused, in ms: the median; undefined where none is refused. */
+  readonly trueWaitMs: number | undefined;
+}
+
+interface Share {
+  readonly sent: number;
+  readonly admitted: number;
+}
+
+/** An epoch second, as the vectors have it; the rules that look at the clock then begin a window. */
+const START_MS = 1_699_999_200_000;
+/** How long a request is in flight where the rule asks. */
+const HOLD_MS = 100;
+
+export function profileOf(definition: RuleDefinition): Profile {
+  const rule = ruleOf(definition);
+  const rate = ratePerMs(definition);
+  const sent = 2 * burstOf(rule) + 5;
+  const first = play(
+    rule,
+    Array.from({ length: sent }, () => 0),
+  );
+  const perMs = rate ?? 0.01;
+  return {
+    perSecond: rate === undefined ? undefined : rate * 1000,
+    firstBurst: {
+      sent,
+      atOnce: first.filter((delay) => delay === 0).length,
+      delayed: first.filter((delay) => delay > 0).length,
+    },
+    mostInASecond: mostInASecond(rule),
+    atRate: evenly(rule, 1 / perMs, 40),
+    atTwice: evenly(rule, 0.5 / perMs, 60),
+    ...waits(rule, definition, perMs),
+  };
+}
+
+/** Delays of requests that come so many ms after the start; LIMITED for the refused. */
+export function play(rule: Rule, times: readonly number[]): number[] {
+  const state = rule.fresh(START_MS);
+  return times.map((at) => rule.decide(state, START_MS + at, 1, HOLD_MS));
+}
+
+/** What a new key gets at once, at most 1000. */
+function burstOf(rule: Rule): number {
+  return Math.min(1000, Math.max(10, rule.remaining(rule.fresh(START_MS), START_MS)));
+}
+
+function evenly(rule: Rule, gapMs: number, sent: number): Share {
+  const delays = play(
+    rule,
+    Array.from({ length: sent }, (_, i) => i * gapMs),
+  );
+  return { sent, admitted: delays.filter((delay) => delay !== LIMITED).length };
+}
+
+/** One request opens what there is to open; from some time after it the rule is hammered for two seconds, every 10 ms. */
+function mostInASecond(rule: Rule): number {
+  const each = Math.min(100, burstOf(rule));
+  let most = 0;
+  for (let from = 0; from < 1000; from += 90) {
+    const times = [0];
+    for (let at = from; at <= from + 2000; at += 10) for (let i = 0; i < each; i += 1) times.push(at);
+    const delays = play(rule, times);
+    const starts = times.flatMap((at, i) => (delays[i] === LIMITED ? [] : [at + delays[i]!])).sort((a, b) => a - b);
+    let oldest = 0;
+    starts.forEach((at, i) => {
+      while (starts[oldest]! <= at - 1000) oldest += 1;
+      most = Math.max(most, i - oldest + 1);
+    });
+  }
+  return most;
+}
+
+function waits(rule: Rule, definition: RuleDefinition, perMs: number): Pick<Profile, 'announcedLate' | 'trueWaitMs'> {
+  const state = rule.fresh(START_MS);
+  const late: number[] = [];
+  const trueWaits: number[] = [];
+  const times = [
+    ...Array.from({ length: 2 * burstOf(rule) }, () => 0),
+    ...Array.from({ length: 40 }, (_, i) => (i * 0.37) / perMs),
+  ];
+  for (const at of times) {
+    const t = START_MS + at;
+    if (rule.decide(state, t, 1, HOLD_MS) !== LIMITED) continue;
+    const wait = rule.nextAdmission(state, t, 1) - t;
+    trueWaits.push(wait);
+    const announced = announcedWait(rule, definition.announces, state, t, 1);
+    if (announced !== undefined && Number.isFinite(announced) && Number.isFinite(wait)) late.push(announced - wait);
+  }
+  return {
+    announcedLate:
+      late.length === 0 ? undefined : { median: middle(late), least: Math.min(...late), most: Math.max(...late) },
+    trueWaitMs: trueWaits.length === 0 ? undefined : middle(trueWaits),
+  };
+}
+
+function middle(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[values.length >> 1]!;
+}
+
+/** Requests per ms that a rule is set to, as its parameters say it; undefined where they name no rate. */
+function ratePerMs({ primitive, params }: RuleDefinition): number | undefined {
+  const given = params as Readonly<Record<string, number>>;
+  const name = primitive as Primitive;
+  switch (name) {
+    case 'rolling_count':
+      return (given['threshold'] ?? 100) / ((given['within'] ?? 60) * (given['cycle_ms'] ?? 777));
+    case 'fixed_window':
+    case 'fixed_window_exec_evenly':
+    case 'sliding_log':
+    case 'sliding_log_block':
+    case 'segmented_window':
+    case 'sliding_counter':
+      return given['limit']! / given['window_ms']!;
+    case 'fixed_window_delay':
+      return given['free']! / given['window_ms']! || undefined;
+    case 'token_bucket':
+    case 'token_bucket_and_interval':
+      return given['rate']! / given['per_ms']!;
+    case 'gcra':
+      return 1 / given['T_ms']!;
+    case 'nginx_limit_req':
+      return given['rate_1000']! / 1_000_000;
+    case 'leaky_queue':
+    case 'uber_slack':
+      return 1 / given['spacing_ms']!;
+    case 'guava_bursty':
+    case 'guava_warmup':
+      return 1 / given['interval_ms']!;
+    case 'or':
+      return ratePerMs((params as { a: RuleDefinition }).a);
+    case 'and':
+    case 'and_all_charged':
+      return slowest(params as { of?: readonly RuleDefinition[]; limits?: readonly number[][] });
+    case 'concurrency':
+    case 'concurrency_queue':
+    case 'adaptive':
+      return undefined;
+  }
+}
+
+function slowest({ of = [], limits = [] }: { of?: readonly RuleDefinition[]; limits?: readonly number[][] }) {
+  const rates = [...of.map(ratePerMs), ...limits.map(([limit, ms]) => limit! / ms!)].filter((one) => one !== undefined);
+  return rates.length === 0 ? undefined : Math.min(...rates);
+}

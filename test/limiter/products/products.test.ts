@@ -1,0 +1,246 @@
+// Products in their own words: what they translate to, held to the decisions of the real ones.
+import { describe, expect, it } from 'vitest';
+import { readStanza } from '../../../src/limiter/products/pasted.js';
+import { definitionOf, productOf, products } from '../../../src/limiter/products/products.js';
+import { profileOf } from '../../../src/limiter/products/profile.js';
+import { compare, limiters } from '../rule/decisions.js';
+
+const byName = new Map(limiters.map((limiter) => [limiter.name, limiter]));
+
+/** Parameters as a person writes them, and the run of the real thing that had these. */
+const real: readonly (readonly [given: Readonly<Record<string, unknown>>, name: string])[] = [
+  [{ like: 'nginx', rate: '10r/s' }, 'nginx-limit_req-10rs.exact'],
+  [{ like: 'nginx', rate: '10r/s', burst: 5 }, 'nginx-limit_req-10rs-burst5.exact'],
+  [{ like: 'nginx', rate: '10r/s', burst: 10, delay: 3 }, 'nginx-limit_req-10rs-burst10-delay3.exact'],
+  [{ like: 'nginx', rate: '60r/m', burst: 2, nodelay: true }, 'nginx-limit_req-60rm-burst2-nodelay.exact'],
+  [{ like: 'nginx', rate: '7r/m', burst: 3, nodelay: true }, 'nginx-limit_req-7rm-burst3-nodelay.exact'],
+  [{ like: 'nginx-limit-conn', connections: 3 }, 'nginx-limit_conn-3'],
+  [{ like: 'haproxy', period: '1s', limit: 10 }, 'haproxy-http_req_rate-1s.exact'],
+  [{ like: 'haproxy-gpc0-rate', period: '1s', limit: 10 }, 'haproxy-gpc0_rate-1s-admitted-only.exact'],
+  [{ like: 'haproxy-http-req-cnt', expire: 1000, limit: 10 }, 'haproxy-http_req_cnt-expire1s.exact'],
+  [{ like: 'haproxy-maxconn', maxconn: 2, queue: '400ms' }, 'haproxy-maxconn2-queue400'],
+  [{ like: 'varnish', limit: 10, period: 1 }, 'varnish-vsthrottle-10-1s.exact'],
+  [{ like: 'varnish', limit: 10, period: '1s', block: '2s' }, 'varnish-vsthrottle-10-1s-block2s.exact'],
+  [{ like: 'traefik', average: 10, period: '1s', burst: 5 }, 'traefik-ratelimit-avg10-burst5'],
+  [
+    { like: 'envoy-local', max_tokens: 10, tokens_per_fill: 10, fill_interval: '1s' },
+    'doc-envoy-local_ratelimit-atomic',
+  ],
+  [
+    { like: 'envoy', max_tokens: 10, tokens_per_fill: 10, fill_interval: 1, timer: true },
+    'doc-envoy-local_ratelimit-timer',
+  ],
+  [{ like: 'kong', second: 10 }, 'doc-kong-rate-limiting-local'],
+  [{ like: 'caddy', max_events: 10, window: '1s' }, 'doc-caddy-ratelimit'],
+  [{ like: 'aws', bucket: 100, refill_per_s: 20 }, 'doc-aws-ec2-DescribeHosts'],
+  [{ like: 'express-rate-limit', windowMs: 1000, limit: 10 }, 'express-rate-limit-memory'],
+  [{ like: 'express-slow-down', windowMs: 1000, delayAfter: 5, delayMs: 100 }, 'express-slow-down'],
+  [{ like: 'hono', windowMs: 1000, limit: 10 }, 'hono-rate-limiter-memory'],
+  [{ like: 'fastify', max: 10, timeWindow: '1 second' }, 'fastify-rate-limit-local'],
+  [{ like: 'fastify', max: 10, timeWindow: 1000, store: 'redis' }, 'fastify-rate-limit-redis'],
+  [{ like: 'fastify', max: 10, timeWindow: 1000, ban: 2 }, 'fastify-rate-limit-local-ban2'],
+  [
+    { like: 'fastify', max: 10, timeWindow: 1000, continueExceeding: true },
+    'fastify-rate-limit-local-continueExceeding',
+  ],
+  [
+    { like: 'fastify', max: 10, timeWindow: 1000, exponentialBackoff: true },
+    'fastify-rate-limit-local-exponentialBackoff',
+  ],
+  [
+    { like: 'fastify', max: 10, timeWindow: 1000, exponentialBackoff: true, store: 'redis' },
+    'fastify-rate-limit-redis-exponentialBackoff',
+  ],
+  [{ like: 'rate-limiter-flexible', points: 10, duration: 1 }, 'rate-limiter-flexible-memory'],
+  [{ like: 'rate-limiter-flexible', points: 10, duration: 1, store: 'redis' }, 'rate-limiter-flexible-redis'],
+  [
+    { like: 'rate-limiter-flexible', points: 10, duration: 1, blockDuration: 3 },
+    'rate-limiter-flexible-memory-block3s',
+  ],
+  [
+    { like: 'rate-limiter-flexible', points: 10, duration: 1, store: 'redis', inMemoryBlockDuration: 3 },
+    'rate-limiter-flexible-redis-inMemoryBlock',
+  ],
+  [
+    { like: 'rate-limiter-flexible', points: 10, duration: 1, execEvenly: true },
+    'rate-limiter-flexible-memory-execEvenly',
+  ],
+  [
+    { like: 'rate-limiter-flexible-bursty', points: 2, duration: 1, burstPoints: 5, burstDuration: 10 },
+    'rate-limiter-flexible-bursty',
+  ],
+  [
+    {
+      like: 'rate-limiter-flexible-union',
+      limits: [
+        [5, 1],
+        [12, 5],
+      ],
+    },
+    'rate-limiter-flexible-union',
+  ],
+  [{ like: 'koa-ratelimit', max: 10, duration: 1000 }, 'koa-ratelimit-memory'],
+  [{ like: 'koa-ratelimit', max: 10, duration: 1000, driver: 'redis' }, 'async-ratelimiter'],
+  [{ like: 'async-ratelimiter', max: 10, duration: '1s' }, 'async-ratelimiter'],
+  [{ like: 'nestjs', ttl: 1000, limit: 10 }, 'nestjs-throttler'],
+  [{ like: 'nestjs', ttl: 1000, limit: 10, blockDuration: 0 }, 'nestjs-throttler-block0'],
+  [{ like: 'lambda', interval: 1000, limit: 10 }, 'lambda-rate-limiter'],
+  [{ like: 'limiter', tokensPerInterval: 10, interval: 1000 }, 'limiter-RateLimiter-try'],
+  [{ like: 'limiter-token-bucket', bucketSize: 10, tokensPerInterval: 10, interval: 1000 }, 'limiter-TokenBucket-try'],
+  [{ like: 'convex', kind: 'token bucket', rate: 10, period: 1000 }, 'convex-rate-limiter-token-bucket'],
+  [
+    { like: 'convex', kind: 'fixed window', rate: 10, period: 1000, capacity: 20 },
+    'convex-rate-limiter-fixed-window-cap20',
+  ],
+  [{ like: 'upstash', algorithm: 'fixedWindow', tokens: 10, window: '1 s' }, 'upstash-fixedWindow'],
+  [{ like: 'upstash', algorithm: 'slidingWindow', tokens: 10, window: '1 s' }, 'upstash-slidingWindow-ephemeralCache'],
+  [
+    { like: 'upstash', algorithm: 'slidingWindow', tokens: 10, window: '1 s', ephemeralCache: false },
+    'upstash-slidingWindow',
+  ],
+  [{ like: 'upstash', algorithm: 'tokenBucket', tokens: 10, window: '500 ms', refillRate: 5 }, 'upstash-tokenBucket'],
+  [{ like: 'x/time', limit: 10, burst: 10 }, 'go-x-time-rate-allow'],
+  [{ like: 'x-time', limit: 10, burst: 5, wait: '500ms' }, 'go-x-time-rate-reserve-wait500'],
+  [{ like: 'juju', fillInterval: '100ms', capacity: 10 }, 'juju-ratelimit-take-available'],
+  [
+    { like: 'juju', fillInterval: '200ms', capacity: 10, quantum: 2, maxWait: '300ms' },
+    'juju-ratelimit-take-maxwait300',
+  ],
+  [{ like: 'uber', rate: 10 }, 'doc-uber-ratelimit-slack10'],
+  [{ like: 'guava', permitsPerSecond: 10 }, 'guava-SmoothBursty-tryAcquire'],
+  [{ like: 'guava', permitsPerSecond: 10, call: 'acquire' }, 'guava-SmoothBursty-acquire'],
+  [{ like: 'guava', permitsPerSecond: 10, warmupPeriod: '1s' }, 'guava-SmoothWarmingUp-tryAcquire'],
+  [
+    { like: 'resilience4j', limitForPeriod: 10, limitRefreshPeriod: '1s', timeoutDuration: '500ms' },
+    'doc-resilience4j-atomic-timeout500',
+  ],
+  [{ like: 'bucket4j', capacity: 10, period: '1s' }, 'doc-bucket4j-greedy'],
+  [{ like: 'bucket4j', capacity: 10, period: '1s', refill: 'intervally' }, 'doc-bucket4j-intervally'],
+  [{ like: 'spring', replenishRate: 10, burstCapacity: 20 }, 'doc-spring-cloud-gateway'],
+  [{ like: 'python-limits', rate: '10 per 1 second' }, 'python-limits-fixed'],
+  [{ like: 'slowapi', rate: '10/second', strategy: 'moving-window' }, 'python-limits-moving'],
+  [
+    { like: 'python-limits', rate: '10/second', strategy: 'fixed-window-elastic-expiry' },
+    'python-limits-fixed-elastic',
+  ],
+  [
+    { like: 'python-limits', rate: '10/s', strategy: 'sliding-window-counter' },
+    'doc-python-limits5-sliding-window-counter',
+  ],
+  [{ like: 'django', rate: '5/m', key: '127.0.0.1' }, 'doc-django-ratelimit-5m'],
+  [{ like: 'symfony', policy: 'fixed_window', limit: 10, interval: '1 second' }, 'symfony-fixed-window'],
+  [{ like: 'symfony', policy: 'sliding_window', limit: 10, interval: '1 second' }, 'symfony-sliding-window'],
+  [{ like: 'symfony', policy: 'token_bucket', limit: 10, interval: '1 second', amount: 5 }, 'symfony-token-bucket'],
+  [{ like: 'aspnet', limiter: 'FixedWindow', PermitLimit: 10, Window: '1s' }, 'doc-aspnet-FixedWindow'],
+  [
+    { like: 'aspnet', limiter: 'SlidingWindow', PermitLimit: 10, Window: '1s', SegmentsPerWindow: 4 },
+    'doc-aspnet-SlidingWindow-4',
+  ],
+  [
+    { like: 'aspnet', limiter: 'TokenBucket', PermitLimit: 10, Window: '200ms', TokensPerPeriod: 2 },
+    'doc-aspnet-TokenBucket',
+  ],
+  [{ like: 'redis-cell', max_burst: 9, count_per_period: 10, period: 1 }, 'doc-redis-cell'],
+];
+
+/** What these announce is not in the decisions that were computed from their documentation. */
+const silent = (name: string) => name.startsWith('doc-');
+
+describe('a product decides as the real one', () => {
+  it.each(real.map(([given, name]) => [name, given] as const))('%s %o', (name, given) => {
+    const limiter = { ...byName.get(name)!, rule: definitionOf(given, 777) };
+    const seen = limiter.runs.map((run) => compare(limiter, run));
+    expect(seen.reduce((sum, { wrong }) => sum + wrong, 0)).toBe(0);
+    expect(seen.reduce((sum, { wrongDelays }) => sum + wrongDelays, 0)).toBe(0);
+    if (!silent(name)) expect(seen.reduce((sum, { wrongWaits }) => sum + wrongWaits, 0)).toBe(0);
+  });
+
+  it('and every product but those without decisions is among them', () => {
+    const held = new Set(real.map(([{ like }]) => productOf(String(like)).name));
+    expect(Object.keys(products).filter((name) => !held.has(name))).toEqual(['cloudflare']);
+  });
+});
+
+describe('every product', () => {
+  it.each(Object.entries(products))('%s has an example that fits, and a profile', (name, { example }) => {
+    const profile = profileOf(definitionOf({ like: name, ...example }, 777));
+    expect(profile.mostInASecond).toBeGreaterThan(0);
+    expect(profile.atRate.admitted).toBeGreaterThan(0);
+  });
+});
+
+describe('a stanza', () => {
+  it.each([
+    [
+      'limit_req_zone $binary_remote_addr zone=a:10m rate=10r/s;\nlimit_req zone=a burst=5 nodelay;',
+      [{ like: 'nginx', rate: '10r/s', burst: 5, nodelay: true }],
+    ],
+    [
+      'limit_req_zone $host zone=a:1m rate=1r/s; limit_req_zone $uri zone=b:1m rate=60r/m; limit_req zone=b; limit_req zone=a delay=2 burst=8;',
+      [
+        { like: 'nginx', rate: '60r/m' },
+        { like: 'nginx', rate: '1r/s', burst: 8, delay: 2 },
+      ],
+    ],
+    ['limit_conn_zone $host zone=c:1m; limit_conn c 3;', [{ like: 'nginx-limit-conn', connections: 3 }]],
+    [
+      'stick-table type ip size 1m expire 10s store http_req_rate(10s)\nhttp-request track-sc0 src\nhttp-request deny deny_status 429 if { sc_http_req_rate(0) gt 20 }',
+      [{ like: 'haproxy-http-req-rate', period: '10s', limit: 20 }],
+    ],
+    [
+      'stick-table type ip size 1m store gpc0_rate(1s)\nhttp-request deny if { sc0_gpc0_rate ge 10 }',
+      [{ like: 'haproxy-gpc0-rate', period: '1s', limit: 10 }],
+    ],
+    [
+      'stick-table type ip size 1m expire 2000 store http_req_cnt\nhttp-request deny if { sc_http_req_cnt(0) gt 10 }',
+      [{ like: 'haproxy-http-req-cnt', expire: 2000, limit: 10 }],
+    ],
+    ['timeout queue 400ms\nserver a 127.0.0.1:80 maxconn 2', [{ like: 'haproxy-maxconn', maxconn: 2, queue: '400ms' }]],
+  ])('%s', (text, expected) => {
+    expect(readStanza(text)).toEqual(expected);
+  });
+
+  it('with several limits is all of them', () => {
+    const paste = 'limit_req_zone $host zone=a:1m rate=1r/s; limit_req zone=a; limit_conn c 3;';
+    expect(definitionOf({ paste }, 777)).toMatchObject({
+      primitive: 'and',
+      params: { of: [{ primitive: 'nginx_limit_req' }, { primitive: 'concurrency' }] },
+    });
+  });
+
+  it.each(['server { listen 80; }', 'limit_req zone=a;', 'http-request deny if { sc_http_req_rate(0) gt 20 }'])(
+    'that is none is refused: %s',
+    (text) => {
+      expect(() => readStanza(text)).toThrow(expect.objectContaining({ code: 'invalid_definition' }));
+    },
+  );
+});
+
+describe('a limiter', () => {
+  it("of Weir's own is a rolling count", () => {
+    expect(definitionOf({ threshold: 5, within: '7770ms' }, 777)).toEqual({
+      primitive: 'rolling_count',
+      params: { threshold: 5, within: 10, cycle_ms: 777 },
+    });
+  });
+
+  it.each([
+    ['an unknown product', { like: 'ngnix', rate: '10r/s' }, '/like'],
+    ['an unknown parameter', { like: 'nginx', rate: '10r/s', brust: 5 }, '/brust'],
+    ['a parameter that does not fit', { like: 'nginx', rate: '10' }, '/rate'],
+    ['an unknown primitive', { primitive: 'gcro', params: {} }, '/primitive'],
+    ['a parameter out of bounds', { primitive: 'gcra', params: { T_ms: 0, tau_ms: 1 } }, '/params/T_ms'],
+    [
+      'a member that does not fit',
+      { primitive: 'and', params: { of: [{ primitive: 'gcra', params: {} }] } },
+      '/params/of/0/params/T_ms',
+    ],
+  ])('is refused with its place: %s', (_, given, path) => {
+    try {
+      definitionOf(given, 777);
+      expect.unreachable();
+    } catch (error) {
+      expect((error as { faults: { path: string }[] }).faults[0]!.path).toBe(path);
+    }
+  });
+});
