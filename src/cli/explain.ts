@@ -7,9 +7,9 @@ import { type RuleDefinition, ruleOf } from '../limiter/rule/definition.js';
 import { LIMITED } from '../limiter/rule/rule.js';
 import type { GivenTo } from './command.js';
 import { usageFailure } from './ending.js';
-import { tell } from './node-command.js';
+import { print } from './node-command.js';
 import { jsonOption } from './options.js';
-import { facts } from './table.js';
+import { facts } from './terminal.js';
 
 export const options = (yargs: Argv) =>
   yargs
@@ -32,7 +32,7 @@ export function run({ limiter, json }: GivenTo<typeof options>): void {
   const definition = definitionOf(given, 777);
   const profile = profileOf(definition);
   const answer = { limiter: given, rule: definition, profile };
-  tell({ answer, words: wordsOf(title, definition, profile, refused) }, json);
+  print({ answer, words: wordsOf(title, definition, profile, refused) }, json);
 }
 
 function pasted(text: string) {

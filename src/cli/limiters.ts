@@ -3,9 +3,9 @@ import type { Argv } from 'yargs';
 import { products } from '../limiter/products/products.js';
 import { type Profile, profileOf } from '../limiter/products/profile.js';
 import type { GivenTo } from './command.js';
-import { tell } from './node-command.js';
+import { print } from './node-command.js';
 import { jsonOption } from './options.js';
-import { table } from './table.js';
+import { table } from './terminal.js';
 
 export const options = (yargs: Argv) =>
   yargs
@@ -35,7 +35,7 @@ export function run({ json }: GivenTo<typeof options>): void {
   );
   const below =
     'burst: admitted at once (+ after a delay). at its rate: of 40 sent evenly; at twice: of 60. `weir explain <name>` says more.';
-  tell({ answer: { limiters: rows }, words: `${words}\n\n${below}` }, json);
+  print({ answer: { limiters: rows }, words: `${words}\n\n${below}` }, json);
 }
 
 function wordsOf(example: Readonly<Record<string, unknown>>): string {

@@ -10,13 +10,21 @@ import { schemaErrors } from '../../schema/json-schema.js';
 import { parseTime } from '../../schema/quantity.js';
 import { faultsOf } from '../../schema/schema-faults.js';
 import { checkRule, type RuleDefinition } from '../rule/definition.js';
+import { goAndJvm } from './go-and-jvm.js';
 import { nodeLibraries } from './node-libraries.js';
+import { nodeMiddleware } from './node-middleware.js';
 import { otherLibraries } from './other-libraries.js';
 import { readStanza } from './pasted.js';
 import type { Product } from './product.js';
 import { servers } from './servers.js';
 
-export const products: Readonly<Record<string, Product>> = { ...servers, ...nodeLibraries, ...otherLibraries };
+export const products: Readonly<Record<string, Product>> = {
+  ...servers,
+  ...nodeMiddleware,
+  ...nodeLibraries,
+  ...goAndJvm,
+  ...otherLibraries,
+};
 
 /** Other names under which a product is asked for. */
 const aliases: Readonly<Record<string, string>> = {
