@@ -50,7 +50,7 @@ export function msOf(value: number | string, unitMs: number): number {
 }
 
 /** Parameters without those that were not given. */
-export function defined<T extends object>(given: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+function defined<T extends object>(given: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]: Exclude<T[K], undefined>;
   };

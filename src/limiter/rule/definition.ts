@@ -143,7 +143,7 @@ function resolutionOf(params: unknown): number | undefined {
  * The definition, checked with its members.
  * @throws Failure `invalid_definition`
  */
-function checkRule(input: unknown): RuleDefinition {
+export function checkRule(input: unknown): RuleDefinition {
   const faults = faultsIn(input, '');
   const [first] = faults;
   if (first === undefined) return input as RuleDefinition;
