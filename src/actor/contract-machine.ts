@@ -148,7 +148,8 @@ function onAggregate(plan: Plan, transition: PlannedTransition): object {
   const { aggregate, counts } = transition.trigger!;
   const params: CountIn = {
     aggregate,
-    ranges: counts.map(({ lo, hi }) => [lo, hi === Number.POSITIVE_INFINITY ? null : hi]),
+    // `+ 0`: JSON has no -0.
+    ranges: counts.map(({ lo, hi }) => [lo + 0, hi === Number.POSITIVE_INFINITY ? null : hi + 0]),
   };
   const { trigger, fires_when } = plan.definition.transitions[transition.index]!;
   const condition = isOnAggregate(trigger) ? `${trigger.condition} (${trigger.event}, ${trigger.within} cycles)` : '';

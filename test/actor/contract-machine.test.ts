@@ -1,0 +1,260 @@
+// The machine of a contract as its users meet it: data that survives JSON, a chart to which a state can be added, and one truth with
+// the gate that answers for it.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createActor } from 'xstate';
+import { type ContractEmitted, contractMachine, contractSetup } from '../../src/actor/contract-machine.js';
+import { stateDiagram } from '../../src/actor/state-diagram.js';
+import { Host } from '../../src/host/host.js';
+import type { Happening } from '../../src/host/ledger.js';
+import type { ContractDefinition } from '../../src/limiter/definition.js';
+import { rateLimiter } from '../../src/limiter/rate-limiter.js';
+import { Failure } from '../../src/schema/failure.js';
+import { MemoryStore } from '../../src/store/memory.js';
+import { VirtualClock } from '../../src/time/virtual.js';
+
+const kinds = ['request', 'beat'] as const;
+const names = ['a', 'b', 'c', 'd'] as const;
+
+const trigger = fc.record({
+  kind: fc.constant('on_aggregate' as const),
+  event: fc.constantFrom(...kinds),
+  aggregate: fc.constant('count' as const),
+  within: fc.constantFrom(1, 3, 8),
+  condition: fc
+    .tuple(fc.constantFrom('>', '<=', '==', '!=', '>='), fc.integer({ min: 0, max: 6 }))
+    .map(([op, n]) => `count ${op} ${n}`),
+});
+
+/** NEWTON2 needs a mass and an acceleration: it refuses at a trigger, which gives none, and where `input.m` is out of its range. */
+const transition = fc.record({
+  from: fc.constantFrom(...names),
+  to: fc.constantFrom(...names),
+  operator: fc.constantFrom('KO42', 'KO42', 'NEWTON2'),
+  fires_when: fc.constantFrom(null, null, 'count < 5'),
+  trigger: fc.option(trigger, { freq: 4 }),
+  post_actions: fc.array(
+    fc.constantFrom('up', 'down').map((emit) => ({ emit })),
+    { maxLength: 2 },
+  ),
+});
+
+/** Definitions that can run: those that cannot are drawn again. */
+const definitions = fc
+  .record({
+    admits: fc.array(fc.boolean(), { minLength: 4, maxLength: 4 }),
+    transitions: fc.array(transition, { minLength: 2, maxLength: 7 }),
+  })
+  .map(({ admits, transitions }): ContractDefinition => {
+    const reached = new Set<string>(['a']);
+    for (const name of reached) for (const { from, to } of transitions) if (from === name) reached.add(to);
+    const states = names.filter((name) => reached.has(name));
+    return {
+      name: 'drawn',
+      version: '1.0',
+      states: Object.fromEntries(
+        states.map((name, index) => [name, { initial: name === 'a', admits: admits[index]! }]),
+      ),
+      transitions: transitions.filter(({ from }) => reached.has(from)),
+    };
+  })
+  .filter((definition) => {
+    try {
+      contractMachine(definition);
+      return true;
+    } catch (error) {
+      if (error instanceof Failure) return false;
+      throw error;
+    }
+  });
+
+const step = fc.record({
+  gap: fc.oneof({ weight: 3, arbitrary: fc.integer({ min: 0, max: 3 }) }, fc.constant(12)),
+  does: fc.oneof(
+    { weight: 5, arbitrary: fc.record({ count: fc.integer({ min: 0, max: 9 }), event: fc.constantFrom(...kinds) }) },
+    fc.record({ late: fc.integer({ min: 0, max: 9 }), event: fc.constantFrom(...kinds) }),
+    fc.record({
+      to: fc.constantFrom(...names),
+      holdCycles: fc.integer({ min: 0, max: 5 }),
+      m: fc.constantFrom(1, 1e308),
+    }),
+  ),
+});
+
+/** Everything that can be seen of a contract on a host. */
+function seenOf(
+  definition: ContractDefinition,
+  steps: readonly (typeof step extends fc.Arbitrary<infer T> ? T : never)[],
+  hearsAll: boolean,
+) {
+  const clock = new VirtualClock(0, 777);
+  const store = new MemoryStore();
+  const host = new Host({ clock, store, ...(hearsAll ? { inspect: () => undefined } : {}) });
+  const seen: Happening[] = [];
+  host.happenings.subscribe((one) => seen.push(one));
+  host.createMachine({ slug: 'm' });
+  const contract = host.createContract('m', definition);
+  let cycle = 0;
+  const answers = steps.map(({ gap, does }) => {
+    cycle += gap;
+    clock.run({ untilMs: cycle * 777 });
+    // A gate counts lazily: what is seen of it is seen in this cycle.
+    contract.advance(cycle);
+    const attempt = () => {
+      if ('to' in does)
+        return host.transition(contract, { to: does.to, holdCycles: does.holdCycles, input: { m: does.m, a: 2 } }).hash;
+      const kind = contract.listensTo(does.event);
+      if (kind < 0) return 'not heard';
+      if ('count' in does) return contract.decide(does.count, cycle, kind);
+      return host.decideAt(contract, 2, Math.max(0, cycle - does.late), kind);
+    };
+    try {
+      return [attempt(), contract.state, contract.gate.counts];
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      return [error.code, contract.state, contract.gate.counts];
+    }
+  });
+  contract.advance(cycle + 20);
+  return { answers, seen, rows: store.rows('m'), end: contract.saved(), figures: contract.gate.figures };
+}
+
+describe('the gate answers for the actor', () => {
+  it('any definition, any sequence: the same states, decisions, rows and emitted events as an actor that hears everything', () => {
+    fc.assert(
+      fc.property(definitions, fc.array(step, { maxLength: 25 }), (definition, steps) => {
+        expect(seenOf(definition, steps, false)).toEqual(seenOf(definition, steps, true));
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
+
+describe('machine.config', () => {
+  it('is whole as JSON: parsed again it is the same, and behaves the same', () => {
+    const events = fc.array(
+      fc.oneof(
+        fc.record({
+          type: fc.constant('aggregate' as const),
+          cycle: fc.nat(30),
+          counts: fc.array(fc.nat(8), { minLength: 6, maxLength: 6 }),
+        }),
+        fc.record({
+          type: fc.constant('move' as const),
+          to: fc.constantFrom(...names),
+          cycle: fc.nat(30),
+          counts: fc.array(fc.nat(8), { minLength: 6, maxLength: 6 }),
+          input: fc.constant({}),
+          holdCycles: fc.nat(9),
+        }),
+      ),
+    );
+    fc.assert(
+      fc.property(definitions, events, (definition, sent) => {
+        const machine = contractMachine(definition);
+        const config = JSON.parse(JSON.stringify(machine.config));
+        expect(config).toEqual(machine.config);
+        const [ours, parsed] = [machine, contractSetup.createMachine(config)].map((one) => {
+          const emitted: ContractEmitted[] = [];
+          const actor = createActor(one);
+          actor.on('*', (event) => emitted.push(event as ContractEmitted));
+          actor.start();
+          const states = sent.map((event) => {
+            actor.send(event);
+            const { value, context } = actor.getSnapshot();
+            return [value, context];
+          });
+          return { states, emitted };
+        });
+        expect(parsed).toEqual(ours);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('says what a person wants to know: guards by name with their parameters, the operator, tags', () => {
+    const { states } = contractMachine(rateLimiter({ threshold: 2, within: 10 })).config as { states: object };
+    expect(states).toMatchObject({
+      allowing: {
+        tags: ['admits'],
+        on: {
+          aggregate: [
+            { guard: 'held' },
+            {
+              guard: { type: 'countIn', params: { aggregate: 0, ranges: [[3, null]] } },
+              target: 'limiting',
+              actions: [
+                { type: 'fire', params: { transition: 0, operator: 'KO42' } },
+                'hold',
+                { type: 'emit', params: { event: 'rate_limited' } },
+              ],
+              description: 'count > 2 (request, 10 cycles)',
+            },
+          ],
+          move: [{ guard: { type: 'asksFor', params: { to: 'limiting', fires_when: null } } }],
+        },
+      },
+      limiting: { tags: [] },
+    });
+  });
+});
+
+describe('a state of one’s own', () => {
+  /** The template with `probation`: after limiting, half the threshold for as long as more than 2 requests are in the window. */
+  const template = rateLimiter({ threshold: 4, within: 5 });
+  const on = (condition: string) => ({ ...template.transitions[0]!.trigger!, condition });
+  const definition: ContractDefinition = {
+    ...template,
+    states: { ...template.states, probation: { admits: true } },
+    transitions: [
+      template.transitions[0]!,
+      {
+        from: 'limiting',
+        to: 'probation',
+        operator: 'KO42',
+        trigger: on('count <= 4'),
+        post_actions: [{ emit: 'on_probation' }],
+      },
+      { from: 'probation', to: 'limiting', operator: 'KO42', trigger: on('count > 4') },
+      {
+        from: 'probation',
+        to: 'allowing',
+        operator: 'KO42',
+        trigger: on('count <= 1'),
+        post_actions: [{ emit: 'rate_restored' }],
+      },
+    ],
+  };
+
+  it('is watched in a plain XState actor', () => {
+    const actor = createActor(contractMachine(definition));
+    const seen: string[] = [];
+    actor.on('*', ({ type, cycle }) => seen.push(`${type}@${cycle}`));
+    actor.start();
+    for (const [cycle, count] of [
+      [1, 5],
+      [2, 4],
+      [3, 1],
+    ] as const) {
+      actor.send({ type: 'aggregate', cycle, counts: [count] });
+      seen.push(String(actor.getSnapshot().value));
+    }
+    expect(seen).toEqual(['rate_limited@1', 'limiting', 'on_probation@2', 'probation', 'rate_restored@3', 'allowing']);
+    expect(actor.getSnapshot().hasTag('admits')).toBe(true);
+  });
+
+  it('is drawn', () => {
+    expect(stateDiagram(definition)).toMatchInlineSnapshot(`
+      "stateDiagram-v2
+        state "allowing" as s0
+        state "limiting" as s1
+        state "probation" as s2
+        [*] --> s0
+        s0 --> s1: count > 4 (request, 5 cycles) / rate_limited
+        s1 --> s2: count <= 4 (request, 5 cycles) / on_probation
+        s2 --> s1: count > 4 (request, 5 cycles)
+        s2 --> s0: count <= 1 (request, 5 cycles) / rate_restored
+      "
+    `);
+  });
+});
