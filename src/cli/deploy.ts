@@ -48,7 +48,7 @@ export const deployCommand = nodeCommand({
   },
 });
 
-function definitionFrom(file: string): ContractDefinition {
+export function definitionFrom(file: string): ContractDefinition {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');

@@ -1,20 +1,37 @@
-// `weir inspect`: the definition of a template.
+// `weir inspect`: the definition of a template, as the node has it; or its machine for XState's visual tools, or a diagram, which need
+// no node.
 import type { Static } from 'typebox';
+import { contractMachine } from '../actor/contract-machine.js';
+import { stateDiagram } from '../actor/state-diagram.js';
 import { inspectRateLimiter } from '../api/contracts.js';
-import type { OnAggregate, TransitionDefinition } from '../limiter/definition.js';
-import { TEMPLATE_ID } from '../limiter/rate-limiter.js';
+import { isOnAggregate, type TransitionDefinition } from '../limiter/definition.js';
+import { rateLimiter, TEMPLATE_ID } from '../limiter/rate-limiter.js';
+import { planContract } from '../limiter/validate.js';
 import { Failure } from '../schema/failure.js';
+import type { Command } from './command.js';
+import { definitionFrom } from './deploy.js';
 import { nodeCommand } from './node-command.js';
 import { facts, table } from './terminal.js';
 
 type Trigger = Static<typeof TransitionDefinition>['trigger'];
 
-export const inspectCommand = nodeCommand({
+const fromNode = nodeCommand({
   options: (yargs) =>
     yargs
-      .positional('template', { type: 'string', default: 'rate-limiter', describe: 'id of the template' })
+      .positional('template', {
+        type: 'string',
+        default: TEMPLATE_ID,
+        describe: 'id of the template; with --xstate or --mermaid also the JSON file of a definition',
+      })
+      .option('xstate', {
+        type: 'boolean',
+        describe: "print the machine as JSON, for XState's visual tools",
+      })
+      .option('mermaid', { type: 'boolean', describe: 'print a state diagram in the Mermaid language' })
+      .conflicts('xstate', 'mermaid')
       .example('$0 inspect', 'the windowed rate limiter')
-      .example('$0 inspect --json', 'the whole definition'),
+      .example('$0 inspect --json', 'the whole definition')
+      .example('$0 inspect contract.json --mermaid', 'a diagram of a definition of your own'),
   run: async ({ anyone }, { template: id }) => {
     if (id !== TEMPLATE_ID) throw unknownTemplate(id);
     const answer = await anyone.call(inspectRateLimiter);
@@ -51,10 +68,19 @@ export const inspectCommand = nodeCommand({
 /** Of a trigger that this version knows; its kind for any other. */
 function whenAndWithin(trigger: Trigger): [when: string, within: number | undefined] {
   if (trigger === undefined || trigger === null) return ['manual', undefined];
-  if (trigger.kind !== 'on_aggregate') return [trigger.kind, undefined];
-  const { condition, within } = trigger as Static<typeof OnAggregate>;
-  return [condition, within];
+  return isOnAggregate(trigger) ? [trigger.condition, trigger.within] : [trigger.kind, undefined];
 }
+
+export const inspectCommand: Command = {
+  options: fromNode.options,
+  run: (given: { template: string; xstate?: boolean; mermaid?: boolean }) => {
+    if (given.xstate !== true && given.mermaid !== true) return fromNode.run(given);
+    const { template } = given;
+    const { definition } = planContract(template === TEMPLATE_ID ? rateLimiter() : definitionFrom(template));
+    const { schemas: _, ...config } = contractMachine(definition).config;
+    process.stdout.write(given.mermaid === true ? stateDiagram(definition) : `${JSON.stringify(config, null, 2)}\n`);
+  },
+};
 
 function unknownTemplate(id: string): Failure {
   return new Failure('template_not_found', {
