@@ -8,7 +8,6 @@
 // their first state; with `inspect` it starts at once and hears every request and every cycle.
 import {
   type Actor,
-  type ActorScope,
   type AnyActorLogic,
   createActor,
   type InspectionEvent,
@@ -183,7 +182,7 @@ interface Logic {
   /** The machine as the logic of a running actor, which takes what was proposed and performed. */
   readonly logic: AnyActorLogic;
   /** Collects the effects of a pure transition. `transition()` of XState makes one anew each time, and takes ten times as long. */
-  readonly scope: ActorScope<ContractSnapshot, ContractEvent>;
+  readonly scope: Parameters<ContractMachine['transition']>[2];
   readonly effects: Effect[];
 }
 

@@ -94,9 +94,9 @@ export const contractSetup = setup({
   },
 });
 
-export type ContractMachine = ReturnType<typeof contractSetup.createMachine> &
-  // biome-ignore lint/suspicious/noExplicitAny: states and guards come from data, so their types cannot be inferred.
-  StateMachine<any, any, any, any, any, any, any, any, any, any, any, any, any, any>;
+// biome-ignore format: one line, so that the rule below is switched off for it
+// biome-ignore lint/suspicious/noExplicitAny: states and guards come from data, so their types cannot be inferred.
+export type ContractMachine = StateMachine<{ heldUntilCycle: number }, ContractEvent, any, any, any, any, any, any, any, any, any, ContractEmitted, any, any>;
 
 /**
  * The machine of a definition. `machine.config` is whole as JSON: parsed again and given to `contractSetup.createMachine` it behaves the
