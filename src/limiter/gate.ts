@@ -197,7 +197,8 @@ export class Gate {
     const { aggregates } = this.plan.kinds[kind]!;
     let admitted = 0;
     for (let left = n; left > 0; ) {
-      let reach = this.#actor.hearsAll ? 1 : left;
+      // Where a window that these events do not feed has left its band, the next event already moves the actor.
+      let reach = this.#actor.hearsAll || !this.#gauges.every(({ isQuiet }) => isQuiet) ? 1 : left;
       for (const index of aggregates) reach = Math.min(reach, this.#gauges[index]!.reach(left));
       const before = this.admits;
       for (const index of aggregates) this.#gauges[index]!.addAt(happened, reach);

@@ -125,7 +125,7 @@ describe('the gate answers for the actor', () => {
       fc.property(definitions, fc.array(step, { maxLength: 25 }), (definition, steps) => {
         expect(seenOf(definition, steps, false)).toEqual(seenOf(definition, steps, true));
       }),
-      { numRuns: 150 },
+      { numRuns: 200 },
     );
   });
 });
