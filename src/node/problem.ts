@@ -8,6 +8,7 @@ import type { Problem } from '../api/views.js';
 import { nearest } from '../schema/did-you-mean.js';
 import { Failure } from '../schema/failure.js';
 import { faultsOf } from '../schema/schema-faults.js';
+import type { WallClock } from '../time/wall.js';
 import type { Route } from './route.js';
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
@@ -118,8 +119,12 @@ export function undecodable(): Unrouted {
 }
 
 /** For what is no HTTP, or does not come: there is neither a request nor a reply, only a socket. */
-export function refuseBrokenRequest(error: FastifyError, socket: Socket): void {
+export function refuseBrokenRequest(error: FastifyError, socket: Socket, clock: WallClock): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
   const { status, ...problem } = problemOf(brokenRequest(error.code));
   const body = JSON.stringify({ ...problem, status });
   const head = [
@@ -128,10 +133,16 @@ export function refuseBrokenRequest(error: FastifyError, socket: Socket): void {
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',
   ];
-  // Whether the other side still reads is its own affair: it is cut either way.
-  if (socket.writable) socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
-  socket.destroySoon();
+  // A socket that is closed with unread input is reset, and the client may lose the answer: the input is read and dropped for a while.
+  socket.removeAllListeners('data').on('data', () => {});
+  const closed = new AbortController();
+  socket.once('close', () => closed.abort());
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  void clock.sleep(LINGER_MS, closed.signal).then(() => socket.destroy());
 }
+
+/** How long a client that was refused may go on sending before its connection is cut, in ms. */
+const LINGER_MS = 500;
 
 function brokenRequest(code: string): Failure {
   switch (code) {

@@ -86,7 +86,7 @@ export async function createServer(
     },
     clientErrorHandler: (error, socket) => {
       counts.malformedRequests += 1;
-      refuseBrokenRequest(error, socket);
+      refuseBrokenRequest(error, socket, parts.clock);
     },
   });
   app.server.maxConnections = limits.sockets;
