@@ -45,6 +45,8 @@ const REMEMBERED = 4_096;
 export class Access {
   readonly #credentials: Credentials;
   readonly #byHeader = new Recent<Caller>(REMEMBERED);
+  /** Apart from the headers: the hash of a session is no credential. */
+  readonly #bySessionHash = new Recent<Caller>(REMEMBERED);
 
   constructor(credentials: Credentials) {
     this.#credentials = credentials;
@@ -89,7 +91,7 @@ export class Access {
   /** Ends a session: its cookie is not valid any more. */
   end(sessionHash: string): void {
     this.#credentials.deleteSession(sessionHash);
-    this.#byHeader.delete(sessionHash);
+    this.#bySessionHash.delete(sessionHash);
   }
 
   #byKey(header: string | undefined, nowMs: number): Caller | undefined {
@@ -108,7 +110,7 @@ export class Access {
     const token = header === undefined ? undefined : request.server.parseCookie(header)[SESSION_COOKIE];
     if (token === undefined) return undefined;
     const sessionHash = hashOfSecret(token);
-    const caller = this.#byHeader.get(sessionHash) ?? this.#session(sessionHash);
+    const caller = this.#bySessionHash.get(sessionHash) ?? this.#session(sessionHash);
     if (caller === undefined || nowMs >= caller.expiresAtMs) throw invalid('session');
     if (changes) refuseOtherSites(request);
     return caller;
@@ -120,7 +122,7 @@ export class Access {
     const { session, key } = found;
     const expiresAtMs = Math.min(session.expiresAtMs, key.expiresAtMs);
     const caller = { owner: key.owner, key, sessionHash, expiresAtMs };
-    this.#byHeader.set(sessionHash, caller);
+    this.#bySessionHash.set(sessionHash, caller);
     return caller;
   }
 }

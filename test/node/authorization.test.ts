@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Auth } from '../../src/node/access.js';
 import { routes } from '../../src/node/registry.js';
@@ -145,6 +146,19 @@ describe('beyond the matrix', () => {
     const gate = await node.ask('GET', `/api/chain/${slug}/contracts/${contractId}/gate`, { session, headers: sent });
     const look = await node.ask('GET', `/api/chain/${slug}/state`, { session, headers: sent });
     expect([gate.status, look.status]).toEqual([status, 200]);
+  });
+
+  it('the hash of a session token is no credential', async () => {
+    const session = await node.sessionOf(owner);
+    const hash = createHash('sha256').update(session).digest('hex');
+    await node.ask('GET', '/api/chain/state-machines', { session });
+    const statuses = await Promise.all(
+      [hash, `Bearer ${hash}`].map(async (authorization) => {
+        const body = { slug: 'stolen' };
+        return (await node.ask('POST', '/api/chain/state-machines', { headers: { authorization }, body })).status;
+      }),
+    );
+    expect(statuses).toEqual([401, 401]);
   });
 
   it('a session cookie is for this site and for HTTP alone, and goes with its session', async () => {
