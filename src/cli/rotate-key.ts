@@ -25,7 +25,7 @@ export function run(given: Given): void {
   if (!existsSync(join(data, 'node.json'))) throw usageFailure(`There is no node in ${data}: it has no node.json.`);
   const store = openSqliteStore({ dir: data });
   try {
-    const before = identityIn(store.dir, undefined, CYCLE_MS);
+    const before = identityIn(store.dir, true, undefined, CYCLE_MS);
     const clock = new WallClock(before.cycleMs, {
       onError: (error) => {
         throw error;

@@ -41,7 +41,8 @@ export function openGround({ dir, cycleMs, rotateKey = false, onError }: GroundO
   });
   let identity: Identity;
   try {
-    identity = identityIn(store.dir, cycleMs, CYCLE_MS);
+    const hasData = store.machines().next().done !== true;
+    identity = identityIn(store.dir, hasData, cycleMs, CYCLE_MS);
   } catch (error) {
     store.close();
     throw error;

@@ -32,14 +32,21 @@ const readIdentity = reader(
 );
 
 /**
- * The identity in a data folder; a new one where there is none.
+ * The identity in a data folder; a new one for a folder without data.
  * @param dir a folder that this process has locked
+ * @param hasData whether the folder holds records already
  * @param cycleMs of a new one, and what an old one has to have where it is given
  * @throws Failure `unreadable_file`, `unwritable_folder`, `wrong_usage` for another length of cycles
  */
-export function identityIn(dir: string, cycleMs: number | undefined, defaultCycleMs: number): Identity {
+export function identityIn(
+  dir: string,
+  hasData: boolean,
+  cycleMs: number | undefined,
+  defaultCycleMs: number,
+): Identity {
   const known = load(dir);
   if (known === undefined) {
+    if (hasData) throw missing(pathIn(dir));
     const pem = newPrivateKeyPem();
     const made = { cycleMs: cycleMs ?? defaultCycleMs, successions: [] };
     save(dir, pem, made);
@@ -104,6 +111,15 @@ function unreadable(path: string, why: string, cause?: unknown): Failure {
     why,
     fix: 'Put a copy of the file back. Without it the node gets a new key, which those who have pinned the old one refuse.',
     cause,
+  });
+}
+
+/** With a new key every record of the folder would fail its verification. */
+function missing(path: string): Failure {
+  return new Failure('unreadable_file', {
+    what: `The key of the node, ${path}, is missing.`,
+    why: 'The database beside it holds records that were signed with that key.',
+    fix: 'Put a copy of the file back, or choose another folder for a new node.',
   });
 }
 
