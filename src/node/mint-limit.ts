@@ -8,6 +8,7 @@ import { isIPv4, isIPv6 } from 'node:net';
 import type { Contract, Machine } from '../host/contract.js';
 import type { Host } from '../host/host.js';
 import { rateLimiter, TEMPLATE_ID } from '../limiter/rate-limiter.js';
+import { retryAfterOf } from './decision.js';
 import type { Limits } from './limits.js';
 
 export const MINT_MACHINE = 'weir-mint';
@@ -19,8 +20,8 @@ export class MintLimit {
   readonly machine: Machine;
   readonly #host: Host;
   readonly #limits: Limits['mint'];
-  /** In order of their last use: the first has rested longest. */
-  readonly #byAddress = new Map<string, Contract>();
+  /** In order of their last use: the first was idle longest. */
+  readonly #byAddress = new Map<string, { readonly contract: Contract; readonly usedCycle: number }>();
   readonly #free: Contract[];
 
   constructor(host: Host, limits: Limits['mint']) {
@@ -37,15 +38,19 @@ export class MintLimit {
     this.#free = this.machine.contracts.filter((contract) => this.#isOfTheseLimits(contract));
   }
 
-  /** Counts one request of an address: the contract that decided, and whether it was admitted. */
-  ask(address: string, cycle: number): { readonly contract: Contract; readonly isAdmitted: boolean } {
+  /**
+   * Counts one request of an address.
+   * @returns 0 if it was admitted; otherwise the cycles after which a request is admitted if nothing else arrives
+   */
+  retryAfterCycles(address: string, cycle: number): number {
     const name = networkOf(address);
-    const known = this.#byAddress.get(name);
-    const contract = known ?? this.#contractForNewcomer(cycle);
-    if (contract === undefined) return { contract: this.#restedLongest()[1], isAdmitted: false };
+    const contract = this.#byAddress.get(name)?.contract ?? this.#contractForNewcomer(cycle);
+    const { within } = this.#limits;
+    // Without a contract of its own a new address waits until the window of the one that was idle longest is empty.
+    if (contract === undefined) return Math.max(1, this.#idleLongest()[1].usedCycle + within - cycle);
     this.#byAddress.delete(name);
-    this.#byAddress.set(name, contract);
-    return { contract, isAdmitted: contract.decide(1, cycle) === 1 };
+    this.#byAddress.set(name, { contract, usedCycle: cycle });
+    return contract.decide(1, cycle) === 1 ? 0 : (retryAfterOf(contract, 0) ?? within);
   }
 
   #contractForNewcomer(cycle: number): Contract | undefined {
@@ -54,14 +59,14 @@ export class MintLimit {
     if (this.#byAddress.size < this.#limits.addresses) {
       return this.#host.createContract(MINT_MACHINE, rateLimiter(this.#limitsOfContract()), TEMPLATE_ID);
     }
-    const [address, contract] = this.#restedLongest();
+    const [address, { contract }] = this.#idleLongest();
     contract.advance(cycle);
     if (contract.gate.count > 0) return undefined;
     this.#byAddress.delete(address);
     return contract;
   }
 
-  #restedLongest(): [string, Contract] {
+  #idleLongest() {
     const [first] = this.#byAddress;
     return first!;
   }

@@ -9,12 +9,13 @@ function limited(limits = { threshold: 2, within: 5, addresses: 3 }) {
   const clock = new VirtualClock(1_000, 1);
   const host = new Host({ clock, store: new MemoryStore() });
   let limit = new MintLimit(host, limits);
-  const ask = (address: string) => limit.ask(address, clock.cycle()).isAdmitted;
+  const retryAfter = (address: string) => limit.retryAfterCycles(address, clock.cycle());
+  const ask = (address: string) => retryAfter(address) === 0;
   const wait = (cycles: number) => clock.run({ untilMs: clock.now() + cycles });
   const restart = () => {
     limit = new MintLimit(host, limits);
   };
-  return { ask, wait, restart, contracts: () => host.machines.get(MINT_MACHINE)?.contracts.length };
+  return { ask, retryAfter, wait, restart, contracts: () => host.machines.get(MINT_MACHINE)?.contracts.length };
 }
 
 describe('an address mints so many keys', () => {
@@ -36,6 +37,20 @@ describe('an address mints so many keys', () => {
     // b and c have rested for a whole window, a has not.
     expect(['d', 'e', 'f'].map(ask)).toEqual([true, true, false]);
     expect(contracts()).toBe(3);
+  });
+
+  it('and who is refused is admitted after the wait that the answer names, also where all contracts are taken', () => {
+    const { ask, retryAfter, wait } = limited();
+    for (const address of ['a', 'a', 'b', 'c']) ask(address);
+    for (const address of ['a', 'newcomer']) {
+      const after = retryAfter(address);
+      wait(after - 1);
+      expect([after, retryAfter(address)]).toEqual([5, 1]);
+      wait(5);
+      expect(ask(address)).toBe(true);
+      wait(5);
+      for (const other of ['a', 'b', 'c']) ask(other);
+    }
   });
 
   it('by contracts that are used again after a restart', () => {

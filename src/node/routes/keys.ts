@@ -1,11 +1,9 @@
 // Routes of keys and sessions: a free key for anyone, within the limit of their address; a session cookie for a key.
 import type { Shapes } from '../../api/endpoint.js';
 import * as api from '../../api/node.js';
-import type { Contract } from '../../host/contract.js';
 import { assert, Failure } from '../../schema/failure.js';
 import { secondsUntil } from '../../time/cycle.js';
 import { newKey, newName, newSession, SESSION_COOKIE } from '../access.js';
-import { retryAfterOf } from '../decision.js';
 import type { Parts } from '../parts.js';
 import { type Asked, route } from '../route.js';
 
@@ -20,10 +18,11 @@ export const mintKey = route({
   async handle(parts, request, reply) {
     const { mintLimit, clock, credentials, durability, limits } = parts;
     const nowMs = clock.now();
-    const { contract, isAdmitted } = mintLimit.ask(request.ip ?? '', clock.cycle());
-    if (!isAdmitted) {
+    const cycle = clock.cycle();
+    const after = mintLimit.retryAfterCycles(request.ip ?? '', cycle);
+    if (after > 0) {
       await durability.ofRows(mintLimit.machine);
-      reply.header('retry-after', secondsUntilAdmitted(parts, contract, nowMs));
+      reply.header('retry-after', secondsUntil(cycle + after, nowMs, clock.cycleMs));
       throw tooMany(limits.mint);
     }
     const secret = newKey();
@@ -36,11 +35,6 @@ export const mintKey = route({
     return { ok: true, key: secret.text, key_id: key.id, owner: key.owner, expires_at };
   },
 });
-
-function secondsUntilAdmitted({ clock }: Parts, contract: Contract, nowMs: number): number {
-  const after = retryAfterOf(contract, 0) ?? contract.plan.aggregates[0]!.within;
-  return secondsUntil(contract.gate.cycle + after, nowMs, clock.cycleMs);
-}
 
 function tooMany({ threshold, within }: Parts['limits']['mint']): Failure {
   return new Failure('too_many_requests', {
