@@ -9,6 +9,7 @@ import type { BenchRow } from './measure.js';
 import { benchMemory } from './memory.js';
 import { benchNode } from './node.js';
 import { benchReplay } from './replay.js';
+import { benchRules } from './rules.js';
 import { benchSender } from './sender.js';
 import { benchStart } from './start.js';
 
@@ -16,6 +17,7 @@ const words = process.argv.slice(2);
 const isSmoke = words.includes('--smoke');
 const benches: Record<string, () => Promise<BenchRow[]>> = {
   decide: () => (isSmoke ? benchDecide(1, 40_000) : benchDecide()),
+  rules: () => benchRules(),
   agenda: () => benchAgenda(),
   clients: () => benchClients(),
   fleet: () => (isSmoke ? benchFleet(1, 5_000) : benchFleet(3, DAY)),

@@ -42,7 +42,9 @@ export function endsAfter(ends: readonly number[], t: number): number {
 }
 
 function hold(ends: number[], end: number, n: number): void {
-  ends.splice(endsAfter(ends, end), 0, ...new Array<number>(n).fill(Math.min(end, LAST_MS)));
+  const until = Math.min(end, LAST_MS);
+  if (n === 1 && (ends.length === 0 || ends[ends.length - 1]! <= until)) ends.push(until);
+  else ends.splice(endsAfter(ends, until), 0, ...new Array<number>(n).fill(until));
 }
 
 export function concurrency({ limit }: Static<typeof ConcurrencyParams>): Rule<InFlight> {
@@ -50,7 +52,7 @@ export function concurrency({ limit }: Static<typeof ConcurrencyParams>): Rule<I
   return {
     fresh: () => ({ ends: [] }),
     decide(state, t, n, holdMs) {
-      state.ends.splice(0, endsAfter(state.ends, t));
+      if (state.ends.length > 0 && state.ends[0]! <= t) state.ends.splice(0, endsAfter(state.ends, t));
       if (state.ends.length + n > limit) return LIMITED;
       hold(state.ends, t + holdMs, n);
       return 0;
