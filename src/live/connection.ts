@@ -1,9 +1,16 @@
-// Owns the way to a target before a run begins: the URL checked, the pool opened, the time there found out. Leaves what is sent to the
-// run, and closes all of it at the end.
-import { WallClock } from '../time/wall.js';
-import { type Endpoint, endpointOf } from './endpoint.js';
-import { Wire } from './http-pool.js';
-import { type NodeTime, ownTime, readNodeTime } from './node-clock.js';
+// The way to a target before a run begins: the URL is checked, the pool opened, and the time of the target read.
+//
+//   ours    s ────────────── r         GET /api/clock: asked at s, answered at r, both by our monotonic clock
+//               \        /
+//   node         x: 12.5 ms to go      somewhere between s and r: at the middle, within half the round trip
+//
+// The fastest of several round trips is used. The clock of the run continues from there at the rate of our monotonic clock: setting the
+// time of day of this machine does not move the run.
+
+import { Failure } from '../schema/failure.js';
+import { startOf } from '../time/cycle.js';
+import { WallClock, type WallOptions } from '../time/wall.js';
+import { HttpPool, type PoolRequest, unreadable } from './http-pool.js';
 
 export interface ConnectionOptions {
   readonly allowRemote?: boolean | undefined;
@@ -18,7 +25,7 @@ export interface ConnectionOptions {
 
 export interface Connection {
   readonly endpoint: Endpoint;
-  readonly wire: Wire;
+  readonly pool: HttpPool;
   /** Runs; its time is that of this machine. */
   readonly clock: WallClock;
   readonly time: NodeTime;
@@ -34,7 +41,7 @@ const CONNECTIONS = 128;
 export async function connectTo(url: string, options: ConnectionOptions): Promise<Connection> {
   const { allowRemote = false, connections = CONNECTIONS, timeoutMs = TIMEOUT_MS, cycleMs, signal } = options;
   const endpoint = endpointOf(url, allowRemote);
-  const wire = new Wire(endpoint.origin, { connections });
+  const pool = new HttpPool(endpoint.origin, { connections });
   const clock = new WallClock(cycleMs ?? 1_000, {
     onError: (error) => {
       throw error;
@@ -43,14 +50,151 @@ export async function connectTo(url: string, options: ConnectionOptions): Promis
   clock.start();
   const close = async () => {
     clock.stop();
-    await wire.close();
+    await pool.close();
   };
   try {
     const time =
-      cycleMs === undefined ? await readNodeTime(wire, endpoint, clock, timeoutMs, signal) : ownTime(clock, cycleMs);
-    return { endpoint, wire, clock, time, connections, timeoutMs, close };
+      cycleMs === undefined ? await readNodeTime(pool, endpoint, clock, timeoutMs, signal) : ownTime(clock, cycleMs);
+    return { endpoint, pool, clock, time, connections, timeoutMs, close };
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+export interface Endpoint {
+  /** Scheme, host and port, for example `http://127.0.0.1:8777`. */
+  readonly origin: string;
+  /** What every path of a node begins with, without a slash at its end: `` or `/weir`. */
+  readonly basePath: string;
+  /** Path and query of the URL as given: where a service that is no node is asked. */
+  readonly path: string;
+}
+
+/**
+ * @param allowRemote whether the target may be another machine: load is aimed at nobody by accident
+ * @throws Failure `wrong_usage` for what is no http URL, `remote_not_allowed`
+ */
+function endpointOf(url: string, allowRemote = false): Endpoint {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed === undefined || (parsed.protocol !== 'http:' && parsed.protocol !== 'https:')) {
+    throw new Failure('wrong_usage', {
+      what: `"${url}" is no URL of an HTTP service.`,
+      fix: 'Give one as http://127.0.0.1:8777.',
+    });
+  }
+  if (!allowRemote && !isLoopback(parsed.hostname)) {
+    throw new Failure('remote_not_allowed', {
+      what: `Nothing was sent to ${parsed.host}.`,
+      why: 'It is not this machine, and load on a machine of somebody else can do harm.',
+      fix: 'If it is yours to test, confirm with --allow-remote.',
+    });
+  }
+  return {
+    origin: parsed.origin,
+    basePath: parsed.pathname.replace(/\/+$/, ''),
+    path: `${parsed.pathname}${parsed.search}`,
+  };
+}
+
+/** 127.0.0.0/8, ::1, and names that stand for them (RFC 6761). */
+function isLoopback(hostname: string): boolean {
+  return hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname) || /^(.+\.)?localhost$/.test(hostname);
+}
+
+export interface NodeTime {
+  /** Length of a cycle of the node in ms. */
+  readonly cycleMs: number;
+  /** Unix ms at the node where our monotonic clock shows 0. */
+  readonly offsetMs: number;
+  /** The node's time is known up to this, either way, in ms. */
+  readonly uncertaintyMs: number;
+}
+
+/** A node's own clock moves in whole milliseconds, so it may settle by up to one after it was asked. */
+const ROUNDING_MS = 1;
+
+const ASKED = 12;
+
+/** @throws Failure `node_unreachable`, `answer_unreadable` for what does not answer as a node does */
+export async function readNodeTime(
+  pool: HttpPool,
+  endpoint: Endpoint,
+  clock: WallClock,
+  timeoutMs: number,
+  signal?: AbortSignal,
+): Promise<NodeTime> {
+  let best: NodeTime | undefined;
+  for (let n = 0; n < ASKED; n += 1) {
+    const askedMs = clock.monotonicMs();
+    const { status, body } = await pool.ask(clockRequest(endpoint), clock, timeoutMs, signal);
+    const answeredMs = clock.monotonicMs();
+    const told = status === 200 ? readClock(body) : undefined;
+    if (told === undefined) throw noNode(endpoint, status);
+    const atMs = startOf(told.cycle + 1, told.cycleMs) - told.nextCycleInMs;
+    const uncertaintyMs = (answeredMs - askedMs) / 2 + ROUNDING_MS;
+    if (best !== undefined && best.uncertaintyMs <= uncertaintyMs) continue;
+    best = { cycleMs: told.cycleMs, offsetMs: atMs - (askedMs + answeredMs) / 2, uncertaintyMs };
+  }
+  return best as NodeTime;
+}
+
+export function clockRequest({ basePath }: Endpoint) {
+  return { method: 'GET', path: `${basePath}/api/clock` } as const;
+}
+
+/** The time of this machine, for a target that does not tell its own. */
+export function ownTime(clock: WallClock, cycleMs: number): NodeTime {
+  return { cycleMs, offsetMs: clock.now() - clock.monotonicMs(), uncertaintyMs: 0 };
+}
+
+/** A clock that tells the node's time. It is to be started, and stopped. */
+export function alignedClock(base: WallClock, { cycleMs, offsetMs }: NodeTime, options: WallOptions): WallClock {
+  const monotonicMs = () => base.monotonicMs();
+  return new WallClock(cycleMs, { ...options, source: { monotonicMs, wallMs: () => monotonicMs() + offsetMs } });
+}
+
+/** How far the node's clock has moved against ours between two readings, beyond what their uncertainty explains; ms, at least 0. */
+export function movedMs(before: NodeTime, after: NodeTime): number {
+  const apartMs = Math.abs(after.offsetMs - before.offsetMs);
+  return Math.max(0, apartMs - before.uncertaintyMs - after.uncertaintyMs);
+}
+
+function readClock(body: string): { cycle: number; cycleMs: number; nextCycleInMs: number } | undefined {
+  try {
+    const { cycle, cycle_ms: cycleMs, next_cycle_in_ms: nextCycleInMs } = JSON.parse(body) as Record<string, number>;
+    const isWhole = Number.isSafeInteger(cycle) && Number.isSafeInteger(cycleMs) && cycleMs! >= 1;
+    if (!isWhole || !Number.isFinite(nextCycleInMs)) return undefined;
+    return { cycle: cycle!, cycleMs: cycleMs!, nextCycleInMs: nextCycleInMs! };
+  } catch {
+    return undefined;
+  }
+}
+
+function noNode({ origin, basePath }: Endpoint, status: number) {
+  return unreadable(
+    origin,
+    `${basePath}/api/clock answered with status ${status} and not with the cycle of a node. ` +
+      'A service that is no Weir node needs a `target` in the scenario.',
+  );
+}
+
+/** The warm-up: requests at the same time, how often, and for how long at most, in ms. */
+const AT_ONCE = 32;
+const ROUNDS = 60;
+const LONGEST_MS = 600;
+
+/**
+ * Opens connections and lets the node compile its code: a cold node takes ten times as long for its first hundred requests.
+ * @param request one that does not count in the run
+ */
+export async function warmUp(
+  { pool, clock, timeoutMs, connections }: Connection,
+  request: PoolRequest,
+  signal?: AbortSignal,
+): Promise<void> {
+  const endMs = clock.now() + LONGEST_MS;
+  for (let round = 0; round < ROUNDS && clock.now() < endMs && signal?.aborted !== true; round += 1) {
+    await pool.warm(Math.min(AT_ONCE, connections), request, clock, timeoutMs);
   }
 }

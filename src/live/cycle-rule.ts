@@ -24,7 +24,7 @@ export interface CycleRule {
   readonly isByCycle: boolean;
   /**
    * What is taken of the limit in a cycle, by the requests admitted up to the cycle `admittedTo`, which is the same or the one before,
-   * and by whatever else was counted in earlier cycles. One request admitted in the cycle adds 1.
+   * and by whatever else was counted in earlier cycles. A request admitted in the cycle adds 1 or less.
    * It has to be sound: the true value lies within the result whenever all counts lie within `counted`.
    */
   load(cycle: number, admittedTo: number, counted: Counted): Range;

@@ -9,9 +9,9 @@ import { compare, type Models } from './compare.js';
 import { type Range, rollingWindow, slidingWindow } from './cycle-rule.js';
 import { explain } from './explanation.js';
 import type { Judged } from './judge.js';
-import type { Cell } from './ledger.js';
 import { type LiveSeen, transitionsIn } from './live-run.js';
 import { type Arrived, type Model, type ModelOptions, modelOf } from './model.js';
+import type { Cell } from './request-log.js';
 
 export type Findings = Pick<Judged, 'differences' | 'coversUnknown' | 'tolerance' | 'tooUncertain'>;
 
@@ -45,11 +45,11 @@ export async function findingsByCycle(
 }
 
 /** Of a target that says neither when nor in which cycle it counts: its window is one for all contracts. */
-export function findingsWithoutStamps({ ledger, time, slackMs }: LiveSeen, { names, plan }: Subject): Findings {
+export function findingsWithoutStamps({ requestLog, time, slackMs }: LiveSeen, { names, plan }: Subject): Findings {
   const { cycleMs } = time;
   const threshold = plan.thresholds[0] ?? Number.POSITIVE_INFINITY;
   const within = plan.aggregates[0]?.within ?? 1;
-  const requests = ledger.unstamped;
+  const requests = requestLog.unstamped;
   const rules = [rollingWindow(threshold, within, cycleMs), slidingWindow(threshold, within, cycleMs)];
   const explanation = explain(requests, rules, slackMs);
   const tolerance =
@@ -87,26 +87,26 @@ function wordsOf({ least, most }: Range): number | string {
 }
 
 /** By contract: the first cycle in which a request was sent that the target may have counted, and did not answer. */
-function unknownCycles({ ledger, gone, lastCycle }: LiveSeen): Map<number, number> {
+function unknownCycles({ requestLog, gone, lastCycle }: LiveSeen): Map<number, number> {
   const first = new Map<number, number>();
-  for (const { contract, cycle, kind } of ledger.faults) {
+  for (const { contract, cycle, kind } of requestLog.faults) {
     if (kind === 'refused') continue;
     first.set(contract, Math.min(first.get(contract) ?? Number.POSITIVE_INFINITY, cycle));
   }
   // What a target did in its last cycles, before it went away, it may not have come to tell.
   if (gone !== undefined) {
-    const told = Math.min(lastCycle, ...ledger.faults.map(({ cycle }) => cycle)) - 1;
-    for (const { contract } of ledger.cells()) first.set(contract, Math.min(first.get(contract) ?? told, told));
+    const told = Math.min(lastCycle, ...requestLog.faults.map(({ cycle }) => cycle)) - 1;
+    for (const { contract } of requestLog.cells()) first.set(contract, Math.min(first.get(contract) ?? told, told));
   }
   return first;
 }
 
 /** What may have arrived: also the requests that were not answered, in the cycle in which they were sent. */
-function withUnknown({ ledger, lastCycle }: LiveSeen, cells: readonly Cell[]): Arrived[] {
+function withUnknown({ requestLog, lastCycle }: LiveSeen, cells: readonly Cell[]): Arrived[] {
   const arrived = new Map(
     cells.map(({ cycle, contract, answers }) => [`${cycle}/${contract}`, { cycle, contract, n: answers.length }]),
   );
-  for (const { cycle, contract, kind } of ledger.faults) {
+  for (const { cycle, contract, kind } of requestLog.faults) {
     if (kind === 'refused' || cycle > lastCycle) continue;
     const key = `${cycle}/${contract}`;
     const one = arrived.get(key) ?? { cycle, contract, n: 0 };

@@ -8,9 +8,8 @@ import { generateSigner } from '../record/signing.js';
 import { assert } from '../schema/failure.js';
 import { openSqliteStore } from '../store/sqlite.js';
 import { WallClock } from '../time/wall.js';
-import { connectTo } from './connection.js';
+import { connectTo, warmUp } from './connection.js';
 import type { EmbeddedNodeMessage, EmbeddedNodeTask } from './embedded-node.js';
-import { warmUp } from './warm-up.js';
 import { WeirTarget } from './weir-target.js';
 
 const port = parentPort;

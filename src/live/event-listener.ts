@@ -6,7 +6,7 @@
 //   data: {"specversion":"1.0", …}
 import type { Clock } from '../time/clock.js';
 import { Rank } from '../time/rank.js';
-import type { Wire, WireRequest } from './http-pool.js';
+import type { HttpPool, PoolRequest } from './http-pool.js';
 
 /** A transition as the node recorded it, or an event that one emitted. */
 export interface Heard {
@@ -21,9 +21,9 @@ export interface Heard {
 }
 
 export interface EventListenerOptions {
-  readonly wire: Wire;
+  readonly pool: HttpPool;
   /** Without `last_event_id`. */
-  readonly request: WireRequest;
+  readonly request: PoolRequest;
   readonly clock: Clock;
   readonly onHeard: (heard: Heard) => void;
 }
@@ -74,10 +74,10 @@ export class EventListener {
   }
 
   #listen(): void {
-    const { wire, request } = this.options;
+    const { pool, request } = this.options;
     this.#rest = '';
     const headers = { ...request.headers, ...(this.#lastId === '' ? {} : { 'last-event-id': this.#lastId }) };
-    this.#end = wire.listen(
+    this.#end = pool.listen(
       { ...request, headers },
       {
         open: (status) => {

@@ -17,13 +17,7 @@
 //
 // The phase is searched by halves: a range of phases that is not refuted is cut in two, down to a small part of a cycle.
 import type { Counted, CycleRule, Range } from './cycle-rule.js';
-
-export interface SeenRequest {
-  readonly sentMs: number;
-  /** Infinity for a request without an answer. */
-  readonly answeredMs: number;
-  readonly decision: 'admitted' | 'limited' | 'unknown';
-}
+import { type Placed, placedIn, type SeenRequest } from './placed-requests.js';
 
 export type Explanation =
   /** `undecided`: how many requests could have been admitted or limited alike, as far as what was counted is known. */
@@ -70,13 +64,6 @@ function search(
   return first.type === 'explained' ? first : search(requests, rule, slackMs, middle, to);
 }
 
-interface Placed {
-  readonly request: SeenRequest;
-  /** First and last cycle in which it can have been counted. */
-  earliest: number;
-  latest: number;
-}
-
 /** Requests counted by the end of each cycle; index 0 is the cycle before the first. */
 interface Cumulative {
   readonly least: Float64Array;
@@ -98,13 +85,8 @@ class Bounds implements Counted {
   #refuted: Refutation | undefined;
 
   constructor(requests: readonly SeenRequest[], rule: CycleRule, slackMs: number, from: number, to: number) {
-    const { cycleMs } = rule;
     this.#rule = rule;
-    const placed = requests.map((request): Placed => {
-      const earliest = Math.floor((request.sentMs - slackMs) / cycleMs - to);
-      return { request, earliest, latest: Math.floor((request.answeredMs + slackMs) / cycleMs - from) };
-    });
-    if (rule.isByCycle) applyOrder(placed, slackMs);
+    const placed = placedIn(rule, requests, slackMs, from, to);
     this.#placed = placed;
     this.#before = placed.reduce((least, { earliest }) => Math.min(least, earliest), Number.POSITIVE_INFINITY) - 1;
     const last = placed.reduce(
@@ -150,7 +132,7 @@ class Bounds implements Counted {
       this.#atMost(admitted, index, admitted.most[before]!);
       this.#atLeast(admitted, before, admitted.least[index]!);
     }
-    this.#atMost(admitted, index, Math.max(admitted.most[before]!, admitted.least[index]! + limit - load.least));
+    if (load.least <= limit) this.#atMost(admitted, index, Math.max(admitted.most[before]!, this.#mostWithin(index)));
     this.#atMost(admitted, index, admitted.most[before]! + room.most);
     this.#atLeast(admitted, before, admitted.least[index]! - room.most);
     if (load.most < limit) {
@@ -158,10 +140,40 @@ class Bounds implements Counted {
       this.#atLeast(limited, before, limited.least[index]!);
     } else if (limited.least[index]! > limited.most[before]!) {
       const lost = this.#unknown[index]!;
-      this.#atLeast(admitted, index, admitted.most[index]! - (load.most - limit));
+      this.#atLeast(admitted, index, this.#leastReaching(index));
       this.#atLeast(admitted, index, admitted.least[before]! + room.least - lost);
       this.#atMost(admitted, before, admitted.most[index]! - room.least + lost);
     }
+  }
+
+  /** The most that can be admitted by the end of the cycle so that its load is within the limit. */
+  #mostWithin(index: number): number {
+    const { least, most } = this.#admitted;
+    const known = least[index]!;
+    let [fits, end] = [known, most[index]!];
+    while (fits < end) {
+      const tried = Math.ceil((fits + end) / 2);
+      least[index] = tried;
+      if (this.#load(index, index).least <= this.#rule.limit) fits = tried;
+      else end = tried - 1;
+    }
+    least[index] = known;
+    return fits;
+  }
+
+  /** The least that must be admitted by the end of the cycle so that its load can reach the limit. */
+  #leastReaching(index: number): number {
+    const { least, most } = this.#admitted;
+    const known = most[index]!;
+    let [start, reaches] = [least[index]!, known];
+    while (start < reaches) {
+      const tried = Math.floor((start + reaches) / 2);
+      most[index] = tried;
+      if (this.#load(index, index).most >= this.#rule.limit) reaches = tried;
+      else start = tried + 1;
+    }
+    most[index] = known;
+    return reaches;
   }
 
   #load(index: number, admittedTo: number): Range {
@@ -248,37 +260,5 @@ class Bounds implements Counted {
       most[index]! += most[index - 1]!;
     }
     return { least, most };
-  }
-}
-
-/**
- * Within a cycle limited requests come after admitted ones. So where a limited answer came before another request was sent that was
- * admitted, a cycle began between them.
- */
-function applyOrder(placed: readonly Placed[], slackMs: number): void {
-  const limited = placed.filter(({ request }) => request.decision === 'limited');
-  const admitted = placed.filter(({ request }) => request.decision === 'admitted');
-  const answeredFirst = limited.sort((a, b) => a.request.answeredMs - b.request.answeredMs);
-  const sentFirst = [...admitted].sort((a, b) => a.request.sentMs - b.request.sentMs);
-  const isBefore = (one: Placed, other: Placed) => one.request.answeredMs + 2 * slackMs < other.request.sentMs;
-  const beginnings = answeredFirst.map(({ earliest }) => earliest);
-  const ends = sentFirst.map(({ latest }) => latest);
-  let taken = 0;
-  let begun = Number.NEGATIVE_INFINITY;
-  for (const one of sentFirst) {
-    while (taken < answeredFirst.length && isBefore(answeredFirst[taken]!, one)) {
-      begun = Math.max(begun, beginnings[taken]!);
-      taken += 1;
-    }
-    one.earliest = Math.max(one.earliest, begun + 1);
-  }
-  taken = sentFirst.length;
-  let ended = Number.POSITIVE_INFINITY;
-  for (const one of [...answeredFirst].reverse()) {
-    while (taken > 0 && isBefore(one, sentFirst[taken - 1]!)) {
-      taken -= 1;
-      ended = Math.min(ended, ends[taken]!);
-    }
-    one.latest = Math.min(one.latest, ended - 1);
   }
 }

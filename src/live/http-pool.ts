@@ -5,7 +5,7 @@ import { Failure } from '../schema/failure.js';
 import type { Clock } from '../time/clock.js';
 import { Rank } from '../time/rank.js';
 
-export interface WireRequest {
+export interface PoolRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'HEAD' | 'DELETE';
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -15,7 +15,7 @@ export interface WireRequest {
 /** Header fields by lower-case name. */
 export type Fields = Readonly<Record<string, string | string[] | undefined>>;
 
-export interface WireAnswer {
+export interface PoolAnswer {
   readonly status: number;
   readonly fields: Fields;
   /** Cut after `MOST_BODY` bytes. */
@@ -30,14 +30,14 @@ export interface Breakage {
 }
 
 /** Is told what becomes of a request: at most once `started`, then exactly once one of the others, unless it was let go. */
-export interface Hearer {
+export interface RequestListener {
   /** The bytes of the request go out now; before, it waited for a free connection. */
   started(): void;
-  answered(answer: WireAnswer): void;
+  answered(answer: PoolAnswer): void;
   broke(breakage: Breakage): void;
 }
 
-export interface WireOptions {
+export interface PoolOptions {
   /** The most connections that are opened. */
   readonly connections: number;
 }
@@ -50,14 +50,14 @@ const MOST_BODY = 64 * 1024;
  */
 const LONGEST_REST_MS = 2_000;
 
-export class Wire {
+export class HttpPool {
   /** The most connections that stood at a time. */
   mostConnected = 0;
   readonly #pool: Pool;
 
   constructor(
     readonly origin: string,
-    { connections }: WireOptions,
+    { connections }: PoolOptions,
   ) {
     this.#pool = new Pool(origin, {
       connections,
@@ -74,24 +74,24 @@ export class Wire {
   }
 
   /** Sends a request as soon as a connection is free. @returns lets it go: the connection is cut, and nothing more is heard */
-  fire(request: WireRequest, hearer: Hearer): () => void {
-    const exchange = new Exchange(hearer);
+  fire(request: PoolRequest, listener: RequestListener): () => void {
+    const exchange = new Exchange(listener);
     this.#pool.dispatch(dispatched(request), exchange);
-    return () => exchange.letGo();
+    return () => exchange.cancel();
   }
 
   /**
    * Asks once, for what is not part of the load.
    * @throws Failure `node_unreachable`, `answer_unreadable`
    */
-  ask(request: WireRequest, clock: Clock, timeoutMs: number, signal?: AbortSignal): Promise<WireAnswer> {
+  ask(request: PoolRequest, clock: Clock, timeoutMs: number, signal?: AbortSignal): Promise<PoolAnswer> {
     return new Promise((resolve, reject) => {
       const giveUp = (why: string) => {
-        letGo();
+        cancel();
         settle(() => reject(unreachable(this.origin, why)));
       };
       const stop = () => {
-        letGo();
+        cancel();
         settle(() => reject(stopped(this.origin)));
       };
       const settle = (end: () => void) => {
@@ -101,7 +101,7 @@ export class Wire {
       };
       const late = () => giveUp(`It did not answer within ${timeoutMs / 1000} s.`);
       const ticket = clock.agenda.at(clock.now() + timeoutMs, Rank.client, late);
-      const letGo = this.fire(request, {
+      const cancel = this.fire(request, {
         started: () => {},
         answered: (answer) => settle(() => resolve(answer)),
         broke: ({ kind, words }) =>
@@ -118,18 +118,18 @@ export class Wire {
   }
 
   /** Opens `n` connections, by asking that often at once. */
-  async warm(n: number, request: WireRequest, clock: Clock, timeoutMs: number): Promise<void> {
+  async warm(n: number, request: PoolRequest, clock: Clock, timeoutMs: number): Promise<void> {
     await Promise.all(Array.from({ length: n }, () => this.ask(request, clock, timeoutMs)));
   }
 
   /** Reads an answer that does not end, piece by piece. @returns ends it */
   listen(
-    request: WireRequest,
+    request: PoolRequest,
     on: { open(status: number): void; text(piece: string): void; over(): void },
   ): () => void {
     const listening = new Listening(on);
     this.#pool.dispatch(dispatched(request), listening);
-    return () => listening.letGo();
+    return () => listening.cancel();
   }
 
   /** Cuts every connection. */
@@ -138,7 +138,7 @@ export class Wire {
   }
 }
 
-function dispatched({ method, path, headers = {}, body }: WireRequest): Dispatcher.DispatchOptions {
+function dispatched({ method, path, headers = {}, body }: PoolRequest): Dispatcher.DispatchOptions {
   return { method, path, headers: { ...headers }, ...(body === undefined ? {} : { body }) };
 }
 
@@ -175,9 +175,9 @@ class Exchange implements Dispatcher.DispatchHandler {
   #body: Buffer | undefined;
   #isOver = false;
 
-  constructor(private readonly hearer: Hearer) {}
+  constructor(private readonly listener: RequestListener) {}
 
-  letGo(): void {
+  cancel(): void {
     this.#isOver = true;
     this.#controller?.abort(letGoOf);
   }
@@ -185,7 +185,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.#isOver) controller.abort(letGoOf);
-    else this.hearer.started();
+    else this.listener.started();
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, fields: Fields): void {
@@ -203,13 +203,13 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#isOver) return;
     this.#isOver = true;
     const body = this.#body === undefined ? '' : this.#body.toString('utf8', 0, MOST_BODY);
-    this.hearer.answered({ status: this.#status, fields: this.#fields, body });
+    this.listener.answered({ status: this.#status, fields: this.#fields, body });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.hearer.broke(breakageOf(error));
+    this.listener.broke(breakageOf(error));
   }
 }
 
@@ -220,7 +220,7 @@ class Listening implements Dispatcher.DispatchHandler {
 
   constructor(private readonly on: { open(status: number): void; text(piece: string): void; over(): void }) {}
 
-  letGo(): void {
+  cancel(): void {
     this.#isOver = true;
     this.#controller?.abort(letGoOf);
   }

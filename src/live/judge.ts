@@ -6,7 +6,7 @@
 //   too uncertain        ─► run invalid      the answers fit the model, and as much else
 //   otherwise            ─► agrees
 import type { Comparison, Difference } from '../outcome/schema.js';
-import type { Fault, Ledger } from './ledger.js';
+import type { Fault, RequestLog } from './request-log.js';
 
 export interface Health {
   /** How far the target's clock moved during the run, in ms, beyond what is uncertain. */
@@ -26,7 +26,7 @@ export interface Health {
 
 export interface Judged {
   readonly names: readonly string[];
-  readonly ledger: Ledger;
+  readonly requestLog: RequestLog;
   readonly differences: readonly Difference[];
   readonly health: Health;
   readonly comparedCycles: number;
@@ -47,14 +47,14 @@ const MOST_LISTED = 1_000;
 
 /** The verdict over the differences found by comparing, and those that need no model. */
 export function judge(judged: Judged): Comparison {
-  const { ledger, comparedCycles, tolerance } = judged;
+  const { requestLog, comparedCycles, tolerance } = judged;
   const all = [...judged.differences, ...unanswered(judged), ...stamps(judged)].sort((a, b) => a.cycle - b.cycle);
   const { verdict, reason } = verdictOn(all, judged);
   return {
     verdict,
     reason,
     compared_cycles: comparedCycles,
-    compared_decisions: ledger.answered,
+    compared_decisions: requestLog.answered,
     tolerance,
     differences_total: all.length,
     differences: all.slice(0, MOST_LISTED),
@@ -63,32 +63,32 @@ export function judge(judged: Judged): Comparison {
 
 function verdictOn(
   differences: readonly Difference[],
-  { ledger, health, coversUnknown, tooUncertain }: Judged,
+  { requestLog, health, coversUnknown, tooUncertain }: Judged,
 ): Pick<Comparison, 'verdict' | 'reason'> {
   const invalid = (reason: string) => ({ verdict: 'run invalid', reason }) as const;
   if (health.movedMs > TOLERATED_MOVE * health.cycleMs) {
     return invalid(`The clock of the target moved against ours by ${health.movedMs.toFixed(1)} ms during the run.`);
   }
-  const unknownFrom = coversUnknown ? Number.POSITIVE_INFINITY : firstUnknown(ledger);
+  const unknownFrom = coversUnknown ? Number.POSITIVE_INFINITY : firstUnknown(requestLog);
   const accusing = differences.filter(({ cycle, figure }) => figure === 'answer' || cycle < unknownFrom);
   const [first] = accusing;
   if (first !== undefined) {
     return { verdict: 'node differs', reason: `${wordsOf(first)}${more(accusing.length - 1)}` };
   }
   if (health.gone !== undefined) return invalid(`The target went away in the middle of the run. ${health.gone}`);
-  if (ledger.sent === 0) return invalid('Nothing was sent.');
-  const lost = ledger.failed + ledger.timedOut;
+  if (requestLog.sent === 0) return invalid('Nothing was sent.');
+  const lost = requestLog.failed + requestLog.timedOut;
   if (lost > 0) {
-    const words = ledger.faults[0]?.words ?? '';
+    const words = requestLog.faults[0]?.words ?? '';
     return invalid(
-      `${lost} of ${ledger.sent} requests had no decision, the first in cycle ${firstCycle(ledger.faults)}. ${words}`,
+      `${lost} of ${requestLog.sent} requests had no decision, the first in cycle ${firstCycle(requestLog.faults)}. ${words}`,
     );
   }
   if (health.streamLost) return invalid('The stream of events was lost: the transitions are not known.');
-  const strays = straysOf(ledger, health.isScheduled);
-  if (strays > Math.max(TOLERATED_LATE_LEAST, TOLERATED_LATE * ledger.planned)) {
+  const strays = straysOf(requestLog, health.isScheduled);
+  if (strays > Math.max(TOLERATED_LATE_LEAST, TOLERATED_LATE * requestLog.planned)) {
     return invalid(
-      `${ledger.late} of ${ledger.planned} requests were sent in a later cycle than planned, and ${ledger.astray} arrived in ` +
+      `${requestLog.late} of ${requestLog.planned} requests were sent in a later cycle than planned, and ${requestLog.astray} arrived in ` +
         'another one though they were sent in time: the generator or the network did not keep up.',
     );
   }
@@ -96,11 +96,11 @@ function verdictOn(
     return invalid(`The generator was saturated: one task in ten began ${health.lagMsP90.toFixed(0)} ms late or more.`);
   }
   if (tooUncertain !== undefined) return invalid(tooUncertain);
-  return { verdict: 'agrees', reason: agreement(ledger, strays, health.isPartial) };
+  return { verdict: 'agrees', reason: agreement(requestLog, strays, health.isPartial) };
 }
 
 /** Requests that arrived in another cycle than planned; none where clients decide when to send. */
-function straysOf({ late, astray }: Ledger, isScheduled: boolean): number {
+function straysOf({ late, astray }: RequestLog, isScheduled: boolean): number {
   return isScheduled ? late + astray : 0;
 }
 
@@ -108,14 +108,14 @@ function straysOf({ late, astray }: Ledger, isScheduled: boolean): number {
  * The comparison of a run in which an expectation did not hold. Where requests arrived in another cycle than planned, it might have held
  * for the requests as planned: then the run is invalid.
  */
-export function whenNotHeld(comparison: Comparison, ledger: Ledger, isScheduled: boolean): Comparison {
-  const strays = straysOf(ledger, isScheduled);
+export function whenNotHeld(comparison: Comparison, requestLog: RequestLog, isScheduled: boolean): Comparison {
+  const strays = straysOf(requestLog, isScheduled);
   if (comparison.verdict !== 'agrees' || strays === 0) return comparison;
   const reason = `${comparison.reason} What was expected does not hold, which may be for that reason alone.`;
   return { ...comparison, verdict: 'run invalid', reason };
 }
 
-function agreement({ answered }: Ledger, strays: number, isPartial: boolean): string {
+function agreement({ answered }: RequestLog, strays: number, isPartial: boolean): string {
   const parts = [`All ${answered} decisions are those of the model on what arrived.`];
   if (strays > 0) parts.push(`${strays} requests arrived in another cycle than planned.`);
   if (isPartial) parts.push('The run was stopped before its end.');
@@ -126,9 +126,9 @@ function agreement({ answered }: Ledger, strays: number, isPartial: boolean): st
  * Requests with an answer that is no decision, and those whose connection the target closed while it went on answering others. Timeouts,
  * refused connections and a target that stops may be caused by the network: they are no differences.
  */
-function unanswered({ names, ledger }: Judged): Difference[] {
-  return ledger.faults
-    .filter((fault) => isTargetFault(fault, ledger))
+function unanswered({ names, requestLog }: Judged): Difference[] {
+  return requestLog.faults
+    .filter((fault) => isTargetFault(fault, requestLog))
     .map(({ cycle, contract, words }) => ({
       cycle,
       contract: names[contract]!,
@@ -138,7 +138,7 @@ function unanswered({ names, ledger }: Judged): Difference[] {
     }));
 }
 
-function isTargetFault({ kind, endedMs }: Fault, { lastAnsweredSentMs }: Ledger): boolean {
+function isTargetFault({ kind, endedMs }: Fault, { lastAnsweredSentMs }: RequestLog): boolean {
   return kind === 'unexpected' || ((kind === 'closed' || kind === 'not_http') && endedMs < lastAnsweredSentMs);
 }
 
@@ -146,15 +146,15 @@ function isTargetFault({ kind, endedMs }: Fault, { lastAnsweredSentMs }: Ledger)
  * The cycle of the first request that may have been counted or not; Infinity when all is known. The counts behind later decisions are
  * not known, so these are no differences.
  */
-function firstUnknown(ledger: Ledger): number {
-  return ledger.faults.reduce(
-    (first, fault) => (isTargetFault(fault, ledger) ? first : Math.min(first, fault.cycle)),
+function firstUnknown(requestLog: RequestLog): number {
+  return requestLog.faults.reduce(
+    (first, fault) => (isTargetFault(fault, requestLog) ? first : Math.min(first, fault.cycle)),
     Number.POSITIVE_INFINITY,
   );
 }
 
-function stamps({ names, ledger, health }: Judged): Difference[] {
-  return ledger.impossible
+function stamps({ names, requestLog, health }: Judged): Difference[] {
+  return requestLog.impossible
     .filter(({ byMs }) => byMs > health.movedMs)
     .map(({ cycle, contract, stamped, byMs }) => ({
       cycle,

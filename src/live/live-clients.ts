@@ -1,20 +1,24 @@
-// Owns the clients of a live run: the same actors as in the simulation, driven by real time and real answers. Leaves what clients do
-// to actor/client/, their transport to http-transport.ts.
+// The clients of a live run: the same actors as in the simulation, driven by real time and real answers. Attempts become requests, and
+// their ends become answers.
+
+import type { Answer } from '../actor/client/behaviour.js';
+import type { SentAttempt, Transport } from '../actor/client/client.js';
 import type { ClientPlan } from '../actor/client/client-plan.js';
 import { Population } from '../actor/client/population.js';
 import { RandomStream, type Seed } from '../math/random.js';
 import type { ClientFigures } from '../outcome/schema.js';
 import type { Series } from '../outcome/series.js';
 import type { LoadedScenario } from '../scenario/loaded.js';
+import { unreachable } from '../schema/failure.js';
 import type { Traffic } from '../simulate/scenario-traffic.js';
 import { SeriesRecorder } from '../simulate/series-recorder.js';
+import type { Clock } from '../time/clock.js';
 import { cycleOf, startOf } from '../time/cycle.js';
 import { Rank } from '../time/rank.js';
 import type { WallClock } from '../time/wall.js';
 import { makePopularity } from '../traffic/popularity.js';
-import type { Flights } from './flights.js';
-import { HttpTransport } from './http-transport.js';
-import type { Ledger } from './ledger.js';
+import type { End, RequestsInFlight } from './in-flight.js';
+import type { RequestLog } from './request-log.js';
 
 export interface LiveClientsOptions {
   readonly scenario: LoadedScenario;
@@ -25,8 +29,8 @@ export interface LiveClientsOptions {
   readonly clock: WallClock;
   /** The cycle of the target in which the run begins. */
   readonly firstCycle: number;
-  readonly flights: Flights;
-  readonly ledger: Ledger;
+  readonly inFlight: RequestsInFlight;
+  readonly requestLog: RequestLog;
 }
 
 export class LiveClients {
@@ -38,11 +42,11 @@ export class LiveClients {
 
   constructor(options: LiveClientsOptions) {
     this.#options = options;
-    const { clock, flights, ledger, firstCycle, traffic, scenario } = options;
+    const { clock, inFlight, requestLog, firstCycle, traffic, scenario } = options;
     const lastCycle = firstCycle + traffic.cycles + scenario.drain - 1;
     this.#recorder = new SeriesRecorder({ clock, firstCycle, lastCycle, hasService: false });
     // Clients send when they like: what they send is what was planned.
-    this.#transport = new HttpTransport(clock, flights, (atMs) => ledger.plan(cycleOf(atMs, clock.cycleMs), 1));
+    this.#transport = new HttpTransport(clock, inFlight, (atMs) => requestLog.plan(cycleOf(atMs, clock.cycleMs), 1));
   }
 
   /** To be called before the first cycle begins. */
@@ -103,5 +107,45 @@ export class LiveClients {
       for (const place of places) clock.agenda.at(due + place * clock.cycleMs, Rank.arrival, arrive);
       this.#arm(index, cycle + 1, arrive);
     });
+  }
+}
+
+class HttpTransport implements Transport {
+  #stopped = false;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly inFlight: RequestsInFlight,
+    private readonly onSend: (atMs: number) => void,
+  ) {}
+
+  /** What clients send from now on goes nowhere, and they hear nothing. */
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  send(attempt: SentAttempt): void {
+    if (this.#stopped) return;
+    const nowMs = this.clock.now();
+    this.onSend(nowMs);
+    this.inFlight.launch(attempt.job.contract, nowMs, (end) => {
+      if (!this.#stopped) attempt.answer(answerOf(end));
+    });
+  }
+
+  /** The request is under way already: the target counts it all the same. */
+  abandon(): void {}
+}
+
+function answerOf(end: End): Answer {
+  switch (end.type) {
+    case 'decided':
+      return end.admitted ? { type: 'served' } : { type: 'limited', retryAfterMs: end.retryAfterMs };
+    case 'failed':
+      return { type: 'failed' };
+    case 'timed_out':
+      return { type: 'lost' };
+    default:
+      return unreachable(end);
   }
 }

@@ -1,19 +1,18 @@
-// Owns a live run: the target prepared, both sides warmed up, the run itself, and the clock there read once more. Leaves the course
-// of the run to course.ts, what it comes to to result.ts.
+// Owns a live run: the target prepared, both sides warmed up, the run itself, and the clock there read once more. Leaves the session
+// of the run to session.ts, what it comes to to result.ts.
 //
-//   prepare ─► warm up ─► course ─► the clock once more ─► seen
+//   prepare ─► warm up ─► session ─► the clock once more ─► seen
 import { Durations } from '../math/durations.js';
 import type { TransitionSeen } from '../outcome/schema.js';
 import type { Connection } from './connection.js';
+import { alignedClock, movedMs, type NodeTime, readNodeTime, warmUp } from './connection.js';
 import type { Heard } from './event-listener.js';
-import { ForeignTarget } from './foreign-target.js';
-import { Course, type CourseSeen, LAST_WAIT_MS, type LiveRunOptions } from './live-session.js';
-import { alignedClock, movedMs, type NodeTime, readNodeTime } from './node-clock.js';
-import { warmUp } from './warm-up.js';
+import { LAST_WAIT_MS, type LiveRunOptions, LiveSession, type SessionSeen } from './live-session.js';
+import { ForeignTarget } from './target.js';
 import { WeirTarget } from './weir-target.js';
 
 /** What was seen of a live run. */
-export interface LiveSeen extends CourseSeen {
+export interface LiveSeen extends SessionSeen {
   readonly time: NodeTime;
   /** How far the target's clock moved meanwhile, in ms, beyond what is uncertain. */
   readonly movedMs: number;
@@ -47,32 +46,35 @@ export async function runLive(connection: Connection, options: LiveRunOptions): 
     onLag: (lagMs) => lag.record(lagMs),
   });
   clock.start();
-  const course = new Course(clock, options, connection, target, weir && warmer(connection, weir));
+  const session = new LiveSession(clock, options, connection, target, weir && warmer(connection, weir));
   try {
-    await course.listen(weir);
-    await course.run();
-    await course.settle();
-    const after = weir === undefined || course.gone !== undefined ? time : await timeAfter(connection, course);
-    return { ...course.seen(), time, movedMs: movedMs(time, after), lag, mistake };
+    await session.listen(weir);
+    await session.run();
+    await session.settle();
+    const after = weir === undefined || session.gone !== undefined ? time : await timeAfter(connection, session);
+    return { ...session.seen(), time, movedMs: movedMs(time, after), lag, mistake };
   } finally {
-    course.end();
+    session.end();
     clock.stop();
   }
 }
 
 /** Opens what is missing of so many connections. What fails here fails again for the requests that count, and is told there. */
-function warmer({ wire, clock, timeoutMs, connections }: Connection, weir: WeirTarget): (wanted: number) => void {
+function warmer({ pool, clock, timeoutMs, connections }: Connection, weir: WeirTarget): (wanted: number) => void {
   return (wanted) => {
     const n = Math.min(wanted, connections);
-    if (n > wire.connected) wire.warm(n, weir.peek, clock, timeoutMs).catch(() => {});
+    if (n > pool.connected) pool.warm(n, weir.peek, clock, timeoutMs).catch(() => {});
   };
 }
 
-async function timeAfter({ wire, endpoint, clock, timeoutMs, time }: Connection, course: Course): Promise<NodeTime> {
+async function timeAfter(
+  { pool, endpoint, clock, timeoutMs, time }: Connection,
+  session: LiveSession,
+): Promise<NodeTime> {
   try {
-    return await readNodeTime(wire, endpoint, clock, Math.min(timeoutMs, LAST_WAIT_MS));
+    return await readNodeTime(pool, endpoint, clock, Math.min(timeoutMs, LAST_WAIT_MS));
   } catch (error) {
-    course.left(error instanceof Error ? error.message : String(error));
+    session.left(error instanceof Error ? error.message : String(error));
     return time;
   }
 }

@@ -1,4 +1,4 @@
-// Owns the course of one live run: starts who sends, listens, waits, and keeps what was seen. Leaves preparing the target to
+// Owns the session of one live run: starts who sends, listens, waits, and keeps what was seen. Leaves preparing the target to
 // live-run.ts, what is sent to paced-sender.ts and live-clients.ts. Every wait is bounded; a stop ends all of them.
 //
 //   │ cycles with requests │ drain │ ─► answers under way ─► what the stream still has to tell
@@ -13,9 +13,9 @@ import { cyclesOf } from '../time/cycles.js';
 import type { WallClock } from '../time/wall.js';
 import type { Connection } from './connection.js';
 import { EventListener, type Heard } from './event-listener.js';
-import { Flights } from './flights.js';
+import { RequestsInFlight } from './in-flight.js';
 import { Latency } from './latency.js';
-import { Ledger } from './ledger.js';
+import { RequestLog } from './request-log.js';
 import type { Target } from './target.js';
 import type { WeirTarget } from './weir-target.js';
 
@@ -66,19 +66,19 @@ export interface LiveRunOptions {
 export interface Stage {
   readonly clock: WallClock;
   readonly firstCycle: number;
-  readonly flights: Flights;
-  readonly ledger: Ledger;
+  readonly inFlight: RequestsInFlight;
+  readonly requestLog: RequestLog;
   readonly uncertaintyMs: number;
   /** Opens so many connections; undefined for a target at which every request counts. */
   readonly warm: ((connections: number) => void) | undefined;
 }
 
-/** What was seen of the course of a run. */
-export interface CourseSeen {
+/** What was seen of the session of a run. */
+export interface SessionSeen {
   readonly target: Target;
   readonly firstCycle: number;
   readonly lastCycle: number;
-  readonly ledger: Ledger;
+  readonly requestLog: RequestLog;
   readonly latency: Latency;
   /** How far instants may be off, in ms. */
   readonly slackMs: number;
@@ -108,12 +108,12 @@ const GRACE_MS = 1_500;
 const DISK_MS = 100;
 
 /** One run, from its first cycle to its last answer. */
-export class Course {
+export class LiveSession {
   gone: string | undefined;
-  readonly #ledger = new Ledger();
+  readonly #requestLog = new RequestLog();
   readonly #latency = new Latency();
   readonly #firstCycle: number;
-  readonly #flights: Flights;
+  readonly #inFlight: RequestsInFlight;
   readonly #sending: Sending;
   readonly #heard: Heard[][];
   readonly #states: string[];
@@ -135,11 +135,11 @@ export class Course {
     this.#lastCycle = this.#firstCycle + cycles - 1 + drain;
     this.#heard = names.map(() => []);
     this.#states = names.map(() => plan.states[plan.initial]!.name);
-    this.#flights = new Flights({
+    this.#inFlight = new RequestsInFlight({
       clock,
-      wire: connection.wire,
+      pool: connection.pool,
       target,
-      ledger: this.#ledger,
+      requestLog: this.#requestLog,
       latency: this.#latency,
       phases,
       firstCycle: this.#firstCycle,
@@ -151,8 +151,8 @@ export class Course {
     this.#sending = sending({
       clock,
       firstCycle: this.#firstCycle,
-      flights: this.#flights,
-      ledger: this.#ledger,
+      inFlight: this.#inFlight,
+      requestLog: this.#requestLog,
       uncertaintyMs,
       warm,
     });
@@ -163,11 +163,11 @@ export class Course {
   /** Begins to listen to the events of a node. */
   async listen(weir: WeirTarget | undefined): Promise<void> {
     if (weir === undefined) return;
-    const { endpoint, wire } = this.connection;
+    const { endpoint, pool } = this.connection;
     const path = `${endpoint.basePath}/api/chain/${weir.slug}/stream`;
     const headers = { authorization: `Bearer ${weir.key}`, accept: 'text/event-stream' };
     this.#listener = new EventListener({
-      wire,
+      pool,
       request: { method: 'GET', path, headers },
       clock: this.clock,
       onHeard: (heard) => this.#hear(weir.indexOf(heard.contractId), heard),
@@ -202,14 +202,14 @@ export class Course {
   async settle(): Promise<void> {
     const { clock, connection } = this;
     const isShort = this.#isPartial || this.gone !== undefined;
-    const landed = this.#flights.landed();
+    const landed = this.#inFlight.landed();
     const waited = new AbortController();
-    // The timeouts of the flights end this wait; a moment more for what they have to do.
+    // The timeouts of the inFlight end this wait; a moment more for what they have to do.
     const mostMs = isShort ? LAST_WAIT_MS : connection.timeoutMs + LAST_WAIT_MS;
     await Promise.race([landed, clock.sleep(mostMs, waited.signal)]);
     waited.abort();
-    this.#flights.giveUp();
-    for (const { cycle } of this.#ledger.cells()) this.#lastCycle = Math.max(this.#lastCycle, cycle);
+    this.#inFlight.giveUp();
+    for (const { cycle } of this.#requestLog.cells()) this.#lastCycle = Math.max(this.#lastCycle, cycle);
     const listener = this.#listener;
     if (listener === undefined || this.gone !== undefined) return;
     // A transition is told once it is on disk, which may take longer than a short cycle.
@@ -226,20 +226,20 @@ export class Course {
     return 1 + Math.ceil(DISK_MS / this.clock.cycleMs);
   }
 
-  seen(): CourseSeen {
+  seen(): SessionSeen {
     const last = this.#lastCycle;
     return {
       target: this.target,
       firstCycle: this.#firstCycle,
       lastCycle: last,
-      ledger: this.#ledger,
+      requestLog: this.#requestLog,
       latency: this.#latency,
       slackMs: this.connection.time.uncertaintyMs + ROUNDING_MS,
       heard:
         this.#listener === undefined ? undefined : this.#heard.map((all) => all.filter(({ cycle }) => cycle <= last)),
       toldBefore: this.#toldBefore,
       streamLost: this.#listener?.isLost ?? false,
-      connections: this.connection.wire.mostConnected,
+      connections: this.connection.pool.mostConnected,
       gone: this.gone,
       isPartial: this.#isPartial,
       clients: this.#sending.figures?.(),
@@ -268,7 +268,7 @@ export class Course {
   }
 
   #lineOf(cycle: number): CycleLine {
-    const { planned, sent, arrived, admitted } = this.#ledger.of(cycle);
+    const { planned, sent, arrived, admitted } = this.#requestLog.of(cycle);
     const { plan, cycles, drain } = this.options;
     const open = new Set(plan.states.filter(({ admits }) => admits).map(({ name }) => name));
     const shut = this.#states.filter((state) => !open.has(state)).length;

@@ -14,7 +14,7 @@ import { type EmbeddedNode, startEmbeddedNode } from './embedded-node.js';
 import { LiveClients } from './live-clients.js';
 import { runLive } from './live-run.js';
 import type { CycleLine, Sending, Stage } from './live-session.js';
-import type { Pacing } from './pace.js';
+import type { Pacing } from './paced-sender.js';
 import { pacedSending } from './paced-sender.js';
 import { rehearse } from './rehearsal.js';
 import { type LoadResult, resultOf } from './result.js';

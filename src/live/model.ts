@@ -8,7 +8,7 @@ import type { TransitionSeen } from '../outcome/schema.js';
 import { drive } from '../simulate/drive.js';
 import { recordedFeed } from '../simulate/feed.js';
 import { World } from '../simulate/world.js';
-import type { Cell, SeenAnswer } from './ledger.js';
+import type { Cell, SeenAnswer } from './request-log.js';
 
 /** Requests of a contract that arrived in a cycle. */
 export interface Arrived {

@@ -1,11 +1,20 @@
-// Owns sending what a schedule plans, at its instants, whatever becomes of it: an open loop, in which a slow answer delays no
-// request. Leaves where in the cycle to pace.ts, the requests under way to flights.ts.
+// Sends what a schedule plans at its instants: an open loop, in which a slow answer delays no request.
+//
+//   cycle     |head|<──────── window ────────>|        tail         |
+//   spaced    |    |  x    x    x    x    x   |                     |     (k + 1/2) / n of the window
+//   at once   |    |xxxxx                     |                     |
+//   arrival   |    | x xx      x     x        |                     |     as the model of arrivals has them, drawn together
+//   steady    |  x        x        x        x        x        x     |     (k + 1/2) / n of the cycle: for rates, not for counts
+//
+// The head covers what is not known of the target's clock, the tail what may hold a request up: a timer that wakes late, a
+// collection of garbage, a busy machine. Decisions depend on cycles alone, so where in the cycle a request comes changes none.
+
+import { unreachable } from '../schema/failure.js';
 import type { Clock } from '../time/clock.js';
 import { startOf } from '../time/cycle.js';
 import { Rank } from '../time/rank.js';
-import type { Ledger } from './ledger.js';
 import type { Sending, Stage } from './live-session.js';
-import { type Pacing, sendAt, sendWindow } from './pace.js';
+import type { RequestLog } from './request-log.js';
 import type { Schedule } from './schedule.js';
 
 export interface PacedSenderOptions {
@@ -17,7 +26,7 @@ export interface PacedSenderOptions {
   readonly pacing: Pacing;
   /** What is not known of the target's clock, in ms. */
   readonly uncertaintyMs: number;
-  readonly ledger: Ledger;
+  readonly requestLog: RequestLog;
   readonly launch: (contract: number, intendedMs: number) => void;
   /** Opens connections ahead of a cycle that needs so many at once: to open one takes longer than to use it. */
   readonly warm?: ((connections: number) => void) | undefined;
@@ -31,8 +40,8 @@ const MOST_AT_A_TIME = 32;
 
 /** An open loop over the requests of a run: what the schedule says, whatever becomes of it. */
 export function pacedSending(schedule: Schedule, stage: Stage, pacing: Pacing = 'arrival'): Sending {
-  const { flights } = stage;
-  return new PacedSender({ ...stage, schedule, pacing, launch: (contract, atMs) => flights.launch(contract, atMs) });
+  const { inFlight } = stage;
+  return new PacedSender({ ...stage, schedule, pacing, launch: (contract, atMs) => inFlight.launch(contract, atMs) });
 }
 
 class PacedSender {
@@ -72,7 +81,7 @@ class PacedSender {
   }
 
   #plan(cycle: number): void {
-    const { schedule, clock, firstCycle, pacing, uncertaintyMs, ledger } = this.#options;
+    const { schedule, clock, firstCycle, pacing, uncertaintyMs, requestLog } = this.#options;
     const { n, fractions, contracts } = schedule.at(cycle);
     const startMs = startOf(firstCycle + cycle, clock.cycleMs);
     const window = sendWindow(pacing, n, clock.cycleMs, uncertaintyMs);
@@ -84,7 +93,7 @@ class PacedSender {
     this.#contracts.set(contracts.subarray(0, n));
     this.#n = n;
     this.#place = 0;
-    ledger.plan(firstCycle + cycle, n);
+    requestLog.plan(firstCycle + cycle, n);
   }
 
   /** The most requests of the planned cycle that are under way together. */
@@ -112,4 +121,55 @@ class PacedSender {
     }
     if (!this.#stopped) clock.agenda.at(this.#dues[this.#place]!, Rank.arrival, this.#pump);
   };
+}
+
+export const pacings = ['arrival', 'spaced', 'at once', 'steady'] as const;
+
+export type Pacing = (typeof pacings)[number];
+
+/** Part of a cycle, in ms from its beginning. */
+export interface SendWindow {
+  readonly fromMs: number;
+  readonly lengthMs: number;
+}
+
+/** Share of a cycle in which requests are sent when they are few. */
+const SHARE = 0.5;
+/** What a request is given when they are many: a generator sends ten thousand a second without trouble. */
+const MS_EACH = 0.1;
+/** The head, beyond the uncertainty: a timer never fires early, so little is needed. */
+const HEAD_MS = 1;
+/** The least tail when requests are many: a generator that is held up has that long to catch up. */
+const TAIL_SHARE = 0.1;
+const LEAST_TAIL_MS = 20;
+
+/**
+ * Where in a cycle requests are sent.
+ * @param n requests of the cycle
+ * @param uncertaintyMs what is not known of the target's clock, either way
+ */
+export function sendWindow(pacing: Pacing, n: number, cycleMs: number, uncertaintyMs: number): SendWindow {
+  if (pacing === 'steady') return { fromMs: 0, lengthMs: cycleMs };
+  const fromMs = Math.min(HEAD_MS + uncertaintyMs, cycleMs / 4);
+  const tailMs = Math.min(Math.max(LEAST_TAIL_MS, TAIL_SHARE * cycleMs) + uncertaintyMs, cycleMs / 4);
+  const mostMs = cycleMs - fromMs - tailMs;
+  return { fromMs, lengthMs: Math.min(mostMs, Math.max(SHARE * cycleMs - fromMs, n * MS_EACH)) };
+}
+
+/**
+ * When request k of n is sent, in ms from the beginning of the cycle.
+ * @param fraction where the model of arrivals has it, in [0, 1)
+ */
+export function sendAt(pacing: Pacing, k: number, n: number, fraction: number, window: SendWindow): number {
+  switch (pacing) {
+    case 'arrival':
+      return window.fromMs + fraction * window.lengthMs;
+    case 'spaced':
+    case 'steady':
+      return window.fromMs + ((k + 0.5) / n) * window.lengthMs;
+    case 'at once':
+      return window.fromMs;
+    default:
+      return unreachable(pacing);
+  }
 }

@@ -1,41 +1,28 @@
-// Owns the rehearsal of a generator: some thousand requests, sent, answered and taken down as in a run, to a server of its own that
-// counts nothing. Leaves the run itself to live-run.ts.
-//
-//   cycle of 777 ms with 10,000 requests     first    second   third         what was sent of them in time: code that the engine has
-//   without                                   19 %     93 %    100 %         not compiled yet takes five times as long
-//
-// A target cannot be warmed up with requests that count, and a service that is no node has no others.
-import { setFlagsFromString } from 'node:v8';
+// Warms up the generator: a short run against a server on loopback that answers every request with the same bytes. A generator whose
+// code is not compiled yet sends the first burst late.
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { rateLimiter } from '../limiter/rate-limiter.js';
 import { planContract } from '../limiter/validate.js';
-import { startAnswering } from './answering.js';
 import { connectTo } from './connection.js';
 import { runLive } from './live-run.js';
 import { pacedSending } from './paced-sender.js';
 import { evenly } from './schedule.js';
 
-/** The rehearsal: cycles, their length in ms, and requests in each. */
+/** Cycles, their length in ms, and requests in each. */
 const CYCLES = 12;
 const CYCLE_MS = 40;
 const PER_CYCLE = 500;
 
 let rehearsed: Promise<void> | undefined;
 
-/**
- * Once in a process, however often it is asked for: what was compiled stays compiled. It never fails: what does not work here does not
- * work in the run that counts, and is told there.
- */
+/** Runs once in a process: what was compiled stays compiled. It never fails: an error here is met again by the run that counts. */
 export function rehearse(signal?: AbortSignal): Promise<void> {
   rehearsed ??= rehearsal(signal).catch(() => {});
   return rehearsed;
 }
 
 async function rehearsal(signal: AbortSignal | undefined): Promise<void> {
-  // While answers are slow, requests live long; the engine takes notice, and from then on allocates all of their kind among what is
-  // old, where they stay until the next full collection: 3 kB a request, and pauses of 10 ms, eight a second, to move what hangs on
-  // them. Told not to guess, it pauses for 3 ms.
-  setFlagsFromString('--no-allocation-site-pretenuring');
-  const server = await startAnswering();
+  const server = await startLoopbackServer();
   try {
     const connection = await connectTo(server.url, { cycleMs: CYCLE_MS, signal });
     try {
@@ -56,4 +43,37 @@ async function rehearsal(signal: AbortSignal | undefined): Promise<void> {
   } finally {
     await server.close();
   }
+}
+
+export interface LoopbackServer {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+const ANSWER = 'HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok';
+const END_OF_HEAD = '\r\n\r\n';
+
+/** On a free loopback port. */
+export async function startLoopbackServer(): Promise<LoopbackServer> {
+  const server = createServer(answer);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/`,
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}
+
+/** Answers as many requests as their heads have arrived; none of them may have a body. */
+function answer(socket: Socket): void {
+  socket.setNoDelay(true);
+  socket.on('error', () => {});
+  socket.on('data', (chunk) => {
+    let heads = 0;
+    for (let at = chunk.indexOf(END_OF_HEAD); at >= 0; at = chunk.indexOf(END_OF_HEAD, at + 4)) heads += 1;
+    if (heads > 0) socket.write(ANSWER.repeat(heads));
+  });
 }

@@ -3,18 +3,18 @@ import type { Plan } from '../limiter/plan.js';
 import type { Seed } from '../math/random.js';
 import { assemble, type RunFacts } from '../outcome/assemble.js';
 import type { Expectation } from '../outcome/expectation.js';
+import { RunFold } from '../outcome/run-fold.js';
 import type { Comparison, LiveFigures, Reaction } from '../outcome/schema.js';
 import type { Series } from '../outcome/series.js';
 import type { Run } from '../simulate/simulate.js';
 import { findingsByCycle, findingsWithoutStamps } from './differences.js';
-import { ForeignTarget } from './foreign-target.js';
 import { unreachable, unreadable } from './http-pool.js';
 import { judge, whenNotHeld } from './judge.js';
-import type { Cell } from './ledger.js';
 import { type LiveSeen, transitionsIn } from './live-run.js';
 import { arrivedIn, type Model, type ModelOptions, modelOf } from './model.js';
-import { observe } from './observed.js';
-import { reactionsOf } from './reactions.js';
+import { cellsByContract, observedRows, reactionsOf } from './observed.js';
+import type { Cell } from './request-log.js';
+import { ForeignTarget } from './target.js';
 
 export interface LoadResult {
   /** The model, run again on what arrived; in the cycles of the target. */
@@ -42,8 +42,8 @@ export async function resultOf(seen: LiveSeen, facts: LoadFacts): Promise<LoadRe
   if (seen.mistake !== undefined) throw seen.mistake;
   checkAnswered(seen);
   const { names, plan, top, expectations } = facts;
-  const { firstCycle, lastCycle, ledger, time } = seen;
-  const cells = ledger.cells();
+  const { firstCycle, lastCycle, requestLog, time } = seen;
+  const cells = requestLog.cells();
   const modelOptions = {
     names,
     plan,
@@ -53,8 +53,12 @@ export async function resultOf(seen: LiveSeen, facts: LoadFacts): Promise<LoadRe
   };
   const model = await modelOf(arrivedIn(cells), modelOptions);
   const heard = seen.heard?.map(transitionsIn);
-  const observation = { names, plan, firstCycle, lastCycle, cells, transitions: heard, top };
-  const { figures, past, cellsOf } = observe(observation);
+  const observation = { names, plan, firstCycle, lastCycle, cells, transitions: heard };
+  const { run, rows } = observedRows(observation);
+  const observedFold = new RunFold(run);
+  rows.subscribe(observedFold);
+  const past = observedFold.past(firstCycle, lastCycle);
+  const cellsOf = cellsByContract(observation);
   const comparison = await compared(seen, facts, cells, model, modelOptions);
   const admits = past.admits;
   const reactions = names
@@ -90,13 +94,15 @@ export async function resultOf(seen: LiveSeen, facts: LoadFacts): Promise<LoadRe
         live: liveFigures(seen),
         comparison,
       },
-      { ...figures, reactions },
+      { ...observedFold.figures(lastCycle, top), reactions },
       past,
       expectations,
     );
   const judged = observedWith(comparison);
   const observed =
-    judged.verdict === 'not held' ? observedWith(whenNotHeld(comparison, ledger, seen.clients === undefined)) : judged;
+    judged.verdict === 'not held'
+      ? observedWith(whenNotHeld(comparison, requestLog, seen.clients === undefined))
+      : judged;
   const { fold } = model;
   const predicted = assemble(
     { ...common, arm: 'predicted' },
@@ -106,15 +112,16 @@ export async function resultOf(seen: LiveSeen, facts: LoadFacts): Promise<LoadRe
   );
   return {
     predicted: { outcome: predicted, timeline: fold.timeline, totals: fold.totals },
-    observed: { outcome: observed, timeline: past.timeline, totals: past.totals },
+    observed: { outcome: observed, timeline: observedFold.timeline, totals: observedFold.totals },
     series: seriesOf(seen),
   };
 }
 
 /** No answer at all: the target could not be reached. */
-function checkAnswered({ ledger, target }: LiveSeen): void {
-  const [first] = ledger.faults;
-  if (ledger.answered > 0 || first === undefined || first.kind === 'overloaded' || first.kind === 'unexpected') return;
+function checkAnswered({ requestLog, target }: LiveSeen): void {
+  const [first] = requestLog.faults;
+  if (requestLog.answered > 0 || first === undefined || first.kind === 'overloaded' || first.kind === 'unexpected')
+    return;
   const where = target.description;
   if (first.kind === 'not_http') throw unreadable(where, first.words);
   if (first.kind === 'refused' || first.kind === 'other') throw unreachable(where, first.words);
@@ -127,14 +134,14 @@ async function compared(
   model: Model,
   modelOptions: ModelOptions,
 ): Promise<Comparison> {
-  const { ledger, lastCycle } = seen;
+  const { requestLog, lastCycle } = seen;
   const found =
     seen.target instanceof ForeignTarget
       ? findingsWithoutStamps(seen, facts)
       : await findingsByCycle(seen, facts, cells, model, modelOptions);
   return judge({
     names: facts.names,
-    ledger,
+    requestLog,
     comparedCycles: lastCycle - seen.firstCycle + 1,
     ...found,
     health: {
@@ -149,9 +156,9 @@ async function compared(
   });
 }
 
-function liveFigures({ ledger, latency, target, connections, time }: LiveSeen): LiveFigures {
-  const { planned, sent, answered, failed, timedOut, late } = ledger;
-  const arrived = [...ledger.byCycle.values()].reduce((sum, one) => sum + one.arrived, 0);
+function liveFigures({ requestLog, latency, target, connections, time }: LiveSeen): LiveFigures {
+  const { planned, sent, answered, failed, timedOut, late } = requestLog;
+  const arrived = [...requestLog.byCycle.values()].reduce((sum, one) => sum + one.arrived, 0);
   return {
     target: `${target.description}; its clock is known to ${time.uncertaintyMs.toFixed(1)} ms`,
     planned,
@@ -163,19 +170,19 @@ function liveFigures({ ledger, latency, target, connections, time }: LiveSeen): 
     late,
     connections,
     ...latency.figures(),
-    by_cycle: cyclesIn({ ledger }).map((cycle) => {
-      const count = ledger.of(cycle);
+    by_cycle: cyclesIn({ requestLog }).map((cycle) => {
+      const count = requestLog.of(cycle);
       return { cycle, planned: count.planned, sent: count.sent, arrived: count.arrived };
     }),
   };
 }
 
-function seriesOf({ ledger, latency, clientSeries }: LiveSeen): Series {
-  const cycle = clientSeries?.cycle ?? cyclesIn({ ledger });
+function seriesOf({ requestLog, latency, clientSeries }: LiveSeen): Series {
+  const cycle = clientSeries?.cycle ?? cyclesIn({ requestLog });
   const { open_jobs, retries } = clientSeries ?? {};
   return {
     cycle,
-    planned: cycle.map((one) => ledger.of(one).planned),
+    planned: cycle.map((one) => requestLog.of(one).planned),
     ...(open_jobs === undefined ? {} : { open_jobs }),
     ...(retries === undefined ? {} : { retries }),
     ...latency.series(cycle),
@@ -183,8 +190,8 @@ function seriesOf({ ledger, latency, clientSeries }: LiveSeen): Series {
 }
 
 /** Cycles in which anything was planned, sent or counted. */
-function cyclesIn({ ledger }: Pick<LiveSeen, 'ledger'>): number[] {
-  return [...ledger.byCycle]
+function cyclesIn({ requestLog }: Pick<LiveSeen, 'requestLog'>): number[] {
+  return [...requestLog.byCycle]
     .filter(([, { planned, sent, arrived }]) => planned + sent + arrived > 0)
     .map(([cycle]) => cycle)
     .sort((a, b) => a - b);

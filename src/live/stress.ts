@@ -12,7 +12,7 @@ import { planContract } from '../limiter/validate.js';
 import { Failure } from '../schema/failure.js';
 import type { Connection } from './connection.js';
 import type { EmbeddedNode } from './embedded-node.js';
-import type { WireRequest } from './http-pool.js';
+import type { PoolRequest } from './http-pool.js';
 import { connected, type LiveOptions } from './load.js';
 import { type RateSearch, searchRate } from './rate-search.js';
 import { WeirTarget } from './weir-target.js';
@@ -200,7 +200,7 @@ class Saturation {
     }
   }
 
-  private requestOf(route: StressedRoute): WireRequest {
+  private requestOf(route: StressedRoute): PoolRequest {
     const gate = this.target.request(0);
     const chain = `${this.connection.endpoint.basePath}/api/chain/${this.target.slug}`;
     switch (route) {
@@ -216,7 +216,7 @@ class Saturation {
 
 const EVENT = '{"type":"request"}';
 
-function posted({ headers }: WireRequest, path: string, type: string, body: string): WireRequest {
+function posted({ headers }: PoolRequest, path: string, type: string, body: string): PoolRequest {
   return { method: 'POST', path, headers: { ...headers, 'content-type': type }, body };
 }
 

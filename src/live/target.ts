@@ -1,6 +1,9 @@
-// Owns what every live target is to a run: how a request of a contract is sent, and how its answer is read. Leaves a node to
-// weir-target.ts, any other service to foreign-target.ts.
-import type { WireAnswer, WireRequest } from './http-pool.js';
+// What every live target is to a run: how a request of a contract is sent, and how its answer is read; and any HTTP service as a target.
+// A Weir node is in weir-target.ts.
+
+import type { Target as TargetSpec } from '../scenario/schema.js';
+import type { Endpoint } from './connection.js';
+import type { Fields, PoolAnswer, PoolRequest } from './http-pool.js';
 
 /** What an answer says. */
 export type Reading =
@@ -24,12 +27,12 @@ export interface Target {
   /** Where the requests go, for people. */
   readonly description: string;
   /** The request that is sent for a contract, by index. */
-  request(contract: number): WireRequest;
-  read(answer: WireAnswer): Reading;
+  request(contract: number): PoolRequest;
+  read(answer: PoolAnswer): Reading;
 }
 
 /** `Retry-After` in seconds, as ms; undefined without it, or where it is a date. */
-export function retryAfterMs({ fields }: WireAnswer): number | undefined {
+export function retryAfterMs({ fields }: PoolAnswer): number | undefined {
   const seconds = Number(fields['retry-after'] ?? Number.NaN);
   return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined;
 }
@@ -38,4 +41,73 @@ export function retryAfterMs({ fields }: WireAnswer): number | undefined {
 export function quoted(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ').trim();
   return line.length > 120 ? `"${line.slice(0, 120)}…"` : `"${line}"`;
+}
+
+export class ForeignTarget implements Target {
+  readonly description: string;
+  readonly #request: PoolRequest;
+  readonly #limited: ReadonlySet<number>;
+  readonly #admitted: ReadonlySet<number> | undefined;
+  readonly #quota = { limit: undefined as number | undefined };
+
+  constructor(
+    endpoint: Endpoint,
+    { method = 'GET', path, headers, body, limited_status, admitted_status }: TargetSpec,
+  ) {
+    this.#request = {
+      method,
+      path: path ?? endpoint.path,
+      ...(headers === undefined ? {} : { headers }),
+      ...(body === undefined ? {} : { body }),
+    };
+    this.#limited = new Set(limited_status ?? [429]);
+    this.#admitted = admitted_status === undefined ? undefined : new Set(admitted_status);
+    this.description = `${method} ${endpoint.origin}${this.#request.path}`;
+  }
+
+  /** How many requests a window may hold, as the service says; undefined while it has not said. */
+  get limit(): number | undefined {
+    return this.#quota.limit;
+  }
+
+  request(): PoolRequest {
+    return this.#request;
+  }
+
+  read(answer: PoolAnswer): Reading {
+    const { status, fields, body } = answer;
+    this.#quota.limit ??= limitIn(fields);
+    if (this.#limited.has(status)) return { type: 'decided', admitted: false, retryAfterMs: waitIn(answer) };
+    const isAdmitted = this.#admitted?.has(status) ?? (status >= 200 && status < 400);
+    if (isAdmitted) return { type: 'decided', admitted: true };
+    if (status === 503) return { type: 'overloaded', words: `Status 503: ${quoted(body)}.` };
+    return { type: 'unexpected', words: `Status ${status} means neither admitted nor limited: ${quoted(body)}.` };
+  }
+}
+
+/** `q` of `RateLimit-Policy`, `limit` of older drafts, or `X-RateLimit-Limit`. */
+function limitIn(fields: Fields): number | undefined {
+  return (
+    numberIn(fields['ratelimit-policy'], /\bq=(\d+)/) ??
+    numberIn(fields['ratelimit'], /\blimit=(\d+)/) ??
+    numberIn(fields['ratelimit-limit'], /^(\d+)/) ??
+    numberIn(fields['x-ratelimit-limit'], /^(\d+)/)
+  );
+}
+
+/** `Retry-After`, `t` of `RateLimit`, or the seconds that older fields tell until the reset; in ms. */
+function waitIn(answer: PoolAnswer): number | undefined {
+  const { fields } = answer;
+  const seconds =
+    numberIn(fields['ratelimit'], /\b(?:t|reset)=(\d+)/) ??
+    numberIn(fields['ratelimit-reset'], /^(\d+)$/) ??
+    // Some give the unix time of the reset here: more than a year of seconds is such a time, and says nothing to a monotonic clock.
+    numberIn(fields['x-ratelimit-reset'], /^(\d{1,7})$/);
+  return retryAfterMs(answer) ?? (seconds === undefined ? undefined : seconds * 1000);
+}
+
+function numberIn(value: string | string[] | undefined, pattern: RegExp): number | undefined {
+  const text = Array.isArray(value) ? value[0] : value;
+  const found = text === undefined ? undefined : pattern.exec(text)?.[1];
+  return found === undefined ? undefined : Number(found);
 }

@@ -4,12 +4,12 @@ import { randomBytes } from 'node:crypto';
 import type { Plan } from '../limiter/plan.js';
 import { Failure } from '../schema/failure.js';
 import type { WallClock } from '../time/wall.js';
-import type { Endpoint } from './endpoint.js';
-import { unreadable, type Wire, type WireAnswer, type WireRequest } from './http-pool.js';
+import type { Endpoint } from './connection.js';
+import { type HttpPool, type PoolAnswer, type PoolRequest, unreadable } from './http-pool.js';
 import { quoted, type Reading, retryAfterMs, type Target } from './target.js';
 
 export interface WeirTargetOptions {
-  readonly wire: Wire;
+  readonly pool: HttpPool;
   readonly endpoint: Endpoint;
   readonly clock: WallClock;
   readonly plan: Plan;
@@ -26,7 +26,7 @@ const AT_ONCE = 8;
 
 export class WeirTarget implements Target {
   readonly description: string;
-  readonly #requests: readonly WireRequest[];
+  readonly #requests: readonly PoolRequest[];
   readonly #indexes: ReadonlyMap<string, number>;
 
   private constructor(
@@ -56,27 +56,27 @@ export class WeirTarget implements Target {
   /** @throws Failure `node_unreachable`, `answer_unreadable`, or what the node refuses with, in its own words */
   static async prepare(options: WeirTargetOptions): Promise<WeirTarget> {
     const { endpoint, plan, contracts } = options;
-    const desk = new Desk(options);
-    const key = options.key ?? (await desk.mint());
+    const setup = new NodeSetup(options);
+    const key = options.key ?? (await setup.mint());
     // Random, not of the seed: two runs of one scenario need two machines.
     const slug = `load-${randomBytes(6).toString('hex')}`;
-    await desk.create('/api/chain/state-machines', key, { slug, display_name: 'Live load' });
+    await setup.create('/api/chain/state-machines', key, { slug, display_name: 'Live load' });
     const ids = new Array<string>(contracts);
     for (let from = 0; from < contracts; from += AT_ONCE) {
       const part = Array.from({ length: Math.min(AT_ONCE, contracts - from) }, async (_, k) => {
-        ids[from + k] = contractIdIn(await desk.create(`/api/chain/${slug}/contracts`, key, plan.definition));
+        ids[from + k] = contractIdIn(await setup.create(`/api/chain/${slug}/contracts`, key, plan.definition));
       });
       await Promise.all(part);
     }
     return new WeirTarget(endpoint, slug, key, ids, plan);
   }
 
-  request(contract: number): WireRequest {
+  request(contract: number): PoolRequest {
     return this.#requests[contract]!;
   }
 
   /** Walks the way of a request and counts nothing: to warm up. Where events of another kind are sent it leads nowhere, and warms less. */
-  get peek(): WireRequest {
+  get peek(): PoolRequest {
     const { path, headers = {} } = this.#requests[0]!;
     return { method: 'GET', path: `${path}?peek=1`, headers: { ...headers } };
   }
@@ -86,7 +86,7 @@ export class WeirTarget implements Target {
     return this.#indexes.get(contractId);
   }
 
-  read(answer: WireAnswer): Reading {
+  read(answer: PoolAnswer): Reading {
     const { status, body } = answer;
     if (status === 503) return { type: 'overloaded', words: `Status 503: ${quoted(body)}.` };
     if (status !== 200 && status !== 429) return { type: 'unexpected', words: `Status ${status}: ${quoted(body)}.` };
@@ -107,10 +107,10 @@ export class WeirTarget implements Target {
 
 /** @throws Failure as `WeirTarget.prepare` */
 export function mintAt(
-  place: Pick<WeirTargetOptions, 'wire' | 'endpoint' | 'clock' | 'timeoutMs'>,
+  place: Pick<WeirTargetOptions, 'pool' | 'endpoint' | 'clock' | 'timeoutMs'>,
   signal?: AbortSignal,
 ): Promise<string> {
-  return new Desk({ ...place, signal }).mint();
+  return new NodeSetup({ ...place, signal }).mint();
 }
 
 /** The kind of event that a gate counts. */
@@ -144,7 +144,7 @@ function contractIdIn(told: Record<string, unknown>): string {
 }
 
 /** Asks a node for what a run needs before it begins. */
-class Desk {
+class NodeSetup {
   constructor(private readonly options: Omit<WeirTargetOptions, 'plan' | 'contracts' | 'key'>) {}
 
   async mint(): Promise<string> {
@@ -162,14 +162,14 @@ class Desk {
     headers: Record<string, string>,
     body: string | undefined,
   ): Promise<Record<string, unknown>> {
-    const { wire, endpoint, clock, timeoutMs, signal } = this.options;
+    const { pool, endpoint, clock, timeoutMs, signal } = this.options;
     const request = {
       method: 'POST',
       path: endpoint.basePath + path,
       headers,
       ...(body === undefined ? {} : { body }),
     };
-    const answer = await wire.ask(request as WireRequest, clock, timeoutMs, signal);
+    const answer = await pool.ask(request as PoolRequest, clock, timeoutMs, signal);
     const told = parsed(answer.body);
     if (answer.status === 201 && told !== undefined) return told;
     throw refusal(endpoint, path, answer, told);
@@ -187,7 +187,7 @@ function parsed(body: string): Record<string, unknown> | undefined {
 function refusal(
   { origin }: Endpoint,
   path: string,
-  answer: WireAnswer,
+  answer: PoolAnswer,
   told: Record<string, unknown> | undefined,
 ): Failure {
   const detail = typeof told?.['detail'] === 'string' ? told['detail'] : undefined;
@@ -208,7 +208,7 @@ function refusal(
   return unreadable(origin, `POST ${path} answered with status ${answer.status}: ${detail ?? quoted(answer.body)}`);
 }
 
-function fieldText({ fields }: WireAnswer, name: string): string | undefined {
+function fieldText({ fields }: PoolAnswer, name: string): string | undefined {
   const value = fields[name];
   return typeof value === 'string' ? value : undefined;
 }

@@ -1,6 +1,6 @@
 // Owns the target of the sender's bench, in a thread of its own.
 import { parentPort } from 'node:worker_threads';
-import { startAnswering } from '../../src/live/answering.js';
+import { startLoopbackServer } from '../../src/live/rehearsal.js';
 
-const { url } = await startAnswering();
+const { url } = await startLoopbackServer();
 parentPort?.postMessage(url);

@@ -37,8 +37,8 @@ export async function benchSender(): Promise<BenchRow[]> {
     // The server is as cold as the sender was; it is not what is measured.
     await run(2);
     const seen = await run(CYCLES);
-    const { ledger, latency, firstCycle } = seen;
-    const exact = Array.from({ length: CYCLES }, (_, cycle) => ledger.of(firstCycle + cycle)).filter(
+    const { requestLog, latency, firstCycle } = seen;
+    const exact = Array.from({ length: CYCLES }, (_, cycle) => requestLog.of(firstCycle + cycle)).filter(
       ({ planned, sent, arrived }) => planned === PER_CYCLE && sent === PER_CYCLE && arrived === PER_CYCLE,
     ).length;
     const lagMs = latency.sendLag.quantileMs(0.99);
@@ -56,7 +56,7 @@ export async function benchSender(): Promise<BenchRow[]> {
         unit: 'ms',
         against: { name: 'ms allowed, over ms found', value: TARGET_LAG_MS, ratio: TARGET_LAG_MS / lagMs, target: 1 },
       },
-      { what: `${what}, answered in all`, value: ledger.answered, unit: `of ${CYCLES * PER_CYCLE}` },
+      { what: `${what}, answered in all`, value: requestLog.answered, unit: `of ${CYCLES * PER_CYCLE}` },
     ];
   } finally {
     await connection.close();

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { planContract } from '../../src/limiter/validate.js';
 import { compare, type EventSeen, type Seen } from '../../src/live/compare.js';
-import type { SeenAnswer } from '../../src/live/ledger.js';
 import { type Arrived, type Model, modelOf } from '../../src/live/model.js';
+import type { SeenAnswer } from '../../src/live/request-log.js';
 import type { TransitionSeen } from '../../src/outcome/schema.js';
 
 const NAMES = ['a', 'b'];

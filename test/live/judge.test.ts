@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Health, judge, whenNotHeld } from '../../src/live/judge.js';
-import { type Fault, Ledger } from '../../src/live/ledger.js';
+import { type Fault, RequestLog } from '../../src/live/request-log.js';
 import type { Difference } from '../../src/outcome/schema.js';
 
 const well: Health = {
@@ -30,17 +30,17 @@ interface Given {
 function verdict(given: Given) {
   const { health, differences = [], answered = 100, faults = [], late = 0, stampedOffMs } = given;
   const { coversUnknown = false, tooUncertain } = given;
-  const ledger = new Ledger();
-  ledger.plan(0, answered + faults.length);
-  for (let k = 0; k < answered + faults.length; k += 1) ledger.send(0);
+  const requestLog = new RequestLog();
+  requestLog.plan(0, answered + faults.length);
+  for (let k = 0; k < answered + faults.length; k += 1) requestLog.send(0);
   for (let k = 0; k < answered; k += 1)
-    ledger.decide(0, 0, { admitted: true, count: k + 1, state: 'allowing' }, 10, 11);
-  for (const one of faults) ledger.fail(one);
-  ledger.late = late;
-  if (stampedOffMs !== undefined) ledger.impossible.push({ cycle: 5, contract: 0, stamped: 6, byMs: stampedOffMs });
+    requestLog.decide(0, 0, { admitted: true, count: k + 1, state: 'allowing' }, 10, 11);
+  for (const one of faults) requestLog.fail(one);
+  requestLog.late = late;
+  if (stampedOffMs !== undefined) requestLog.impossible.push({ cycle: 5, contract: 0, stamped: 6, byMs: stampedOffMs });
   const judged = {
     names: ['all'],
-    ledger,
+    requestLog,
     differences,
     comparedCycles: 1,
     tolerance: 'none',
@@ -98,21 +98,24 @@ describe('the verdict', () => {
   });
 });
 
-describe('the ledger', () => {
+describe('the requestLog', () => {
   const ends = fc.constantFrom<'decided' | Fault['kind']>('decided', 'unexpected', 'closed', 'refused', 'timed_out');
 
   it('accounts for every request that was sent: answered, failed or timed out', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.nat(5), ends)), (all) => {
-        const ledger = new Ledger();
+        const requestLog = new RequestLog();
         for (const [cycle, end] of all) {
-          ledger.send(cycle);
-          if (end === 'decided') ledger.decide(cycle, 0, { admitted: true, count: 1, state: 'allowing' }, 0, 1);
-          else ledger.fail({ ...fault(end), cycle });
+          requestLog.send(cycle);
+          if (end === 'decided') requestLog.decide(cycle, 0, { admitted: true, count: 1, state: 'allowing' }, 0, 1);
+          else requestLog.fail({ ...fault(end), cycle });
         }
-        const cells = ledger.cells().reduce((sum, { answers }) => sum + answers.length, 0);
-        expect(ledger.sent).toBe(ledger.answered + ledger.failed + ledger.timedOut);
-        expect([ledger.answered, ledger.faults.length]).toEqual([cells, ledger.failed + ledger.timedOut]);
+        const cells = requestLog.cells().reduce((sum, { answers }) => sum + answers.length, 0);
+        expect(requestLog.sent).toBe(requestLog.answered + requestLog.failed + requestLog.timedOut);
+        expect([requestLog.answered, requestLog.faults.length]).toEqual([
+          cells,
+          requestLog.failed + requestLog.timedOut,
+        ]);
       }),
     );
   });
@@ -126,9 +129,9 @@ describe('a run in which what was expected does not hold', () => {
     ['the node differs all the same', 1, true, 'node differs', 'node differs'],
   ];
   it.each(rows)('%s', (_, late, isScheduled, verdict, becomes) => {
-    const ledger = new Ledger();
-    ledger.late = late;
+    const requestLog = new RequestLog();
+    requestLog.late = late;
     const before = { verdict, reason: 'So.' } as unknown as Parameters<typeof whenNotHeld>[0];
-    expect(whenNotHeld(before, ledger, isScheduled).verdict).toBe(becomes);
+    expect(whenNotHeld(before, requestLog, isScheduled).verdict).toBe(becomes);
   });
 });

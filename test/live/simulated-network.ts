@@ -1,7 +1,7 @@
 // A limiter behind a network, in virtual time: requests and answers are delayed, overtake each other, and are lost.
 //
 //   sent ──(up)──► counted ──(down)──► answered           up, down and loss are drawn for each request
-import type { SeenRequest } from '../../src/live/explanation.js';
+import type { SeenRequest } from '../../src/live/placed-requests.js';
 
 /** Decides the requests in the order of their instants, in ms. */
 export type Limiter = (atMs: number) => boolean;

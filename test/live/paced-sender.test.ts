@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { pacings, sendAt, sendWindow } from '../../src/live/pace.js';
+import { pacings, sendAt, sendWindow } from '../../src/live/paced-sender.js';
 import { scheduleOf } from '../../src/live/schedule.js';
 import { RandomStream } from '../../src/math/random.js';
 import { FleetFeed, ModelFeed } from '../../src/simulate/feed.js';

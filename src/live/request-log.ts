@@ -6,7 +6,7 @@
 //                      └─► timed out             sent = answered + failed + timed out, at any moment once nothing is under way
 
 import type { Stretch } from '../outcome/stretch.js';
-import type { SeenRequest } from './explanation.js';
+import type { SeenRequest } from './placed-requests.js';
 
 /** One answer of the target. `count` and `state` where it tells them. */
 export interface SeenAnswer {
@@ -55,7 +55,7 @@ export interface CycleCount {
   admitted: number;
 }
 
-export class Ledger {
+export class RequestLog {
   readonly faults: Fault[] = [];
   readonly impossible: Impossible[] = [];
   /** Every request that a target may have counted without saying in which cycle. */

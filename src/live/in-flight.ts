@@ -1,25 +1,25 @@
 // Owns requests under way: each is launched once and ends once, by an answer, by a breakage, or when its time is over. Leaves when to
-// launch to the sender and the clients, what was seen to the ledger.
+// launch to the sender and the clients, what was seen to the requestLog.
 
 import type { Stretch } from '../outcome/stretch.js';
 import type { Ticket } from '../time/agenda.js';
 import type { Clock } from '../time/clock.js';
 import { cycleOf, startOf } from '../time/cycle.js';
 import { Rank } from '../time/rank.js';
-import type { Wire, WireAnswer } from './http-pool.js';
+import type { HttpPool, PoolAnswer } from './http-pool.js';
 import type { Latency } from './latency.js';
-import { type Fault, type Ledger, phasesAt } from './ledger.js';
+import { type Fault, phasesAt, type RequestLog } from './request-log.js';
 import type { Reading, Target } from './target.js';
 
 /** How a request ended. */
 export type End = Extract<Reading, { type: 'decided' }> | { readonly type: 'failed' } | { readonly type: 'timed_out' };
 
-export interface FlightsOptions {
+export interface InFlightOptions {
   /** Tells the target's time. */
   readonly clock: Clock;
-  readonly wire: Wire;
+  readonly pool: HttpPool;
   readonly target: Target;
-  readonly ledger: Ledger;
+  readonly requestLog: RequestLog;
   readonly latency: Latency;
   readonly phases: Readonly<Record<string, Stretch>>;
   /** The cycle from which phases count. */
@@ -32,63 +32,63 @@ export interface FlightsOptions {
   readonly onGone: (words: string) => void;
 }
 
-export class Flights {
-  readonly #flying: Flight[] = [];
+export class RequestsInFlight {
+  readonly #all: RequestInFlight[] = [];
   #whenEmpty: (() => void) | undefined;
 
-  constructor(private readonly options: FlightsOptions) {}
+  constructor(private readonly options: InFlightOptions) {}
 
   /** @param intendedMs when the schedule wants it sent; the cycle of that instant is the one it was planned for */
   launch(contract: number, intendedMs: number, onEnd?: (end: End) => void): void {
-    const flight = new Flight(this.options, contract, intendedMs, (end) => {
-      this.#land(flight);
+    const request = new RequestInFlight(this.options, contract, intendedMs, (end) => {
+      this.#land(request);
       onEnd?.(end);
-      if (this.#flying.length === 0) this.#whenEmpty?.();
+      if (this.#all.length === 0) this.#whenEmpty?.();
     });
-    flight.place = this.#flying.push(flight) - 1;
-    flight.start();
+    request.place = this.#all.push(request) - 1;
+    request.start();
   }
 
-  /** Resolves when nothing is under way; every flight ends by its timeout at the latest. */
+  /** Resolves when nothing is under way; every request ends by its timeout at the latest. */
   landed(): Promise<void> {
-    return this.#flying.length === 0 ? Promise.resolve() : new Promise((resolve) => (this.#whenEmpty = resolve));
+    return this.#all.length === 0 ? Promise.resolve() : new Promise((resolve) => (this.#whenEmpty = resolve));
   }
 
   /** Waits no longer for anything: what is under way has timed out. */
   giveUp(): void {
-    for (const flight of [...this.#flying]) flight.giveUp();
+    for (const request of [...this.#all]) request.giveUp();
   }
 
   /**
    * The last one moves into the place of the one that is over. A set would do the same; but the tables that a set leaves behind, of
    * which it is added to and deleted from all the time, keep what was in them alive until the next full collection.
    */
-  #land(flight: Flight): void {
-    const last = this.#flying.pop();
-    if (last === undefined || last === flight) return;
-    this.#flying[flight.place] = last;
-    last.place = flight.place;
+  #land(request: RequestInFlight): void {
+    const last = this.#all.pop();
+    if (last === undefined || last === request) return;
+    this.#all[request.place] = last;
+    last.place = request.place;
   }
 }
 
-class Flight {
+class RequestInFlight {
   /** Where it stands among those under way. */
   place = -1;
   #sentMs: number | undefined;
   #timeout: Ticket | undefined;
-  #letGo: (() => void) | undefined;
+  #cancel: (() => void) | undefined;
 
   constructor(
-    private readonly options: FlightsOptions,
+    private readonly options: InFlightOptions,
     private readonly contract: number,
     private readonly intendedMs: number,
     private readonly onEnd: (end: End) => void,
   ) {}
 
   start(): void {
-    const { clock, wire, target, timeoutMs } = this.options;
+    const { clock, pool, target, timeoutMs } = this.options;
     this.#timeout = clock.agenda.at(Math.max(this.intendedMs, clock.now()) + timeoutMs, Rank.client, this.#timeOut);
-    this.#letGo = wire.fire(target.request(this.contract), {
+    this.#cancel = pool.fire(target.request(this.contract), {
       started: () => this.#started(clock.now()),
       answered: (answer) => this.#answered(answer),
       broke: ({ kind, words }) => {
@@ -101,33 +101,33 @@ class Flight {
   #started(nowMs: number): void {
     // When a connection breaks before anything was answered on it, the pool may write the request once more.
     if (this.#sentMs !== undefined) return;
-    const { ledger, latency, clock } = this.options;
+    const { requestLog, latency, clock } = this.options;
     this.#sentMs = nowMs;
     const cycle = cycleOf(nowMs, clock.cycleMs);
-    ledger.send(cycle);
-    if (cycle > cycleOf(this.intendedMs, clock.cycleMs)) ledger.late += 1;
+    requestLog.send(cycle);
+    if (cycle > cycleOf(this.intendedMs, clock.cycleMs)) requestLog.late += 1;
     latency.sent(this.intendedMs, nowMs);
   }
 
-  #answered(answer: WireAnswer): void {
+  #answered(answer: PoolAnswer): void {
     const reading = this.options.target.read(answer);
     if (reading.type === 'decided') this.#decided(reading);
     else this.#fault(reading.type, reading.words);
   }
 
   #decided(reading: Extract<Reading, { type: 'decided' }>): void {
-    const { ledger, latency, clock, phases, firstCycle } = this.options;
+    const { requestLog, latency, clock, phases, firstCycle } = this.options;
     const { contract, intendedMs } = this;
     const answeredMs = clock.now();
     const sentMs = this.#sentMs ?? answeredMs;
     const planned = cycleOf(intendedMs, clock.cycleMs);
     if (reading.cycle === undefined) {
-      ledger.unstamped.push({ sentMs, answeredMs, decision: reading.admitted ? 'admitted' : 'limited' });
+      requestLog.unstamped.push({ sentMs, answeredMs, decision: reading.admitted ? 'admitted' : 'limited' });
     }
     const arrived = this.#arrivedIn(reading.cycle, sentMs, answeredMs);
-    if (arrived !== planned && cycleOf(sentMs, clock.cycleMs) === planned) ledger.astray += 1;
+    if (arrived !== planned && cycleOf(sentMs, clock.cycleMs) === planned) requestLog.astray += 1;
     const { admitted, count, state } = reading;
-    ledger.decide(arrived, contract, { admitted, count, state }, sentMs, answeredMs);
+    requestLog.decide(arrived, contract, { admitted, count, state }, sentMs, answeredMs);
     const at = phasesAt(phases, planned - firstCycle);
     latency.answered({ intendedMs, sentMs, answeredMs, admitted, cycle: planned, phases: at });
     this.#end(reading);
@@ -139,36 +139,36 @@ class Flight {
    */
   #arrivedIn(stamped: number | undefined, sentMs: number, answeredMs: number): number {
     const { contract } = this;
-    const { ledger, clock, slackMs } = this.options;
+    const { requestLog, clock, slackMs } = this.options;
     const { cycleMs } = clock;
     const cycle = cycleOf(sentMs, cycleMs);
     if (stamped === undefined) return cycle;
     const byMs = Math.max(startOf(stamped, cycleMs) - answeredMs, sentMs - startOf(stamped + 1, cycleMs));
     if (byMs <= slackMs) return stamped;
-    ledger.impossible.push({ contract, cycle, stamped, byMs });
+    requestLog.impossible.push({ contract, cycle, stamped, byMs });
     return cycle;
   }
 
   giveUp(): void {
-    this.#letGo?.();
+    this.#cancel?.();
     this.#fault('timed_out', 'The run ended before its answer came.');
   }
 
   readonly #timeOut = (): void => {
     this.#timeout = undefined;
-    this.#letGo?.();
+    this.#cancel?.();
     this.#fault('timed_out', `No answer within ${this.options.timeoutMs / 1000} s.`);
   };
 
   #fault(kind: Fault['kind'], words: string): void {
-    const { ledger, clock } = this.options;
+    const { requestLog, clock } = this.options;
     const endedMs = clock.now();
     // A request that never got a connection was under way all the same.
     if (this.#sentMs === undefined) this.#started(endedMs);
     const cycle = cycleOf(this.#sentMs!, clock.cycleMs);
-    ledger.fail({ kind, contract: this.contract, cycle, endedMs, words });
+    requestLog.fail({ kind, contract: this.contract, cycle, endedMs, words });
     if (kind !== 'refused') {
-      ledger.unstamped.push({ sentMs: this.#sentMs!, answeredMs: Number.POSITIVE_INFINITY, decision: 'unknown' });
+      requestLog.unstamped.push({ sentMs: this.#sentMs!, answeredMs: Number.POSITIVE_INFINITY, decision: 'unknown' });
     }
     this.#end({ type: kind === 'timed_out' ? 'timed_out' : 'failed' });
   }

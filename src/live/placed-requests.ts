@@ -1,0 +1,67 @@
+// In which cycles of a limiter each request can have been counted.
+//
+//   request      sent |------------| answered
+//   cycles       |   7   |   8   |   9   |         counted in 7, 8 or 9; the phase of the cycles is known within bounds
+import type { CycleRule } from './cycle-rule.js';
+
+export interface SeenRequest {
+  readonly sentMs: number;
+  /** Infinity for a request without an answer. */
+  readonly answeredMs: number;
+  readonly decision: 'admitted' | 'limited' | 'unknown';
+}
+
+export interface Placed {
+  readonly request: SeenRequest;
+  /** First and last cycle in which it can have been counted. */
+  earliest: number;
+  latest: number;
+}
+
+/** @param from, to the phase of the cycles lies in [from, to), as a part of a cycle */
+export function placedIn(
+  { cycleMs, isByCycle }: CycleRule,
+  requests: readonly SeenRequest[],
+  slackMs: number,
+  from: number,
+  to: number,
+): Placed[] {
+  const placed = requests.map((request): Placed => {
+    const earliest = Math.floor((request.sentMs - slackMs) / cycleMs - to);
+    return { request, earliest, latest: Math.floor((request.answeredMs + slackMs) / cycleMs - from) };
+  });
+  if (isByCycle) applyOrder(placed, slackMs);
+  return placed;
+}
+
+/**
+ * Within a cycle limited requests come after admitted ones. So where a limited answer came before another request was sent that was
+ * admitted, a cycle began between them.
+ */
+function applyOrder(placed: readonly Placed[], slackMs: number): void {
+  const limited = placed.filter(({ request }) => request.decision === 'limited');
+  const admitted = placed.filter(({ request }) => request.decision === 'admitted');
+  const answeredFirst = limited.sort((a, b) => a.request.answeredMs - b.request.answeredMs);
+  const sentFirst = [...admitted].sort((a, b) => a.request.sentMs - b.request.sentMs);
+  const isBefore = (one: Placed, other: Placed) => one.request.answeredMs + 2 * slackMs < other.request.sentMs;
+  const beginnings = answeredFirst.map(({ earliest }) => earliest);
+  const ends = sentFirst.map(({ latest }) => latest);
+  let taken = 0;
+  let begun = Number.NEGATIVE_INFINITY;
+  for (const one of sentFirst) {
+    while (taken < answeredFirst.length && isBefore(answeredFirst[taken]!, one)) {
+      begun = Math.max(begun, beginnings[taken]!);
+      taken += 1;
+    }
+    one.earliest = Math.max(one.earliest, begun + 1);
+  }
+  taken = sentFirst.length;
+  let ended = Number.POSITIVE_INFINITY;
+  for (const one of [...answeredFirst].reverse()) {
+    while (taken > 0 && isBefore(one, sentFirst[taken - 1]!)) {
+      taken -= 1;
+      ended = Math.min(ended, ends[taken]!);
+    }
+    one.latest = Math.min(one.latest, ended - 1);
+  }
+}
