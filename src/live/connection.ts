@@ -139,12 +139,12 @@ export async function readNodeTime(
   return best as NodeTime;
 }
 
-export function clockRequest({ basePath }: Endpoint) {
+function clockRequest({ basePath }: Endpoint) {
   return { method: 'GET', path: `${basePath}/api/clock` } as const;
 }
 
 /** The time of this machine, for a target that does not tell its own. */
-export function ownTime(clock: WallClock, cycleMs: number): NodeTime {
+function ownTime(clock: WallClock, cycleMs: number): NodeTime {
   return { cycleMs, offsetMs: clock.now() - clock.monotonicMs(), uncertaintyMs: 0 };
 }
 
