@@ -74,12 +74,11 @@ export function uberSlack({ spacing_ms: T, slack = 10 }: Static<typeof UberSlack
   return {
     fresh: () => ({ lastMs: -1 }),
     decide(state, t, n) {
-      for (let i = 0; i < Math.min(n, slack + 2); i += 1) {
-        if (state.lastMs < 0) state.lastMs = t;
-        else if (t - state.lastMs > slack * T + T) state.lastMs = t - slack * T;
-        else state.lastMs += T;
-      }
-      state.lastMs += Math.max(0, n - slack - 2) * T;
+      if (state.lastMs < 0) state.lastMs = t;
+      else if (t - state.lastMs > slack * T + T) state.lastMs = t - slack * T;
+      else state.lastMs += T;
+      // After the first, at most S T are left to catch up with: each start of the others is T after the one before.
+      state.lastMs += (n - 1) * T;
       return Math.max(0, state.lastMs - t);
     },
     nextAdmission: (_, t) => t,

@@ -26,7 +26,7 @@ export function truncatingBucket(params: TokenBucketParams, grainMs: number): Ru
     const missing = n - state.tokens;
     if (level(state, t) >= n) return t;
     let at = state.atMs + Math.ceil((missing * per) / rate / grainMs - 1) * grainMs;
-    while (level(state, at) < n) at += grainMs;
+    for (let i = 0; i < 8 && level(state, at) < n; i += 1) at += grainMs;
     return Math.max(t, at);
   };
   return {

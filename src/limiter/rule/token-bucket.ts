@@ -49,6 +49,9 @@ export const TokenBucketParams = Type.Object(
 );
 export type TokenBucketParams = Static<typeof TokenBucketParams>;
 
+/** How far a time may be off by rounding, in grains; beyond 2^41 ms a grain no longer moves it. */
+const MOST_GRAINS = 8;
+
 interface State {
   tokens: number;
   atMs: number;
@@ -70,7 +73,7 @@ export function continuousBucket(params: TokenBucketParams): Rule<State> {
   /** From `ms` on, the first time at which the bucket says so itself. */
   const settled = (state: State, ms: number, n: number) => {
     let at = ms;
-    while (waitFor(level(state, at), n) > maxWait + grain) at += GRAIN_MS;
+    for (let i = 0; i < MOST_GRAINS && waitFor(level(state, at), n) > maxWait + grain; i += 1) at += GRAIN_MS;
     return at;
   };
   return {
