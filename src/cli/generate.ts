@@ -18,7 +18,7 @@ export const options = (yargs: Argv) =>
       type: 'string',
       default: '2026-01-01T00:00:00Z',
       requiresArg: true,
-      describe: 'time of the first cycle, ISO 8601',
+      describe: 'time from which the first cycle begins, ISO 8601',
     })
     .example('$0 generate scenarios/burst.yaml > burst.log', 'a log to try other tools with, or to replay')
     .example('$0 generate scenarios/many-tenants.yaml | $0 replay - --key client', 'one limiter for each client');
@@ -31,8 +31,9 @@ const CHUNK = 64 * 1024;
 export async function run(given: Given): Promise<void> {
   const { scenario: path, seed, start } = given;
   checkSeed(seed);
-  const startMs = startOf(start);
   const scenario = await loadScenario(path);
+  // The first cycle of the scenario begins with one of the clock: then a replay counts the same requests in each.
+  const startMs = Math.ceil(startOf(start) / scenario.cycleMs) * scenario.cycleMs;
   let chunk = '';
   let number = 0;
   for await (const { ms, contract } of requestsOf(scenario, seed)) {

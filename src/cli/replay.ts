@@ -1,24 +1,29 @@
 // `weir replay`: logs through a limiter: what would have been refused.
 
-import { basename } from 'node:path';
+import { createWriteStream } from 'node:fs';
+import { finished } from 'node:stream/promises';
+import type { Observable } from 'rxjs';
 import type { Argv } from 'yargs';
 import { rateLimiter } from '../limiter/rate-limiter.js';
 import { planContract } from '../limiter/validate.js';
+import type { CycleRow } from '../outcome/cycle-row.js';
 import type { Reported } from '../report/reported.js';
-import { nearest } from '../schema/did-you-mean.js';
 import { Failure } from '../schema/failure.js';
-import { parseTimeMs } from '../schema/quantity.js';
+import { Refusals } from '../simulate/refusals.js';
 import { type ReplayOptions, replay } from '../simulate/replay.js';
 import { CYCLE_MS } from '../time/cycle.js';
-import type { LogOptions } from '../traffic/log/options.js';
-import type { LogReading } from '../traffic/log/read.js';
-import { type TimeUnit, timeUnits } from '../traffic/log/unix.js';
+import { wallNowMs } from '../time/wall.js';
+import { type LogOptions, logFormats } from '../traffic/log/options.js';
+import { type LogReading, readLogs } from '../traffic/log/read.js';
+import { summaryOf } from '../traffic/log/read-summary.js';
+import { timeUnits } from '../traffic/log/unix.js';
 import { type GivenTo, showDashes } from './command.js';
 import { folderFor, printFindings } from './findings.js';
 import { interruptible } from './interrupt.js';
 import { liveOptionsOf } from './live-options.js';
 import { checkTop, durationIn, jsonOption, noDefault, outOption, reportOption, topFlag, topOption } from './options.js';
 import { CycleLines, Progress } from './progress.js';
+import { checkWarnings, logOptions, nameOf, readingText, readText, runName } from './replay-log.js';
 import { commandAgain } from './rerun-command.js';
 
 export const options = (yargs: Argv) =>
@@ -41,20 +46,25 @@ export const options = (yargs: Argv) =>
       type: 'string',
       default: '60',
       requiresArg: true,
-      describe: 'length of the rolling window, in cycles or as 47s',
+      describe: 'length of the rolling window in cycles, or as a time: 47s, 5m',
     })
     .option('cycle-ms', { type: 'number', default: 777, requiresArg: true, describe: 'length of a cycle in ms' })
-    .option('format', {
+    .option('log-format', {
+      alias: 'format',
       type: 'string',
       requiresArg: true,
-      describe: 'common, combined, csv, tsv, ndjson or har (default: recognised)',
+      describe: `format (default: recognised): ${logFormats.join(', ')}; or a line as nginx or Apache describe theirs`,
     })
     .option('time-column', { type: 'string', requiresArg: true, describe: 'column or field with the time' })
-    .option('time-unit', { type: 'string', requiresArg: true, describe: 'what plain numbers count: s, ms, us or ns' })
+    .option('time-unit', {
+      type: 'string',
+      requiresArg: true,
+      describe: `what plain numbers count: ${timeUnits.join(', ')}`,
+    })
     .option('count-column', {
       type: 'string',
       requiresArg: true,
-      describe: 'column or field with a number of requests',
+      describe: 'column or field with a number of requests; none: each row is one',
     })
     .option('spread', {
       type: 'string',
@@ -64,9 +74,29 @@ export const options = (yargs: Argv) =>
     .option('key', {
       type: 'string',
       requiresArg: true,
-      describe: 'client, or a column: one contract for each of its values',
+      describe:
+        'one contract for each client, forwarded address (forwarded:2, forwarded:-1), path, method, user, or value of a column',
     })
     .option('key-column', { type: 'string', requiresArg: true, describe: 'the same as --key' })
+    .option('where', {
+      type: 'string',
+      array: true,
+      requiresArg: true,
+      describe:
+        "only requests for which it holds: method=POST, 'status>=500', 'path=/api/*'; several times for several",
+    })
+    .option('from', { type: 'string', requiresArg: true, describe: 'only requests from this time on, ISO 8601' })
+    .option('to', { type: 'string', requiresArg: true, describe: 'only requests before this time' })
+    .option('strict', {
+      type: 'boolean',
+      default: false,
+      describe: 'refuse a log whose reading gives reason for a warning',
+    })
+    .option('refused', {
+      type: 'string',
+      requiresArg: true,
+      describe: 'file for the lines that would have been refused, NDJSON',
+    })
     .option('live', {
       type: 'boolean',
       default: false,
@@ -87,9 +117,10 @@ export const options = (yargs: Argv) =>
     .example('$0 replay access.log', 'an Apache or nginx log through 100 requests in 60 cycles')
     .example('$0 replay access.log.gz --key client --threshold 20', 'one limiter for each client')
     .example('$0 replay access.log --live --speed 60', 'send it to a live node, sixty times as fast, and compare')
+    .example('$0 replay access.log --where method=POST --key path --refused refused.ndjson', 'which requests it hits')
     .example('$0 replay counts.csv --time-column minute --count-column n --spread 60s', 'counts per minute');
 
-type Given = GivenTo<typeof options>;
+export type Given = GivenTo<typeof options>;
 
 export async function run(given: Given): Promise<void> {
   checkTop(given.top);
@@ -101,12 +132,15 @@ export async function run(given: Given): Promise<void> {
   }
   const within = durationIn('within', given.within, given.cycleMs, 1);
   const plan = planContract(rateLimiter({ threshold: given.threshold, within }));
-  const log = logOptions(given);
+  const nowMs = wallNowMs();
+  const log = { ...logOptions(given), nowMs };
+  checkRefused(given);
   const name = nameOf(given.log);
   const { signal, release } = interruptible();
-  const id = `${given.threshold}-within-${within}`;
+  const id = runName(given, within);
   const folder = await folderFor(given, { scenario: given.live ? `${name}-live` : name, id });
   const reading = new Progress(`reading ${name}`);
+  const refusals = new Refusals();
   const common = {
     name,
     cycleMs: given.cycleMs,
@@ -116,37 +150,96 @@ export async function run(given: Given): Promise<void> {
     top: given.top,
     onRead: (done: number, total: number | undefined) =>
       reading.show(total === undefined ? undefined : done / total, `${Math.round(done / 1e6)} MB`),
+    ...(given.refused !== undefined && {
+      onRows: (rows: Observable<CycleRow>) => {
+        refusals.restart();
+        rows.subscribe((row) => refusals.see(row));
+      },
+    }),
   };
-  const { readings, ...run } = given.live
-    ? await runLive(given, common, reading)
-    : await runVirtual(given, common, reading);
-  release();
-  const reported = { ...run, command: commandFor(given) };
-  const report = await folder?.write(reported);
-  if (!given.json) process.stdout.write(`${readings.map(readingText).join('\n')}\n\n`);
-  printFindings([reported], [report], given);
+  try {
+    const { readings, ...found } = given.live
+      ? await runLive(given, common, reading)
+      : await runVirtual(given, common, reading);
+    release();
+    const read = summaryOf(readings, log.keyColumn === undefined ? undefined : found.outcome.contracts, nowMs);
+    if (given.strict) checkWarnings(read.warnings);
+    const told = { ...found, outcome: { ...found.outcome, read }, command: commandFor(given) };
+    const report = await folder?.write(told);
+    if (given.refused !== undefined) await writeRefused(given.refused, refusals, given, log);
+    if (!given.json) process.stdout.write(`${[...readings.map(readingText), ...readText(read)].join('\n')}\n\n`);
+    printFindings([told], [report], given);
+  } catch (error) {
+    reading.clear();
+    await folder?.discard();
+    throw error;
+  }
+}
+
+function checkRefused({ refused, log, live }: Given): void {
+  if (refused === undefined) return;
+  const why = live
+    ? 'A live node refuses by itself.'
+    : 'The log is read twice for it, and standard input can be read once.';
+  if (!live && !log.includes('-')) return;
+  throw new Failure('wrong_usage', {
+    what: `--refused does not go with ${live ? '--live' : 'standard input'}.`,
+    why,
+    fix: live ? 'Leave out --live.' : 'Save the log in a file first.',
+  });
+}
+
+/** Reads the log again and writes the lines that would have been refused. */
+async function writeRefused(
+  path: string,
+  refusals: Refusals,
+  { log: paths, cycleMs }: Given,
+  log: LogOptions,
+): Promise<void> {
+  const file = createWriteStream(path);
+  const closed = finished(file);
+  const sink = refusals.sink(cycleMs, log.keyColumn !== undefined, (line) => file.write(`${JSON.stringify(line)}\n`));
+  try {
+    await Promise.race([readLogs(paths, log, sink), closed]);
+    file.end();
+    await closed;
+  } catch (error) {
+    file.destroy();
+    closed.catch(() => undefined);
+    if (error instanceof Failure) throw error;
+    throw new Failure('unwritable_folder', {
+      what: `${path} cannot be written.`,
+      why: (error as Error).message,
+      fix: 'Name another file with --refused.',
+      cause: error,
+    });
+  }
 }
 
 function commandFor(given: Given): string {
-  const { log, threshold, within, cycleMs, format, timeColumn, timeUnit, countColumn, spread, top } = given;
+  const { log, threshold, within, cycleMs, logFormat, timeColumn, timeUnit, countColumn, spread, top } = given;
   const { live, url, speed, allowRemote } = given;
   return commandAgain('replay', log, {
     threshold,
     within,
     'cycle-ms': cycleMs === CYCLE_MS ? undefined : cycleMs,
-    format,
+    'log-format': logFormat,
     'time-column': timeColumn,
     'time-unit': timeUnit,
     'count-column': countColumn,
     spread,
     key: given.key ?? given.keyColumn,
+    where: given.where,
+    from: given.from,
+    to: given.to,
+    strict: given.strict,
     live,
     ...(live ? { url, speed: speed === 1 ? undefined : speed, 'allow-remote': allowRemote } : {}),
     ...topFlag(top),
   });
 }
 
-type Common = Pick<ReplayOptions, 'name' | 'cycleMs' | 'plan' | 'log'> & {
+type Common = Pick<ReplayOptions, 'name' | 'cycleMs' | 'plan' | 'log' | 'onRows'> & {
   readonly signal: AbortSignal;
   readonly top: number;
   readonly onRead: (done: number, total: number | undefined) => void;
@@ -191,54 +284,4 @@ async function runLive(given: Given, common: Common, reading: Progress): Promise
   lines.clear();
   const { timeline } = predicted;
   return { ...observed, ...(timeline === undefined ? {} : { predicted: timeline }), series, readings };
-}
-
-/** What the command line says of a log; `--key` and `--key-column` mean the same. */
-export function logOptions(given: Given): LogOptions {
-  return {
-    format: given.format === undefined ? undefined : given.format,
-    timeColumn: given.timeColumn,
-    countColumn: given.countColumn,
-    keyColumn: given.key ?? given.keyColumn,
-    spreadMs: given.spread === undefined ? undefined : parseTimeMs(given.spread, given.cycleMs),
-    timeUnit: given.timeUnit === undefined ? undefined : (oneOf('time-unit', given.timeUnit, timeUnits) as TimeUnit),
-  };
-}
-
-function oneOf(option: string, word: string, allowed: readonly string[]): string {
-  if (allowed.includes(word)) return word;
-  const guess = nearest(word, allowed);
-  throw new Failure('wrong_usage', {
-    what: `--${option} does not know "${word}".`,
-    why: `It takes ${allowed.join(', ')}.`,
-    ...(guess === undefined ? {} : { fix: `Did you mean "${guess}"?` }),
-  });
-}
-
-function nameOf([first = 'log', ...more]: readonly string[]): string {
-  const name = first === '-' ? 'stdin' : basename(first);
-  return more.length === 0 ? name : `${name}-and-${more.length}-more`;
-}
-
-/** How a file was understood, and the first of its lines that are no requests. */
-function readingText({
-  path,
-  format,
-  timeFrom,
-  countFrom,
-  keyFrom,
-  requests,
-  skippedLines,
-  skipped,
-}: LogReading): string {
-  const from = [
-    `time from ${timeFrom}`,
-    ...(countFrom === undefined ? [] : [`count from ${countFrom}`]),
-    ...(keyFrom === undefined ? [] : [`client from ${keyFrom}`]),
-  ];
-  const head = `${path}: ${format}, ${from.join(', ')}; ${requests} requests`;
-  if (skippedLines === 0) return head;
-  const shown = skipped.map(({ line, reason, text }) => `  line ${line}: ${reason}: ${text}`);
-  const more = skippedLines > skipped.length ? [`  and ${skippedLines - skipped.length} more`] : [];
-  return [`${head}; ${skippedLines} lines are no requests:`, ...shown, ...more].join('\n');
 }

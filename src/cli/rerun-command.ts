@@ -2,7 +2,7 @@
 import { shellWord } from '../report/reported.js';
 
 /** What an option was given; one that is undefined or false was not. */
-export type Flag = string | number | boolean | undefined;
+export type Flag = string | number | boolean | readonly string[] | undefined;
 
 /**
  * @param files the one scenario, or the logs, of the run: others that were named with it are none of its business
@@ -13,9 +13,11 @@ export function commandAgain(command: string, files: readonly string[], flags: R
   const options = Object.entries(flags).flatMap(([name, value]) => {
     if (value === undefined || value === false) return [];
     if (value === true) return [`--${name}`];
-    const text = name === 'url' ? withoutCredentials(String(value)) : String(value);
-    // What begins with a dash would be taken for another option.
-    return text.startsWith('-') ? [`--${name}=${text}`] : [`--${name}`, text];
+    return (Array.isArray(value) ? value : [value]).flatMap((one) => {
+      const text = name === 'url' ? withoutCredentials(String(one)) : String(one);
+      // What begins with a dash would be taken for another option.
+      return text.startsWith('-') ? [`--${name}=${text}`] : [`--${name}`, text];
+    });
   });
   return ['weir', command, ...files.map(asFile), ...options].map(shellWord).join(' ');
 }

@@ -4,12 +4,13 @@ import type { Outcome } from './schema.js';
 
 /**
  * `sha256:` and SHA-256 over the canonical JSON of what a seed determines: all but the version of the program, the command that was
- * given, what only a live run has (times, connections, differences), and the digest itself.
+ * given, how a log was read, what only a live run has (times, connections, differences), and the digest itself.
  */
 export function digestOf(outcome: Omit<Outcome, 'digest'> & { readonly digest?: string }): string {
   const {
     weir: _weir,
     command: _command,
+    read: _read,
     live: _live,
     comparison: _comparison,
     digest: _digest,

@@ -243,6 +243,27 @@ export const ExpectationOutcome = Type.Object(
   strict,
 );
 
+/** How a log was read. */
+export const Read = Type.Object(
+  {
+    format: Text('Format, and what stands around each line: combined, combined in syslog.'),
+    columns: Type.Record(Type.String(), Type.String(), {
+      description: 'The fields that were read, by what they were read for: time, count, key, where.',
+    }),
+    time_unit: Nullable(Text('date, or what the numbers count: s, ms, us, ns, filetime, webkit, ticks, serial.')),
+    key: Nullable(Text('Where the key was read from; null without one.')),
+    first_at: Nullable(Text('When the first request came, ISO 8601.')),
+    last_at: Nullable(Text('When the last request came, ISO 8601.')),
+    keys: Nullable(Count('How many keys; null without one.')),
+    skipped_lines: Count('Lines that are no requests.'),
+    filtered: Count('Requests that a filter left out.'),
+    warnings: Type.Array(Type.Object({ code: Text('For programs.'), what: Text('For people.') }, strict), {
+      description: 'What is hardly meant so.',
+    }),
+  },
+  strict,
+);
+
 /** The verdict on the whole run, and its exit code: held and nothing expected 0, not held 1, differs 3, invalid 4. */
 export const Verdict = Type.Enum(['held', 'nothing expected', 'not held', 'differs', 'invalid'], {
   description: 'The verdict of the run.',
@@ -263,6 +284,7 @@ export const Outcome = Type.Object(
     ),
     last_cycle: Nullable(Cycle('End of the drain.')),
     skipped_lines: Count('Lines of a log that are no requests.'),
+    read: Type.Optional(Read),
     contracts: Count('Contracts of the run.'),
     contracts_limited: Count('Contracts with at least one limited request.'),
     ...figures,

@@ -2,8 +2,8 @@
 // Leaves what stands in each file to the file of its format.
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import { access, constants, mkdir, rm, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { access, constants, mkdir, rm, rmdir, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { csvLines, ndjsonLines } from '../outcome/timeline-file.js';
 import { Failure } from '../schema/failure.js';
 import { chartIds } from '../web/chart/spec.js';
@@ -29,6 +29,8 @@ export interface ReportFolder {
   readonly path: string;
   /** Writes every file of the report. Files of an earlier report are replaced. */
   write(reported: Reported): Promise<WrittenReport>;
+  /** Removes the folders that were made for it and are still empty: after a run that failed. */
+  discard(): Promise<void>;
 }
 
 export interface WrittenReport {
@@ -42,12 +44,29 @@ export interface WrittenReport {
 export async function openReportFolder({ out, scenario, run, base = '.' }: FolderOptions): Promise<ReportFolder> {
   const path =
     out === undefined ? resolve(base, 'reports', safeName(scenario), safeName(String(run))) : resolve(base, out);
+  let made: string | undefined;
   await place(path, async () => {
-    await mkdir(join(path, 'charts'), { recursive: true });
+    made = await mkdir(join(path, 'charts'), { recursive: true });
     await access(path, constants.W_OK);
     await access(join(path, 'charts'), constants.W_OK);
   });
-  return { path, write: (reported) => place(path, () => write(path, reported)) };
+  return {
+    path,
+    write: (reported) => place(path, () => write(path, reported)),
+    discard: () => removeEmpty(join(path, 'charts'), made),
+  };
+}
+
+/** Removes empty folders from `path` up to `last`, the first that was made; nothing when none was. */
+async function removeEmpty(path: string, last: string | undefined): Promise<void> {
+  if (last === undefined) return;
+  for (let folder = path; folder.startsWith(last); folder = dirname(folder)) {
+    const isGone = await rmdir(folder).then(
+      () => true,
+      () => false,
+    );
+    if (!isGone) return;
+  }
 }
 
 const LONGEST_NAME = 80;

@@ -3,7 +3,7 @@ import type { Outcome } from '../outcome/schema.js';
 import type { ChartSpec } from '../web/chart/spec.js';
 import { figures, figureText, meanText, meanTitle } from './figures.js';
 import { commandOf, type Reported } from './reported.js';
-import { foundWords, number, verdictSentence } from './words.js';
+import { cycleWords, foundWords, number, readSentences, verdictSentence } from './words.js';
 
 const MOST_ROWS = 20;
 const emoji = { held: '✅', 'nothing expected': '➖', 'not held': '❌', differs: '⚠️', invalid: '🚫' } as const;
@@ -20,6 +20,7 @@ export function markdownText(reported: Reported, charts: readonly ChartSpec[] = 
     figureTable(outcome),
     ...differenceTable(outcome),
     ...notes.map(markdownCell),
+    ...(outcome.read === undefined ? [] : [readSentences(outcome).map(markdownCell).join(' ')]),
     ...charts.map(({ id, title, about }) => `![${markdownCell(title)}: ${markdownCell(about)}](charts/${id}.png)`),
     ...contractTable(outcome),
     again(reported),
@@ -84,14 +85,15 @@ function figureTable(outcome: Outcome): string {
   return markdownTable(['Figure', 'Value', ...(replications === undefined ? [] : [meanTitle(replications)])], rows);
 }
 
-function differenceTable({ comparison, first_cycle }: Outcome): string[] {
+function differenceTable(outcome: Outcome): string[] {
+  const { comparison } = outcome;
   if (comparison === undefined || comparison.differences_total === 0) return [];
   const rows = comparison.differences
     .slice(0, MOST_ROWS)
     .map(({ cycle, contract, figure, predicted, observed }) => [
       markdownCell(contract),
       markdownCell(figure),
-      number(cycle - (first_cycle ?? 0)),
+      cycleWords(cycle, outcome),
       markdownCell(String(predicted ?? '–')),
       markdownCell(String(observed ?? '–')),
     ]);

@@ -6,10 +6,21 @@ import { figures, figureText, meanText, meanTitle } from './figures.js';
 import type { Reported } from './reported.js';
 import { alignedTable, asciiOnly, type Hue, hued, shownName, type Terminal, wrapped } from './terminal-text.js';
 import { windowText } from './window-text.js';
-import { duration, foundWords, number, share, verdictSentence, verdictSigns } from './words.js';
+import {
+  counted,
+  cycleWords,
+  duration,
+  foundWords,
+  instantOf,
+  number,
+  share,
+  verdictSentence,
+  verdictSigns,
+} from './words.js';
 
 const MOST_DIFFERENCES = 10;
 const MOST_CONTRACTS = 10;
+const MOST_ENTRIES = 10;
 
 export const plainTerminal: Terminal = { columns: 100, color: false, unicode: true };
 
@@ -22,6 +33,7 @@ export function reportText(reported: Reported, terminal: Terminal = plainTermina
     expectationLines(outcome, terminal),
     windowText(reported, { ...terminal, columns: width }),
     figureLines(outcome, width),
+    entryLines(outcome, width),
     contractLines(outcome, width),
     differenceLines(outcome, width),
     (outcome.notes ?? []).flatMap((note) => wrapped(shownName(note, 2_000), width)),
@@ -99,6 +111,39 @@ function figureLines(outcome: Outcome, width: number): string[] {
   return alignedTable([{ title: '' }, { title: 'this run' }, { title: meanTitle(replications) }], rows, width);
 }
 
+/** When the limiting began and how long it lasted, for runs in the time of the world. */
+function entryLines(outcome: Outcome, width: number): string[] {
+  const { by_contract, contracts, cycle_ms, last_cycle } = outcome;
+  const entries = by_contract.flatMap(({ id, transitions }) =>
+    transitions.flatMap(({ cycle, to, count }, index) => {
+      const end = transitions[index + 1]?.cycle ?? last_cycle ?? cycle;
+      const at = instantOf(cycle, outcome);
+      return to === 'limiting' && at !== undefined ? [{ id, cycle, at, count, cycles: end - cycle }] : [];
+    }),
+  );
+  if (entries.length === 0) return [];
+  entries.sort((a, b) => a.cycle - b.cycle);
+  const rows = entries
+    .slice(0, MOST_ENTRIES)
+    .map(({ id, cycle, at, count, cycles }) => [
+      at,
+      String(cycle),
+      `${counted(cycles, 'cycle')} (${duration(cycles * cycle_ms)})`,
+      number(count),
+      ...(contracts > 1 ? [id] : []),
+    ]);
+  const titles = ['limiting from', 'cycle', 'for', 'count', ...(contracts > 1 ? ['contract'] : [])];
+  const rest = entries.length - rows.length;
+  return [
+    ...alignedTable(
+      titles.map((title, index) => ({ title, right: index === 1 || index === 3 })),
+      rows,
+      width,
+    ),
+    ...(rest > 0 ? [`and ${number(rest)} more entries into limiting`] : []),
+  ];
+}
+
 /** Who was limited, where there are several contracts. */
 function contractLines({ contracts, by_contract, cycle_ms }: Outcome, width: number): string[] {
   const limited = by_contract.filter((contract) => contract.limited > 0);
@@ -125,12 +170,13 @@ function contractLines({ contracts, by_contract, cycle_ms }: Outcome, width: num
   ];
 }
 
-function differenceLines({ comparison, first_cycle }: Outcome, width: number): string[] {
+function differenceLines(outcome: Outcome, width: number): string[] {
+  const { comparison } = outcome;
   if (comparison === undefined || comparison.differences_total === 0) return [];
   const shown = comparison.differences.slice(0, MOST_DIFFERENCES);
   const rows = shown.map(({ contract, cycle, figure, predicted, observed, note }) => [
     contract,
-    number(cycle - (first_cycle ?? 0)),
+    cycleWords(cycle, outcome),
     figure,
     String(predicted ?? 'none'),
     String(observed ?? 'none'),

@@ -5,10 +5,11 @@
 //     0 ┤▁▂▃▄▄▄▄▄▄▄▄▄▄██████▄▄▄▄▄▃▂▁
 //         limiting    ▀▀▀▀▀▀
 //        0            120           300 cycles
+import type { Outcome } from '../outcome/schema.js';
 import { isNear } from './chart/cycle-axis.js';
 import { limitingStates, limitingStretches, type Reported, shownContract } from './reported.js';
 import { shownName, type Terminal } from './terminal-text.js';
-import { duration, number } from './words.js';
+import { duration, instantOf, number } from './words.js';
 
 const HEIGHT = 8;
 const BLOCKS = ' ▁▂▃▄▅▆▇█';
@@ -76,12 +77,13 @@ export function windowText({ outcome, timeline }: Reported, terminal: Terminal):
     .trimEnd();
   if (stretches !== '')
     lines.push(`${' '.repeat(margin)}${stretches}${stretches.length <= width - 9 ? ' limiting' : ''}`);
-  lines.push(`${' '.repeat(margin)}${axisText(firstCycle, cycles, width, outcome.cycle_ms)}`);
+  lines.push(`${' '.repeat(margin)}${axisText(firstCycle, cycles, width, outcome)}`);
   return lines;
 }
 
-function axisText(firstCycle: number, cycles: number, width: number, cycleMs: number): string {
-  const left = firstCycle === 0 ? '0' : `0 = ${number(firstCycle)}`;
-  const right = `${number(cycles)} cycles, ${duration(cycles * cycleMs)}`;
+function axisText(firstCycle: number, cycles: number, width: number, outcome: Outcome): string {
+  const start = instantOf(firstCycle, outcome);
+  const left = firstCycle === 0 ? '0' : `0 = ${number(firstCycle)}${start === undefined ? '' : `, ${start}`}`;
+  const right = `${number(cycles)} cycles, ${duration(cycles * outcome.cycle_ms)}`;
   return `${left}${' '.repeat(Math.max(2, width - left.length - right.length))}${right}`;
 }

@@ -66,6 +66,28 @@ export function instantOf(cycle: number, { first_cycle, cycle_ms }: Outcome): st
   return inOurTime ? `${new Date(ms).toISOString().slice(0, 19)}Z` : undefined;
 }
 
+/** A cycle counted from the first of the run, with its clock time for runs in the time of the world. */
+export function cycleWords(cycle: number, outcome: Outcome): string {
+  const at = instantOf(cycle, outcome);
+  return `${number(cycle - (outcome.first_cycle ?? 0))}${at === undefined ? '' : `, ${at}`}`;
+}
+
+/** How a log was read, a sentence each, the warnings last; none for runs without a log. */
+export function readSentences({ read }: Pick<Outcome, 'read'>): string[] {
+  if (read === undefined) return [];
+  const { format, columns, time_unit, key, keys, first_at, last_at, skipped_lines, filtered, warnings } = read;
+  const fields = Object.entries(columns).map(([what, name]) => `${what} from ${name}`);
+  const unit = time_unit === null || time_unit === 'date' ? '' : ` in ${time_unit}`;
+  return [
+    `Read as ${format}: ${fields.join(', ') || 'nothing'}${unit === '' ? '' : `; times${unit}`}.`,
+    ...(first_at === null ? [] : [`Requests from ${first_at} to ${last_at}.`]),
+    ...(key === null || keys === null ? [] : [`${counted(keys, 'key')} from ${key}.`]),
+    ...(skipped_lines === 0 ? [] : [`${counted(skipped_lines, 'line is', 'lines are')} no requests.`]),
+    ...(filtered === 0 ? [] : [`${counted(filtered, 'request')} left out by filters.`]),
+    ...warnings.map(({ code, what }) => `Warning ${code}: ${what}`),
+  ];
+}
+
 /** The sign before a verdict; never colour alone. */
 export const verdictSigns: Readonly<Record<Verdict, string>> = {
   held: '✔',

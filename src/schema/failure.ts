@@ -21,6 +21,7 @@ const kinds = {
   unreadable_file: { status: 400, exit: 2, title: 'The file cannot be read' },
   unwritable_folder: { status: 400, exit: 2, title: 'The folder cannot be written' },
   unknown_format: { status: 400, exit: 2, title: 'The format is not known' },
+  implausible_log: { status: 400, exit: 2, title: 'A log is hardly read as it is meant' },
   no_requests: { status: 400, exit: 2, title: 'Nothing in the input is a request' },
 
   // A request that is no sound HTTP, or comes too slowly.

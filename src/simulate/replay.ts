@@ -5,8 +5,10 @@
 // The run goes on while the log is read, so memory does not grow with the log. A request that is older than what has run already
 // (the lines are out of order by more than the buffer holds) starts the replay over, with all requests collected first.
 import { stat } from 'node:fs/promises';
+import type { Observable } from 'rxjs';
 import type { Plan } from '../limiter/plan.js';
 import { assemble } from '../outcome/assemble.js';
+import type { CycleRow } from '../outcome/cycle-row.js';
 import type { Expectation } from '../outcome/expectation.js';
 import { RunFold } from '../outcome/run-fold.js';
 import { Failure } from '../schema/failure.js';
@@ -30,6 +32,8 @@ export interface ReplayOptions extends Watch {
   readonly top?: number;
   /** Called while the files are read: bytes done, and in all where that is known. */
   readonly onRead?: (done: number, total: number | undefined) => void;
+  /** Called with the rows of the run before the first of them; again if the replay starts over. */
+  readonly onRows?: (rows: Observable<CycleRow>) => void;
 }
 
 export interface Replay extends Run {
@@ -61,7 +65,7 @@ async function canReadAgain(paths: readonly string[]): Promise<boolean> {
 
 async function replayWith(paths: readonly string[], options: ReplayOptions, rows: number): Promise<Replay> {
   const { cycleMs, plan, signal, onRead, log } = options;
-  const running = new LogRun(cycleMs, plan, rows, log.keyColumn === undefined);
+  const running = new LogRun(cycleMs, plan, rows, log.keyColumn === undefined, options.onRows);
   const readings = await readLogs(paths, log, running, {
     ...(signal === undefined ? {} : { signal }),
     ...(onRead === undefined ? {} : { onProgress: onRead }),
@@ -102,6 +106,7 @@ class LogRun implements RequestSink {
   readonly #cycleMs: number;
   readonly #plan: Plan;
   readonly #isOne: boolean;
+  readonly #onRows: ReplayOptions['onRows'];
   readonly #buffer = new CycleBuffer();
   readonly #ids = new Map<string, number>();
   readonly #names: string[] = [];
@@ -122,7 +127,8 @@ class LogRun implements RequestSink {
    * @param mostRows what the buffer holds before half of it is run
    * @param isOne whether all requests go through one contract
    */
-  constructor(cycleMs: number, plan: Plan, mostRows: number, isOne: boolean) {
+  constructor(cycleMs: number, plan: Plan, mostRows: number, isOne: boolean, onRows: ReplayOptions['onRows']) {
+    this.#onRows = onRows;
     this.#cycleMs = cycleMs;
     this.#plan = plan;
     this.#mostRows = mostRows;
@@ -180,6 +186,7 @@ class LogRun implements RequestSink {
     const world = new World({ cycleMs: this.#cycleMs, firstCycle, names: [], plan: this.#plan });
     const fold = new RunFold(world.run);
     world.rows.subscribe(fold);
+    this.#onRows?.(world.rows);
     return { world, fold, firstCycle };
   }
 

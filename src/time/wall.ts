@@ -36,6 +36,11 @@ export interface WallOptions {
 /** No sleep is longer than this: a step of the wall clock is noticed within it, and no delay exceeds a timer's 2^31 - 1 ms. */
 const LONGEST_SLEEP_MS = 1_000;
 
+/** The present time in unix ms, for who needs it once and no clock. */
+export function wallNowMs(): number {
+  return ofThisMachine.wallMs();
+}
+
 const ofThisMachine: TimeSource = { wallMs: () => Date.now(), monotonicMs: () => performance.now() };
 
 /** The clock of a node and of a live load. It drives its agenda between `start()` and `stop()`; it tells the time always. */

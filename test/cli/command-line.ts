@@ -44,9 +44,14 @@ export function temporaryFolder(): string {
   return folder;
 }
 
-/** Runs a command to its end. */
-export async function weir(args: readonly string[], env: NodeJS.ProcessEnv = {}, input = ''): Promise<Ran> {
-  return ran(start(process.execPath, [built(), ...args], env), input);
+/** Runs a command to its end, in the folder `cwd`. */
+export async function weir(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  input = '',
+  cwd?: string,
+): Promise<Ran> {
+  return ran(start(process.execPath, [built(), ...args], env, cwd), input);
 }
 
 /** Runs any other program to its end, for example curl. */
@@ -79,9 +84,12 @@ export async function serve(args: readonly string[] = [], env: NodeJS.ProcessEnv
   return { ...running, url, data, fingerprint, pid, stop };
 }
 
-function start(command: string, args: readonly string[], env: NodeJS.ProcessEnv): ChildProcess {
+function start(command: string, args: readonly string[], env: NodeJS.ProcessEnv, cwd?: string): ChildProcess {
   const { WEIR_URL: _url, WEIR_KEY: _key, ...inherited } = process.env;
-  const child = spawn(command, args, { env: { ...inherited, NO_COLOR: '1', ...env } });
+  const child = spawn(command, args, {
+    env: { ...inherited, NO_COLOR: '1', ...env },
+    ...(cwd !== undefined && { cwd }),
+  });
   children.push(child);
   child.on('exit', () => children.splice(children.indexOf(child), 1));
   return child;

@@ -17,7 +17,9 @@ async function logOf(path: string, startMs: number): Promise<string> {
 
 describe('the shipped log', () => {
   it('is what its scenario sends, to the byte', async () => {
-    expect(await logOf('scenarios/shop.yaml', Date.UTC(2026, 0, 1))).toBe(readFileSync('scenarios/shop.log', 'utf8'));
+    expect(await logOf('scenarios/shop.yaml', Math.ceil(Date.UTC(2026, 0, 1) / 777) * 777)).toBe(
+      readFileSync('scenarios/shop.log', 'utf8'),
+    );
   });
 });
 
@@ -54,7 +56,7 @@ describe('a line of a combined log', () => {
         fc.nat(),
         async (unixMs, client, number) => {
           const { heard, reading } = await readText(combinedLine(unixMs, client, number), { keyColumn: 'client' });
-          expect([heard, reading.format]).toEqual([[[unixMs - (unixMs % 1000), 1, clientAddress(client)]], 'combined']);
+          expect([heard, reading.format]).toEqual([[[unixMs, 1, clientAddress(client)]], 'combined']);
         },
       ),
     );

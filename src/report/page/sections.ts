@@ -2,20 +2,31 @@
 import type { Outcome } from '../../outcome/schema.js';
 import { figures, figureText, meanText, meanTitle } from '../figures.js';
 import { commandOf, type Reported } from '../reported.js';
-import { counted, duration, foundWords, instantOf, number, share, verdictSentence, verdictSigns } from '../words.js';
+import {
+  counted,
+  duration,
+  foundWords,
+  instantOf,
+  number,
+  readSentences,
+  share,
+  verdictSentence,
+  verdictSigns,
+} from '../words.js';
 import { type Html, html, type Part, unbroken } from './html.js';
 
 const MOST_DIFFERENCES = 200;
 
 export function headSection(outcome: Outcome): Html {
   const { verdict, scenario, question, kind, arm, seed, first_cycle, last_cycle, cycle_ms, notes = [] } = outcome;
+  const told = [...notes, ...readSentences(outcome)];
   const span = first_cycle === null || last_cycle === null ? 'no cycle' : spanWords(outcome, first_cycle, last_cycle);
   return html`<header><p class="verdict ${verdict === 'held' ? 'held' : verdict === 'nothing expected' ? 'open' : 'broken'}" id="verdict"><b>${verdictSigns[verdict]} ${verdict}</b> ${verdictSentence(outcome)}</p>
 <button type="button" id="theme" aria-label="Switch between light and dark">Light / dark</button></header>
 <h1>${scenario}</h1>
 ${question === undefined ? '' : html`<p class="question">${question}</p>`}
 <p class="facts">${kind}, ${arm}; ${kind === 'replay' ? '' : `seed ${seed}; `}${unbroken(`${span}; 1 cycle = ${cycle_ms} ms`)}</p>
-${notes.length === 0 ? '' : html`<ul class="notes">${notes.map((note) => html`<li>${note}</li>`)}</ul>`}`;
+${told.length === 0 ? '' : html`<ul class="notes">${told.map((note) => html`<li>${note}</li>`)}</ul>`}`;
 }
 
 function spanWords(outcome: Outcome, first: number, last: number): string {

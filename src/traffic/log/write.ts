@@ -1,8 +1,7 @@
-// Owns a request written as a line of a combined log, as Apache and nginx write it. Leaves which requests there are to simulate/generate.ts,
-// reading such lines to clf.ts.
+// A request written as a line of a combined log, as Apache and nginx write it, but with milliseconds: they say which cycle it is of.
 //
-//   10.0.0.7 - - [01/Jan/2026:00:00:03 +0000] "GET /item/4 HTTP/1.1" 200 512 "-" "weir"
-//   |client|      |---- second, UTC ----|
+//   10.0.0.7 - - [01/Jan/2026:00:00:03.123 +0000] "GET /item/4 HTTP/1.1" 200 512 "-" "weir"
+//   |client|      |------- ms, UTC -------|
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
 
@@ -10,7 +9,7 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 export const MOST_CLIENTS = 2 ** 24 - 1;
 
 /**
- * A line without its line feed. Combined logs tell whole seconds: what lies within one is lost.
+ * A line without its line feed.
  * @param unixMs from the year 0 to 9999
  * @param client from 0 to MOST_CLIENTS - 1: `clientAddress`
  * @param number of the request, from 0: it asks for one of a hundred pages
@@ -25,9 +24,9 @@ export function clientAddress(client: number): string {
   return `10.${(host >>> 16) & 255}.${(host >>> 8) & 255}.${host & 255}`;
 }
 
-/** `01/Jan/2026:00:00:03 +0000` */
+/** `01/Jan/2026:00:00:03.123 +0000` */
 function clfTime(unixMs: number): string {
   const iso = new Date(Math.floor(unixMs)).toISOString();
   const month = MONTHS[Number(iso.slice(5, 7)) - 1];
-  return `${iso.slice(8, 10)}/${month}/${iso.slice(0, 4)}:${iso.slice(11, 19)} +0000`;
+  return `${iso.slice(8, 10)}/${month}/${iso.slice(0, 4)}:${iso.slice(11, 23)} +0000`;
 }

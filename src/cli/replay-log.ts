@@ -1,0 +1,126 @@
+// What `weir replay` is told of a log, and what it says of it.
+import { basename, dirname } from 'node:path';
+import { counted } from '../report/words.js';
+import { canonicalJson, sha256Hex } from '../schema/canonical.js';
+import { nearest } from '../schema/did-you-mean.js';
+import { Failure } from '../schema/failure.js';
+import { parseTimeMs } from '../schema/quantity.js';
+import { CYCLE_MS } from '../time/cycle.js';
+import { readInstant } from '../traffic/log/instant.js';
+import type { LogOptions, Warning } from '../traffic/log/options.js';
+import type { LogReading } from '../traffic/log/read.js';
+import type { ReadSummary } from '../traffic/log/read-summary.js';
+import { type TimeUnit, timeUnits } from '../traffic/log/unix.js';
+import { parseCondition } from '../traffic/log/where.js';
+import type { Given } from './replay.js';
+
+/** What the command line says of a log; `--key` and `--key-column` mean the same. */
+export function logOptions(given: Given): LogOptions {
+  const { logFormat, timeColumn, countColumn, spread, timeUnit, where, from, to } = given;
+  return {
+    format: logFormat,
+    timeColumn,
+    countColumn: countColumn === 'none' ? false : countColumn,
+    keyColumn: given.key ?? given.keyColumn,
+    where: where?.map(parseCondition),
+    spreadMs: spread === undefined ? undefined : parseTimeMs(spread, given.cycleMs),
+    timeUnit: timeUnit === undefined ? undefined : (oneOf('time-unit', timeUnit, timeUnits) as TimeUnit),
+    fromMs: from === undefined ? undefined : instantIn('from', from),
+    toMs: to === undefined ? undefined : instantIn('to', to),
+  };
+}
+
+function instantIn(option: string, text: string): number {
+  const bytes = Buffer.from(text);
+  const ms = readInstant(bytes, 0, bytes.length, 's');
+  if (!Number.isNaN(ms)) return ms;
+  throw new Failure('wrong_usage', {
+    what: `--${option} cannot be read: "${text}".`,
+    fix: `For example --${option} 2026-01-01T12:00:00Z, or a number of seconds since 1970.`,
+  });
+}
+
+function oneOf(option: string, word: string, allowed: readonly string[]): string {
+  if (allowed.includes(word)) return word;
+  const guess = nearest(word, allowed);
+  throw new Failure('wrong_usage', {
+    what: `--${option} does not know "${word}".`,
+    why: `It takes ${allowed.join(', ')}.`,
+    ...(guess === undefined ? {} : { fix: `Did you mean "${guess}"?` }),
+  });
+}
+
+/** What tells the reports of one log apart: the limiter, and a hash of every other option that changes the outcome. */
+export function runName(given: Given, within: number): string {
+  const { log, cycleMs, speed, live } = given;
+  const others = {
+    ...logOptions(given),
+    folders: log.map((path) => dirname(path)).filter((folder) => folder !== '.'),
+    cycleMs: cycleMs === CYCLE_MS ? undefined : cycleMs,
+    speed: live && speed !== 1 ? speed : undefined,
+    url: live ? given.url : undefined,
+  };
+  const text = canonicalJson(
+    Object.fromEntries(
+      Object.entries(others).filter(
+        ([, value]) => value !== undefined && !(Array.isArray(value) && value.length === 0),
+      ),
+    ),
+  );
+  const suffix = text === '{}' ? '' : `-${sha256Hex(text).slice(0, 8)}`;
+  return `${given.threshold}-within-${within}${suffix}`;
+}
+
+/** @throws Failure `implausible_log` */
+export function checkWarnings(warnings: readonly Warning[]): void {
+  if (warnings.length === 0) return;
+  throw new Failure('implausible_log', {
+    what: `The log is hardly read as it is meant: ${warnings[0]!.what}`,
+    fix: 'Say how it is to be read (--log-format, --time-column, --time-unit, --key), or leave out --strict.',
+    faults: warnings.map(({ code, what }) => ({ path: code, message: what })),
+  });
+}
+
+/** What the log said as a whole. */
+export function readText(read: ReadSummary): string[] {
+  const { first_at, last_at, key, keys, filtered, warnings } = read;
+  const parts = [
+    ...(first_at === null ? [] : [`${first_at} to ${last_at}`]),
+    ...(key === null || keys === null ? [] : [counted(keys, 'key')]),
+    ...(filtered === 0 ? [] : [`${counted(filtered, 'request')} left out by filters`]),
+  ];
+  return [
+    ...(parts.length === 0 ? [] : [`  ${parts.join('; ')}`]),
+    ...warnings.map(({ code, what }) => `  warning ${code}: ${what}`),
+  ];
+}
+
+/** How a file was understood, and the first of its lines that are no requests. */
+export function readingText({
+  path,
+  format,
+  envelope,
+  timeFrom,
+  countFrom,
+  keyFrom,
+  requests,
+  skippedLines,
+  skipped,
+}: LogReading): string {
+  const from = [
+    `time from ${timeFrom}`,
+    ...(countFrom === undefined ? [] : [`count from ${countFrom}`]),
+    ...(keyFrom === undefined ? [] : [`key from ${keyFrom}`]),
+  ];
+  const head = `${path}: ${format}${envelope === undefined ? '' : ` in ${envelope}`}, ${from.join(', ')}; ${requests} requests`;
+  if (skippedLines === 0) return head;
+  const shown = skipped.map(({ line, reason, text }) => `  line ${line}: ${reason}: ${text}`);
+  const more = skippedLines > skipped.length ? [`  and ${skippedLines - skipped.length} more`] : [];
+  return [`${head}; ${skippedLines} lines are no requests:`, ...shown, ...more].join('\n');
+}
+
+/** What a run of these logs is called. */
+export function nameOf([first = 'log', ...more]: readonly string[]): string {
+  const name = first === '-' ? 'stdin' : basename(first);
+  return more.length === 0 ? name : `${name}-and-${more.length}-more`;
+}

@@ -1,0 +1,127 @@
+// How logs were read, in one record for an outcome: format, columns, unit, first and last instant, and what is hardly meant so.
+import type { Warning } from './options.js';
+import type { LogReading } from './read.js';
+
+export interface ReadSummary {
+  /** As `combined`, `combined in syslog`; of several files each once. */
+  readonly format: string;
+  readonly columns: Readonly<Record<string, string>>;
+  /** `date`, or what the numbers count. */
+  readonly time_unit: string | null;
+  /** The field of the key, in words. */
+  readonly key: string | null;
+  readonly first_at: string | null;
+  readonly last_at: string | null;
+  /** How many keys; null without one. */
+  readonly keys: number | null;
+  readonly skipped_lines: number;
+  /** Requests that --where, --from or --to left out. */
+  readonly filtered: number;
+  readonly warnings: Warning[];
+}
+
+const YEAR_2000_MS = Date.UTC(2000, 0, 1);
+const DAY_MS = 86_400_000;
+
+/** From so many days on, requests on fewer than one of twenty of them are a long span for them. */
+const LONG_DAYS = 40;
+const SPARSE = 20;
+
+/** From so many requests on, a key for each of them (or nearly so) is no key of clients. */
+const MANY = 10;
+
+/**
+ * @param keys how many keys there are; undefined when no key was asked for
+ * @param nowMs the present time; without it nothing is said of dates that lie ahead
+ */
+export function summaryOf(
+  readings: readonly LogReading[],
+  keys: number | undefined,
+  nowMs: number | undefined,
+): ReadSummary {
+  const read = readings.filter(({ requests }) => requests > 0);
+  const [one = readings[0]!] = read;
+  const firstMs = Math.min(...read.map((reading) => reading.firstMs ?? Number.POSITIVE_INFINITY));
+  const lastMs = Math.max(...read.map((reading) => reading.lastMs ?? Number.NEGATIVE_INFINITY));
+  const sum = (of: (reading: LogReading) => number) => readings.reduce((total, reading) => total + of(reading), 0);
+  const formats = read.map(({ format, envelope }) => (envelope === undefined ? format : `${format} in ${envelope}`));
+  return {
+    format: [...new Set(formats)].join(', ') || one.format,
+    columns: one.columns,
+    time_unit: one.timeUnit ?? null,
+    key: one.keyFrom ?? null,
+    first_at: read.length === 0 ? null : instant(firstMs),
+    last_at: read.length === 0 ? null : instant(lastMs),
+    keys: keys ?? null,
+    skipped_lines: sum(({ skippedLines }) => skippedLines),
+    filtered: sum(({ filtered }) => filtered),
+    warnings: [
+      ...unique(readings.flatMap(({ warnings }) => warnings)),
+      ...timeWarnings(read, firstMs, lastMs, nowMs),
+      ...keyWarnings(
+        sum(({ requests }) => requests),
+        keys,
+      ),
+      ...skipWarnings(
+        sum(({ lines }) => lines),
+        sum(({ skippedLines }) => skippedLines),
+      ),
+    ],
+  };
+}
+
+/** ISO 8601 with milliseconds; beyond the years that it can write, the number of ms. */
+function instant(ms: number): string {
+  return Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : `${ms} ms`;
+}
+
+function unique(warnings: readonly Warning[]): Warning[] {
+  return [...new Map(warnings.map((warning) => [warning.code, warning])).values()];
+}
+
+function timeWarnings(
+  read: readonly LogReading[],
+  firstMs: number,
+  lastMs: number,
+  nowMs: number | undefined,
+): Warning[] {
+  const warnings: Warning[] = [];
+  const hasTimes = !read.some(({ warnings: known }) => known.some(({ code }) => code === 'no_time'));
+  if (firstMs < YEAR_2000_MS && hasTimes) {
+    warnings.push({
+      code: 'before_2000',
+      what: `The first request is of ${instant(firstMs)}. If that is wrong, say what the time counts with --time-unit, or name its column with --time-column.`,
+    });
+  }
+  if (nowMs !== undefined && lastMs > nowMs + DAY_MS) {
+    warnings.push({
+      code: 'after_tomorrow',
+      what: `The last request is of ${instant(lastMs)}, which is still to come. If that is wrong, say what the time counts with --time-unit.`,
+    });
+  }
+  const days = Math.floor((lastMs - firstMs) / DAY_MS) + 1;
+  const active = read.reduce((total, reading) => total + reading.days, 0);
+  if (days >= LONG_DAYS && active * SPARSE < days) {
+    warnings.push({
+      code: 'sparse',
+      what: `The requests span ${days} days, and come on ${active} of them: some of the times may be misread.`,
+    });
+  }
+  return warnings;
+}
+
+function keyWarnings(requests: number, keys: number | undefined): Warning[] {
+  if (keys === undefined || requests < MANY) return [];
+  if (keys === 1) return [{ code: 'one_key', what: 'All requests have the same key.' }];
+  if (keys * 20 >= requests * 19) {
+    return [
+      { code: 'key_per_request', what: `There are ${keys} keys for ${requests} requests: hardly one of clients.` },
+    ];
+  }
+  return [];
+}
+
+function skipWarnings(lines: number, skipped: number): Warning[] {
+  if (skipped * 10 <= lines) return [];
+  return [{ code: 'many_skipped', what: `${skipped} of ${lines} lines are no requests as the log was read.` }];
+}
