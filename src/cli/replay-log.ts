@@ -12,7 +12,26 @@ import type { LogReading } from '../traffic/log/read.js';
 import type { ReadSummary } from '../traffic/log/read-summary.js';
 import { type TimeUnit, timeUnits } from '../traffic/log/unix.js';
 import { parseCondition } from '../traffic/log/where.js';
-import type { Given } from './replay.js';
+
+/** Flags of `weir replay` that say what the requests are. */
+interface Given {
+  readonly log: readonly string[];
+  readonly threshold: number;
+  readonly cycleMs: number;
+  readonly logFormat: string | undefined;
+  readonly timeColumn: string | undefined;
+  readonly timeUnit: string | undefined;
+  readonly countColumn: string | undefined;
+  readonly spread: string | undefined;
+  readonly key: string | undefined;
+  readonly keyColumn: string | undefined;
+  readonly where: readonly string[] | undefined;
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+  readonly live: boolean;
+  readonly url: string | undefined;
+  readonly speed: number;
+}
 
 /** What the command line says of a log; `--key` and `--key-column` mean the same. */
 export function logOptions(given: Given): LogOptions {

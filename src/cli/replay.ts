@@ -120,7 +120,7 @@ export const options = (yargs: Argv) =>
     .example('$0 replay access.log --where method=POST --key path --refused refused.ndjson', 'which requests it hits')
     .example('$0 replay counts.csv --time-column minute --count-column n --spread 60s', 'counts per minute');
 
-export type Given = GivenTo<typeof options>;
+type Given = GivenTo<typeof options>;
 
 export async function run(given: Given): Promise<void> {
   checkTop(given.top);

@@ -2,6 +2,7 @@
 // nowhere else. Published with the package as JSON Schema.
 import type { Static, TSchema } from 'typebox';
 import { Type } from '../schema/json-schema.js';
+import { Read } from './read-schema.js';
 
 const strict = { additionalProperties: false } as const;
 const Count = (description: string) => Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description });
@@ -239,27 +240,6 @@ export const ExpectationOutcome = Type.Object(
       }),
     ),
     held_in: Type.Optional(Count('In how many replications it held.')),
-  },
-  strict,
-);
-
-/** How a log was read. */
-export const Read = Type.Object(
-  {
-    format: Text('Format, and what stands around each line: combined, combined in syslog.'),
-    columns: Type.Record(Type.String(), Type.String(), {
-      description: 'The fields that were read, by what they were read for: time, count, key, where.',
-    }),
-    time_unit: Nullable(Text('date, or what the numbers count: s, ms, us, ns, filetime, webkit, ticks, serial.')),
-    key: Nullable(Text('Where the key was read from; null without one.')),
-    first_at: Nullable(Text('When the first request came, ISO 8601.')),
-    last_at: Nullable(Text('When the last request came, ISO 8601.')),
-    keys: Nullable(Count('How many keys; null without one.')),
-    skipped_lines: Count('Lines that are no requests.'),
-    filtered: Count('Requests that a filter left out.'),
-    warnings: Type.Array(Type.Object({ code: Text('For programs.'), what: Text('For people.') }, strict), {
-      description: 'What is hardly meant so.',
-    }),
   },
   strict,
 );
