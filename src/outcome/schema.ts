@@ -1,16 +1,12 @@
 // Owns the shape of an outcome: what a run yields, whichever arm it ran on. Runs write it, reports read it; they meet here and
 // nowhere else. Published with the package as JSON Schema.
-import type { Static, TSchema } from 'typebox';
+import type { Static } from 'typebox';
 import { Type } from '../schema/json-schema.js';
-import { Read } from './read-schema.js';
+import { Count, Nullable, Read, strict, Text } from './read-schema.js';
 
-const strict = { additionalProperties: false } as const;
-const Count = (description: string) => Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description });
 const Cycle = (description: string) =>
   Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER, description });
 const Measure = (description: string) => Type.Number({ minimum: 0, maximum: 1e15, description });
-const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
-const Text = (description: string) => Type.String({ maxLength: 100_000, description });
 
 export const TransitionSeen = Type.Object(
   {
