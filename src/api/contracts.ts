@@ -1,4 +1,4 @@
-// The endpoints of contracts: templates, deploying, creating, listing, looking at one, moving one.
+// The endpoints of contracts: list templates, deploy, create, list, show, move to a state.
 import { ContractDefinition } from '../limiter/definition.js';
 import { TEMPLATE_ID } from '../limiter/rate-limiter.js';
 import { Type } from '../schema/json-schema.js';
@@ -6,9 +6,9 @@ import type { Endpoint } from './endpoint.js';
 import { Cycle, closed, Hash, OfContract, OfMachine, Ok, Row, Slug } from './shapes.js';
 import { ContractStatus, ContractView } from './views.js';
 
-/** A contract shows up to `TOLD` transitions, those among the last `LOOK_BACK` rows of the record. */
+/** A contract shows its last `MOST_TRANSITIONS` transitions within the last `LOOK_BACK` rows of the record. */
 export const LOOK_BACK = 200;
-export const TOLD = 10;
+export const MOST_TRANSITIONS = 10;
 
 export const listTemplates = {
   method: 'GET',
@@ -95,7 +95,7 @@ export const getContract = {
           ...ContractStatus.properties,
           definition: ContractDefinition,
           last_transitions: Type.Array(Row, {
-            description: `Up to ${TOLD}, of the last ${LOOK_BACK} rows; newest last.`,
+            description: `Up to ${MOST_TRANSITIONS}, of the last ${LOOK_BACK} rows; newest last.`,
           }),
         }),
       }),
@@ -121,7 +121,7 @@ export const driveTransition = {
           Type.Integer({
             minimum: 0,
             maximum: 100_000,
-            description: 'Cycles for which no evaluation moves it on; 0 when absent.',
+            description: 'Cycles for which no evaluation leaves the state; 0 when absent.',
           }),
         ),
       },
@@ -130,7 +130,7 @@ export const driveTransition = {
   },
   answers: {
     200: {
-      description: 'The transition, as it stands in the record.',
+      description: 'The transition, as the record has it.',
       schema: Type.Object({
         ok: Ok,
         previous_state: Type.String(),

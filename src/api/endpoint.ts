@@ -1,15 +1,15 @@
-// What one endpoint of the node's API looks like from outside: method, path, and the schemas of what goes in and what comes out.
-// The node adds who may ask and what it does (node/route.ts); the client reads its types from here (client/api-client.ts).
+// The description of one endpoint of the node's API: method, path, and the schemas of request and answers.
+// The node adds authorization and the handler (node/route.ts); the client takes its types from here (client/api-client.ts).
 import type { TObject, TSchema } from 'typebox';
 
-/** The schemas of a request. What is left out takes nothing: a query or body with any field is refused. */
+/** The schemas of a request. Without a schema, a query or body with any field is refused. */
 export interface Shapes {
   readonly params?: TObject;
   readonly querystring?: TObject;
   readonly body?: TSchema;
 }
 
-/** What an answer with one status looks like. */
+/** An answer with one status. */
 export interface Answer {
   readonly description: string;
   /** Media type; `application/json` when absent. */
@@ -19,9 +19,9 @@ export interface Answer {
 
 export interface Endpoint {
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** With parameters in braces: `/api/chain/{slug}/event`. */
+  /** Parameters are in braces: `/api/chain/{slug}/event`. */
   readonly path: string;
   readonly shapes?: Shapes;
-  /** By status. Errors are not listed here. */
+  /** By status. Problems are not listed. */
   readonly answers: Readonly<Record<number, Answer>>;
 }

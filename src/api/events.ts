@@ -1,4 +1,4 @@
-// The endpoints of events: counting one or many, the gate, the stream of what happens.
+// The endpoints of events: count one or many, ask the gate, open the stream.
 import { Type } from '../schema/json-schema.js';
 import type { Endpoint } from './endpoint.js';
 import { ContractId, Count, Cycle, closed, EventType, OfContract, OfMachine, Ok } from './shapes.js';
@@ -14,7 +14,7 @@ export const EventShape = Type.Object(
   { additionalProperties: false },
 );
 
-const Line = Type.Integer({ description: 'Number of a line, or place in the array, from 1.' });
+const Line = Type.Integer({ description: 'Number of a line, or index in the array, from 1.' });
 const Sum = (description: string) => Type.Integer({ description });
 
 const Outcome = Type.Object({
@@ -24,25 +24,27 @@ const Outcome = Type.Object({
   admitted: Sum('Events admitted on these lines.'),
   limited: Sum('Events limited on these lines.'),
   code: Type.Optional(Type.String({ description: 'Why refused lines were not counted.' })),
-  detail: Type.Optional(Type.String({ description: 'The same in words, of the first of them.' })),
+  detail: Type.Optional(Type.String({ description: 'The reason in words, for the first of these lines.' })),
 });
 
 const BulkAnswer = Type.Object({
   ok: Ok,
   cycle: Cycle,
-  lines: Sum('Lines with something on them.'),
+  lines: Sum('Lines that are not empty.'),
   counted: Sum('Lines that were counted.'),
   refused: Sum('Lines that were not.'),
   admitted: Sum('Events that every contract admitted.'),
   limited: Sum('Events that some contract limited.'),
   complete: Type.Boolean({ description: 'Whether all lines were read. If not, send again from `next_line` on.' }),
   next_line: Type.Optional(Line),
-  outcomes: Type.Array(Outcome, { description: 'Of every line, in order; neighbours with the same outcome are one.' }),
+  outcomes: Type.Array(Outcome, {
+    description: 'One for each line, in order; neighbours with the same outcome are joined.',
+  }),
   contracts: Type.Array(DecisionShape),
 });
 
 const GateQuery = Type.Object(
-  { peek: Type.Optional(Type.Boolean({ description: 'Tells how a request would be decided, and counts nothing.' })) },
+  { peek: Type.Optional(Type.Boolean({ description: 'Answers how a request would be decided; counts nothing.' })) },
   closed,
 );
 const gateShapes = { params: OfContract, querystring: GateQuery } as const;
@@ -81,18 +83,18 @@ const gateParts = {
   shapes: gateShapes,
   answers: {
     200: {
-      description: 'Admitted; the header fields RateLimit and RateLimit-Policy tell what is left.',
+      description: 'Admitted; the header fields RateLimit and RateLimit-Policy give the remaining quota.',
       schema: Admitted,
     },
     429: {
-      description: 'Limited; Retry-After tells when a client that is alone is admitted.',
+      description: 'Limited; Retry-After gives the time after which a request is admitted if no other arrives.',
       type: 'application/problem+json',
       schema: Limited,
     },
   },
 } as const;
 
-/** GET counts, too: a gateway asks at every request. */
+/** GET counts as well: a gateway asks with every request. */
 export const gate = { ...gateParts, method: 'GET' } as const satisfies Endpoint;
 export const gateByPost = { ...gateParts, method: 'POST' } as const satisfies Endpoint;
 
@@ -107,7 +109,7 @@ export const openStream = {
           Type.String({
             maxLength: 16,
             description:
-              'As the header Last-Event-ID, which goes before it: the seq of the last row that was seen; 0 for all.',
+              'The same as the header Last-Event-ID, which has precedence: the seq of the last row received; 0 for all.',
           }),
         ),
       },
@@ -115,6 +117,6 @@ export const openStream = {
     ),
   },
   answers: {
-    200: { description: 'The stream. It ends when the node does, or when you do.', type: 'text/event-stream' },
+    200: { description: 'The stream. It ends when the node stops or the client closes it.', type: 'text/event-stream' },
   },
 } as const satisfies Endpoint;

@@ -1,4 +1,4 @@
-// The endpoints of machines: creating, listing, looking at one, the most active ones.
+// The endpoints of machines: create, list, show, rank the most active.
 import { Type } from '../schema/json-schema.js';
 import type { Endpoint } from './endpoint.js';
 import { Cycle, closed, OfMachine, Ok, Slug } from './shapes.js';
@@ -14,13 +14,13 @@ export const createMachine = {
     body: Type.Object(
       {
         slug: Slug,
-        is_public: Type.Optional(Type.Boolean({ description: 'Whether anyone may look at it; false when absent.' })),
+        is_public: Type.Optional(Type.Boolean({ description: 'Whether anyone may read it; false when absent.' })),
         display_name: Type.Optional(
           Type.String({
             minLength: 1,
             maxLength: 200,
             pattern: '^[^\\u0000-\\u001f\\u007f]*$',
-            description: 'For people; the slug when absent.',
+            description: 'Name for people; the slug when absent.',
           }),
         ),
       },
@@ -37,7 +37,7 @@ export const listMachines = {
     querystring: Type.Object(
       {
         after: Type.Optional(
-          Type.String({ maxLength: 64, description: 'Only slugs behind this one: `next` of the page before.' }),
+          Type.String({ maxLength: 64, description: 'Only slugs after this one: `next` of the previous page.' }),
         ),
         limit: Type.Optional(
           Type.Integer({ minimum: 1, maximum: 1_000, description: 'Machines a page; 100 when absent.' }),
@@ -52,7 +52,7 @@ export const listMachines = {
       schema: Type.Object({
         ok: Ok,
         machines: Type.Array(MachineSummary),
-        next: Type.Optional(Type.String({ description: 'Give it as `after` for the next page; absent on the last.' })),
+        next: Type.Optional(Type.String({ description: '`after` of the next page; absent on the last page.' })),
       }),
     },
   },

@@ -1,4 +1,4 @@
-// The endpoints of a node itself: keys and sessions, its public key, its endpoints, its clock.
+// The endpoints of the node itself: keys and sessions, public key, list of endpoints, clock.
 import { SuccessionShape } from '../record/shape.js';
 import { Type } from '../schema/json-schema.js';
 import type { Endpoint } from './endpoint.js';
@@ -6,8 +6,8 @@ import { Cycle, Ok } from './shapes.js';
 
 const Minted = Type.Object({
   ok: Ok,
-  key: Type.String({ pattern: '^weir_[A-Za-z0-9_-]{43}$', description: 'Shown this once; the node keeps its hash.' }),
-  key_id: Type.String({ description: 'Names the key; no secret.' }),
+  key: Type.String({ pattern: '^weir_[A-Za-z0-9_-]{43}$', description: 'Shown only once; the node stores its hash.' }),
+  key_id: Type.String({ description: 'Identifies the key; not secret.' }),
   owner: Type.String({ description: 'Whose machines the key opens.' }),
   expires_at: Type.String({ description: 'ISO 8601.' }),
 });
@@ -47,10 +47,10 @@ export const publicKey = {
         algorithm: Type.Literal('Ed25519'),
         public_key: Type.String({ description: 'The 32 bytes of the key, base64.' }),
         public_key_pem: Type.String(),
-        fingerprint: Type.String({ description: 'What people compare.' }),
+        fingerprint: Type.String({ description: 'Short form of the key, for people to compare.' }),
         version: Type.String({ description: 'Version of the node.' }),
         successions: Type.Array(SuccessionShape, {
-          description: 'How the key followed from earlier ones, oldest first; empty when it is the first.',
+          description: 'Signed successions of earlier keys, oldest first; empty for the first key.',
         }),
       }),
     },
@@ -81,12 +81,12 @@ export const listEndpoints = {
   },
 } as const satisfies Endpoint;
 
-export const tellCycle = {
+export const readClock = {
   method: 'GET',
   path: '/api/clock',
   answers: {
     200: {
-      description: 'How a client aligns itself.',
+      description: 'The running cycle, and when the next begins.',
       schema: Type.Object({
         ok: Ok,
         cycle: Cycle,

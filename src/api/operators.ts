@@ -1,4 +1,4 @@
-// The endpoints of operators: the registry, and projections over cycles to come.
+// The endpoints of operators: the registry, and projections over future cycles.
 import { SUBSTRATE } from '../operator/ko42.js';
 import { Type } from '../schema/json-schema.js';
 import { CYCLE_MS } from '../time/cycle.js';
@@ -19,7 +19,7 @@ const OperatorView = Type.Object({
       unit: Type.String(),
       min: Type.Number(),
       max: Type.Number(),
-      default: Type.Optional(Type.Number({ description: 'Absent where the input has to be given.' })),
+      default: Type.Optional(Type.Number({ description: 'Absent if the input is required.' })),
       description: Type.String(),
     }),
   ),
@@ -27,7 +27,7 @@ const OperatorView = Type.Object({
   proof_required: Type.Boolean({ description: 'Whether every fire is proved and verified.' }),
   cases: Type.Array(
     Type.Object({ inputs: Numbers, result: Type.Number(), tolerance: Type.Number(), source: Type.String() }),
-    { description: 'Published values that it reproduces.' },
+    { description: 'Published values that the operator reproduces.' },
   ),
 });
 
@@ -52,7 +52,7 @@ const Body = Type.Object(
     inputs: Type.Optional(
       Type.Record(Type.String({ minLength: 1, maxLength: 64 }), Type.Number({ minimum: -1e300, maximum: 1e300 }), {
         maxProperties: 64,
-        description: 'By name; each operator takes those it knows.',
+        description: 'By name; each operator uses the inputs it knows.',
       }),
     ),
   },
@@ -103,7 +103,7 @@ export const shift = {
         projection: Type.Array(Step),
         summary: Type.Object(
           { ...Summary.properties, by_operator: Type.Record(Type.String(), Summary) },
-          { description: 'Of all results, and of those of each operator.' },
+          { description: 'Of all results, and for each operator.' },
         ),
       }),
     },

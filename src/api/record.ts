@@ -1,4 +1,4 @@
-// The endpoints of the record: reading it, verifying it.
+// The endpoints of the record: read, verify.
 import { Type } from '../schema/json-schema.js';
 import type { Endpoint } from './endpoint.js';
 import { ContractId, Cycle, closed, Head, OfMachine, Ok, Row, Seq } from './shapes.js';
@@ -35,7 +35,7 @@ export const readRecord = {
         rows: Type.Array(Row),
         head: Head,
         next_after_seq: Type.Optional(
-          Type.Integer({ description: 'Give it as `after_seq` for the next page; absent on the last.' }),
+          Type.Integer({ description: '`after_seq` of the next page; absent on the last page.' }),
         ),
       }),
     },
@@ -48,12 +48,12 @@ export const verifyRecord = {
   shapes: { params: OfMachine },
   answers: {
     200: {
-      description: 'Whether the record holds, and if not, where it ceases to.',
+      description: 'Whether the record is valid, and if not, the first broken place.',
       schema: Type.Object({
         ok: Ok,
         valid: Type.Boolean(),
         machine: Type.Union([Type.String(), Type.Null()]),
-        rows: Type.Integer({ description: 'Rows that hold, from the first.' }),
+        rows: Type.Integer({ description: 'Valid rows, from the first.' }),
         head: Type.Union([Head, Type.Null()]),
         first_broken: Type.Union([
           Type.Null(),
@@ -68,7 +68,7 @@ export const verifyRecord = {
           Type.Null(),
           Type.Object({ seq: Type.Integer(), cycle: Cycle, signed_by: Type.String(), pinned: Type.Boolean() }),
         ]),
-        proofs: Type.Integer({ description: 'Firings that were computed again.' }),
+        proofs: Type.Integer({ description: 'Proofs that were recomputed.' }),
       }),
     },
   },

@@ -1,9 +1,9 @@
-// Schemas that several endpoints share: names, numbers with their bounds, the pieces of answers.
+// Schemas that several endpoints share: names, bounded numbers, parts of answers.
 import { Type } from '../schema/json-schema.js';
 
 export const closed = { additionalProperties: false } as const;
 
-/** What a route takes that takes nothing. */
+/** The query or body of a route that takes none. */
 export const Nothing = Type.Object({}, closed);
 
 export const Ok = Type.Literal(true);
@@ -12,10 +12,14 @@ export const Slug = Type.String({ pattern: '^[a-z0-9-]{1,64}$', description: 'Sl
 
 export const ContractId = Type.String({ minLength: 1, maxLength: 64, description: 'Id of the contract.' });
 
-/** Cycle numbers of today lie near 2.3e9. */
+/** Current cycle numbers are near 2.3e9. */
 export const Cycle = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Number of a cycle.' });
 
-export const Seq = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Place in the record.' });
+export const Seq = Type.Integer({
+  minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+  description: 'Number of a row in the record.',
+});
 
 export const EventType = Type.String({
   minLength: 1,
@@ -26,8 +30,7 @@ export const EventType = Type.String({
 export const Count = Type.Integer({
   minimum: 1,
   maximum: 1_000_000_000,
-  description:
-    'How many events of this kind there were; 1 when absent. The outcome is that of as many events one by one.',
+  description: 'Number of events of this kind; 1 when absent. The outcome is the same as for single events in a row.',
 });
 
 export const OfMachine = Type.Object({ slug: Slug });
@@ -41,7 +44,7 @@ export const Head = Type.Object(
   { description: 'The end of the record.' },
 );
 
-/** A row of the record. Which fields there are depends on its kind. */
+/** A row of the record. Its fields depend on its kind. */
 export const Row = Type.Object(
   {
     machine: Type.String(),

@@ -1,4 +1,4 @@
-// How machines, contracts, decisions and problems look in the answers of the node.
+// The schemas of machines, contracts, decisions and problems in answers of the node.
 import type { Static } from 'typebox';
 import { Type } from '../schema/json-schema.js';
 import { Cycle, Head } from './shapes.js';
@@ -6,8 +6,8 @@ import { Cycle, Head } from './shapes.js';
 const machineFields = {
   slug: Type.String(),
   display_name: Type.String(),
-  is_public: Type.Boolean({ description: 'Whether anyone may look at it.' }),
-  is_own: Type.Boolean({ description: 'Whether it belongs to who asks.' }),
+  is_public: Type.Boolean({ description: 'Whether anyone may read it.' }),
+  is_own: Type.Boolean({ description: 'Whether it belongs to the caller.' }),
   created_cycle: Cycle,
   head: Head,
 };
@@ -30,12 +30,12 @@ export const MachineView = Type.Object({
 
 const contractFields = {
   id: Type.String(),
-  currentState: Type.String({ description: 'Name of the state it is in.' }),
+  currentState: Type.String({ description: 'Name of its current state.' }),
   machine: Type.String({ description: 'Slug of its machine.' }),
   name: Type.String({ description: 'Name of its definition.' }),
   version: Type.String({ description: 'Version of its definition.' }),
-  template_id: Type.Optional(Type.String({ description: 'The template it was made from; absent when from none.' })),
-  threshold: Type.Optional(Type.Integer({ description: 'Largest count at which the initial state stays.' })),
+  template_id: Type.Optional(Type.String({ description: 'The template it was made from; absent if there is none.' })),
+  threshold: Type.Optional(Type.Integer({ description: 'The largest count at which the initial state stays.' })),
   within: Type.Optional(Type.Integer({ description: 'Length of the window in cycles.' })),
   created_cycle: Cycle,
   first_fire_cycle: Cycle,
@@ -48,15 +48,15 @@ export const ContractStatus = Type.Object({
   count: Type.Integer({ description: 'Events in the window.' }),
   remaining: Type.Optional(Type.Integer({ description: 'max(0, threshold - count).' })),
   retry_after_cycles: Type.Optional(
-    Type.Integer({ description: '0 when a request would be admitted now; absent for never.' }),
+    Type.Integer({ description: '0 if a request would be admitted now; absent for never.' }),
   ),
   restores_in_cycles: Type.Optional(
-    Type.Integer({ description: 'Absent when it admits now, or never will by itself.' }),
+    Type.Integer({ description: 'Absent if it admits now, or if it never restores without a request.' }),
   ),
   held_until_cycle: Type.Optional(
-    Type.Integer({ description: 'No evaluation moves it before; absent when nothing holds it.' }),
+    Type.Integer({ description: 'No evaluation leaves the state before this cycle; absent without a hold.' }),
   ),
-  failure: Type.Optional(Type.String({ description: 'Why it has stopped; absent while it runs.' })),
+  failure: Type.Optional(Type.String({ description: 'Why the contract has stopped; absent while it runs.' })),
 });
 
 export const DecisionShape = Type.Object({
@@ -64,15 +64,14 @@ export const DecisionShape = Type.Object({
   state: Type.String({ description: 'State after the events were counted.' }),
   count: Type.Integer({ description: 'Events in the window, limited ones included.' }),
   threshold: Type.Optional(
-    Type.Integer({ description: 'The largest count at which the initial state stays; absent where there is none.' }),
+    Type.Integer({ description: 'The largest count at which the initial state stays; absent if there is none.' }),
   ),
   remaining: Type.Optional(Type.Integer({ description: 'max(0, threshold - count).' })),
-  admitted: Type.Integer({ description: 'How many of these events were admitted.' }),
-  limited: Type.Integer({ description: 'How many of them were limited.' }),
+  admitted: Type.Integer({ description: 'Events of this request that were admitted.' }),
+  limited: Type.Integer({ description: 'Events of this request that were limited.' }),
   retry_after_cycles: Type.Optional(
     Type.Integer({
-      description:
-        'The fewest cycles from now after which a request is admitted if nothing else arrives; 0 for now, absent for never.',
+      description: 'Cycles until a request is admitted if nothing else arrives; 0 for now, absent for never.',
     }),
   ),
 });
@@ -84,12 +83,12 @@ export const Problem = Type.Object(
     title: Type.String({ description: 'The same for every problem of this kind.' }),
     status: Type.Integer({ description: 'The HTTP status.' }),
     detail: Type.String({ description: 'What happened, why, and what to do.' }),
-    code: Type.String({ description: 'Stable and searchable.' }),
+    code: Type.String({ description: 'Stable code of the problem.' }),
     errors: Type.Optional(
       Type.Array(
         Type.Object({
-          path: Type.String({ description: 'JSON pointer to what is wrong.' }),
-          message: Type.String({ description: 'What is allowed there.' }),
+          path: Type.String({ description: 'JSON pointer to the invalid value.' }),
+          message: Type.String({ description: 'What is allowed at that place.' }),
         }),
       ),
     ),

@@ -1,6 +1,6 @@
 // `weir follow`: prints what happens on a machine, line by line as it happens.
 import { getMachine } from '../api/machines.js';
-import { follow, type StreamMessage } from '../client/follow.js';
+import { follow, type StreamMessage } from '../client/event-stream.js';
 import type { NodeClient } from '../client/node-client.js';
 import { readable } from '../client/refusal.js';
 import { interruptible } from './interrupt.js';

@@ -1,6 +1,6 @@
 // What the commands that ask a node share: their options, reaching the node, printing an answer.
 import type { ArgumentsCamelCase, Argv } from 'yargs';
-import { tellCycle } from '../api/node.js';
+import { readClock } from '../api/node.js';
 import type { NodeClient } from '../client/node-client.js';
 import { DEFAULT_URL } from '../client/nodes-folder.js';
 import type { Command } from './command.js';
@@ -88,5 +88,5 @@ export async function cyclesOf(node: NodeClient, text: string | undefined, optio
 export async function cyclesOf({ anyone }: NodeClient, text: string | undefined, option: string) {
   if (text === undefined) return undefined;
   const isInCycles = /^\s*[\d.]+\s*(cycles?)?\s*$/.test(text);
-  return durationIn(option, text, isInCycles ? 1 : (await anyone.call(tellCycle)).cycle_ms);
+  return durationIn(option, text, isInCycles ? 1 : (await anyone.call(readClock)).cycle_ms);
 }

@@ -1,13 +1,13 @@
 // `weir clock`, `weir endpoints`, `weir active`: what a node says about itself to anyone.
 import { listActive } from '../api/machines.js';
-import { listEndpoints, tellCycle } from '../api/node.js';
+import { listEndpoints, readClock } from '../api/node.js';
 import { cyclesOf, nodeCommand } from './node-command.js';
 import { table } from './terminal.js';
 
 export const clockCommand = nodeCommand({
   options: (yargs) => yargs.example('$0 clock', 'and when the next cycle begins'),
   run: async ({ anyone }) => {
-    const answer = await anyone.call(tellCycle);
+    const answer = await anyone.call(readClock);
     const { cycle, cycle_ms, next_cycle_in_ms } = answer;
     const words = `cycle ${cycle}, of ${cycle_ms} ms; the next one begins in ${Math.ceil(next_cycle_in_ms)} ms`;
     return { answer, words };

@@ -1,15 +1,15 @@
-// One exchange with a node over HTTP, and what can go wrong on the way: no node there, no answer, an answer that cannot be read.
+// HTTP exchanges with a node, and their failures: the node cannot be reached, does not answer, or its answer cannot be read.
 import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher, request } from 'undici';
 import { Failure } from '../schema/failure.js';
 import { VERSION } from '../version.js';
-import { readable, refusalFrom } from './refusal.js';
+import { readable, refusalFrom, unreadableAnswer } from './refusal.js';
 
 export interface Ask {
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** Behind the base address, with its parts encoded. */
+  /** Appended to the base address; its segments are encoded. */
   readonly path: string;
-  /** Fields that are undefined are not sent. */
+  /** Undefined fields are not sent. */
   readonly query?: Readonly<Record<string, unknown>>;
   /** Sent as JSON. */
   readonly body?: unknown;
@@ -19,15 +19,15 @@ export interface Ask {
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** What the JSON holds; undefined where there was no body. */
+  /** The parsed JSON; undefined without a body. */
   readonly body: unknown;
 }
 
-/** How long connecting may take, and how long an answer may be silent, in ms. A node sends a comment on a stream every 10 s. */
+/** Time limits for connecting, and for a pause in an answer. On a stream the node sends a comment every 10 s. */
 const CONNECT_MS = 5_000;
 const SILENCE_MS = 30_000;
 
-/** Far above any answer that is read as a whole. */
+/** Far above the size of any answer that is read as a whole. */
 const LONGEST_ANSWER_BYTES = 64 << 20;
 
 export class Connection {
@@ -41,7 +41,7 @@ export class Connection {
   constructor(readonly url: string) {}
 
   /**
-   * Asks, and reads the whole answer, whatever its status is.
+   * Sends a request and reads the whole answer, with any status.
    * @throws Failure `node_unreachable`, `answer_unreadable`
    */
   async ask(ask: Ask): Promise<Answer> {
@@ -51,9 +51,9 @@ export class Connection {
   }
 
   /**
-   * Asks for an answer that is read piece by piece; breaking off, the iteration throws `node_unreachable`.
-   * @param signal ends the answer
-   * @throws Failure `node_unreachable`, `answer_unreadable`, and what the node refuses with
+   * Sends a request whose answer is a stream of bytes. If the connection breaks, the iteration throws `node_unreachable`.
+   * @param signal closes the stream
+   * @throws Failure `node_unreachable`, `answer_unreadable`, or the refusal of the node
    */
   async open(ask: Ask, type: string, signal?: AbortSignal): Promise<AsyncIterable<Buffer>> {
     const { statusCode: status, headers, body } = await this.#send(ask, signal);
@@ -63,7 +63,7 @@ export class Connection {
     }
     if (!String(headers['content-type']).startsWith(type)) {
       body.destroy();
-      throw this.#notJson(`It is ${String(headers['content-type'] ?? 'of no type')} and not ${type}.`);
+      throw this.#unreadable(`It is ${String(headers['content-type'] ?? 'of no type')} and not ${type}.`);
     }
     return this.#piecesOf(body);
   }
@@ -112,35 +112,31 @@ export class Connection {
     for await (const chunk of this.#piecesOf(body)) {
       chunks.push(chunk);
       bytes += chunk.length;
-      if (bytes > LONGEST_ANSWER_BYTES) throw this.#notJson(`It is longer than ${LONGEST_ANSWER_BYTES} bytes.`);
+      if (bytes > LONGEST_ANSWER_BYTES) throw this.#unreadable(`It is longer than ${LONGEST_ANSWER_BYTES} bytes.`);
     }
     return Buffer.concat(chunks).toString('utf8');
   }
 
   #parse(text: string, status: number, headers: Answer['headers']): unknown {
     const { location } = headers;
-    if (status >= 300 && status < 400) throw this.#notJson(`It points elsewhere, to ${readable(String(location))}.`);
+    if (status >= 300 && status < 400) throw this.#unreadable(`It redirects to ${readable(String(location))}.`);
     if (text === '') return undefined;
     try {
       return JSON.parse(text);
     } catch {
       const begin = readable(text.slice(0, 80));
-      throw this.#notJson(`Status ${status}, and no JSON: it begins with "${begin}".`);
+      throw this.#unreadable(`It has status ${status} and is not JSON: it begins with "${begin}".`);
     }
   }
 
-  #notJson(why: string): Failure {
-    return new Failure('answer_unreadable', {
-      what: `The answer of ${this.url} cannot be read.`,
-      why,
-      fix: 'Check that the address is that of a node; a proxy on the way may have answered in its place.',
-    });
+  #unreadable(why: string): Failure {
+    return unreadableAnswer(this.url, why);
   }
 
   #unreachable(error: unknown): Failure {
     if (error instanceof Failure) return error;
     const { code, message, name } = error as NodeJS.ErrnoException;
-    if (name === 'HTTPParserError') return this.#notJson('The answer is not HTTP.');
+    if (name === 'HTTPParserError') return this.#unreadable('It is not HTTP.');
     return new Failure('node_unreachable', {
       what: `The node at ${this.url} could not be reached.`,
       why: reasonOf(code, message),
@@ -156,7 +152,7 @@ function reasonOf(code: string | undefined, message: string): string {
       return 'No program listens on that address (ECONNREFUSED).';
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return `Its name is not known (${code}).`;
+      return `The host name is not known (${code}).`;
     case 'UND_ERR_CONNECT_TIMEOUT':
       return `No connection was made within ${CONNECT_MS / 1000} s.`;
     case 'UND_ERR_HEADERS_TIMEOUT':

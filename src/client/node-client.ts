@@ -1,4 +1,4 @@
-// A connection to a node as a person has it: reached, its key compared with the pinned one, asked with the credentials kept for it.
+// Connects to a node: compares its key with the pinned one, and uses the credentials that are stored for it.
 import { publicKey } from '../api/node.js';
 import { Failure } from '../schema/failure.js';
 import { CYCLE_MS } from '../time/cycle.js';
@@ -9,12 +9,12 @@ import { baseUrlFrom, NodeFolder } from './nodes-folder.js';
 import { shortOf, type Trust, trust } from './pin.js';
 
 export interface NodeClient {
-  /** The base address, without a slash at its end. */
+  /** The base address, without a trailing slash. */
   readonly url: string;
   readonly api: ApiClient;
   /** The same without credentials. */
   readonly anyone: ApiClient;
-  /** The same with the kept session, even where a key is kept, too. */
+  /** The same with the stored session, even if a key is stored, too. */
   readonly withSession: ApiClient;
   readonly folder: NodeFolder;
   readonly trusted: Trust;
@@ -23,7 +23,7 @@ export interface NodeClient {
 }
 
 /**
- * @param given the address and the key as the person gave them; without a key the kept one
+ * @param given the address and the key as the user typed them; without a key the stored one is used
  * @throws Failure `wrong_usage`, `node_unreachable`, `key_changed`
  */
 export async function connect({
@@ -58,14 +58,14 @@ export async function connect({
   }
 }
 
-/** What a person should know about the key of the node; undefined if it is the same as before. */
+/** A note for the user about the key of the node; undefined if the key is unchanged. */
 export function trustNote({ trusted, url, folder }: NodeClient): string | undefined {
   const { pin } = trusted;
   switch (trusted.kind) {
     case 'known':
       return undefined;
     case 'first':
-      return `pinned the key of ${url} on first use: ${shortOf(pin.public_key)}\n  Compare it with what the node printed at its start; it is kept in ${folder.pin.path}.`;
+      return `pinned the key of ${url} on first use: ${shortOf(pin.public_key)}\n  Compare it with the key that the node printed at its start; it is kept in ${folder.pin.path}.`;
     case 'succeeded':
       return `the node at ${url} has a new key, signed by the pinned one: ${shortOf(pin.successions.at(-1)?.next ?? pin.public_key)} follows ${trusted.previous}.`;
   }

@@ -1,11 +1,11 @@
-// What a person's own folder keeps about nodes: for each address the key that was pinned and the credentials that were given.
+// The user's configuration folder: for each address of a node, the pinned key and the stored credentials.
 //
 //   ~/.config/weir/                          $WEIR_CONFIG, else $XDG_CONFIG_HOME/weir
-//     127.0.0.1_7770-0f1e2d3c/               one folder an address, so that two commands never write to the same file for two nodes
-//       pin.json                             the key that was seen first, and how it was followed
-//       key.json                             the key of the API that is sent
-//       key-<id>.json                        keys that were minted before
-//       session.json                         the session that is sent where there is no key
+//     127.0.0.1_7770-0f1e2d3c/               one folder for each address, so that files of two nodes never mix
+//       pin.json                             the first public key of the node, and its successions
+//       key.json                             the API key that is sent
+//       key-<id>.json                        API keys minted earlier
+//       session.json                         the session that is sent if there is no key
 import { createHash } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -20,11 +20,11 @@ export const DEFAULT_URL = 'http://127.0.0.1:7770';
 
 const Pin = Type.Object({
   url: Type.String(),
-  /** The key that was seen first: its 32 bytes in base64. */
+  /** The first key seen: 32 bytes in base64. */
   public_key: Type.String(),
   /** ISO 8601. */
   pinned_at: Type.String(),
-  /** How it was followed since, oldest first. */
+  /** Its successions since, oldest first. */
   successions: Type.Array(SuccessionShape),
 });
 export type Pin = Static<typeof Pin>;
@@ -36,16 +36,15 @@ const KeptKey = Type.Object({
   owner: Type.String(),
   expires_at: Type.String(),
 });
-export type KeptKey = Static<typeof KeptKey>;
+type KeptKey = Static<typeof KeptKey>;
 
 const KeptSession = Type.Object({
   url: Type.String(),
-  /** As it is sent: `weir_session=…`. */
+  /** As sent: `weir_session=…`. */
   cookie: Type.String(),
   owner: Type.String(),
   expires_at: Type.String(),
 });
-export type KeptSession = Static<typeof KeptSession>;
 
 export class NodeFolder {
   readonly path: string;
@@ -53,7 +52,7 @@ export class NodeFolder {
   readonly key: KeptFile<typeof KeptKey>;
   readonly session: KeptFile<typeof KeptSession>;
 
-  /** @param url as `baseUrlFrom` gives it */
+  /** @param url as `baseUrlFrom` returns it */
   constructor(url: string, configFolder: string = configFolderFrom(process.env)) {
     const { host } = new URL(url);
     const digest = createHash('sha256').update(url).digest('hex').slice(0, 8);
@@ -63,7 +62,10 @@ export class NodeFolder {
     this.session = new KeptFile(join(this.path, 'session.json'), KeptSession);
   }
 
-  /** Keeps a key in place of the one before, which is put aside: the machines that it made open with no other. @returns where */
+  /**
+   * Stores a key as the current one. The previous key moves to a file of its own: its machines open with no other key.
+   * @returns the path of that file; undefined without a previous key
+   */
   replaceKey(key: KeptKey): string | undefined {
     const before = this.key.read();
     const aside = before && new KeptFile(join(this.path, `key-${before.key_id}.json`), KeptKey);
@@ -96,8 +98,8 @@ class KeptFile<S extends TSchema> {
     if ('value' in read) return read.value;
     throw new Failure('unreadable_file', {
       what: `The file ${this.path} cannot be read.`,
-      why: `It does not look as this program writes it: ${read.fault}.`,
-      fix: 'Put a copy of it back, or remove it; what it kept is gone then.',
+      why: `It is not in the form that this program writes: ${read.fault}.`,
+      fix: 'Restore it from a copy, or remove it; its content is then lost.',
     });
   }
 
@@ -111,14 +113,14 @@ class KeptFile<S extends TSchema> {
   }
 }
 
-/** By the XDG Base Directory Specification, in which a relative path counts as none. */
+/** Follows the XDG Base Directory Specification, which ignores relative paths. */
 export function configFolderFrom(env: NodeJS.ProcessEnv): string {
   const { WEIR_CONFIG: own, XDG_CONFIG_HOME: xdg } = env;
   if (own !== undefined && own !== '') return own;
   return join(xdg !== undefined && isAbsolute(xdg) ? xdg : join(homedir(), '.config'), 'weir');
 }
 
-/** Undefined, which fits no shape, for what is not JSON. */
+/** Undefined, which fits no schema, for a text that is not JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -128,9 +130,9 @@ function parsed(text: string): unknown {
 }
 
 /**
- * The base address of a node in one form, since keys are pinned by it.
+ * Normalizes the base address of a node: keys are pinned by it.
  * @param given for example `http://127.0.0.1:7770`, or `https://example.org/weir` for a node behind a path
- * @returns the same without a slash at its end
+ * @returns the same without a trailing slash
  * @throws Failure `wrong_usage`
  */
 export function baseUrlFrom(given: string): string {
@@ -139,7 +141,7 @@ export function baseUrlFrom(given: string): string {
   if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:'))
     throw refuse(`--url takes the address of a node, and not "${given}".`);
   if (url.username !== '' || url.password !== '')
-    throw refuse('--url takes no name and password.', 'Give the key with --credential.');
+    throw refuse('--url takes no user name and no password.', 'Give the key with --credential.');
   if (url.search !== '' || url.hash !== '') throw refuse('--url takes an address without ? and #.');
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }

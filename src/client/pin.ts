@@ -1,18 +1,17 @@
-// Trust on first use: the key of a node is pinned when it is first seen; from then on only that key, or one that it has named by its
-// signature, is accepted.
+// Trust on first use: the first key of a node is pinned. From then on only that key, or a successor that it has signed, is accepted.
 //
-//   first      A shown, nothing pinned        ─► A is pinned
-//   later      A shown                        ─► as before
-//   rotated    B shown, "A names B" by A      ─► B is taken, A stays the root, so that older records can be verified, too
-//   otherwise  B shown                        ─► refused, before any credential is sent
+//   first      A shown, nothing pinned         ─► A is pinned
+//   later      A shown                         ─► accepted
+//   rotated    B shown, succession signed by A ─► B is accepted; A stays the root, so that older records can be verified
+//   otherwise  B shown                         ─► refused, before any credential is sent
 import type { KeyObject } from 'node:crypto';
 import { KeyRing } from '../record/key-ring.js';
 import { fingerprintOf, isRawKey, publicKeyFrom, type Succession } from '../record/signing.js';
 import { Failure } from '../schema/failure.js';
 import type { NodeFolder, Pin } from './nodes-folder.js';
 
-/** What a node says of its key. */
-export interface ShownKey {
+/** The key that a node shows, with its successions. */
+interface ShownKey {
   /** 32 bytes in base64. */
   readonly public_key: string;
   readonly successions: readonly Succession[];
@@ -24,9 +23,9 @@ export type Trust =
   | { readonly kind: 'succeeded'; readonly pin: Pin; readonly previous: string };
 
 /**
- * Whether the key that a node shows may be trusted. A first key, and one that was named by the pinned one, is kept.
+ * Compares the key that a node shows with the pinned one. Pins a first key, and stores the successions to a new one.
  * @param now ISO 8601
- * @throws Failure `key_changed`, `answer_unreadable` for what is no key
+ * @throws Failure `key_changed`, `answer_unreadable` if the node shows no key
  */
 export function trust(url: string, shown: ShownKey, folder: NodeFolder, now: string): Trust {
   if (!isRawKey(shown.public_key)) throw noKey(url);
@@ -47,17 +46,17 @@ export function trust(url: string, shown: ShownKey, folder: NodeFolder, now: str
   return { kind: 'succeeded', pin: followed, previous: shortOf(current) };
 }
 
-/** The key that the node has to show: 32 bytes in base64. */
+/** The key that the node must show: 32 bytes in base64. */
 function currentKeyOf({ public_key, successions }: Pin): string {
   return successions.at(-1)?.next ?? public_key;
 }
 
-/** The key from which all others of a node were named: what its records are verified against. */
+/** The first key of the node, against which its records are verified. */
 export function rootKeyOf({ public_key }: Pin): KeyObject {
   return publicKeyFrom(public_key);
 }
 
-/** The last cycle in which a key of the node could sign; undefined for the present one. */
+/** The last cycle in which a former key of the node was valid; undefined for the current one. */
 export function lastCycleOf({ successions }: Pin, fingerprint: string): number | undefined {
   return successions.find(({ previous }) => shortOf(previous) === fingerprint)?.cycle;
 }
@@ -69,15 +68,15 @@ export function shortOf(raw: string): string {
 function changed(url: string, pin: Pin, { public_key }: ShownKey, path: string): Failure {
   return new Failure('key_changed', {
     what: `The node at ${url} is not the one that was there before; nothing was sent to it.`,
-    why: `It shows the key ${shortOf(public_key)}; ${shortOf(currentKeyOf(pin))} was pinned on ${pin.pinned_at}, and has not named another one.`,
-    fix: `Ask whoever runs the node. If it was set up anew, and the key it prints at its start is the one shown, remove ${path}: the next command pins the new key.`,
+    why: `It shows the key ${shortOf(public_key)}; ${shortOf(currentKeyOf(pin))} was pinned on ${pin.pinned_at}, and has signed no successor.`,
+    fix: `Ask the operator of the node. If the node was set up anew and prints the shown key at its start, remove ${path}: the next command pins the new key.`,
   });
 }
 
 function noKey(url: string): Failure {
   return new Failure('answer_unreadable', {
     what: `The key of ${url} cannot be read.`,
-    why: 'What it shows as its public_key is not 32 bytes in base64.',
+    why: 'Its public_key is not 32 bytes in base64.',
     fix: 'Check that the address is that of a node.',
   });
 }

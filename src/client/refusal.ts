@@ -1,5 +1,4 @@
-// What a node refuses with, as a failure of the command: the same code, the same words, an exit code for the command line.
-
+// Converts a problem that a node answers with to a Failure: the same code and words, and an exit code for the command line.
 import { reader } from '../record/shape.js';
 import { catalogue, Failure, type FailureCode } from '../schema/failure.js';
 import { Type } from '../schema/json-schema.js';
@@ -16,7 +15,7 @@ const readProblem = reader(
   }),
 );
 
-/** A failure that a node answered with. Its exit code says whether the cause lies with the caller or with the node. */
+/** A failure that a node answered with. Its exit code distinguishes errors of the caller from errors of the node. */
 class Refusal extends Failure {
   constructor(
     code: FailureCode,
@@ -31,18 +30,14 @@ class Refusal extends Failure {
   }
 }
 
-/** The failure that an answer other than the expected one reports. */
+/** The failure for an answer with a status that the endpoint does not declare. */
 export function refusalFrom(
   { status, body }: { readonly status: number; readonly body: unknown },
   url: string,
 ): Failure {
   const read = readProblem(body);
   if ('fault' in read) {
-    return new Failure('answer_unreadable', {
-      what: `The answer of ${url} cannot be read.`,
-      why: `Status ${status}, and no problem that tells why: ${read.fault}.`,
-      fix: 'Check that the address is that of a node; a proxy on the way may have answered in its place.',
-    });
+    return unreadableAnswer(url, `It has status ${status} and is not a problem document: ${read.fault}.`);
   }
   const { code, title, detail, errors = [] } = read.value;
   const faults = errors.map(({ path, message }) => ({ path: readable(path), message: readable(message) }));
@@ -50,16 +45,24 @@ export function refusalFrom(
     return new Refusal(code as FailureCode, { ...partsOf(readable(detail)), faults }, status);
   }
   return new Failure('answer_unreadable', {
-    what: `The node refused with a code that this version does not know, ${readable(code)}: ${readable(title)}.`,
+    what: `The node refused with the code ${readable(code)}, which this version does not know: ${readable(title)}.`,
     why: readable(detail),
-    fix: 'Use the version of this program that the node has.',
+    fix: 'Use the same version of this program as the node.',
     faults,
   });
 }
 
+export function unreadableAnswer(url: string, why: string): Failure {
+  return new Failure('answer_unreadable', {
+    what: `The answer of ${url} cannot be read.`,
+    why,
+    fix: 'Check that the address is that of a node; a proxy may have answered in its place.',
+  });
+}
+
 /**
- * A detail is what happened, why, and what to do, a sentence each and not all of them there. With three or more the first
- * says what and the last what to do; with fewer nobody can tell which is which, and they stay together.
+ * Splits a detail into what happened, why, and what to do. Of three or more sentences the first is the what and the last the fix;
+ * fewer are not split, because their roles are not known.
  */
 function partsOf(detail: string): { readonly what: string; readonly why?: string; readonly fix?: string } {
   const sentences = detail.split(/(?<=[.?!]) (?=[A-Z`"])/);
@@ -67,7 +70,7 @@ function partsOf(detail: string): { readonly what: string; readonly why?: string
   return { what: sentences[0]!, why: sentences.slice(1, -1).join(' '), fix: sentences.at(-1)! };
 }
 
-/** Foreign text on one line, without anything that a terminal would obey. */
+/** Foreign text on one line, without control characters. */
 export function readable(text: string): string {
   return text.replace(/[\p{C}\u2028\u2029]/gu, '\u00b7');
 }

@@ -22,10 +22,10 @@ import {
   listEndpoints,
   live,
   publicKey,
+  readClock,
   ready,
   showMetrics,
   showOpenApi,
-  tellCycle,
 } from './routes/node.js';
 import { getOperator, listOperators, shift } from './routes/operators.js';
 import { readRecord, verifyRecord } from './routes/record.js';
@@ -58,7 +58,7 @@ export const routes: readonly Route[] = [
   getOperator,
   listEndpoints,
   showOpenApi,
-  tellCycle,
+  readClock,
   live,
   ready,
   showMetrics,

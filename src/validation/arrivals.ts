@@ -1,4 +1,4 @@
-// Owns Poisson arrivals at instants of their own, for systems that know no cycles. Leaves arrivals counted by the cycle to traffic/.
+// Poisson arrivals at exact instants, for published systems without cycles. (The arrivals in traffic/ are counts per cycle.)
 //
 //   |..  .   .. .    .   |     gap = -ln(1 - u) / rate
 
@@ -6,13 +6,13 @@ import type { RandomStream } from '../math/random.js';
 import type { Clock } from '../time/clock.js';
 import { Rank } from '../time/rank.js';
 
-/** The unit of time of the published systems, in ms. */
+/** The unit of time of the published systems. */
 export const UNIT_MS = 1_000;
 
 /**
- * Calls `arrive` at each arrival from now on.
- * @param rate arrivals in a unit of time
- * @param to the end, in units
+ * Schedules a call of `arrive` for each arrival.
+ * @param rate arrivals per unit of time
+ * @param to the end, in units of time
  */
 export function poissonArrivals(
   clock: Clock,

@@ -1,6 +1,6 @@
-// Owns check 3: clients who think, ask one server, and wait for its answer.
+// Check 3: clients that think, send a request to one server, and wait for its answer.
 //
-//   N clients, think time Z, response R, throughput X        X = N / (R + Z): the interactive response time law, whatever the laws
+//   N clients, think time Z, response R, throughput X        X = N / (R + Z): the interactive response time law, for any distribution
 //
 // The figures for exponential times follow from mean value analysis (M. Reiser and S. S. Lavenberg, 1980):
 //   R(n) = s (1 + Q(n - 1)),   X(n) = n / (R(n) + Z),   Q(n) = X(n) R(n)
@@ -14,13 +14,13 @@ import { Service } from '../simulate/service.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { VirtualClock } from '../time/virtual.js';
 import { UNIT_MS } from './arrivals.js';
-import type { Check } from './check.js';
+import type { Check } from './published-check.js';
 
 const CLIENTS = 10;
 const THINK = 9;
 const WARM_UP = 200;
 const MEASURED = 4_000;
-/** By then all who asked while it was measured have been answered. */
+/** Time after the measurement, in which all measured requests are answered. */
 const DRAIN = 200;
 
 export const closedLoop: Check = {

@@ -1,11 +1,11 @@
-// Owns check 5: what the back-off policies cost when many clients contend for one row under optimistic concurrency.
+// Check 5: the cost of back-off policies when many clients contend for one row under optimistic concurrency.
 //
 //   client                                     row
 //     ── read ───────────────────────────────►
 //     ◄────────────────────────── version ────            every arrow takes |normal(10, 2)| ms
 //     ── write, if still that version ───────►   version + 1, or refused
 //     ◄──────────────────────── done or not ──
-//     not done: n + 1, then the pause for n, then read again
+//     not done: n = n + 1, pause according to n, read again
 //
 // The rules are those of github.com/aws-samples/aws-arch-backoff-simulator; the figures are means of its runs.
 import { type BackoffPlan, type Pauses, pauses } from '../actor/client/backoff.js';
@@ -13,7 +13,7 @@ import { RandomStream } from '../math/random.js';
 import { normal } from '../math/time-law.js';
 import { Agenda } from '../time/agenda.js';
 import { Rank } from '../time/rank.js';
-import type { Check } from './check.js';
+import type { Check } from './published-check.js';
 
 const CLIENTS = 100;
 const BASE_MS = 5;
@@ -23,9 +23,9 @@ const network = normal(10, 2);
 
 interface Published {
   readonly policy: BackoffPlan['policy'];
-  /** Writes asked for, and the standard error published with it. */
+  /** Write requests, and their published standard error. */
   readonly calls: readonly [number, number];
-  /** Until the last client is done, in ms. */
+  /** Time until the last client is done, in ms, and its standard error. */
   readonly completion: readonly [number, number];
 }
 

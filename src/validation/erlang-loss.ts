@@ -1,4 +1,4 @@
-// Owns check 2: servers without a queue refuse what finds them busy; how much does not depend on the law of the service time.
+// Check 2: servers without a queue refuse arrivals while all are busy. The share does not depend on the law of the service time.
 //
 //   B(0) = 1,  B(n) = a B(n - 1) / (n + a B(n - 1))          a erlang offered to n servers (A. K. Erlang, 1917)
 
@@ -8,7 +8,7 @@ import { Service } from '../simulate/service.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { VirtualClock } from '../time/virtual.js';
 import { poissonArrivals, UNIT_MS } from './arrivals.js';
-import type { Check } from './check.js';
+import type { Check } from './published-check.js';
 
 const SERVERS = 10;
 const WARM_UP = 20;
@@ -16,7 +16,7 @@ const MEASURED = 600;
 
 const laws = { exponential: exponential(UNIT_MS), constant: constant(UNIT_MS) };
 
-/** Erlang offered, what is published of it, and the law of the service time. */
+/** Erlang offered, the published share refused, and the law of the service time. */
 const systems = [
   { offered: 10, expected: 0.214582, law: 'exponential' },
   { offered: 10, expected: 0.214582, law: 'constant' },
@@ -51,6 +51,6 @@ function refusedShare(offered: number, time: TimeLaw, seed: number, purpose: str
   const arrivals = new RandomStream(seed, `${purpose}/arrivals`);
   poissonArrivals(clock, arrivals, offered, WARM_UP + MEASURED, () => service.offer(undefined));
   clock.run();
-  // Over the number expected, not the number that came: the mean of a ratio of two chances would lean to one side.
+  // Divided by the expected number of arrivals, not the drawn one: the mean of a ratio of two random numbers is biased.
   return service.counts.refused / (offered * MEASURED);
 }

@@ -1,12 +1,12 @@
-// Owns check 6: a burst that is long over keeps a service down, because clients that give up leave their work behind.
+// Check 6: a service stays down long after a burst, because it still works on attempts that clients have given up.
 //
 //   arrivals/s   9 ____|‾20‾|____9______7___5___3         evenly spaced; one server, 10/s, exponential; patience 0.5 s, 5 attempts
 //   seconds      0    20   30       60   75  90  100
 //
-//   every attempt that is given up costs the server as much as one that is wanted, and its client is back at the end of the queue
+//   an abandoned attempt costs the server as much as a wanted one, and its client joins the end of the queue again
 //
-// Two cures: not to try again, or not to serve what nobody waits for. An answer to an earlier attempt that comes while the client
-// still tries is a success, as in the program that the figures come from.
+// Two cures: do not retry, or do not serve abandoned attempts. An answer to an earlier attempt is a success if the client is still
+// trying, as in the program that produced the published figures.
 import type { SentAttempt } from '../actor/client/client.js';
 import { planClients } from '../actor/client/client-plan.js';
 import { Population } from '../actor/client/population.js';
@@ -18,9 +18,9 @@ import { CYCLE_MS } from '../time/cycle.js';
 import { Rank } from '../time/rank.js';
 import { VirtualClock } from '../time/virtual.js';
 import { UNIT_MS } from './arrivals.js';
-import type { Check } from './check.js';
+import type { Check } from './published-check.js';
 
-/** Arrivals a second, from and to in seconds. */
+/** Arrivals per second; from and to in seconds. */
 const spans = [
   { rate: 9, from: 0, to: 20 },
   { rate: 20, from: 20, to: 30 },
@@ -34,7 +34,7 @@ const SERVICE_MS = 100;
 const PATIENCE_MS = 500;
 const ATTEMPTS = 5;
 
-/** Stretches that are looked at, in seconds. */
+/** Intervals that are measured, in seconds. */
 const AFTER_BURST = [45, 60] as const;
 const AT_THE_END = [92, 100] as const;
 

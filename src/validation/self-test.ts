@@ -1,20 +1,18 @@
-// Owns the self-test: which checks there are, and running them. Leaves each published system to its own file, and spreading
-// replications over cores to whoever gives a `replicate` of its own.
+// The self-test: the list of checks, and running them. Each check has a file. The caller may spread replications over cores.
 
-// So that signals come through between two replications. It waits for no time, only for one turn of the event loop.
+// One turn of the event loop between two replications lets signals arrive.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { nearest } from '../schema/did-you-mean.js';
 import { Failure } from '../schema/failure.js';
-import { type Check, type CheckResult, judge } from './check.js';
 import { closedLoop } from './closed-loop.js';
 import { contention } from './contention.js';
 import { erlangLoss } from './erlang-loss.js';
-import { fixedWindow } from './fixed-window.js';
+import { fixedWindow, worstCase } from './gate-checks.js';
+import { type Check, type CheckResult, judge } from './published-check.js';
 import { retryStorm } from './retry-storm.js';
 import { singleServer } from './single-server.js';
-import { worstCase } from './worst-case.js';
 
-/** In the order in which they are published. */
+/** In the order in which the results are printed. */
 export const checks: readonly Check[] = [
   singleServer,
   erlangLoss,
@@ -25,44 +23,44 @@ export const checks: readonly Check[] = [
   worstCase,
 ];
 
-/** Fixed before anything was measured. */
+/** Chosen before the first measurement. */
 const SEED = 7;
 const REPLICATIONS = 100;
 
-/** The figures of one replication of a check, one a row: `replicate` of this file, or the same on another core. */
+/** The figures of one replication of a check, one for each row: `replicate` of this file, here or on another core. */
 export type Replicate = (checkId: string, seed: number, replication: number) => Promise<readonly number[]>;
 
-export interface SelfTestOptions {
+interface SelfTestOptions {
   readonly seed?: number | undefined;
-  /** At least 2; default 100. With fewer the errors grow, and what is held to them means as much. */
+  /** At least 2; default 100. With fewer the standard errors grow, and the tolerances with them. */
   readonly replications?: number | undefined;
-  /** Ids of the checks wanted; default all. */
+  /** Ids of the checks to run; default all. */
   readonly only?: readonly string[] | undefined;
-  /** Told after each replication. */
+  /** Called after each replication. */
   readonly onProgress?: ((progress: SelfTestProgress) => void) | undefined;
-  /** How many replications may be under way at a time, for a `replicate` that spreads them; default 1. */
+  /** The most replications in progress at once, for a `replicate` that spreads them; default 1. */
   readonly atATime?: number | undefined;
   readonly replicate?: Replicate | undefined;
   /** Ends the test early, by throwing its reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface SelfTestProgress {
+interface SelfTestProgress {
   readonly check: string;
-  /** Replications done, and in all, over all checks wanted. */
+  /** Replications done and planned, over all checks to run. */
   readonly done: number;
   readonly total: number;
 }
 
-export interface SelfTestResult {
+interface SelfTestResult {
   readonly seed: number;
   readonly checks: readonly CheckResult[];
   readonly held: boolean;
 }
 
 /**
- * Measures the published systems with the parts of this build. The result depends on seed and replications alone.
- * @throws Failure `wrong_usage` when `only` names a check that does not exist
+ * Measures the published systems with the parts of this build. The result depends only on seed and replications.
+ * @throws Failure `wrong_usage` if `only` names a check that does not exist
  */
 export async function selfTest(options: SelfTestOptions = {}): Promise<SelfTestResult> {
   const { seed = SEED, replications = REPLICATIONS, only, onProgress, atATime = 1, replicate = here, signal } = options;
@@ -88,7 +86,7 @@ export async function selfTest(options: SelfTestOptions = {}): Promise<SelfTestR
   return { seed, checks: results, held: results.every(({ held }) => held) };
 }
 
-/** For a worker: one replication, in this process. */
+/** One replication, in this thread. */
 export function replicate(checkId: string, seed: number, replication: number): readonly number[] {
   return checkOf(checkId).replicate(seed, replication);
 }

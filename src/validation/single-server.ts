@@ -1,4 +1,4 @@
-// Owns check 1: one server, arrivals and service times without memory (M/M/1).
+// Check 1: one server, memoryless arrivals and service times (M/M/1).
 //
 //   rho = arrival rate, service rate 1        L = rho / (1 - rho)    W = 1 / (1 - rho)    Wq = rho W
 //   P(response > t) = e^-(1 - rho) t          p95 = -ln(0.05) / (1 - rho),  p99 = -ln(0.01) / (1 - rho)
@@ -10,13 +10,13 @@ import { Service } from '../simulate/service.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { VirtualClock } from '../time/virtual.js';
 import { poissonArrivals, UNIT_MS } from './arrivals.js';
-import type { Check } from './check.js';
+import type { Check } from './published-check.js';
 
-/** From an empty system it takes some hundred units until a run no longer remembers how it began. */
+/** Units of time. A run that begins with an empty system needs some hundred units to become stationary. */
 const WARM_UP = 2_000;
-/** How long is measured, in units, for each rho: the busier the server the longer it remembers. */
+/** Length of the measurement in units, for each rho: a busier server needs longer. */
 const MEASURED = { 0.8: 15_000, 0.5: 4_000 } as const;
-/** What leaving the warm-up in would do: the first customers, in so many pairs of runs. */
+/** For the last row, the effect of a missing warm-up: the number of first customers, and of pairs of runs. */
 const FIRST = 1_000;
 const PAIRS = 3;
 
@@ -72,7 +72,7 @@ function run(rho: keyof typeof MEASURED, seed: number, purpose: string) {
   poissonArrivals(clock, arrivals, rho, WARM_UP + MEASURED[rho], () => service.offer(clock.now()));
   clock.run({ untilMs: toMs });
   const { waitingMs, busyMs } = service.counts;
-  // Those who have come are still served: leaving out the slow ones would flatter.
+  // Customers in the system are still served: leaving out the slow ones would bias the figures.
   clock.run();
   const { served, wait_ms, response_ms } = service.figures();
   return {
@@ -85,16 +85,16 @@ function run(rho: keyof typeof MEASURED, seed: number, purpose: string) {
 }
 
 /**
- * By how much the first customers do better when nobody is there before them: the difference between two runs with the same
- * customers, which says far more than two runs with others would. Below 0.
+ * How much faster the first customers are served if the system is empty before them: the difference between two runs with the
+ * same customers, which has a far smaller variance than one between independent runs. Below 0.
  */
 function gainFromEmpty(rho: number, seed: number, purpose: string): number {
-  // How many a running system holds:  P(n) = (1 - rho) rho^n; without memory, none of them is further along than any other.
+  // The number of customers in a stationary system:  P(n) = (1 - rho) rho^n. Without memory, their remaining times have the same law.
   const there = Math.floor(log(1 - new RandomStream(seed, `${purpose}/there`).uniform()) / log(rho));
   return responseOfFirst(rho, 0, seed, purpose) - responseOfFirst(rho, there, seed, purpose);
 }
 
-/** The mean response of the first customers who find `there` others before them. */
+/** The mean response time of the first customers, who find `there` others in the system. */
 function responseOfFirst(rho: number, there: number, seed: number, purpose: string): number {
   const clock = new VirtualClock(0, CYCLE_MS);
   const [before, theirs] = [new RandomStream(seed, `${purpose}/before`), new RandomStream(seed, `${purpose}/service`)];
@@ -122,8 +122,7 @@ function responseOfFirst(rho: number, there: number, seed: number, purpose: stri
 
 /**
  * The time that a share `p` of the responses exceeds, from the share `seen` that exceeds `t`, by the slope of the law at t
- * (R. R. Bahadur, 1966). Slow responses come in clusters, so the quantile of one run leans to the high side however long it is;
- * a share does not.
+ * (R. R. Bahadur, 1966). Slow responses come in clusters, so the quantile of a single run is biased upwards; a share is not.
  */
 function quantileFrom(p: number, t: number, seen: number, rho: number): number {
   return t + (seen - p) / ((1 - rho) * p);

@@ -1,4 +1,4 @@
-// Owns one thread of the self-test: one replication of one check.
+// The worker thread of the self-test: runs one replication of one check.
 import { replicate } from './self-test.js';
 
 export default function run({

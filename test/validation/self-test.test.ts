@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Bug, Failure } from '../../src/schema/failure.js';
-import { type Check, judge, type Row } from '../../src/validation/check.js';
 import { contention } from '../../src/validation/contention.js';
+import { type Check, judge, type Row } from '../../src/validation/published-check.js';
 import { checks, replicate, selfTest } from '../../src/validation/self-test.js';
 
 describe('a row is held', () => {

@@ -90,7 +90,7 @@ export const getContract = route({
       limit: api.LOOK_BACK,
       contractId: contract.id,
     };
-    const last_transitions = store.rows(machine.slug, { ...query, kind: 'transition' }).slice(-api.TOLD);
+    const last_transitions = store.rows(machine.slug, { ...query, kind: 'transition' }).slice(-api.MOST_TRANSITIONS);
     await durability.ofRows(machine);
     return { ok: true, contract: { ...status, definition: contract.plan.definition, last_transitions } };
   },

@@ -43,8 +43,8 @@ export const showOpenApi = route({
   handle: (_parts, { server }) => server.swagger(),
 });
 
-export const tellCycle = route({
-  ...api.tellCycle,
+export const readClock = route({
+  ...api.readClock,
   ...common,
   tier: 'public',
   summary: 'Tells the running cycle and when the next one begins.',

@@ -1,20 +1,20 @@
-// Owns what a check is: a published result, a way to measure it, and when both agree. Leaves the systems measured to the checks.
+// A check of the self-test: a published result, a way to measure it, and the rule by which the two agree.
 //
 //   replication     1     2     3    ...    n            each a pure function of (seed, replication), on any core
 //   figures       [...] [...] [...]  ... [...]           one a row
 //                 mean and standard error s / sqrt(n)    held when |mean - expected| <= 3.3 sqrt(error^2 + published error^2)
 //
-// 3.3 standard errors: a right simulator fails one row in a thousand, for a seed not chosen to please. With few replications the
-// standard error is itself uncertain; Student's law then says how many of them are as rare.
+// With 3.3 standard errors a correct simulator fails one row in a thousand. With few replications the standard error is itself
+// uncertain: Student's distribution then gives the factor of the same probability.
 import { assert, unreachable } from '../schema/failure.js';
 
-/** What is published of one figure. */
+/** One published figure. */
 export interface Row {
   readonly name: string;
   readonly expected: number;
-  /** Standard error of the published figure, where it was itself measured; 0 for a closed form. */
+  /** Standard error of the published figure if it was itself measured; 0 for a closed form. */
   readonly error?: number | undefined;
-  /** 'equal' unless told otherwise; 'below': the mean must lie clearly under what is given. */
+  /** Default 'equal'. 'below': the mean must lie below `expected` by more than the tolerance. */
   readonly holds?: 'equal' | 'below' | undefined;
   readonly unit: string;
 }
@@ -25,13 +25,13 @@ export interface Check {
   /** Where the figures come from. */
   readonly source: string;
   readonly rows: readonly Row[];
-  /** One figure a row, in their order. Pure: nothing but the two numbers enters. `replication` counts from 0. */
+  /** One figure for each row, in order. Pure: the result depends on the two numbers only. `replication` counts from 0. */
   replicate(seed: number, replication: number): readonly number[];
 }
 
-export interface MeasuredRow extends Row {
+interface MeasuredRow extends Row {
   readonly mean: number;
-  /** Of the mean over the replications. */
+  /** Standard error of the mean over the replications. */
   readonly standardError: number;
   readonly held: boolean;
 }
@@ -47,7 +47,7 @@ export interface CheckResult {
 
 const WITHIN = 3.3;
 
-/** Brings replications, in any order, together. @param samples the figures of each, at least two */
+/** Combines replications, in any order. @param samples the figures of each replication; at least two */
 export function judge({ id, title, source, rows }: Check, samples: readonly (readonly number[])[]): CheckResult {
   const measured = rows.map((row, index) => {
     const { mean, standardError } = meanOf(samples.map((figures) => figures[index]!));
@@ -74,7 +74,7 @@ function holds(
 }
 
 /**
- * How many standard errors of n replications are as rare as 3.3 of very many: 3.3 from 100 on, 4.8 with 10.
+ * The number of standard errors allowed for n replications: 3.3 from 100 on, 4.8 for 10, always with the same probability.
  * Student's quantile by the expansion in 1 / (n - 1) of E. A. Cornish and R. A. Fisher (1938).
  */
 function errorsAllowed(n: number): number {
@@ -90,7 +90,7 @@ function errorsAllowed(n: number): number {
 
 function meanOf(values: readonly number[]): { mean: number; standardError: number } {
   const n = values.length;
-  assert(n >= 2, 'an error cannot be told from one replication');
+  assert(n >= 2, 'a standard error needs two replications');
   const mean = values.reduce((sum, value) => sum + value, 0) / n;
   const squares = values.reduce((sum, value) => sum + (value - mean) * (value - mean), 0);
   return { mean, standardError: Math.sqrt(squares / (n - 1) / n) };

@@ -1,8 +1,8 @@
-// The stream of a machine, followed: read, and taken up again where it broke off, with no message twice and none left out.
+// Reads the event stream of a machine, and resumes it after an interruption: every message exactly once.
 //
-//   12 transition, 12/0 rate_limited ✂   again behind 11:  12 transition (seen), 12/0 rate_limited, 13 …
+//   12 transition, 12/0 rate_limited ✂   resumed after 11:  12 transition (dropped), 12/0 rate_limited, 13 …
 //
-// A row can be several messages, and a stream may break between two of them: it is resumed one row earlier.
+// A row can be several messages, and a connection may break between two of them. So the stream is resumed one row earlier.
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { Static } from 'typebox';
 import { openStream } from '../api/events.js';
@@ -11,12 +11,12 @@ import { Failure } from '../schema/failure.js';
 import { Type } from '../schema/json-schema.js';
 import type { ApiClient } from './api-client.js';
 
-export interface FollowOptions {
-  /** The last row of the record that is known; 0 for none. */
+interface FollowOptions {
+  /** The last known row of the record; 0 for none. */
   readonly afterSeq: number;
   readonly signal: AbortSignal;
   readonly sleep: (ms: number) => Promise<void>;
-  /** Is called before the stream is opened again. */
+  /** Called before the stream is opened again. */
   readonly onPause: (waitMs: number, afterSeq: number) => void;
 }
 
@@ -26,7 +26,7 @@ export interface StreamMessage {
   readonly event: string;
   /** The CloudEvents envelope as it was sent. */
   readonly data: string;
-  /** The same, read; undefined if it is not one. */
+  /** The same, parsed; undefined if it is not an envelope. */
   readonly envelope: Envelope | undefined;
 }
 
@@ -49,12 +49,12 @@ const readEnvelope = reader(Envelope);
 const FIRST_WAIT_MS = 2_000;
 const LONGEST_WAIT_MS = 30_000;
 
-/** Far above any message, in characters. */
+/** Far above the length of any message, in characters. */
 const LONGEST_MESSAGE = 4 << 20;
 
 /**
- * Every message once, until the signal is aborted. The first connection has to succeed; later ones are tried again.
- * @throws Failure what the node refuses with, `node_unreachable` for the first connection, `answer_unreadable`
+ * Yields every message once, until the signal is aborted. Only later connections are retried, not the first one.
+ * @throws Failure the refusal of the node, `node_unreachable` for the first connection, `answer_unreadable`
  */
 export async function* follow(
   api: ApiClient,
@@ -82,7 +82,7 @@ export async function* follow(
       }
     } catch (error) {
       if (signal.aborted) return;
-      if (!hasConnected || !isAway(error)) throw error;
+      if (!hasConnected || !isTemporary(error)) throw error;
     }
     if (signal.aborted) return;
     const thisTimeMs = askedMs ?? waitMs;
@@ -92,10 +92,10 @@ export async function* follow(
   }
 }
 
-/** Whether a node that starts again would fail like this for a moment. */
-function isAway(error: unknown): boolean {
-  const away: readonly string[] = ['node_unreachable', 'node_draining', 'node_overloaded'];
-  return error instanceof Failure && away.includes(error.code);
+/** Whether a node that restarts fails like this for a short time. */
+function isTemporary(error: unknown): boolean {
+  const codes: readonly string[] = ['node_unreachable', 'node_draining', 'node_overloaded'];
+  return error instanceof Failure && codes.includes(error.code);
 }
 
 async function* messagesIn(
@@ -128,7 +128,7 @@ function tooLong(): Failure {
   });
 }
 
-/** Which messages were seen: all of the rows before the last one, and some of that one. */
+/** The messages seen so far: all of the rows before the last one, and some of the last. */
 class Seen {
   #seq: number;
   readonly #ofLast = new Set<string>();
@@ -137,12 +137,12 @@ class Seen {
     this.#seq = afterSeq;
   }
 
-  /** Where to resume so that nothing is left out. */
+  /** The row after which to resume so that nothing is missed. */
   get resumeAfter(): number {
     return this.#ofLast.size === 0 ? this.#seq : Math.max(0, this.#seq - 1);
   }
 
-  /** @param seq row of the message; not a number for one that has none */
+  /** @param seq row of the message; NaN without a row */
   isNew(seq: number, event: string, message: string): boolean {
     if (event === 'cycle' || !Number.isSafeInteger(seq)) return true;
     if (seq < this.#seq) return false;
