@@ -61,6 +61,8 @@ export class Access {
     const { authorization, cookie } = request.raw.headers;
     switch (auth) {
       case 'public':
+        // What anyone may do by themselves, a page of another site must not make their browser do: their address is limited for it.
+        if (changes) refuseOtherSites(request);
         return undefined;
       case 'public_or_owner':
         return this.#byKey(authorization, nowMs) ?? this.#bySession(request, cookie, changes, nowMs);
@@ -138,7 +140,7 @@ function refuseOtherSites(request: FastifyRequest): void {
   if (isOurs && (site === undefined || site === 'same-origin' || site === 'none')) return;
   throw new Failure('cross_site_refused', {
     what: 'The request was refused.',
-    why: 'It carries a session cookie and was made by a page of another site.',
+    why: 'A page of another site made the browser send it.',
     fix: 'Programs send their key as `Authorization: Bearer <key>` instead.',
   });
 }

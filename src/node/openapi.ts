@@ -43,16 +43,16 @@ export function errorsOf({ auth, method, path, shapes = {}, errors = [] }: Route
     ...(method === 'POST'
       ? (['invalid_json', 'unsupported_media_type', 'body_too_large', 'invalid_input'] as const)
       : []),
-    ...credentialErrors(auth),
+    ...credentialErrors(auth, method !== 'GET'),
     ...(touchesStore ? (['store_failed'] as const) : []),
   ];
   return [...new Set(codes)];
 }
 
-function credentialErrors(auth: Auth): readonly FailureCode[] {
+function credentialErrors(auth: Auth, changes: boolean): readonly FailureCode[] {
   switch (auth) {
     case 'public':
-      return [];
+      return changes ? ['cross_site_refused'] : [];
     case 'public_or_owner':
       return ['credential_invalid'];
     default:

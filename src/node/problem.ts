@@ -26,6 +26,7 @@ export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply
     .code(problem.status)
     .header('content-type', PROBLEM_TYPE)
     .header('cache-control', 'no-store')
+    .header('x-content-type-options', 'nosniff')
     .send(JSON.stringify(problem));
 }
 
@@ -178,6 +179,7 @@ export function answerUnrouted(
   response.writeHead(problem.status, {
     'content-type': PROBLEM_TYPE,
     'content-length': Buffer.byteLength(body),
+    'x-content-type-options': 'nosniff',
     ...(allow === undefined ? {} : { allow }),
   });
   response.end(method === 'HEAD' ? undefined : body);

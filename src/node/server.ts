@@ -163,11 +163,13 @@ function mount(app: FastifyInstance, parts: Parts, route: Route): void {
     config,
     schema: schemaOf(route),
     exposeHeadRoute: method === 'GET' && hasHead,
-    ...(auth === 'public' ? {} : { onRequest: identify(parts, route) }),
+    ...(auth === 'public' && !changesState(route) ? {} : { onRequest: identify(parts, route) }),
     // The others are written by JSON.stringify: what they answer is seldom asked for, and looks as it was made.
     ...(isHot ? {} : { serializerCompiler: () => JSON.stringify }),
     ...(takesStream ? { bodyLimit: parts.limits.eventsBytes } : {}),
     handler(request, reply) {
+      // Answers are for the caller alone, and what they say they are. A page that may be cached says so itself.
+      reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
       const answer = route.handle(parts, request as Asked<Shapes>, reply);
       if (!(answer instanceof Promise)) {
         count(reply);

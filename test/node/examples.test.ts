@@ -34,6 +34,10 @@ describe('the example of every route', () => {
       type: typeOf(route),
     });
     expect(response.status).toBe(route.example.status);
+    expect([response.headers.get('cache-control'), response.headers.get('x-content-type-options')]).toEqual([
+      route.domain === 'home' ? 'no-cache' : 'no-store',
+      'nosniff',
+    ]);
     const { type = 'application/json', schema } = route.answers[route.example.status] ?? {};
     if (type === 'text/event-stream') return response.body?.cancel();
     const text = await response.text();

@@ -11,10 +11,10 @@ beforeAll(async () => {
   node = await startRunning({
     limits: {
       bodyBytes: 1_000,
-      headersTimeoutMs: 200,
-      requestTimeoutMs: 400,
+      headersTimeoutMs: 1_000,
+      requestTimeoutMs: 2_000,
       connectionsCheckMs: 50,
-      idleTimeoutMs: 2_000,
+      idleTimeoutMs: 6_000,
     },
   });
   key = node.keyOf('owner');

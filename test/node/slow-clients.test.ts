@@ -18,11 +18,11 @@ let key: string;
 beforeAll(async () => {
   node = await startRunning({
     limits: {
-      headersTimeoutMs: 500,
-      requestTimeoutMs: 800,
+      headersTimeoutMs: 1_500,
+      requestTimeoutMs: 2_400,
       connectionsCheckMs: 50,
-      idleTimeoutMs: 700,
-      keepAliveTimeoutMs: 300,
+      idleTimeoutMs: 2_100,
+      keepAliveTimeoutMs: 900,
     },
   });
   key = node.keyOf('owner');

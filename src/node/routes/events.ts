@@ -89,7 +89,7 @@ export const countMany = route({
     const body = request.body as unknown as Readable;
     refuseAnnounced(request.headers['content-length'], limits.eventsBytes);
     try {
-      if (request.mediaType === 'application/json') await readArray(parts, body, bulk);
+      if (request.mediaType === 'application/json') await readArray(parts, body, bulk, machine.contracts.length);
       else await readLines(parts, body, bulk, machine.contracts.length);
     } finally {
       counts.admitted += bulk.admitted;
@@ -137,7 +137,10 @@ async function readLines({ limits, turns }: Parts, body: Readable, bulk: BulkCou
   cutter.end();
 }
 
-async function readArray({ limits }: Parts, body: Readable, bulk: BulkCount): Promise<void> {
+/** The shortest event, in bytes: an array is counted in the turns that its lines would take. */
+const SHORTEST_EVENT = '{"type":"a"}'.length;
+
+async function readArray({ limits, turns }: Parts, body: Readable, bulk: BulkCount, contracts: number): Promise<void> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of chunksOf(body)) {
@@ -146,7 +149,12 @@ async function readArray({ limits }: Parts, body: Readable, bulk: BulkCount): Pr
     chunks.push(chunk);
   }
   const events = parseArray(Buffer.concat(chunks).toString());
-  for (const [index, event] of events.entries()) bulk.value(event, index + 1);
+  const most = Math.ceil(TURN / SHORTEST_EVENT / Math.max(1, contracts));
+  for (let from = 0; from < events.length; from += most) {
+    await turns.of(() => {
+      for (const [index, event] of events.slice(from, from + most).entries()) bulk.value(event, from + index + 1);
+    });
+  }
 }
 
 /** The chunks of a body; one that breaks off is a failure of its sender. The connection outlives the last chunk taken. */

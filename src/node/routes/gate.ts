@@ -84,7 +84,6 @@ function answer(
   { policy, rateLimit, retryAfter }: RateLimitFields,
 ): unknown {
   const { id, state, count, threshold, remaining, retry_after_cycles } = decision;
-  reply.header('cache-control', 'no-store');
   if (policy !== undefined) reply.header('ratelimit-policy', policy).header('ratelimit', rateLimit);
   if (decision.admitted === 1) {
     return { ok: true, cycle, decision: 'admitted', id, state, count, threshold, remaining, retry_after_cycles };

@@ -150,7 +150,6 @@ function file(path: string, type: string, name: BundledFile, summary: string): R
       return reply
         .header('content-type', type)
         .header('content-security-policy', policy)
-        .header('x-content-type-options', 'nosniff')
         .header('referrer-policy', 'no-referrer')
         .header('cache-control', 'no-cache')
         .send(bundled(name));
