@@ -19,8 +19,9 @@ export interface Limits {
   readonly contractsPerOwner: number;
   /** Cycles of all windows of an owner's contracts together: each is 8 bytes, for as long as the contract is there. */
   readonly windowCyclesPerOwner: number;
-  /** Readers of event streams, all together. */
+  /** Readers of event streams, all together, and those of one owner, or of one address without a credential. */
   readonly readers: number;
+  readonly readersPerCaller: number;
   /** Bytes that wait for one reader; beyond that it gets the rest from the store, as fast as it reads. */
   readonly readerBytes: number;
   /** How often a quiet stream shows that it lives, in ms: well within the time after which proxies cut what does not move. */
@@ -55,6 +56,7 @@ export const defaultLimits: Limits = {
   contractsPerOwner: 10_000,
   windowCyclesPerOwner: 10_000_000,
   readers: 4_096,
+  readersPerCaller: 1_024,
   readerBytes: 256 << 10,
   heartbeatMs: 10 * SECOND,
   verifications: 16,

@@ -26,6 +26,8 @@ interface Reader {
   readonly machine: Machine;
   /** Undefined for anyone, on a public machine. */
   readonly caller: Caller | undefined;
+  /** What the readers of one caller are counted by. */
+  readonly source: string;
   /** The last row that was written to it. */
   seq: number;
   /** Whether it has caught up. */
@@ -39,7 +41,7 @@ export interface StreamsSources {
   readonly clock: Clock;
   readonly turns: Turns;
   readonly counts: Counts;
-  readonly limits: Pick<Limits, 'readers' | 'readerBytes'>;
+  readonly limits: Pick<Limits, 'readers' | 'readersPerCaller' | 'readerBytes'>;
   /** Whether a caller may still listen. */
   readonly holds: (caller: Caller) => boolean;
 }
@@ -53,6 +55,8 @@ const RETRY_MS = 2_000;
 export class Streams {
   readonly #sources: StreamsSources;
   readonly #byMachine = new Map<string, Set<Reader>>();
+  /** How many readers each owner has, and each address without a credential. */
+  readonly #bySource = new Map<string, number>();
   #size = 0;
 
   constructor(sources: StreamsSources) {
@@ -66,13 +70,24 @@ export class Streams {
 
   /**
    * Turns a response into a stream.
+   * @param address of the reader, by which it is counted if it has no credential
    * @param afterSeq the last row that the reader has seen; undefined to begin with what happens from now on
-   * @throws Failure `node_overloaded`
+   * @throws Failure `node_overloaded`, `too_many_requests` for one caller
    */
-  open(response: ServerResponse, machine: Machine, caller: Caller | undefined, afterSeq: number | undefined): void {
-    if (this.#size >= this.#sources.limits.readers) throw tooManyReaders();
+  open(
+    response: ServerResponse,
+    machine: Machine,
+    { caller, address }: { readonly caller: Caller | undefined; readonly address: string },
+    afterSeq: number | undefined,
+  ): void {
+    const { readers: most, readersPerCaller } = this.#sources.limits;
+    const source = caller === undefined ? `address ${address}` : `owner ${caller.owner}`;
+    const ofSource = this.#bySource.get(source) ?? 0;
+    if (ofSource >= readersPerCaller) throw tooManyOfCaller(readersPerCaller);
+    if (this.#size >= most) throw tooManyReaders();
+    this.#bySource.set(source, ofSource + 1);
     const seq = Math.min(afterSeq ?? machine.durableSeq, machine.durableSeq);
-    const reader: Reader = { response, machine, caller, seq, isLive: false, isFresh: true };
+    const reader: Reader = { response, machine, caller, source, seq, isLive: false, isFresh: true };
     const readers = this.#byMachine.get(machine.slug) ?? new Set();
     this.#byMachine.set(machine.slug, readers.add(reader));
     this.#size += 1;
@@ -153,16 +168,28 @@ export class Streams {
   }
 
   #forget(reader: Reader): void {
-    const { slug } = reader.machine;
+    const { machine, source } = reader;
+    const { slug } = machine;
     const readers = this.#byMachine.get(slug);
     if (readers === undefined || !readers.delete(reader)) return;
     this.#size -= 1;
+    const left = this.#bySource.get(source)! - 1;
+    if (left === 0) this.#bySource.delete(source);
+    else this.#bySource.set(source, left);
     if (readers.size === 0) this.#byMachine.delete(slug);
   }
 
   *#all(): Generator<Reader> {
     for (const readers of [...this.#byMachine.values()]) yield* [...readers];
   }
+}
+
+function tooManyOfCaller(most: number): Failure {
+  return new Failure('too_many_requests', {
+    what: 'The stream was not opened.',
+    why: `An owner, and an address without a credential, may listen to ${most} streams at a time.`,
+    fix: 'Close streams that are not needed.',
+  });
 }
 
 function tooManyReaders(): Failure {

@@ -142,6 +142,24 @@ describe('a stream', () => {
     expect(statuses).toEqual([...Array(20).fill(200), ...Array(5).fill(503)]);
   });
 
+  it('is not opened for more readers of one caller than it may have, and an owner is served beside strangers', async () => {
+    const shared = await startRunning({ limits: { readers: 8, readersPerCaller: 4 } });
+    const owner = shared.keyOf('owner');
+    await shared.ask('POST', '/api/chain/state-machines', { key: owner, body: { slug: 'shared', is_public: true } });
+    const open = (ask = {}) => Listening.to(shared, '/api/chain/shared/stream', ask);
+    const strangers = await Promise.all(Array.from({ length: 6 }, () => open()));
+    const owners = await Promise.all(Array.from({ length: 4 }, () => open({ key: owner })));
+    const refused = await shared.ask('GET', '/api/chain/shared/stream');
+    strangers.find(({ status }) => status === 200)?.close();
+    while (figureIn(await metricsOf(shared.url), 'weir_stream_readers') === 8);
+    const next = await open();
+    for (const listening of [...strangers, ...owners, next]) listening.close();
+    await shared.close();
+    expect(strangers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 429, 429]);
+    expect(owners.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect([refused.body.code, next.status]).toEqual(['too_many_requests', 200]);
+  });
+
   it('shows that it lives where cycles are long', async () => {
     const slow = await startRunning({ cycleMs: 3_600_000, limits: { heartbeatMs: 20 } });
     const owner = slow.keyOf('owner');

@@ -7,6 +7,7 @@ import { Failure } from '../../schema/failure.js';
 import { LineCutter } from '../../traffic/log/lines.js';
 import { BulkCount } from '../bulk.js';
 import { countEvents, type Decision, decisionOf, type Listener, listenersOf, whyNotAt } from '../decision.js';
+import { networkOf } from '../mint-limit.js';
 import type { Parts } from '../parts.js';
 import { failureFrom } from '../problem.js';
 import { route } from '../route.js';
@@ -222,14 +223,14 @@ export const openStream = route({
   domain: 'events',
   summary:
     'Streams what happens on a machine as server-sent events: transition, rate_limited, rate_restored, cycle; each a CloudEvents envelope.',
-  errors: ['machine_not_found', 'invalid_input', 'node_overloaded'],
+  errors: ['machine_not_found', 'invalid_input', 'too_many_requests', 'node_overloaded'],
   example: { params: { slug: 'edge-gateway' }, query: { last_event_id: '0' }, status: 200 },
   hasHead: false,
-  handle({ ownership, streams }, { params, query, headers, caller }, reply) {
+  handle({ ownership, streams }, { params, query, headers, caller, ip }, reply) {
     const machine = ownership.visible(params.slug, caller);
     const lastEventId = headers['last-event-id'] ?? query.last_event_id;
     const afterSeq = lastEventId === undefined || lastEventId === '' ? undefined : seqOf(String(lastEventId));
-    streams.open(reply.raw, machine, caller, afterSeq);
+    streams.open(reply.raw, machine, { caller, address: networkOf(ip) }, afterSeq);
     reply.hijack();
   },
 });
