@@ -55,6 +55,8 @@ beforeAll(async () => {
   chmodSync(join(bin, 'weir'), 0o755);
   mkdirSync(join(folder, 'node_modules/@weir'), { recursive: true });
   symlinkSync(root, join(folder, 'node_modules/@weir/cli'));
+  // Whoever writes operators on the rows of a run has RxJS of their own.
+  symlinkSync(join(root, 'node_modules/rxjs'), join(folder, 'node_modules/rxjs'));
   symlinkSync(join(root, 'scenarios'), join(folder, 'scenarios'));
   for (const [name, text] of Object.entries(logs)) writeFileSync(join(folder, name), text);
   port = await freePort();
