@@ -136,7 +136,12 @@ const minute = (n: number) => `2026-03-01T10:${String(n).padStart(2, '0')}:00Z`;
 const logs: Record<string, string> = {
   'access.log': Array.from(
     { length: 150 },
-    (_, n) => `10.0.0.${n % 3} - - [01/Mar/2026:10:00:0${n % 10} +0000] "GET /${n} HTTP/1.1" 200 12 "-" "-"\n`,
+    (_, n) =>
+      `10.0.0.${n % 3} - - [01/Mar/2026:10:00:0${n % 10} +0000] "${n % 5 === 0 ? 'POST' : 'GET'} /${n} HTTP/1.1" 200 12 "-" "-" "203.0.113.${n % 7}"\n`,
+  ).join(''),
+  'own.log': Array.from(
+    { length: 20 },
+    (_, n) => `10.0.0.${n % 3} example.org [2026-03-01T10:00:${10 + n}+00:00] "GET /${n} HTTP/1.1" 200\n`,
   ).join(''),
   'calls.csv': `TIMESTAMP,tokens\n${Array.from({ length: 20 }, (_, n) => `${minute(n)},${n}\n`).join('')}`,
   'visits.tsv': `host\ttime\n${Array.from({ length: 20 }, (_, n) => `h${n % 2}\t${807256800 + n}\n`).join('')}`,
