@@ -1,4 +1,5 @@
 // `weir simulate`: scenarios in virtual time, one after the other, each with its report.
+import { join } from 'node:path';
 import type { Argv } from 'yargs';
 import type { WrittenReport } from '../report/folder.js';
 import type { Reported } from '../report/reported.js';
@@ -47,11 +48,13 @@ export const options = (yargs: Argv) =>
       requiresArg: true,
       describe: 'threads for replications (default: one for each core)',
     })
-    .option('trace', {
+    .option('inspect', {
       type: 'string',
-      requiresArg: true,
-      describe: 'write every message between actors to this file (NDJSON), and a diagram of a short run beside it',
+      describe:
+        'write every message between actors, and a sequence diagram: trace.ndjson and trace.mmd in the report folder, or the .ndjson file named',
     })
+    // The former name of --inspect FILE.
+    .option('trace', { type: 'string', requiresArg: true, hidden: true })
     .option('until', {
       type: 'string',
       requiresArg: true,
@@ -64,10 +67,7 @@ export const options = (yargs: Argv) =>
     .example('$0 simulate scenarios/burst.yaml', 'one scenario, with its report')
     .example('$0 simulate scenarios/*.yaml', 'all of them, in one table')
     .example('$0 simulate scenarios/day.yaml --replications 20', 'with 95 % intervals')
-    .example(
-      '$0 simulate scenarios/herd.yaml --until 160 --trace messages.ndjson',
-      'what the actors say to each other',
-    );
+    .example('$0 simulate scenarios/herd.yaml --until 160 --inspect', 'what the actors send each other');
 
 type Given = GivenTo<typeof options>;
 
@@ -83,9 +83,10 @@ export async function run(given: Given): Promise<void> {
     if (signal.aborted) break;
     const place = { scenario: placeOf(scenario, scenarios), id: String(given.seed ?? scenario.seed) };
     const folder = await folderFor(given, { ...place, ofSeveral: scenarios.length > 1 });
-    const run = { ...(await runOne(path, scenario, given, signal)), command: commandFor(path, given) };
+    const tracer = tracerFor(given, folder?.path);
+    const run = { ...(await runOne(path, scenario, given, signal, tracer)), command: commandFor(path, given) };
     runs.push(run);
-    reports.push(await folder?.write(run));
+    reports.push(await folder?.write(run, tracer?.files));
   }
   release();
   printFindings(runs, reports, given);
@@ -107,11 +108,24 @@ function placeOf(
   return number > 1 ? `${scenario.name}-${number}` : scenario.name;
 }
 
-function checkArguments({ scenario, trace, replications, threads, until, seed, top }: Given): void {
+/** The file of the trace, if one is asked for: the one that is named, else one in the folder of the report. */
+function tracerFor({ inspect, trace }: Given, folder: string | undefined): TraceFile | undefined {
+  const path = trace ?? (inspect === '' && folder !== undefined ? join(folder, 'trace.ndjson') : inspect);
+  return path === undefined ? undefined : new TraceFile(path);
+}
+
+function checkArguments(given: Given): void {
+  const { scenario, inspect, trace = inspect, report, replications, threads, until, seed, top } = given;
   const refuse = (what: string, fix: string) => {
     throw new Failure('wrong_usage', { what, fix });
   };
-  if (trace !== undefined && scenario.length > 1) refuse('--trace takes one scenario at a time.', 'Name one scenario.');
+  if (trace && scenario.length > 1)
+    refuse('A trace in a file of its own takes one scenario at a time.', 'Name one scenario, or no file.');
+  // `--inspect day.yaml` would otherwise write the trace over a scenario.
+  if (inspect && !/\.(ndjson|jsonl)$/.test(inspect))
+    refuse(`--inspect takes a file whose name ends with .ndjson, and not "${inspect}".`, 'Put --inspect at the end.');
+  if (trace === '' && !report)
+    refuse('--inspect writes into the report folder, and --no-report leaves it out.', 'Say --inspect trace.ndjson.');
   if (replications !== undefined && !(Number.isInteger(replications) && replications >= 2 && replications <= 100_000)) {
     refuse('--replications takes a whole number from 2 to 100000.', 'For example --replications 20.');
   }
@@ -123,9 +137,14 @@ function checkArguments({ scenario, trace, replications, threads, until, seed, t
   checkTop(top);
 }
 
-async function runOne(path: string, scenario: LoadedScenario, given: Given, signal: AbortSignal): Promise<Run> {
+async function runOne(
+  path: string,
+  scenario: LoadedScenario,
+  given: Given,
+  signal: AbortSignal,
+  tracer: TraceFile | undefined,
+): Promise<Run> {
   const progress = new Progress(scenario.name);
-  const tracer = given.trace === undefined ? undefined : new TraceFile(given.trace);
   let states: (() => ActorState[]) | undefined;
   const run = await simulate(scenario, {
     signal,
@@ -170,7 +189,7 @@ async function replicated(path: string, run: Run, given: Given, signal: AbortSig
   };
 }
 
-/** Actors that are shown one by one; more are told by number. */
+/** Actors that are shown one by one; of more only the number is shown. */
 const MOST_ACTORS = 40;
 
 function actorTable(states: readonly ActorState[]): string {

@@ -11,7 +11,7 @@ import { planContract } from '../limiter/validate.js';
 import type { FindOperator } from '../operator/operator.js';
 import { findStandardOperator } from '../operator/registry.js';
 import type { AuditRow } from '../record/row.js';
-import { canonicalJson, sha256Hex } from '../schema/canonical.js';
+import { digestOf, sha256Hex } from '../schema/canonical.js';
 import { nearest } from '../schema/did-you-mean.js';
 import { assert, Failure } from '../schema/failure.js';
 import type { Store } from '../store/store.js';
@@ -50,6 +50,12 @@ export interface Move {
   readonly holdCycles?: number;
 }
 
+/** The plan of all contracts whose definitions are equal, with the digest that goes into their rows. */
+interface SharedPlan {
+  readonly plan: Plan;
+  readonly digest: string;
+}
+
 export class Host {
   readonly machines = new Map<string, Machine>();
   readonly contracts = new Map<string, Contract>();
@@ -58,7 +64,8 @@ export class Host {
   readonly findOperator: FindOperator;
   readonly #clock: Clock;
   readonly #parts: HostParts;
-  readonly #plans = new WeakMap<object, Plan>();
+  /** By the JSON text of its definition, which keeps the order of its states. */
+  readonly #plans = new Map<string, SharedPlan>();
 
   constructor({
     clock,
@@ -98,9 +105,13 @@ export class Host {
     return this.createPlanned(slug, planContract(definition, this.findOperator), templateId);
   }
 
-  /** As `createContract`, for a definition that was made ready before: many contracts of one plan share it. */
-  createPlanned(slug: string, plan: Plan, templateId?: string): Contract {
+  /**
+   * As `createContract`, for a plan that was made with the operators of this host. Contracts of equal definitions share one plan, the first
+   * one, and with it one machine.
+   */
+  createPlanned(slug: string, planned: Plan, templateId?: string): Contract {
     const machine = this.machine(slug);
+    const { plan, digest } = this.#shared(planned);
     const cycle = this.#reached();
     const id = sha256Hex(`${slug}/${machine.head.seq + 1}`).slice(0, 16);
     const image = {
@@ -118,7 +129,7 @@ export class Host {
       kind: 'contract_created',
       contract_id: id,
       to: contract.state,
-      definition_digest: sha256Hex(canonicalJson(plan.definition)),
+      definition_digest: digest,
       cause: 'manual',
       emitted: [],
     });
@@ -175,7 +186,7 @@ export class Host {
   }
 
   /**
-   * Moves a contract to another state, whatever its counts are.
+   * Moves a contract to another state, regardless of its counts.
    * @returns the row of the transition
    * @throws Failure `no_transition`, `condition_failed`, `compute_failed`, `prove_failed`, `verify_failed`
    */
@@ -225,6 +236,8 @@ export class Host {
   /** Brings back to life what the store holds; the cycles that went by in between pass one by one in effect. */
   #revive(holdClock: (newestCycle: number) => void = () => {}): void {
     let newest = 0;
+    // A store gives contracts of one definition the same object.
+    const plans = new Map<ContractDefinition, Plan>();
     for (const { machine: image, contracts, head, last } of this.#parts.store.machines()) {
       const machine = new Machine(image, head, last);
       newest = Math.max(newest, last?.cycle ?? 0);
@@ -232,7 +245,12 @@ export class Host {
       for (const { image: made, state } of contracts) {
         const cycle = state.windows[0]?.cycle ?? made.createdCycle;
         newest = Math.max(newest, cycle);
-        this.#adopt(new Contract(made, this.#planOf(made.definition), machine, cycle, this.#parts, state));
+        let plan = plans.get(made.definition);
+        if (plan === undefined) {
+          plan = this.#shared(planContract(made.definition, this.findOperator)).plan;
+          plans.set(made.definition, plan);
+        }
+        this.#adopt(new Contract(made, plan, machine, cycle, this.#parts, state));
       }
     }
     holdClock(newest);
@@ -240,13 +258,14 @@ export class Host {
     this.commit();
   }
 
-  /** Contracts of one definition share its plan. */
-  #planOf(definition: ContractDefinition): Plan {
-    const known = this.#plans.get(definition);
-    if (known !== undefined) return known;
-    const plan = planContract(definition, this.findOperator);
-    this.#plans.set(definition, plan);
-    return plan;
+  #shared(plan: Plan): SharedPlan {
+    const text = JSON.stringify(plan.definition);
+    let shared = this.#plans.get(text);
+    if (shared === undefined) {
+      shared = { plan, digest: digestOf(plan.definition) };
+      this.#plans.set(text, shared);
+    }
+    return shared;
   }
 
   #adopt(contract: Contract): void {

@@ -27,8 +27,11 @@ export interface FolderOptions {
 export interface ReportFolder {
   /** Absolute. */
   readonly path: string;
-  /** Writes every file of the report. Files of an earlier report are replaced. */
-  write(reported: Reported): Promise<WrittenReport>;
+  /**
+   * Writes every file of the report. Files of an earlier report are replaced.
+   * @param written files that are written already; those in the folder belong to the report
+   */
+  write(reported: Reported, written?: readonly string[]): Promise<WrittenReport>;
   /** Removes the folders that were made for it and are still empty: after a run that failed. */
   discard(): Promise<void>;
 }
@@ -52,7 +55,7 @@ export async function openReportFolder({ out, scenario, run, base = '.' }: Folde
   });
   return {
     path,
-    write: (reported) => place(path, () => write(path, reported)),
+    write: (reported, written = []) => place(path, () => write(path, reported, written)),
     discard: () => removeEmpty(join(path, 'charts'), made),
   };
 }
@@ -86,11 +89,17 @@ export function safeName(name: string): string {
   return /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i.test(cut) ? `${cut}-` : cut;
 }
 
-const notInEveryReport = ['predicted.ndjson', 'series.json', ...chartIds.map((id) => join('charts', `${id}.png`))];
+const traces = ['trace.ndjson', 'trace.mmd'];
+const notInEveryReport = [
+  'predicted.ndjson',
+  'series.json',
+  ...traces,
+  ...chartIds.map((id) => join('charts', `${id}.png`)),
+];
 
-async function write(path: string, reported: Reported): Promise<WrittenReport> {
+async function write(path: string, reported: Reported, written: readonly string[]): Promise<WrittenReport> {
   const { outcome, timeline, totals, predicted, series, command } = reported;
-  const files: string[] = [];
+  const files = written.map((file) => resolve(file)).filter((file) => dirname(file) === path);
   const put = async (name: string, content: string | Uint8Array) => {
     await writeFile(join(path, name), content);
     files.push(join(path, name));

@@ -1,5 +1,6 @@
 // From a scenario file, text or object to a scenario that can run: read, checked, texts turned into numbers, defaults filled in.
-import { basename, dirname, extname } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { basename, dirname, extname, resolve } from 'node:path';
 import { planClients } from '../actor/client/client-plan.js';
 import { clientFaults } from '../actor/client/schema.js';
 import type { Plan } from '../limiter/plan.js';
@@ -129,7 +130,7 @@ function plan(
   cycleMs = scenario.cycle_ms ?? CYCLE_MS,
 ): LoadedScenario {
   const time = (value: number | string, place: string, least = 0) => parseTime(value, cycleMs, place, least);
-  const limiter = planLimiter(scenario, cycleMs, findOperator);
+  const limiter = planLimiter(scenario, path, cycleMs, findOperator);
   const within = limiter.aggregates.reduce((longest, aggregate) => Math.max(longest, aggregate.within), 1);
   const duration = scenario.duration === undefined ? undefined : time(scenario.duration, '/duration', 1);
   const contracts = typeof scenario.contracts === 'object' ? scenario.contracts : { count: scenario.contracts ?? 1 };
@@ -175,7 +176,12 @@ function plan(
   return loaded;
 }
 
-function planLimiter({ limiter = {} }: PlannedScenario, cycleMs: number, findOperator: FindOperator | undefined): Plan {
+function planLimiter(
+  { limiter = {} }: PlannedScenario,
+  path: string,
+  cycleMs: number,
+  findOperator: FindOperator | undefined,
+): Plan {
   const { definition, threshold, within } = limiter;
   if (definition === undefined) {
     const cycles = within === undefined ? undefined : parseTime(within, cycleMs, '/limiter/within', 1);
@@ -192,7 +198,18 @@ function planLimiter({ limiter = {} }: PlannedScenario, cycleMs: number, findOpe
   if (threshold !== undefined || within !== undefined) {
     throw refused([{ path: '/limiter/definition', message: 'cannot be combined with threshold or within' }]);
   }
-  return placed('/limiter/definition', () => planContract(definition, findOperator));
+  const written = typeof definition === 'string' ? readDefinition(definition, path) : definition;
+  return placed('/limiter/definition', () => planContract(written, findOperator));
+}
+
+/** @param path of the scenario: the file of the definition is named from its folder */
+function readDefinition(file: string, path: string): unknown {
+  try {
+    return readDocument(readFileSync(resolve(dirname(path), file), 'utf8'), file).value;
+  } catch (error) {
+    const why = error instanceof Failure ? error.why : (error as Error).message;
+    throw refused([{ path: '/limiter/definition', message: `${file} cannot be read: ${why?.replace(/\.$/, '')}` }]);
+  }
 }
 
 function placed<T>(place: string, body: () => T): T {

@@ -25,7 +25,16 @@ const Limiter = Type.Object(
       }),
     ),
     within: Type.Optional(timeField('Length of the rolling window. Default: 60 cycles.')),
-    definition: Type.Optional(ContractDefinition),
+    definition: Type.Optional(
+      Type.Union([
+        ContractDefinition,
+        Type.String({
+          minLength: 1,
+          maxLength: 4096,
+          description: 'A JSON or YAML file of a contract definition, from the folder of the scenario.',
+        }),
+      ]),
+    ),
   },
   { ...strict, description: 'The limiter: the template with its parameters, or a whole contract definition.' },
 );

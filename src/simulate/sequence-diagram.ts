@@ -1,11 +1,11 @@
-// Owns the picture of a trace: a Mermaid sequence diagram of a short run. Leaves the messages to trace.ts.
+// The picture of a trace: a Mermaid sequence diagram.
 import type { TracedMessage } from './trace.js';
 
-/** Messages beyond this are left out of a diagram: nobody reads a longer one. */
+/** How many messages a diagram shows: nobody reads a longer one. */
 export const MOST_DRAWN = 200;
 
-/** A Mermaid sequence diagram of a short run. */
-export function sequenceDiagram(messages: readonly TracedMessage[]): string {
+/** @param total how many messages the run had: a comment says how many of them are not shown */
+export function sequenceDiagram(messages: readonly TracedMessage[], total = messages.length): string {
   const names = new Map<string, string>();
   const idOf = (name: string) => {
     const known = names.get(name);
@@ -26,7 +26,7 @@ export function sequenceDiagram(messages: readonly TracedMessage[]): string {
     return [`  Note over ${from}: cycle ${cycle}`, line];
   });
   const participants = [...names].map(([name, id]) => `  participant ${id} as ${plain(name)}`);
-  const left = messages.length > drawn.length ? [`  %% and ${messages.length - drawn.length} more messages`] : [];
+  const left = total > drawn.length ? [`  %% and ${total - drawn.length} more messages`] : [];
   return `${['sequenceDiagram', ...participants, ...lines, ...left].join('\n')}\n`;
 }
 

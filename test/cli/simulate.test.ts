@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Compile } from 'typebox/compile';
 import { describe, expect, it } from 'vitest';
+import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { Outcome } from '../../src/outcome/schema.js';
 import type { Series } from '../../src/outcome/series.js';
 import { begin, temporaryFolder, weir } from './command-line.js';
@@ -70,7 +71,10 @@ describe('weir simulate', () => {
     ['no threads', [good, '--replications', '2', '--threads', '0'], ['--threads takes a whole number']],
     ['one replication', [good, '--replications', '1'], ['--replications takes a whole number from 2']],
     ['a cycle before the first', [good, '--until', '-1'], ['--until takes a cycle']],
-    ['a trace into nowhere', [good, '--trace', join(folder, 'no', 'trace.ndjson')], ['cannot be written']],
+    ['a trace into nowhere', [good, '--inspect', join(folder, 'no', 'trace.ndjson')], ['cannot be written']],
+    ['a trace over a scenario', [good, '--inspect', good], ['Put --inspect at the end.']],
+    ['a trace into a report that is not written', [good, '--inspect'], ['Say --inspect trace.ndjson.']],
+    ['one trace of two scenarios', [good, good, '--inspect', 'trace.ndjson'], ['one scenario at a time']],
   ])('refuses %s in words, with exit code 2', async (_, args, words) => {
     const { code, out, err } = await weir(['simulate', ...args, '--no-report']);
     expect([code, out, err.includes('    at ')]).toEqual([2, '', false]);
@@ -170,27 +174,63 @@ describe('weir simulate', () => {
     expect(series[0]!.band).toMatchObject({ runs: 3, stretch_cycles: 1 });
   });
 
-  it('stops at a cycle, and shows what every actor is doing; traces every message', async () => {
-    const trace = join(folder, 'trace.ndjson');
-    const scenario = file('short.yaml', `${body}clients: [{ kind: obedient, name: phone }]\n`);
-    const { code, out } = await weir(['simulate', scenario, '--until', '4', '--trace', trace, '--no-report']);
-    expect(code).toBe(0);
-    expect(out).toMatch(/contract all\s+limiting, count 5/);
-    expect(out).toMatch(/phone\/0\s+pausing\s+job/);
-    const messages = readFileSync(trace, 'utf8')
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as object);
-    expect(messages[0]).toEqual({
-      cycle: 0,
-      ms: 388.5,
-      from: 'arrivals',
-      to: 'phone/0',
-      event: 'job',
-      before: 'idle',
-      after: 'asking',
-    });
-    expect(readFileSync(join(folder, 'trace.mmd'), 'utf8')).toMatch(/^sequenceDiagram\n/);
+  it.each(['inspect', 'trace'])(
+    'stops at a cycle, and shows every actor; --%s FILE has every message',
+    async (name) => {
+      const trace = join(folder, 'trace.ndjson');
+      const scenario = file('short.yaml', `${body}clients: [{ kind: obedient, name: phone }]\n`);
+      const { code, out } = await weir(['simulate', scenario, '--until', '4', `--${name}`, trace, '--no-report']);
+      expect(code).toBe(0);
+      expect(out).toMatch(/contract all\s+limiting, count 5/);
+      expect(out).toMatch(/phone\/0\s+pausing\s+job/);
+      const messages = readFileSync(trace, 'utf8')
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as object);
+      expect(messages[0]).toEqual({
+        cycle: 0,
+        ms: 388.5,
+        from: 'arrivals',
+        to: 'phone/0',
+        event: 'job',
+        before: 'idle',
+        after: 'asking',
+      });
+      expect(readFileSync(join(folder, 'trace.mmd'), 'utf8')).toMatch(/^sequenceDiagram\n/);
+    },
+  );
+
+  it('--inspect shows a state of a definition of its own, in the report; the next report has no trace left over', async () => {
+    const definition = rateLimiter({ threshold: 2, within: 10 });
+    const [trip, restore] = definition.transitions;
+    const lifted = { ...restore!.trigger, condition: 'count == 0' };
+    file(
+      'probation.json',
+      JSON.stringify({
+        ...definition,
+        states: { ...definition.states, probation: { admits: true } },
+        transitions: [
+          trip,
+          { ...restore, to: 'probation' },
+          { ...trip, from: 'probation' },
+          { ...restore, from: 'probation', trigger: lifted, post_actions: [{ emit: 'lifted' }] },
+        ],
+      }),
+    );
+    const own = body.replace(/limiter: .*/, 'limiter: { definition: probation.json }').replace('20', '3');
+    const out = join(folder, 'inspected');
+    const simulated = ['simulate', file('probation.yaml', own), '--out', out];
+    expect(await weir([...simulated, '--inspect'])).toMatchObject({ code: 0, err: '' });
+    const drawn = readFileSync(join(out, 'trace.mmd'), 'utf8');
+    expect(drawn.match(/aggregate: \w+/g)).toEqual([
+      'aggregate: limiting',
+      'aggregate: probation',
+      'aggregate: allowing',
+    ]);
+    expect(readFileSync(join(out, 'trace.ndjson'), 'utf8')).toContain('"before":"limiting","after":"probation"');
+    expect(readFileSync(join(out, 'index.html'), 'utf8')).toContain('href="trace.mmd"');
+    await weir(simulated);
+    expect(readdirSync(out).filter((name) => name.startsWith('trace'))).toEqual([]);
   });
 
   it.each(['SIGINT', 'SIGTERM'] as const)('%s leaves what was done so far, marked, and says where', async (signal) => {

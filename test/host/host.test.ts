@@ -86,6 +86,15 @@ describe('the main path: events in, decisions out, transitions recorded and veri
     expect([idle!.state, busy!.state, clock.cycle()]).toEqual(['allowing', 'allowing', 10]);
   });
 
+  it('contracts of equal definitions share one plan, also after a restart', () => {
+    const { host, store } = newHost();
+    host.createMachine({ slug: 'm' });
+    const made = [5, 5, 6].map((threshold) => host.createContract('m', rateLimiter({ threshold })));
+    const revived = [...newHost(0, store).host.contracts.values()];
+    for (const contracts of [made, revived])
+      expect(contracts.map(({ plan }) => plan === contracts[0]!.plan)).toEqual([true, true, false]);
+  });
+
   it('a definition that fires on silence is first evaluated in the cycle after its creation', () => {
     const { clock, host, seen } = newHost(7);
     host.createMachine({ slug: 'm' });
@@ -260,7 +269,7 @@ describe('when something breaks', () => {
   it('an actor that throws is reported with its contract, and the others go on', () => {
     const { host, seen } = newHost();
     host.createMachine({ slug: 'm' });
-    const [broken, whole] = [0, 1].map(() => host.createContract('m', rateLimiter({ threshold: 1, within: 10 })));
+    const [broken, whole] = [10, 11].map((within) => host.createContract('m', rateLimiter({ threshold: 1, within })));
     Object.defineProperty(broken!.plan.states[0]!.transitions[0]!.trigger!, 'counts', {
       get: () => {
         throw new Error('broken guard');

@@ -49,6 +49,8 @@ describe('what does not fit is refused with its place, what is allowed, and the 
       '(/limiter/definition/transitions)',
       'is required',
     ],
+    ['limiter: { definition: none.json }', '(/limiter/definition)', /^none\.json cannot be read: ENOENT/],
+    ['limiter: { definition: 3 }', '(/limiter/definition)', 'must be an object or a string'],
     ['name: A B', '(/name)', /^must match/],
     ['contracts: 0', '(/contracts)', 'must be >= 1'],
     ['contracts: many', '(/contracts)', 'must be a number or an object'],
