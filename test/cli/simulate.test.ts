@@ -70,7 +70,7 @@ describe('weir simulate', () => {
     ['two places for one report', [good, '--out', 'a', '--out', 'b'], ['--out was given more than once']],
     ['no threads', [good, '--replications', '2', '--threads', '0'], ['--threads takes a whole number']],
     ['one replication', [good, '--replications', '1'], ['--replications takes a whole number from 2']],
-    ['a cycle before the first', [good, '--until', '-1'], ['--until takes a cycle']],
+    ['a cycle before the first', [good, '--until', '-1'], ['--until takes a duration']],
     ['a trace into nowhere', [good, '--inspect', join(folder, 'no', 'trace.ndjson')], ['cannot be written']],
     ['a trace over a scenario', [good, '--inspect', good], ['Put --inspect at the end.']],
     ['a trace into a report that is not written', [good, '--inspect'], ['Say --inspect trace.ndjson.']],
