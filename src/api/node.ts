@@ -96,3 +96,32 @@ export const readClock = {
     },
   },
 } as const satisfies Endpoint;
+
+const Bound = Type.Object({
+  most: Type.Integer({ description: 'The bound.' }),
+  used: Type.Optional(Type.Integer({ description: 'What the caller uses of it; absent without a credential.' })),
+});
+
+export const listLimits = {
+  method: 'GET',
+  path: '/api/limits',
+  answers: {
+    200: {
+      description: 'Every bound of the node, and what the caller uses of those that are counted by owner.',
+      schema: Type.Object({
+        ok: Ok,
+        machines: Bound,
+        contracts: Bound,
+        window_cycles: Bound,
+        streams: Bound,
+        mint: Type.Object(
+          { threshold: Type.Integer(), within: Type.Integer() },
+          { description: 'Keys of an address.' },
+        ),
+        node: Type.Record(Type.String(), Type.Integer(), {
+          description: 'Of the node as a whole, and of single requests: bytes, ms, numbers, as the name says.',
+        }),
+      }),
+    },
+  },
+} as const satisfies Endpoint;

@@ -1,6 +1,7 @@
 // Which machines belong to an owner, and which a caller may see.
 import type { Contract, Machine } from '../host/contract.js';
 import type { Host } from '../host/host.js';
+import { windowCycles } from '../limiter/plan.js';
 import { assert, Failure } from '../schema/failure.js';
 import type { Caller } from './access.js';
 
@@ -24,6 +25,14 @@ export class Ownership {
 
   machinesOf(owner: string): readonly Machine[] {
     return this.#byOwner.get(owner) ?? [];
+  }
+
+  /** What an owner has: machines, contracts, and the cycles of all their windows together. */
+  usageOf(owner: string) {
+    const machines = this.machinesOf(owner);
+    const contracts = machines.flatMap((machine) => machine.contracts);
+    const windows = contracts.reduce((sum, { plan }) => sum + windowCycles(plan), 0);
+    return { machines: machines.length, contracts: contracts.length, windowCycles: windows };
   }
 
   /**

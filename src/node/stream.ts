@@ -68,6 +68,11 @@ export class Streams {
     return this.#size;
   }
 
+  /** How many streams an owner listens to. */
+  ofOwner(owner: string): number {
+    return this.#bySource.get(`owner ${owner}`) ?? 0;
+  }
+
   /**
    * Turns a response into a stream.
    * @param address of the reader, by which it is counted if it has no credential

@@ -1,13 +1,13 @@
 // Routes of contracts and their templates: creating from a definition or from the template, listing, looking at one, moving one.
 import * as api from '../../api/contracts.js';
-import type { Contract, Machine } from '../../host/contract.js';
+import type { Contract } from '../../host/contract.js';
 import { type Plan, windowCycles } from '../../limiter/plan.js';
 import { rateLimiter, TEMPLATE_ID } from '../../limiter/rate-limiter.js';
 import { planContract } from '../../limiter/validate.js';
 import { assert, Failure, type FailureCode } from '../../schema/failure.js';
 import type { Caller } from '../access.js';
 import type { Limits } from '../limits.js';
-import { contractOf } from '../ownership.js';
+import { contractOf, type Ownership } from '../ownership.js';
 import type { Parts } from '../parts.js';
 import { route } from '../route.js';
 import { contractStatus, contractView } from '../views.js';
@@ -106,24 +106,23 @@ async function create(
   const machine = ownership.owned(slug, caller);
   assert(caller !== undefined, 'a contract is created by an owner');
   const plan = planContract(definition, host.findOperator);
-  refuseTooMany(ownership.machinesOf(caller.owner), plan, limits);
+  refuseTooMany(ownership.usageOf(caller.owner), plan, limits);
   const contract = host.createPlanned(machine.slug, plan, templateId);
   await durability.commit();
   return contract;
 }
 
 function refuseTooMany(
-  machines: readonly Machine[],
+  used: ReturnType<Ownership['usageOf']>,
   plan: Plan,
   { contractsPerOwner, windowCyclesPerOwner }: Limits,
 ): void {
-  const owned = machines.flatMap(({ contracts }) => contracts);
   const refuse = (why: string, fix: string): never => {
     throw new Failure('limit_reached', { what: 'No contract was created.', why, fix });
   };
-  if (owned.length >= contractsPerOwner)
+  if (used.contracts >= contractsPerOwner)
     refuse(`An owner has up to ${contractsPerOwner} contracts on this node.`, 'Let several clients share one.');
-  const cycles = owned.reduce((sum, contract) => sum + windowCycles(contract.plan), windowCycles(plan));
+  const cycles = used.windowCycles + windowCycles(plan);
   if (cycles > windowCyclesPerOwner)
     refuse(
       `The windows of an owner's contracts have up to ${windowCyclesPerOwner} cycles together, and with this one it would be ${cycles}.`,

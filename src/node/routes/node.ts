@@ -57,6 +57,43 @@ export const readClock = route({
   },
 });
 
+export const listLimits = route({
+  ...api.listLimits,
+  auth: 'public_or_owner',
+  domain: 'node',
+  tier: 'public',
+  summary: 'Lists every bound of the node, and what the caller uses of it.',
+  example: { status: 200 },
+  handle({ limits, ownership, streams }, { caller }) {
+    const owner = caller?.owner;
+    const usage = owner === undefined ? undefined : ownership.usageOf(owner);
+    const bound = (most: number, used: number | undefined) => (used === undefined ? { most } : { most, used });
+    return {
+      ok: true,
+      machines: bound(limits.machinesPerOwner, usage?.machines),
+      contracts: bound(limits.contractsPerOwner, usage?.contracts),
+      window_cycles: bound(limits.windowCyclesPerOwner, usage?.windowCycles),
+      streams: bound(limits.readersPerCaller, owner === undefined ? undefined : streams.ofOwner(owner)),
+      mint: { threshold: limits.mint.threshold, within: limits.mint.within },
+      node: {
+        body_bytes: limits.bodyBytes,
+        events_bytes: limits.eventsBytes,
+        header_bytes: limits.headerBytes,
+        headers_timeout_ms: limits.headersTimeoutMs,
+        request_timeout_ms: limits.requestTimeoutMs,
+        keep_alive_timeout_ms: limits.keepAliveTimeoutMs,
+        idle_timeout_ms: limits.idleTimeoutMs,
+        sockets: limits.sockets,
+        streams: limits.readers,
+        stream_bytes: limits.readerBytes,
+        verifications: limits.verifications,
+        key_lifetime_ms: limits.keyLifetimeMs,
+        session_lifetime_ms: limits.sessionLifetimeMs,
+      },
+    };
+  },
+});
+
 const Status = (status: string) => Type.Object({ ok: Ok, status: Type.Literal(status) });
 
 export const live = route({
