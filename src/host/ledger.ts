@@ -77,7 +77,7 @@ export class Ledger {
     if (this.failure !== undefined) throw this.failure;
     const { end, slug } = chain;
     assert(
-      entry.cycle >= (end?.cycle ?? 0),
+      end === undefined || entry.cycle >= end.cycle,
       `a row of cycle ${entry.cycle} after one of cycle ${end?.cycle} on ${slug}`,
     );
     const time = this.#timeOf(entry.cycle);

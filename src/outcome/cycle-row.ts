@@ -29,9 +29,14 @@ export interface RowTransition {
   readonly admits: boolean;
   /** Count of the window that led to it. */
   readonly count: number;
+  /** The last cycle up to then in which the contract had requests; undefined for none. */
+  readonly lastRequest: number | undefined;
 }
 
-/** A cycle without a row is like the one before it, without requests. Rows are never written to after they were emitted. */
+/**
+ * A cycle without a row is like the one before it, without requests. Rows are never written to after they were emitted. The columns are
+ * empty in a run that was asked for its totals only.
+ */
 export interface CycleRow {
   readonly cycle: number;
   readonly run: RunShape;
@@ -81,16 +86,26 @@ export class RowBuilder {
   #transitions: RowTransition[] = [];
   #limiting = 0;
   #known = 0;
+  // All contracts together.
+  #sum = 0;
+  #admittedSum = 0;
 
-  constructor(readonly run: RunShape) {}
+  /** @param byContract whether rows have columns */
+  constructor(
+    readonly run: RunShape,
+    readonly byContract = true,
+  ) {}
 
   /** Whether anything has happened since the last row. */
   get isEmpty(): boolean {
-    return this.#changes === 0 && this.#transitions.length === 0;
+    return this.#changes === 0 && this.#transitions.length === 0 && this.#sum === 0;
   }
 
   /** A contract got `n` requests, of which `admitted` were admitted. */
   requested(contract: number, n: number, admitted: number): void {
+    this.#sum += n;
+    this.#admittedSum += admitted;
+    if (!this.byContract) return;
     this.#touch(contract);
     this.#requests[contract]! += n;
     this.#admitted[contract]! += admitted;
@@ -109,14 +124,20 @@ export class RowBuilder {
     this.#counts[contract] = count;
   }
 
-  /** A contract entered a state. @param state index into the states of the run */
-  moved(contract: number, state: number, count: number): void {
-    this.#touch(contract);
+  /**
+   * A contract entered a state.
+   * @param state index into the states of the run
+   * @param count of the window that led to it
+   * @param lastRequest the last cycle up to now in which the contract had requests
+   */
+  moved(contract: number, state: number, count: number, lastRequest?: number): void {
+    if (this.byContract) this.#touch(contract);
+    else if (contract >= this.#known) this.#meet(contract);
     const { states } = this.run;
     const { name, admits } = states[state]!;
     if (admits !== states[this.#states[contract]!]!.admits) this.#limiting += admits ? -1 : 1;
     this.#states[contract] = state;
-    this.#transitions.push({ contract, to: name, admits, count });
+    this.#transitions.push({ contract, to: name, admits, count, lastRequest });
   }
 
   /** The row of the cycle, with fresh columns; what comes next belongs to another cycle. */
@@ -137,25 +158,24 @@ export class RowBuilder {
       this.#states,
       this.#isChanged,
     ];
-    let sum = 0;
-    let admittedSum = 0;
     for (let index = 0; index < n; index += 1) {
       const contract = contracts[index]!;
       requests[index] = came[contract]!;
       admitted[index] = got[contract]!;
       counts[index] = standing[contract]!;
       states[index] = inState[contract]!;
-      sum += came[contract]!;
-      admittedSum += got[contract]!;
       came[contract] = 0;
       got[contract] = 0;
       changed[contract] = 0;
     }
+    const [sum, admittedSum] = [this.#sum, this.#admittedSum];
     const totals = { requests: sum, admitted: admittedSum, limited: sum - admittedSum, limiting: this.#limiting };
     const row = new Row(cycle, this.run, contracts, requests, admitted, counts, states, this.#transitions, totals);
     this.#changes = 0;
     this.#isAscending = true;
     this.#transitions = [];
+    this.#sum = 0;
+    this.#admittedSum = 0;
     return row;
   }
 

@@ -3,6 +3,7 @@
 //   state     allowing | limiting          | allowing | limiting .... end
 //   cycle              entry               restore    entry
 //                      |-- limiting_cycles-|          |-- counted up to the last cycle
+import type { Figures as Counted } from '../limiter/fast-path.js';
 import type { CycleRow, RowTransition, RunShape } from './cycle-row.js';
 import type { ContractOutcome, Outcome, Reaction, TransitionSeen } from './schema.js';
 
@@ -43,7 +44,6 @@ export class RunFigures {
   #limitingCycles = new Float64Array(0);
   /** The cycle in which the contract stopped admitting; NaN while it admits. */
   #since = new Float64Array(0);
-  #lastRequests = new Float64Array(0);
 
   constructor(run: RunShape) {
     this.#run = run;
@@ -55,7 +55,7 @@ export class RunFigures {
     const last = contracts.at(-1) ?? 0;
     if (last >= this.#requests.length) this.#grow(last + 1);
     for (const transition of transitions) this.#moved(cycle, transition);
-    const [came, got, lasts, peaks] = [this.#requests, this.#admitted, this.#lastRequests, this.#peaks];
+    const [came, got, peaks] = [this.#requests, this.#admitted, this.#peaks];
     for (let index = 0; index < contracts.length; index += 1) {
       const n = requests[index]!;
       if (n === 0) continue;
@@ -63,12 +63,20 @@ export class RunFigures {
       const count = counts[index]!;
       came[contract]! += n;
       got[contract]! += admitted[index]!;
-      lasts[contract] = cycle;
       if (count > peaks[contract]!) {
         peaks[contract] = count;
         this.#peakCycles[contract] = cycle;
       }
     }
+  }
+
+  /** What a contract has counted by the end of the run: for rows without columns. */
+  counted(contract: number, { requests, limited, peakCount, peakCycle = 0 }: Counted): void {
+    if (contract >= this.#requests.length) this.#grow(contract + 1);
+    this.#requests[contract] = requests;
+    this.#admitted[contract] = requests - limited;
+    this.#peaks[contract] = peakCount;
+    this.#peakCycles[contract] = peakCycle;
   }
 
   /** By contract, in order of cycle. */
@@ -132,7 +140,8 @@ export class RunFigures {
     };
   }
 
-  #moved(cycle: number, { contract, to, admits, count }: RowTransition): void {
+  #moved(cycle: number, { contract, to, admits, count, lastRequest }: RowTransition): void {
+    if (contract >= this.#requests.length) this.#grow(contract + 1);
     let seen = this.#transitions[contract];
     if (seen === undefined) {
       seen = [];
@@ -157,9 +166,8 @@ export class RunFigures {
       this.#restores[contract]! += 1;
       this.#limitingCycles[contract]! += cycle - this.#sinceWhen(since);
       this.#since[contract] = Number.NaN;
-      const last = this.#lastRequests[contract]!;
-      if (open !== undefined)
-        Object.assign(open, { restore_cycle: cycle, recovery_cycles: Number.isNaN(last) ? null : cycle - last });
+      const recovery = lastRequest === undefined ? null : cycle - lastRequest;
+      if (open !== undefined) Object.assign(open, { restore_cycle: cycle, recovery_cycles: recovery });
       this.#open.delete(contract);
     }
   }
@@ -194,10 +202,8 @@ export class RunFigures {
     this.#restores = grown(this.#restores);
     this.#limitingCycles = grown(this.#limitingCycles);
     this.#since = grown(this.#since);
-    this.#lastRequests = grown(this.#lastRequests);
     const begins = this.#run.states[this.#run.initial]?.admits === true ? Number.NaN : Number.NEGATIVE_INFINITY;
     this.#since.fill(begins, before);
-    this.#lastRequests.fill(Number.NaN, before);
   }
 }
 

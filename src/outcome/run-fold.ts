@@ -1,5 +1,6 @@
 // What is kept of a run while its rows go by: figures, transitions, the timeline of the contracts, that of all together.
 import type { Observer } from 'rxjs';
+import type { Figures as Counted } from '../limiter/fast-path.js';
 import type { CycleRow, RunShape } from './cycle-row.js';
 import type { Past } from './interval-figures.js';
 import { type Figures, RunFigures } from './run-figures.js';
@@ -38,6 +39,11 @@ export class RunFold implements Pick<Observer<CycleRow>, 'next'> {
   /** By contract, in order of cycle. */
   get transitions(): readonly (readonly TransitionSeen[])[] {
     return this.#figures.transitions;
+  }
+
+  /** See `RunFigures.counted`. */
+  counted(contract: number, counts: Counted): void {
+    this.#figures.counted(contract, counts);
   }
 
   /** See `RunFigures.figures`. */

@@ -50,13 +50,14 @@ export interface Run {
  * @throws Failure when a log of the scenario cannot be read
  */
 export async function simulate(scenario: LoadedScenario, options: SimulateOptions = {}): Promise<Run> {
-  const simulation = await prepare(scenario, options);
-  const { world, clients, feed, firstCycle, lastCycle, wholeCycle, seed } = simulation;
-  const fold = new RunFold(world.run, world.names.length * (lastCycle - firstCycle + 1) <= MOST_ROWS);
+  const simulation = await prepare(scenario, options, options.onWorld !== undefined);
+  const { world, clients, feed, firstCycle, lastCycle, wholeCycle, seed, byContract, keepsTimeline } = simulation;
+  const fold = new RunFold(world.run, keepsTimeline);
   world.rows.subscribe(fold);
   options.onWorld?.(world, clients);
   const ended = await drive(world, lastCycle, options, feed);
   const reached = ended ? lastCycle : world.clock.cycle();
+  if (!byContract) world.contracts.forEach(({ gate }, contract) => void fold.counted(contract, gate.figures));
   const outcome = assemble(
     {
       kind: 'simulate',
@@ -88,7 +89,7 @@ export function simulate$(
   options: Pick<SimulateOptions, 'seed' | 'untilCycle'> = {},
 ): Observable<CycleRow> {
   return rowsOfRun(async (subscriber, signal) => {
-    const { world, lastCycle, feed } = await prepare(scenario, options);
+    const { world, lastCycle, feed } = await prepare(scenario, options, true);
     world.rows.subscribe((row) => subscriber.next(row));
     await drive(world, lastCycle, { signal }, feed);
   });
@@ -106,19 +107,27 @@ interface Simulation {
   /** Where the scenario ends by itself. */
   readonly wholeCycle: number;
   readonly skippedLines: number;
+  /** Whether there are few enough rows to keep those of every contract. */
+  readonly keepsTimeline: boolean;
+  /** Whether rows have columns. */
+  readonly byContract: boolean;
 }
 
-async function prepare(scenario: LoadedScenario, options: SimulateOptions): Promise<Simulation> {
+/** @param needsColumns whether somebody else wants to see the rows */
+async function prepare(scenario: LoadedScenario, options: SimulateOptions, needsColumns: boolean): Promise<Simulation> {
   const seed = options.seed ?? scenario.seed;
   const traffic = await trafficOf(scenario, seed);
   const { startCycle, drain } = scenario;
   const wholeCycle = startCycle + traffic.cycles - 1 + drain;
   const lastCycle = Math.min(wholeCycle, startCycle + (options.untilCycle ?? Number.POSITIVE_INFINITY));
+  const keepsTimeline = traffic.names.length * (lastCycle - startCycle + 1) <= MOST_ROWS;
+  const byContract = keepsTimeline || needsColumns;
   const world = new World({
     cycleMs: scenario.cycleMs,
     firstCycle: startCycle,
     names: traffic.names,
     plan: scenario.plan,
+    byContract,
     inspect: options.inspect,
   });
   const clients = needsClients(scenario) ? clientsOf(scenario, traffic, world, seed, lastCycle, options) : undefined;
@@ -131,6 +140,8 @@ async function prepare(scenario: LoadedScenario, options: SimulateOptions): Prom
     lastCycle,
     wholeCycle,
     skippedLines: traffic.skippedLines,
+    keepsTimeline,
+    byContract,
   };
 }
 

@@ -27,7 +27,7 @@ function rows() {
   const second = builder.take(5);
   builder.left(2, 1);
   builder.left(0, 2);
-  builder.moved(0, OPEN, 3);
+  builder.moved(0, OPEN, 3, 5);
   return [first, second, builder.take(6)];
 }
 
