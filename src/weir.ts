@@ -53,6 +53,10 @@ export {
   type StreamedRequest,
   type WindowCounts,
 } from './simulate/stream.js';
+export type { Clock } from './time/clock.js';
+export { type CycleOptions, type CycleTick, cycles } from './time/cycles.js';
+export { VirtualClock } from './time/virtual.js';
+export { WallClock } from './time/wall.js';
 export type { ArrivalFunction } from './traffic/arrival/custom.js';
 export { VERSION } from './version.js';
 export {

@@ -73,7 +73,7 @@ export class Contract extends ContractActor {
     this.tally = new Tally(this.gate);
   }
 
-  /** Where the cells of the gate lie, for an owner of many contracts that decides by `decideFast` first. */
+  /** Where the cells of the gate lie, for an owner that tries `decideFast` itself. */
   get place(): Cells {
     return { array: this.#cells, at: this.#at };
   }
@@ -233,8 +233,7 @@ export class Contract extends ContractActor {
   #fail(error: unknown): unknown {
     if (error instanceof Failure) return error;
     const { id, machine, gate } = this;
-    // From here on every event goes the long way, which throws the failure.
-    setHead(this.#cells, this.#at, NEVER_QUIET, false);
+    setHead(this.#cells, this.#at, NEVER_QUIET, false); // Every event goes the long way now, which throws.
     this.failure = new Failure('contract_failed', {
       what: `The contract ${id} of machine ${machine.slug} has stopped.`,
       why: `Its actor threw: ${error instanceof Error ? error.message : String(error)}.`,

@@ -9,7 +9,7 @@ import type { Series } from '../outcome/series.js';
 import type { Stretch } from '../outcome/stretch.js';
 import type { Target as TargetSpec } from '../scenario/schema.js';
 import { startOf } from '../time/cycle.js';
-import { cyclesOf } from '../time/cycles.js';
+import { cycles } from '../time/cycles.js';
 import type { WallClock } from '../time/wall.js';
 import type { Connection } from './connection.js';
 import { EventListener, type Heard } from './event-listener.js';
@@ -188,7 +188,7 @@ export class LiveSession {
     this.#stop = () => stopped.abort();
     if (signal?.aborted === true || this.gone !== undefined) stop();
     signal?.addEventListener('abort', stop);
-    const ticks = cyclesOf(clock, { from: this.#firstCycle + 1 }).subscribe(({ cycle, missed }) => {
+    const ticks = cycles(clock, { from: this.#firstCycle + 1 }).subscribe(({ cycle, missed }) => {
       for (let past = cycle - 1 - missed; past < cycle; past += 1) onCycle?.(this.#lineOf(past));
     });
     await clock.sleepUntil(startOf(this.#lastCycle + 1, clock.cycleMs), stopped.signal);

@@ -53,6 +53,7 @@ export function observedRows(observation: Observation): {
     }
     const windows = cellsOf.map((cells) => new WindowSeen(cells, within));
     const builder = new RowBuilder(run);
+    const lastRequests: number[] = [];
     const cycles = [...changes.keys()].filter((cycle) => cycle >= firstCycle && cycle <= lastCycle);
     return from(cycles.sort((a, b) => a - b)).pipe(
       map((cycle) => {
@@ -61,12 +62,10 @@ export function observedRows(observation: Observation): {
           if (cell !== undefined) builder.requested(contract, cell.answers.length, admittedIn(cell));
           builder.counted(contract, windows[contract]!.countAt(cycle));
           for (const { to, count } of transitions) {
-            builder.moved(
-              contract,
-              run.states.findIndex(({ name }) => name === to),
-              count,
-            );
+            const state = run.states.findIndex(({ name }) => name === to);
+            builder.moved(contract, state, count, lastRequests[contract]);
           }
+          if (cell !== undefined) lastRequests[contract] = cycle;
         }
         return builder.take(cycle);
       }),

@@ -2,7 +2,7 @@
 // expired keys and sessions.
 import { interval, Subscription } from 'rxjs';
 import type { Happening } from '../host/ledger.js';
-import { type CycleTick, cyclesOf } from '../time/cycles.js';
+import { type CycleTick, cycles } from '../time/cycles.js';
 import { Rank } from '../time/rank.js';
 import { AgendaScheduler } from '../time/rx-scheduler.js';
 import type { Parts } from './parts.js';
@@ -26,7 +26,7 @@ export function startHeartbeat(parts: Parts, onError: (error: unknown) => void):
     };
   const all = new Subscription();
   all.add(host.happenings.subscribe(guarded((happening) => take(happening, parts))));
-  all.add(cyclesOf(clock).subscribe(guarded((tick) => begin(tick, parts))));
+  all.add(cycles(clock).subscribe(guarded((tick) => begin(tick, parts))));
   all.add(interval(limits.heartbeatMs, scheduler).subscribe(guarded(() => streams.beat())));
   all.add(interval(PURGE_MS, scheduler).subscribe(guarded(() => credentials.purgeExpired(clock.now()))));
   return all;

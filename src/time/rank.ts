@@ -10,7 +10,7 @@ export const Rank = {
   close: 0,
   /** The host moves its contracts into the cycle. */
   advance: 1,
-  /** The cycle has begun and every contract stands in it: ticks of `cyclesOf`. */
+  /** The cycle has begun and every contract stands in it: ticks of `cycles`. */
   cycle: 2,
   /** A request comes, or a device sends its batch. */
   arrival: 3,

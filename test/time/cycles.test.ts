@@ -1,8 +1,9 @@
-// Owns the tests of the cycles as a stream, in virtual and in real time.
-import { map, take, toArray } from 'rxjs';
+// The cycles as a stream, in virtual and in real time.
+import { map, take, timer, toArray } from 'rxjs';
+import { TestScheduler } from 'rxjs/testing';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Bug } from '../../src/schema/failure.js';
-import { type CycleTick, cyclesOf } from '../../src/time/cycles.js';
+import { type CycleTick, cycles } from '../../src/time/cycles.js';
 import { Rank } from '../../src/time/rank.js';
 import { VirtualClock } from '../../src/time/virtual.js';
 import { machine } from './machine.js';
@@ -26,30 +27,49 @@ describe('in virtual time', () => {
     const startMs = NOW * 777 + startsMsIntoCycle;
     const clock = new VirtualClock(startMs, 777);
     const seen: string[] = [];
-    cyclesOf(clock, { from: from === undefined ? undefined : NOW + from }).subscribe(({ cycle, missed }) =>
+    cycles(clock, { from: from === undefined ? undefined : NOW + from }).subscribe(({ cycle, missed }) =>
       seen.push(`${clock.now() - startMs}: ${cycle - NOW}${missed ? ` missed ${missed}` : ''}`),
     );
     clock.run({ untilMs: startMs + 2_400 });
     expect(seen.join(', ')).toBe(ticks);
   });
 
+  it.each<[rule: string, from: number | undefined, drawing: string]>([
+    ['one marble as each cycle begins', undefined, '---1--2--(3|)'],
+    ['and one at once for the cycle in progress', 0, '0--1--(2|)'],
+  ])('%s, in cycles of 3 ms', (_rule, from, drawing) => {
+    const scheduler = new TestScheduler((actual, expected) => expect(actual).toEqual(expected));
+    scheduler.run(({ expectObservable, flush }) => {
+      const clock = new VirtualClock(0, 3);
+      const ticks = cycles(clock, { from }).pipe(
+        map(({ cycle, missed }) => (missed === 0 ? `${cycle}` : 'missed')),
+        take(3),
+      );
+      expectObservable(ticks).toBe(drawing);
+      timer(0, 1)
+        .pipe(take(12))
+        .subscribe((untilMs) => clock.run({ untilMs }));
+      flush();
+    });
+  });
+
   it('a tick comes after the advances into its cycle and before its arrivals', () => {
     const clock = new VirtualClock(0, 10);
     const order: string[] = [];
-    cyclesOf(clock).subscribe(({ cycle }) => order.push(`tick ${cycle}`));
+    cycles(clock).subscribe(({ cycle }) => order.push(`tick ${cycle}`));
     for (const rank of ['report', 'client', 'arrival', 'advance'] as const)
       clock.agenda.at(10, Rank[rank], () => order.push(rank));
     clock.run({ untilMs: 10 });
     expect(order).toEqual(['advance', 'tick 1', 'arrival', 'client', 'report']);
   });
 
-  it('whoever leaves, leaves nothing in the agenda, also from within a tick', () => {
+  it('an unsubscribed observer leaves nothing in the agenda, also from within a tick', () => {
     const clock = new VirtualClock(0, 10);
     const seen: unknown[] = [];
-    cyclesOf(clock)
+    cycles(clock)
       .pipe(take(2), toArray())
       .subscribe((ticks) => seen.push(ticks));
-    cyclesOf(clock).subscribe().unsubscribe();
+    cycles(clock).subscribe().unsubscribe();
     expect([clock.run(), clock.now(), seen]).toEqual([
       'drained',
       20,
@@ -63,7 +83,7 @@ describe('in virtual time', () => {
   });
 
   it.each([1.5, Number.NaN, Infinity])('from is a cycle number, %d is a bug', (from) => {
-    expect(() => cyclesOf(new VirtualClock(0, 10), { from })).toThrow(Bug);
+    expect(() => cycles(new VirtualClock(0, 10), { from })).toThrow(Bug);
   });
 });
 
@@ -82,7 +102,7 @@ describe('in real time', () => {
   it('numbers come from the clock: a halt and a step forward are one tick each, a step back is none', () => {
     const { clock, pass, halt, stepWall } = started();
     const ticks: CycleTick[] = [];
-    cyclesOf(clock).subscribe((tick) => ticks.push(tick));
+    cycles(clock).subscribe((tick) => ticks.push(tick));
     pass(2 * 777);
     halt(10 * 777);
     pass(777);
@@ -98,13 +118,13 @@ describe('in real time', () => {
     const ticks: CycleTick[] = [];
     const mistake = new Error('of the observer');
     let calls = 0;
-    cyclesOf(clock)
+    cycles(clock)
       .pipe(map((tick) => tick.cycle))
       .subscribe(() => {
         calls++;
         throw mistake;
       });
-    cyclesOf(clock).subscribe((tick) => ticks.push(tick));
+    cycles(clock).subscribe((tick) => ticks.push(tick));
     pass(2 * 777);
     expect({ calls, errors, ticks: text(ticks) }).toEqual({ calls: 2, errors: [mistake, mistake], ticks: '1, 2' });
   });
