@@ -1,8 +1,7 @@
-// Owns a distribution of durations: many are recorded, a few figures are read. Leaves what is timed, and from when to when, to
-// those who record. The one file that names hdr-histogram-js.
+// Distribution of durations: records many values, reports a few figures. The only file that uses hdr-histogram-js.
 //
 //   buckets   | 0 | 1 | 2 | ... | 2047 | 2048-49 | 2050-51 | ... | 4096-99 | ...     us, 3 significant digits
-//   p50 ...   the middle of the bucket that holds it, so that rounding favours neither side; mean and max are exact
+//   p50 ...   the middle of the bucket, so that rounding is not biased; mean and max are exact
 import { build } from 'hdr-histogram-js';
 
 /** The figures of a distribution of durations, in ms. */

@@ -1,11 +1,11 @@
-// Owns the elementary functions that enter a digest: log, exp, pow, sine and cosine. Leaves their constants to fixed-point.ts.
+// The elementary functions that enter a digest: log, exp, pow, sine and cosine.
 //
-// ECMAScript leaves Math.log, exp, pow, sin and cos to the engine; two engines, or two versions of one, may differ in the last
-// bit. Everything below is made of + - * / on doubles, Math.floor, round, abs and fround, whole numbers (bigint) and the bits
-// of a double, all of which the standard fixes: the results are the same to the last bit everywhere.
+// ECMAScript leaves the precision of Math.log, exp, pow, sin and cos to the engine; two engines, or two versions of one, may
+// differ in the last bit. The functions below use only + - * / on doubles, Math.floor, round, abs and fround, bigint and the
+// bits of a double. The standard defines all of these exactly, so the results are identical on every machine.
 //
-// Errors are in ulp, the distance to the next double: the largest met over 200,000 arguments against 320-bit arithmetic. Half
-// an ulp is what rounding the true value costs. Special values (0, infinite, NaN) are those of the functions of Math.
+// Errors are in ulp, the distance to the next double: the largest found over 200,000 arguments against 320-bit arithmetic.
+// Correct rounding has an error of half an ulp. Special values (0, infinite, NaN) are those of Math.
 import { expOfFraction, logOfQuotient, nearestDouble, pi, twoDoubles } from './fixed-point.js';
 
 const BITS = 160n;
@@ -15,7 +15,7 @@ const SMALLEST_NORMAL = 2.2250738585072014e-308;
 const LARGEST = Number.MAX_VALUE;
 const TWO_TO_54 = 18014398509481984;
 
-// A double seen as two words. Which of them holds sign, exponent and the top of the mantissa is the machine's choice.
+// A double viewed as two 32-bit words. The byte order decides which word holds sign, exponent and the upper mantissa.
 const double = new Float64Array(1);
 const words = new Int32Array(double.buffer);
 double[0] = 1;
@@ -28,7 +28,7 @@ for (let k = 0, small = 1, large = 1; k <= 1024; k++, small /= 2, large *= 2) {
   if (k < 1024) scale[1023 - k] = large;
 }
 
-// Some steps answer with a double and what lies below its last bit. That rest is left here: a pair would be an allocation.
+// Some steps return a double and the part below its last bit. That part is stored here: returning a pair would allocate.
 let rest = 0;
 
 // ---- log ----------------------------------------------------------------------------------------------------------------
@@ -39,8 +39,8 @@ let rest = 0;
 //
 //   ln x = k ln 2 + ln F + ln(1 + r),   r = (m - F) / F,   |r| <= 1/256
 //
-// The marks are the doubles whose mantissa ends after 7 bits, so that the bits of x name the mark. At 1 both k and ln F are 0
-// and ln(1 + r) stands alone: nothing cancels, and the relative error holds there too.
+// The marks are the doubles whose mantissa ends after 7 bits, so the bits of x identify the mark. At 1 both k and ln F are 0
+// and only ln(1 + r) remains: nothing cancels, and the bound on the relative error holds there too.
 
 /** For each mark: F, 1/F, and ln F in two parts, the first of which is a multiple of 2^-42. */
 const marks = new Float64Array(4 * 128);
@@ -63,7 +63,7 @@ export function log(x: number): number {
 /** `ln x + shift ln 2` for a normal x. */
 function logOfNormal(x: number, shift: number): number {
   double[0] = x;
-  // Half a step is added to round to the next mark; from 3/4 of a power of two on, x belongs to the next power.
+  // Adding half a step rounds to the next mark; from 3/4 of a power of two, x belongs to the next power.
   const rounded = words[TOP]! + 0x1000;
   const biased = (rounded + 0x80000) >> 20;
   const mark = ((rounded >> 13) & 127) << 2;
@@ -77,7 +77,7 @@ function logOfNormal(x: number, shift: number): number {
   return sum + (base - sum + r + (k * LN2_LOWER + marks[mark + 3]! + curve));
 }
 
-/** The same to about 2^-68: the rounded logarithm, and in `rest` what it lacks. */
+/** The same to about 2^-68: returns the rounded logarithm and stores the remainder in `rest`. */
 function logWithRest(x: number, shift: number): number {
   double[0] = x;
   const rounded = words[TOP]! + 0x1000;
@@ -117,9 +117,9 @@ export function exp(x: number): number {
   return expOfSum(x, 0);
 }
 
-/** `exp(x + y)` for a y below the last bit of x. */
+/** `exp(x + y)`, where y is smaller than the last bit of x. */
 function expOfSum(x: number, y: number): number {
-  // Beyond 709.79 and -745.14 the result has left the doubles.
+  // Above 709.79 the result is too large for a double, below -745.14 too small.
   if (x > 710) return Infinity;
   if (x < -746) return 0;
   const n = Math.floor(x * STEPS_PER_UNIT + 0.5);
@@ -128,7 +128,7 @@ function expOfSum(x: number, y: number): number {
   const growth = r + r * r * (1 / 2 + r * (1 / 6 + r * (1 / 24 + r * (1 / 120 + r * (1 / 720)))));
   const root = (n & 63) << 1;
   const value = roots[root]! + (roots[root]! * growth + roots[root + 1]!);
-  // 2^k may be no double where the product is one: two factors, of which the first leaves no rounding behind.
+  // 2^k may be out of range although the product is not: multiply by two factors, the first of them without rounding.
   const k = n >> 6;
   const half = k >> 1;
   return value * scale[1023 - half]! * scale[1023 - k + half]!;
@@ -137,8 +137,8 @@ function expOfSum(x: number, y: number): number {
 // ---- pow ----------------------------------------------------------------------------------------------------------------
 
 /**
- * x to the power of y; error <= 0.52 ulp, so that whole powers that fit a double are exact. A negative x has powers for whole
- * y only. As with `Math.pow`, y = 0 gives 1 for every x, and 1 to an infinite power is NaN.
+ * x to the power of y; error <= 0.52 ulp, so whole powers that fit a double are exact. A negative x needs a whole y, else the
+ * result is NaN. As with `Math.pow`, y = 0 gives 1 for every x, and 1 to an infinite power is NaN.
  */
 export function pow(x: number, y: number): number {
   if (y === 0) return 1;
@@ -180,8 +180,8 @@ function upperHalf(a: number): number {
 // ---- sine and cosine ----------------------------------------------------------------------------------------------------
 //
 //            quadrant 1
-//          . - ' | ' - .          The angle is brought to the nearest quarter turn without error; what remains, at most
-//    2   --------+--------  0     an eighth of a turn either way, goes into one of two series.
+//          . - ' | ' - .          The angle is reduced to the nearest quarter turn without error. The remainder is at most an
+//    2   --------+--------  0     eighth of a turn in either direction; one of two series gives its sine or cosine.
 //          ' - . | . - '
 //            quadrant 3
 
@@ -201,7 +201,7 @@ export function cosTurns(x: number): number {
   return sineOf(quadrant + 1, near, rest);
 }
 
-/** The sine of x radians; error <= 0.76 ulp for every x. Takes microseconds where |x| > 0.78; `sinTurns` never does. */
+/** The sine of x radians; error <= 0.76 ulp for every x. Takes microseconds where |x| > 0.78; `sinTurns` is always fast. */
 export function sin(x: number): number {
   if (!(Math.abs(x) < Infinity)) return NaN;
   if (Math.abs(x) <= 0.78) return sine(x, 0);
@@ -216,7 +216,7 @@ export function cos(x: number): number {
   return sineOf(radiansToQuadrant(Math.abs(x)) + 1, near, rest);
 }
 
-// What remains of an angle beside its quadrant, in radians: `near`, and in `rest` what that lacks.
+// The remainder of an angle within its quadrant, in radians: `near`, and in `rest` the part below its last bit.
 let near = 0;
 
 /** The quadrant (-2 .. 2) of x turns. Every step but the last two products is exact: x - round(x) has no more bits than x. */
@@ -236,8 +236,8 @@ const REDUCTION_BITS = 1216n;
 let quarterTurn = 0n;
 
 /**
- * The quadrant (0 .. 3) of x radians, x > 1/2. A double may hold 2^1024 and lie 2^-62 from a multiple of pi/2, so pi is needed
- * to some 1200 bits; with whole numbers that is one division.
+ * The quadrant (0 .. 3) of x radians, x > 1/2. A double may be as large as 2^1024 and as close as 2^-62 to a multiple of pi/2, so
+ * pi is needed to some 1200 bits; with whole numbers this is one division.
  */
 function radiansToQuadrant(x: number): number {
   if (quarterTurn === 0n) quarterTurn = pi(REDUCTION_BITS) / 2n;
@@ -249,7 +249,7 @@ function radiansToQuadrant(x: number): number {
   return Number(quarters & 3n);
 }
 
-/** The sine of `quadrant` quarter turns and `y + z` radians more; a quadrant may be any whole number from -3. */
+/** The sine of `quadrant` quarter turns plus `y + z` radians; `quadrant` is any whole number from -3. */
 function sineOf(quadrant: number, y: number, z: number): number {
   switch ((quadrant + 4) & 3) {
     case 0:

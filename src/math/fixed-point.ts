@@ -1,12 +1,11 @@
-// Owns the constants behind the elementary functions, worked out in whole numbers: nothing to mistype, the same on every
-// engine. Leaves the functions themselves to elementary.ts.
+// The constants of elementary.ts, computed in whole numbers: no typing errors, and identical on every engine.
 //
-// A real number x >= 0 is held as the bigint floor(x * 2^bits). A product or a quotient loses less than one unit, so a series
-// of n terms is right to about bits - log2(n) bits.
+// A real number x >= 0 is represented by the bigint floor(x * 2^bits). A product or a quotient loses less than one unit, so a
+// series of n terms is correct to about bits - log2(n) bits.
 
 /**
  * `ln(larger / smaller)` by `2 artanh z = 2 (z + z^3/3 + z^5/5 + ...)`, `z = (l - s) / (l + s)`.
- * Meant for quotients from 1 to 2, where every term is worth more than 3 bits.
+ * Meant for quotients from 1 to 2, where every term adds more than 3 bits.
  */
 export function logOfQuotient(larger: bigint, smaller: bigint, bits: bigint): bigint {
   const z = ((larger - smaller) << bits) / (larger + smaller);

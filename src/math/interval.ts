@@ -5,42 +5,42 @@
 //   rare counts        share of runs that are not 0  ×  mean of those     "bootstrap"
 //   shares of runs     Wilson's score interval                            "wilson"
 //
-// A rare count is the case in which Student's t fails: with ten runs, of which one in eleven limits anything, it holds the truth
-// half of the time. Coverage of what is used here, by distribution and n, is held by test/math/interval.test.ts.
+// Student's t fails for rare counts: with ten runs, of which one in eleven limits anything, its interval covers the true mean only
+// half of the time. test/math/interval.test.ts checks the coverage of these methods by distribution and n.
 import { log, pow } from './elementary.js';
 import { RandomStream } from './random.js';
 
-export type IntervalKind = 't' | 'wilson' | 'bootstrap';
+type IntervalKind = 't' | 'wilson' | 'bootstrap';
 
 export interface Interval {
   readonly mean: number;
   /** Ends of the 95 % interval of the mean. */
   readonly low: number;
   readonly high: number;
-  /** How the interval was taken. */
+  /** The method that gave the interval. */
   readonly interval: IntervalKind;
 }
 
-export interface MeanInterval extends Interval {
+interface MeanInterval extends Interval {
   readonly min: number;
   readonly max: number;
 }
 
 const Z = 1.959963984540054;
-/** Draws for one interval. They come from a stream of their own with a fixed seed: equal values have equal intervals. */
+/** Draws for one interval. They come from a stream with a fixed seed: equal values have equal intervals. */
 const DRAWS = 1_000;
 /** Skewness above which Student's t loses its coverage. */
 const SKEWED = 0.8;
-/** Resampling more values than this changes nothing that is seen; they have Student's t. */
+/** For more values than this, resampling makes no visible difference, and Student's t is used. */
 const MOST_RESAMPLED = 200;
-/** Below so many values that are not 0, their spread cannot be estimated: they are taken to be exponential. */
+/** With fewer non-zero values than this, their spread cannot be estimated: they are taken to be exponential. */
 const FEWEST_RESAMPLED = 5;
 
 /**
  * The mean of a figure over runs, with its 95 % interval.
  * @param values one value a run, at least two
- * @param most for counts: what one run can reach at most. Where every run has 0, the upper end is this, times the largest share of
- *   runs that may be other than 0 all the same. Leave it out for figures that are no counts.
+ * @param most for counts: the most that one run can reach. If every run has 0, the upper end is `most` times the largest share of
+ *   runs that may still be other than 0. Leave it out for figures that are not counts.
  */
 export function meanInterval(values: readonly number[], most?: number): MeanInterval {
   const mean = meanOf(values);
@@ -49,7 +49,7 @@ export function meanInterval(values: readonly number[], most?: number): MeanInte
   return { mean, low: Math.min(low, mean), high: Math.max(high, mean), interval, min, max };
 }
 
-/** A share of runs with Wilson's 95 % score interval (1927). It is never empty, also at 0 and at all. */
+/** A share of runs with Wilson's 95 % score interval (1927). The interval is never empty, not even for shares of 0 and 1. */
 export function shareInterval(successes: number, n: number): Interval {
   const share = successes / n;
   const z2 = Z * Z;
@@ -70,14 +70,14 @@ function endsOf(values: readonly number[], mean: number, most: number | undefine
   if (values.length >= FEWEST_RESAMPLED && values.length <= MOST_RESAMPLED && Math.abs(skewness(values)) > SKEWED) {
     const means = resampledMeans(values, new RandomStream(0, 'interval'));
     const [low, high] = middle95(means);
-    // Bootstrap-t goes below 0 at times. What is never negative has no negative mean.
+    // Bootstrap-t may go below 0. The mean of values that are never negative does not.
     return [values.every((value) => value >= 0) ? Math.max(0, low) : low, high, 'bootstrap'];
   }
   const half = tQuantile975(values.length - 1) * Math.sqrt(variance(values) / values.length);
   return [mean - half, mean + half, 't'];
 }
 
-/** The share of runs that are not 0 is a beta variable (Jeffreys); the mean of those is resampled; the ends are of the product. */
+/** The share of runs that are not 0 is a beta variable (Jeffreys); their mean is resampled; the ends are those of the product. */
 function rareEnds(values: readonly number[], most: number): [number, number] {
   const n = values.length;
   const positive = values.filter((value) => value > 0);
@@ -99,7 +99,7 @@ function rareEnds(values: readonly number[], most: number): [number, number] {
   );
 }
 
-/** Where the mean may lie: the mean, less the t of a resample times the standard error. Efron (1979), "bootstrap-t". */
+/** Interval of the mean: the mean, minus the t of a resample times the standard error. Efron (1979), "bootstrap-t". */
 function resampledMeans(values: readonly number[], draw: RandomStream): number[] {
   const n = values.length;
   const mean = meanOf(values);
@@ -111,7 +111,7 @@ function resampledMeans(values: readonly number[], draw: RandomStream): number[]
   });
 }
 
-/** Where the mean may lie by Student's t. */
+/** Interval of the mean by Student's t. */
 function studentMeans(values: readonly number[], draw: RandomStream): number[] {
   const df = values.length - 1;
   const mean = meanOf(values);
@@ -122,7 +122,7 @@ function studentMeans(values: readonly number[], draw: RandomStream): number[] {
   );
 }
 
-/** Gamma of shape > 0 and scale 1, by Marsaglia and Tsang (2000); a shape below 1 by a draw of shape + 1, times u^(1 / shape). */
+/** Gamma of shape > 0 and scale 1, by Marsaglia and Tsang (2000); for a shape below 1, a draw of shape + 1 times u^(1 / shape). */
 function gamma(draw: RandomStream, shape: number): number {
   if (shape < 1) return gamma(draw, shape + 1) * pow(1 - draw.uniform(), 1 / shape);
   const d = shape - 1 / 3;
@@ -157,10 +157,10 @@ function skewness(values: readonly number[]): number {
   return second === 0 ? 0 : third / (second * Math.sqrt(second));
 }
 
-/** t(0.975) of few degrees of freedom, where the series below is poor. */
+/** t(0.975) for few degrees of freedom, where the series below is inaccurate. */
 const EXACT = [12.7062, 4.30265, 3.18245, 2.77645, 2.57058, 2.44691];
 
-/** t(0.975, df): Fisher's expansion about the normal quantile (Abramowitz and Stegun 26.7.5), from df = 7 on exact to 1e-3. */
+/** t(0.975, df): Fisher's expansion about the normal quantile (Abramowitz and Stegun 26.7.5); from df = 7, exact to 1e-3. */
 export function tQuantile975(df: number): number {
   const exact = EXACT[df - 1];
   if (exact !== undefined) return exact;

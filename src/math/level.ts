@@ -1,11 +1,11 @@
-// Owns a number that stands for a while, then changes: its mean over time and its maximum. Leaves what it counts to its owner.
+// A number that changes in steps: its mean over time and its maximum.
 //
 //   3      ___
 //   2   __|   |__        mean = area / time
 //   1  |         |___
 //      from          now
 
-/** A queue's length, the number of busy servers. Changes come in order of time. */
+/** For example the length of a queue, or the number of busy servers. Changes arrive in order of time. */
 export class Level {
   value = 0;
   /** Largest value since `fromMs`. */
@@ -13,7 +13,7 @@ export class Level {
   #areaMs = 0;
   #sinceMs: number;
 
-  /** @param fromMs, untilMs what was before and is after is not measured; unix ms */
+  /** @param fromMs, untilMs only this span is measured; unix ms */
   constructor(
     readonly fromMs: number,
     readonly untilMs = Number.POSITIVE_INFINITY,
@@ -28,12 +28,12 @@ export class Level {
     if (nowMs >= this.fromMs && this.value > this.max) this.max = this.value;
   }
 
-  /** The integral of the value over the time measured, in ms: of two readings, the difference is the area between. */
+  /** The integral of the value over the time measured, in ms: the difference of two readings is the area between them. */
   areaMs(nowMs: number): number {
     return this.#areaMs + this.value * Math.max(0, Math.min(nowMs, this.untilMs) - this.#sinceMs);
   }
 
-  /** The mean over the time measured; 0 before it. */
+  /** The mean over the time measured; 0 before that. */
   mean(nowMs: number): number {
     const endMs = Math.min(nowMs, this.untilMs);
     return endMs > this.fromMs ? this.areaMs(nowMs) / (endMs - this.fromMs) : 0;

@@ -1,8 +1,7 @@
-// Owns percentiles of values that are all at hand: the nearest rank, which is one of the values itself. Leaves those of more values than
-// one keeps to durations.ts.
+// Percentiles of values in memory, by nearest rank: the result is one of the values. durations.ts gives those of a histogram.
 
 /**
- * The least value that the share `p` of all does not exceed; undefined of none.
+ * The smallest value that at least the share `p` of all values does not exceed; undefined for an empty list.
  * @param ascending the values, in order
  * @param p in 0 .. 1: 0.5 for the median
  */

@@ -1,4 +1,4 @@
-// Owns laws that are prepared once and drawn from often: Poisson counts, and choices among many by weight.
+// Laws that are prepared once and drawn from often: Poisson counts, and weighted choices.
 
 import { assert } from '../schema/failure.js';
 import { exp, log } from './elementary.js';
@@ -12,19 +12,19 @@ const TABLE_MEAN = 200;
 
 /** The number of events of a Poisson process in a span in which `mean` are expected. Exact for any mean from 0 to 1e9. */
 export class PoissonLaw {
-  private readonly table: PoissonTable | undefined;
+  readonly #table: PoissonTable | undefined;
 
   constructor(readonly mean: number) {
     assert(mean >= 0 && mean <= LARGEST_MEAN, `the mean of a Poisson law lies between 0 and 1e9, and is not ${mean}`);
-    this.table = mean <= TABLE_MEAN ? new PoissonTable(mean) : undefined;
+    this.#table = mean <= TABLE_MEAN ? new PoissonTable(mean) : undefined;
   }
 
   draw(stream: RandomStream): number {
-    return this.table !== undefined ? this.table.draw(stream) : drawLarge(this.mean, stream);
+    return this.#table !== undefined ? this.#table.draw(stream) : drawLarge(this.mean, stream);
   }
 }
 
-/** Slots of the guide: the draw begins at most a step or two from where it ends. A power of two. */
+/** Slots of the guide: a search starts at most a step or two before its result. A power of two. */
 const GUIDE = 1024;
 
 /**
@@ -33,8 +33,8 @@ const GUIDE = 1024;
  *   F(k) = e^-m sum_{i <= k} m^i / i!          the count is the first k with F(k) > u
  */
 class PoissonTable {
-  private readonly cumulative: Float64Array;
-  private readonly guide = new Uint16Array(GUIDE);
+  readonly #cumulative: Float64Array;
+  readonly #guide = new Uint16Array(GUIDE);
 
   constructor(mean: number) {
     const cumulative: number[] = [];
@@ -46,27 +46,27 @@ class PoissonTable {
       sum += term;
     }
     cumulative.push(1);
-    this.cumulative = Float64Array.from(cumulative);
+    this.#cumulative = Float64Array.from(cumulative);
     let k = 0;
     for (let slot = 0; slot < GUIDE; slot += 1) {
-      while (this.cumulative[k]! <= slot / GUIDE) k += 1;
-      this.guide[slot] = k;
+      while (this.#cumulative[k]! <= slot / GUIDE) k += 1;
+      this.#guide[slot] = k;
     }
   }
 
   draw(stream: RandomStream): number {
     const u = stream.uniform();
-    const { cumulative } = this;
-    let k = this.guide[(u * GUIDE) | 0]!;
+    const cumulative = this.#cumulative;
+    let k = this.#guide[(u * GUIDE) | 0]!;
     while (cumulative[k]! <= u) k += 1;
     return k;
   }
 }
 
-/** From this mean on, rejection is right and quicker than counting up. */
+/** From this mean on, rejection is valid and faster than counting up. */
 const REJECTION_MEAN = 10;
 
-/** A Poisson count of a mean that is not drawn from again: without a table. Exact for any mean from 0 to 1e9. */
+/** One Poisson count for a mean that is used once: needs no table. Exact for any mean from 0 to 1e9. */
 export function drawPoisson(mean: number, stream: RandomStream): number {
   assert(mean >= 0 && mean <= LARGEST_MEAN, 'the mean of a Poisson law lies between 0 and 1e9');
   return mean < REJECTION_MEAN ? drawSmall(mean, stream) : drawLarge(mean, stream);
@@ -77,7 +77,7 @@ function drawSmall(mean: number, stream: RandomStream): number {
   const u = stream.uniform();
   let k = 0;
   let term = exp(-mean);
-  // Terms below 1e-18 no longer move the sum, which rounding may have stopped just below u.
+  // Terms below 1e-18 no longer change the sum, which rounding may have stopped just below u.
   for (let sum = term; sum <= u && (term >= 1e-18 || k < mean); sum += term) {
     k += 1;
     term *= mean / k;
@@ -87,7 +87,7 @@ function drawSmall(mean: number, stream: RandomStream): number {
 
 /**
  * Transformed rejection, PTRS of W. Hoermann, "The transformed rejection method for generating Poisson random variables" (1993):
- * (2 a / us + b) u + mean, with u uniform, is so close to the law that most of the time one look at v and us settles it.
+ * (2 a / us + b) u + mean, with u uniform, is so close to the law that most draws are accepted by a comparison of v and us.
  */
 function drawLarge(mean: number, stream: RandomStream): number {
   const b = 0.931 + 2.53 * Math.sqrt(mean);
@@ -106,9 +106,9 @@ function drawLarge(mean: number, stream: RandomStream): number {
 }
 
 /**
- * `ln(e^-m m^k / k!)`. Its terms are of the size of m ln m, 2e10 at the largest mean, and would leave five digits of their
- * difference. Following C. Loader, "Fast and accurate computation of binomial probabilities" (2000), the large parts are taken
- * away before anything is rounded: `-m D(k / m) - ln sqrt(2 pi k) - s(k)`, with `D(x) = x ln x + 1 - x` and Stirling's rest s.
+ * `ln(e^-m m^k / k!)`. Its terms are as large as m ln m, 2e10 at the largest mean; only five digits of their difference would be
+ * correct. Following C. Loader, "Fast and accurate computation of binomial probabilities" (2000), the large parts are cancelled
+ * before anything is rounded: `-m D(k / m) - ln sqrt(2 pi k) - s(k)`, with `D(x) = x ln x + 1 - x` and Stirling's remainder s.
  */
 export function logProbability(k: number, mean: number): number {
   if (k < SMALL_FACTORIALS.length) return k * log(mean) - mean - log(SMALL_FACTORIALS[k]!);
@@ -122,7 +122,7 @@ const SMALL_FACTORIALS = [1];
 for (let k = 1; k < 16; k += 1) SMALL_FACTORIALS.push(k * SMALL_FACTORIALS[k - 1]!);
 
 /**
- * `k ln(k / m) + m - k`. Near m it is a small difference of large numbers, and a series takes its place: with
+ * `k ln(k / m) + m - k`. Near m this is a small difference of large numbers, so a series replaces it: with
  * `z = (k - m) / (k + m)`, `ln(k / m) = 2 (z + z^3/3 + z^5/5 + ...)`, so it is `(k - m) z + 2 k (z^3/3 + z^5/5 + ...)`.
  */
 function deviance(k: number, mean: number): number {
@@ -142,8 +142,8 @@ function deviance(k: number, mean: number): number {
 
 /** A choice among n by weight, in constant time (M. D. Vose, 1991). */
 export class AliasTable {
-  private readonly chance: Float64Array;
-  private readonly alias: Uint32Array;
+  readonly #chance: Float64Array;
+  readonly #alias: Uint32Array;
 
   /** @param weights at least one, each finite and >= 0, with a sum above 0 */
   constructor(weights: readonly number[]) {
@@ -153,26 +153,26 @@ export class AliasTable {
       'weights must be >= 0 with a sum above 0',
     );
     const n = weights.length;
-    this.chance = Float64Array.from(weights, (weight) => (weight * n) / sum);
-    this.alias = Uint32Array.from(weights, (_, index) => index);
+    this.#chance = Float64Array.from(weights, (weight) => (weight * n) / sum);
+    this.#alias = Uint32Array.from(weights, (_, index) => index);
     const small: number[] = [];
     const large: number[] = [];
-    for (let index = 0; index < n; index += 1) (this.chance[index]! < 1 ? small : large).push(index);
+    for (let index = 0; index < n; index += 1) (this.#chance[index]! < 1 ? small : large).push(index);
     while (small.length > 0 && large.length > 0) {
       const poor = small.pop()!;
       const rich = large.pop()!;
-      this.alias[poor] = rich;
-      this.chance[rich]! -= 1 - this.chance[poor]!;
-      (this.chance[rich]! < 1 ? small : large).push(rich);
+      this.#alias[poor] = rich;
+      this.#chance[rich]! -= 1 - this.#chance[poor]!;
+      (this.#chance[rich]! < 1 ? small : large).push(rich);
     }
-    // What is left on either side differs from 1 by rounding alone, unless its weight is 0.
-    for (const index of [...small, ...large]) if (weights[index]! > 0) this.chance[index] = 1;
+    // The remaining entries differ from 1 by rounding only, unless their weight is 0.
+    for (const index of [...small, ...large]) if (weights[index]! > 0) this.#chance[index] = 1;
   }
 
-  /** Index of the chosen one. */
+  /** Index of the entry drawn. */
   draw(stream: RandomStream): number {
-    const scaled = stream.uniform() * this.chance.length;
+    const scaled = stream.uniform() * this.#chance.length;
     const index = Math.floor(scaled);
-    return scaled - index < this.chance[index]! ? index : this.alias[index]!;
+    return scaled - index < this.#chance[index]! ? index : this.#alias[index]!;
   }
 }

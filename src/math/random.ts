@@ -1,5 +1,4 @@
-// Owns chance: named streams of random numbers, and draws from the common laws. Leaves laws that are prepared once and drawn from
-// often to random-law.ts.
+// Named streams of random numbers, and draws from the common laws. random-law.ts has the laws that are prepared once.
 //
 // One seed, one stream per purpose: adding a draw to one purpose does not move the draws of another.
 import { createHash } from 'node:crypto';
@@ -7,7 +6,7 @@ import { xoroshiro128plusFromState } from 'pure-rand/generator/xoroshiro128plus'
 import { assert } from '../schema/failure.js';
 import { log, pow } from './elementary.js';
 
-/** All chance of a run follows from its seed. 7 and '7' are one seed: files and command lines spell it differently. */
+/** All randomness of a run follows from its seed. 7 and '7' are the same seed: files and command lines write it differently. */
 export type Seed = number | string;
 
 const TWO_TO_26 = 67108864;
@@ -15,11 +14,11 @@ const TWO_TO_32 = 4294967296;
 const TWO_TO_53 = 9007199254740992;
 
 /**
- * Random numbers for one purpose, the same on every engine. No draw allocates, and a draw depends on nothing but the 128 bits of
- * the generator: no law keeps a value back for the next draw.
+ * Random numbers for one purpose, the same on every engine. No draw allocates, and a draw depends only on the 128 bits of the
+ * generator: no law keeps a value for the next draw.
  */
 export class RandomStream {
-  private readonly generator: { next(): number };
+  readonly #generator: { next(): number };
 
   /**
    * @param seed of the run
@@ -29,21 +28,21 @@ export class RandomStream {
     const digest = createHash('sha256')
       .update(JSON.stringify([String(seed), purpose]))
       .digest();
-    this.generator = xoroshiro128plusFromState(stateFrom(digest));
+    this.#generator = xoroshiro128plusFromState(stateFrom(digest));
   }
 
-  /** A whole number from 0 to 2^32 - 1. Its lowest bits are the weakest of the generator; the laws below take upper ones. */
+  /** A whole number from 0 to 2^32 - 1. Its lowest bits are the weakest of the generator; the laws below use upper ones. */
   uint32(): number {
-    return this.generator.next() >>> 0;
+    return this.#generator.next() >>> 0;
   }
 
   /** Uniform on [0, 1), in steps of 2^-53: the upper 27 bits of one draw and the upper 26 of the next. */
   uniform(): number {
-    const { generator } = this;
+    const generator = this.#generator;
     return ((generator.next() >>> 5) * TWO_TO_26 + (generator.next() >>> 6)) / TWO_TO_53;
   }
 
-  /** Uniform over the whole numbers min .. max, both included; max - min < 2^53. Where min = max nothing is drawn. */
+  /** Uniform over the whole numbers min .. max, both included; max - min < 2^53. If min = max, nothing is drawn. */
   integer(min: number, max: number): number {
     const last = max - min;
     assert(
@@ -51,7 +50,7 @@ export class RandomStream {
       'integer() draws from whole numbers min .. max with 0 <= max - min < 2^53',
     );
     if (last === 0) return min;
-    // As many upper bits as `last` has, drawn again while they exceed it: no number is favoured, and two draws do on average.
+    // Takes as many upper bits as `last` has and draws again while they exceed it: unbiased, and two draws on average at most.
     if (last < TWO_TO_32) {
       const unused = Math.clz32(last);
       for (;;) {
@@ -69,15 +68,15 @@ export class RandomStream {
 
   /** The gap of a Poisson process of `rate` > 0.   gap = -ln(1 - u) / rate, mean 1 / rate */
   exponential(rate: number): number {
-    // 1 - u lies in (0, 1]: never ln 0. Taken from 0, since -ln 1 would be -0.
+    // 1 - u lies in (0, 1]: never ln 0. Subtracted from 0, because -ln 1 would be -0.
     return (0 - log(1 - this.uniform())) / rate;
   }
 
   /**
    * Normal, by the polar method of Marsaglia and Bray (1964).
    *
-   *   +---------+     (x, y) uniform in the unit disc, s = x^2 + y^2:  x sqrt(-2 ln s / s) is normal. A point outside of the
-   *   |  .' '.  |     disc is drawn again, 1.27 points on average. The second value that a point gives, by y, is let go: kept,
+   *   +---------+     (x, y) uniform in the unit disc, s = x^2 + y^2:  x sqrt(-2 ln s / s) is normal. A point outside the disc
+   *   |  .' '.  |     is drawn again, 1.27 points on average. A point also gives a second value, by y. It is discarded: keeping
    *   |  '. .'  |     it would make a draw depend on more than the generator.
    *   +---------+
    */
@@ -96,10 +95,10 @@ export class RandomStream {
   }
 }
 
-/** The four words of a state out of the first 128 bits of a digest: a hundred thousand purposes will not share one. */
+/** The state of the generator, four words, from the first 128 bits of a digest: 100,000 purposes do not share one. */
 export function stateFrom(digest: Uint8Array): number[] {
   const view = new DataView(digest.buffer, digest.byteOffset, digest.byteLength);
   const words = [0, 4, 8, 12].map((offset) => view.getInt32(offset));
-  // From a state of zeros the generator would never leave.
+  // The generator would never leave a state of zeros.
   return words.some((word) => word !== 0) ? words : [0, 0, 0, 1];
 }

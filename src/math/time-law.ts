@@ -1,4 +1,4 @@
-// Owns how long something takes: a fixed time, or one drawn from a law. Leaves what takes so long to the schemas that use it.
+// How long something takes: a fixed time, or one drawn from a law.
 //
 //   constant      |          |                x = time
 //   exponential   |▆▅▄▃▂▂▁▁▁▁▁▁▁             x = -mean ln(1 - u)
@@ -54,13 +54,13 @@ export type TimeLawSpec = Static<typeof TimeLawSpec>;
 export interface TimeLaw {
   /** The mean, in ms; of the normal law before folding. */
   readonly meanMs: number;
-  /** The next one, in ms, at least 0. */
+  /** Draws a time, in ms, at least 0. */
   drawMs(stream: RandomStream): number;
 }
 
 /**
  * The law with its times in ms.
- * @param path where it stands in the input, for failures
+ * @param path JSON pointer to the specification, for failures
  * @param leastMs the smallest mean allowed, in ms
  * @throws Failure `invalid_input` when a time cannot be read, the mean is below `leastMs`, or `to` below `from`
  */

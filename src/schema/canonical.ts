@@ -1,16 +1,15 @@
-// Owns the one text a value has (RFC 8785) and its SHA-256: what rows, proofs and outcomes are hashed and signed by. Leaves what
-// goes into a digest to whoever makes one.
+// Canonical JSON (RFC 8785) and its SHA-256: what rows, proofs and outcomes are hashed and signed by.
 import { createHash } from 'node:crypto';
 import commonJs from 'canonicalize';
 import { assert, Bug } from './failure.js';
 
-// The package declares the default export of an ES module; what it is, is a CommonJS module that is the function.
+// The package declares the default export of an ES module; it is a CommonJS module that exports the function.
 const canonicalize = commonJs as unknown as (value: unknown) => string | undefined;
 
 /**
- * The canonical JSON of a value: members sorted by UTF-16 code units, numbers as ECMAScript writes them (-0 as `0`), no blanks.
+ * The canonical JSON of a value: members sorted by UTF-16 code units, numbers as ECMAScript writes them (-0 as `0`), no whitespace.
  * A lone surrogate is written as its `\u` escape.
- * @throws Bug for whatever JSON would change or drop in silence: NaN, an infinity, undefined (in an object too: leave the field
+ * @throws Bug for anything that JSON would change or drop silently: NaN, an infinity, undefined (also in an object: leave the field
  * out), a function, a symbol, a bigint, an array with holes, or an object that is neither plain nor an array
  */
 export function canonicalJson(value: unknown): string {
@@ -45,7 +44,7 @@ function refuseWhatJsonLoses(value: unknown, path: string): void {
   }
   if (value === null) return;
   if (Array.isArray(value)) {
-    // By index: forEach would pass over holes.
+    // By index: forEach would skip holes.
     for (let i = 0; i < value.length; i++) refuseWhatJsonLoses(value[i], `${path}/${i}`);
     return;
   }

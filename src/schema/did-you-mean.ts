@@ -1,10 +1,10 @@
-// Owns the guess at what a person meant: the nearest of the allowed words. Leaves the sentence around it to who refuses the word.
+// Suggests the word a person probably meant: the nearest of the allowed words.
 
 /**
- * The word of `among` that `word` was most likely meant to be, or undefined when none is near.
+ * The word of `among` that is nearest to `word`, or undefined when none is near.
  *
- * Near means: one edit for 2 letters, two for 5, three for 8 and more. An edit inserts, drops or replaces a
- * letter, or swaps two neighbours (optimal string alignment); letter case counts for nothing. The first of equals wins.
+ * Near means: one edit for 2 letters, two for 5, three for 8 and more. An edit inserts, drops or replaces a letter, or swaps two
+ * neighbours (optimal string alignment). Letter case is ignored. The first of equally near words wins.
  */
 export function nearest(word: string, among: Iterable<string>): string | undefined {
   const asked = word.toLowerCase();

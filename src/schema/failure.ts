@@ -1,5 +1,5 @@
-// Owns every way in which a person, a file, a peer or a disk can fail us: one catalogue, one shape.
-// Leaves printing to cli/, node/ and report/. What only we can cause is a Bug, not a Failure.
+// The catalogue of failures: every error that a person, a file, a peer or a disk can cause, in one shape. cli/, node/ and report/
+// print them. An error that only our own code can cause is a Bug, not a Failure.
 
 /** One entry of the catalogue: the HTTP status, the exit code of the command, and a title that never changes. */
 interface Kind {
@@ -24,12 +24,12 @@ const kinds = {
   implausible_log: { status: 400, exit: 2, title: 'A log is hardly read as it is meant' },
   no_requests: { status: 400, exit: 2, title: 'Nothing in the input is a request' },
 
-  // A request that is no sound HTTP, or comes too slowly.
+  // Requests that are not valid HTTP, or arrive too slowly.
   malformed_request: { status: 400, exit: 2, title: 'The request is not valid HTTP' },
   request_timeout: { status: 408, exit: 5, title: 'The request took too long to arrive' },
   headers_too_large: { status: 431, exit: 2, title: 'The headers are too large' },
 
-  // A definition that can be read and still cannot run.
+  // Definitions that can be read but cannot run.
   operator_not_registered: { status: 422, exit: 2, title: 'The operator is not registered' },
   definition_unsound: { status: 422, exit: 2, title: 'The contract definition cannot run' },
 
@@ -63,7 +63,7 @@ const kinds = {
   record_broken: { status: 409, exit: 1, title: 'The record does not hold' },
   key_changed: { status: 409, exit: 1, title: 'The key of the node has changed' },
 
-  // The node and the road to it.
+  // The node and the connection to it.
   store_failed: { status: 503, exit: 70, title: 'The node cannot store' },
   store_locked: { status: 503, exit: 2, title: 'Another process has this data folder open' },
   store_too_new: { status: 503, exit: 2, title: 'The database was written by a newer version of this program' },
@@ -81,10 +81,10 @@ const kinds = {
 
 export type FailureCode = keyof typeof kinds;
 
-/** Every code with its status, exit code and title; the reference page and the OpenAPI text are made from it. */
+/** Every code with its status, exit code and title; the reference page and the OpenAPI text are generated from it. */
 export const catalogue: Readonly<Record<FailureCode, Kind>> = kinds;
 
-/** Where in an input something is wrong: `path` is a JSON pointer, a column or a place as `line 3, column 7`. */
+/** A fault and its place in the input: `path` is a JSON pointer, a column, or a place such as `line 3, column 7`. */
 export interface Fault {
   readonly path: string;
   readonly message: string;
@@ -98,7 +98,7 @@ interface Parts {
   readonly cause?: unknown;
 }
 
-/** Something that a person can understand and mend: what happened, why, and what to do about it. */
+/** An error that a person can understand and correct: what happened, why, and what to do about it. */
 export class Failure extends Error {
   override readonly name = 'Failure';
   readonly what: string;
@@ -130,7 +130,7 @@ export class Failure extends Error {
   }
 }
 
-/** A broken invariant: only our own code can cause it, and the program must not go on as if nothing had happened. */
+/** A broken invariant: only our own code can cause it, and the program must not continue as if nothing had happened. */
 export class Bug extends Error {
   override readonly name = 'Bug';
 }
@@ -140,7 +140,7 @@ export function assert(condition: boolean, message: string): asserts condition {
   if (!condition) throw new Bug(message);
 }
 
-/** For the `default` of a switch over a closed set: the compiler refuses it while a case is missing. */
+/** For the `default` of a switch over a closed set: does not compile while a case is missing. */
 export function unreachable(value: never): never {
   throw new Bug(`unexpected value ${JSON.stringify(value)}`);
 }

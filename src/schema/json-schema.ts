@@ -1,8 +1,8 @@
-// Owns JSON Schemas as TypeBox types them, and their compiled checks: the builders of the kinds that Weir uses, and no others.
-// Leaves the words for what does not fit to schema-faults.ts and value-faults.ts.
+// JSON Schemas typed by TypeBox, and their compiled checks. Builds only the kinds of schemas that Weir uses. schema-faults.ts and
+// value-faults.ts put faults into words.
 //
-// The types are TypeBox's own, and what is built here is, letter for letter, what its builders make (a test compares the two). They
-// are written out because TypeBox loads some 500 modules to offer them, a third of the time in which a node starts.
+// The types are TypeBox's own, and each builder gives exactly what TypeBox's gives (a test compares the two). They are written out
+// because TypeBox loads some 500 modules to offer them, a third of the time in which a node starts.
 import type * as TypeBox from 'typebox';
 import type { Static, TSchema } from 'typebox';
 import { Check, Compile, Errors } from 'typebox/schema';
@@ -23,10 +23,10 @@ type Kinds =
   | 'Union'
   | 'Unknown';
 
-/** A schema before TypeBox's types are put on it. */
+/** A schema without TypeBox's types. */
 type Plain = Readonly<Record<string, unknown>>;
 
-/** Marks a property that may be missing; it is not part of the schema, and no enumeration shows it. */
+/** Marks a property that may be missing. Not part of the schema, and not enumerable. */
 const OPTIONAL = '~optional';
 
 const builders: { readonly [Kind in Kinds]: (...given: never[]) => Plain } = {
@@ -56,9 +56,9 @@ const builders: { readonly [Kind in Kinds]: (...given: never[]) => Plain } = {
 export const Type = builders as unknown as Pick<typeof TypeBox, Kinds>;
 
 /** The check of one schema, compiled once. */
-export interface SchemaCheck<T> {
+interface SchemaCheck<T> {
   fits(value: unknown): value is T;
-  /** What does not fit; none when it fits. */
+  /** What does not fit; empty if the value fits. */
   errors(value: unknown): readonly SchemaError[];
 }
 

@@ -1,23 +1,23 @@
-// Owns the two little languages of quantities: how often, and how long. Leaves which quantities there are to the schemas.
+// The two notations for quantities: a rate (how often) and a time (how long).
 //
 //   rate   number [ ("/" | "per") ([number] unit | number) ]     130/s    300/min    5/cycle    10 per 7 cycles    5
 //   time   number [unit]  or  (number unit)+                     90s      2m         1h30m      60 cycles          60
 //   unit   ms | s | m | min | h | d | cycle           and their long forms, singular or plural
 //
-// A number without a unit counts cycles, or requests per cycle. Decimals mean what they say: 0.1 is one tenth, whether it
-// came as text or as a number, and is held as a fraction, so that nothing drifts however long a run is.
+// A number without a unit counts cycles, or requests per cycle. Decimals are exact: 0.1 is one tenth, as text or as a number,
+// and is kept as a fraction, so that nothing drifts however long a run is.
 
 import { nearest } from './did-you-mean.js';
 import { Failure } from './failure.js';
 import { Type } from './json-schema.js';
 
-/** So many requests in so many cycles, in lowest terms; both whole, `requests` from 0, `cycles` from 1 to 2^52. */
+/** A number of requests in a number of cycles, in lowest terms; both whole, `requests` from 0, `cycles` from 1 to 2^52. */
 export interface Rate {
   readonly requests: number;
   readonly cycles: number;
 }
 
-/** The longest time there is, in cycles: 24 years of 777 ms. Sums and products with it stay exact. */
+/** The longest time, in cycles: 24 years of 777 ms. Sums and products with it stay exact. */
 export const MAX_CYCLES = 1_000_000_000;
 
 /** The schema of a rate, up to `most` requests per cycle where it is a number. */
@@ -33,10 +33,10 @@ export const timeField = (description: string) =>
   });
 
 /**
- * A rate in requests per cycle, exact as long as its fraction fits two whole numbers below 2^53; else the last that does
- * along its continued fraction: less than 2^-52 requests away, or 2^-52 of a rate above 1.
+ * A rate in requests per cycle. Exact if its fraction fits two whole numbers below 2^53; else the last convergent of its continued
+ * fraction that fits: less than 2^-52 requests away, or 2^-52 of a rate above 1.
  * @param cycleMs length of a cycle in ms, an integer >= 1
- * @param path where the rate stands in the input, for the failure
+ * @param path JSON pointer to the rate in the input, for the failure
  * @throws Failure `invalid_input` when it cannot be read, is negative, or is above 2^53
  */
 export function parseRate(value: number | string, cycleMs: number, path = ''): Rate {
@@ -61,7 +61,7 @@ export function parseTime(value: number | string, cycleMs: number, path = '', le
 }
 
 /**
- * A time in cycles that is the mean of a law and so need not be whole; to 2^-64 of a cycle.
+ * A time in cycles, for the mean of a law, so it need not be whole; exact to 2^-64 of a cycle.
  * @throws Failure `invalid_input` when it cannot be read or lies outside `least .. MAX_CYCLES`
  */
 export function parseMeanTime(value: number | string, cycleMs: number, path = '', least = 0): number {
@@ -72,7 +72,7 @@ export function parseMeanTime(value: number | string, cycleMs: number, path = ''
 }
 
 /**
- * A time in ms, for what may be shorter than a cycle: the nearest double.
+ * A time in ms, for times that may be shorter than a cycle: the nearest double.
  * @throws Failure `invalid_input` when it cannot be read, is below `leastMs` or longer than MAX_CYCLES
  */
 export function parseTimeMs(value: number | string, cycleMs: number, path = '', leastMs = 0): number {
@@ -100,7 +100,7 @@ interface Fraction {
 
 const ONE: Fraction = { over: 1n, under: 1n };
 
-/** The units by their spellings; that without a length in ms is the cycle. */
+/** The units by their spellings; the cycle has no length in ms. */
 const units: readonly { readonly words: readonly string[]; readonly ms?: bigint }[] = [
   { words: ['ms', 'millisecond', 'milliseconds'], ms: 1n },
   { words: ['s', 'sec', 'second', 'seconds'], ms: 1_000n },
@@ -110,7 +110,7 @@ const units: readonly { readonly words: readonly string[]; readonly ms?: bigint 
   { words: ['cycle', 'cycles'] },
 ];
 
-/** The length of a unit in cycles; that of no unit, one cycle. */
+/** The length of a unit in cycles; one cycle if no unit is given. */
 function lengthOf(word: string, cycleMs: number): Fraction {
   if (word === '') return ONE;
   const name = word.toLowerCase();
@@ -167,8 +167,8 @@ function times(a: Fraction, b: Fraction): Fraction {
 }
 
 /**
- * The fraction in lowest terms, or, where these are too large, the last convergent of its continued fraction that is not:
- * convergents p/q, p'/q' lie less than 1 / (q q') from the value.
+ * The fraction in lowest terms. If its parts are too large: the last convergent of its continued fraction whose parts are not.
+ * Convergents p/q, p'/q' lie less than 1 / (q q') from the value.
  */
 function simplest(over: bigint, under: bigint): Fraction {
   let [p, q] = [1n, 0n];
@@ -182,7 +182,7 @@ function simplest(over: bigint, under: bigint): Fraction {
   return { over: p, under: q };
 }
 
-/** What cannot be understood in a quantity; `refusing` makes it a failure. */
+/** A quantity that cannot be understood; `refusing` turns it into a failure. */
 class Misreading extends Error {}
 
 function misread(why: string): never {
@@ -204,7 +204,7 @@ const timeWords: Words = {
   fix: 'Write for example 90s, 2m, 1h30m or 60 cycles; a number alone counts cycles.',
 };
 
-/** Reads the value as text; what `read` cannot understand becomes a failure that names the place. */
+/** Reads the value as text. What `read` cannot understand becomes a failure with its place. */
 function refusing<T>({ noun, fix }: Words, value: number | string, path: string, read: (text: string) => T): T {
   const text = String(value).trim();
   try {

@@ -1,5 +1,5 @@
-// Owns the words for input that does not fit its schema: every fault with its place, what is allowed there, and the nearest
-// name for one that is unknown. Serves definitions, scenarios and HTTP bodies alike.
+// Words for input that does not fit its schema: every fault with its place, what is allowed there, and the nearest name for an
+// unknown one. Used for definitions, scenarios and HTTP bodies.
 import type { TSchema } from 'typebox';
 import { nearest } from './did-you-mean.js';
 import type { Fault } from './failure.js';
@@ -14,15 +14,15 @@ export interface SchemaError {
 }
 
 /**
- * Faults in the order met, one a place; at least one when there are errors. `schema` is the one that reported them. TypeBox stops at
- * eight errors, so no fault may rest on one that sums up others: it comes after them, or not at all.
+ * Faults in order, one for each place; at least one if there are errors. `schema` is the one that reported them. TypeBox stops at
+ * eight errors, so a fault must not depend on an error that summarises others: such errors come last, or not at all.
  */
 export function faultsOf(schema: TSchema, errors: readonly SchemaError[]): Fault[] {
   const words = errors.flatMap((error) => wordsFor(schema, error));
   const faults = words.length > 0 ? words : errors.slice(0, 1).map((error) => plainly(error));
   const seen = new Set<string>();
   const first = faults.filter(({ path }) => !seen.has(path) && seen.add(path));
-  // "must be null" and "must match one of" say nothing beside a fault that lies deeper.
+  // "must be null" and "must match one of" add nothing to a deeper fault.
   const deep = first.filter(({ path }) => !first.some((other) => other.path.startsWith(`${path}/`)));
   return deep.length > 0 ? deep : first;
 }
@@ -31,7 +31,7 @@ function wordsFor(schema: TSchema, error: SchemaError): Fault[] {
   const path = placeOf(error);
   const params = error.params as Record<string, unknown>;
   switch (error.keyword) {
-    // One for each name that is not known, and then `additionalProperties` with all of them.
+    // One for each unknown name, and then `additionalProperties` with all of them.
     case 'boolean': {
       const [, object] = /^(.*)\/additionalProperties$/.exec(error.schemaPath) ?? [];
       if (object === undefined) return [];

@@ -1,15 +1,15 @@
-// Owns the way down into a value beside its schema, so that a fault is told by the rules of the very part in which it lies: of a union
-// by those of the member that was meant. Leaves the words for single faults to schema-faults.ts.
+// Walks a value together with its schema, so that a fault is reported by the rules of the part that contains it: in a union, by
+// those of the member that was meant. schema-faults.ts has the words for single faults.
 //
-//   popularity: { law: zipf }      even | uniform | zipf | weights         "/popularity/exponent is required", and not that it
-//                                                ^ meant                   must be even, or needs weights
+//   popularity: { law: zipf }      even | uniform | zipf | weights         "/popularity/exponent is required", not "must be even"
+//                                                ^ meant                   or "weights is required"
 import type { TSchema } from 'typebox';
 import { nearest } from './did-you-mean.js';
 import type { Fault } from './failure.js';
 import { fitsSchema, schemaErrors, Type } from './json-schema.js';
 import { faultsOf } from './schema-faults.js';
 
-/** What the walk reads of a schema; it knows objects, arrays, records and unions, and takes all else for a leaf. */
+/** The parts of a schema that the walk uses; it knows objects, arrays, records and unions. Everything else is a leaf. */
 interface Shape {
   readonly type?: string;
   readonly const?: unknown;
@@ -19,7 +19,7 @@ interface Shape {
   readonly patternProperties?: Readonly<Record<string, TSchema>>;
 }
 
-/** Every fault of a value, the path of each a JSON pointer from `place`; none when it fits. */
+/** Every fault of a value, with JSON pointers that start with `place`; empty if the value fits. */
 export function valueFaults(schema: TSchema, value: unknown, place = ''): Fault[] {
   const { anyOf, items, properties, patternProperties } = schema as Shape;
   if (anyOf !== undefined) return unionFaults(anyOf, value, place);
@@ -39,7 +39,7 @@ export function valueFaults(schema: TSchema, value: unknown, place = ''): Fault[
   return [...leafFaults(shallow(schema), value, place), ...parts];
 }
 
-/** By the member that was meant: the one whose mark the value bears, or the one of its type. */
+/** The faults by the member that was meant: the one whose tag the value has, or the one of its type. */
 function unionFaults(members: readonly TSchema[], value: unknown, place: string): Fault[] {
   if (members.some((member) => fitsSchema(member, value))) return [];
   const kin = members.filter((member) => typeIn(member).includes(typeOf(value)));
@@ -49,24 +49,24 @@ function unionFaults(members: readonly TSchema[], value: unknown, place: string)
     );
     return [{ path: place, message: `must be ${types.join(' or ')}` }];
   }
-  const mark = isObject(value) ? markOf(kin) : undefined;
-  if (mark === undefined) return valueFaults(kin[0]!, value, place);
-  const given = (value as Record<string, unknown>)[mark];
-  const meant = kin.find((member) => literalAt(member, mark) === given);
+  const tag = isObject(value) ? tagOf(kin) : undefined;
+  if (tag === undefined) return valueFaults(kin[0]!, value, place);
+  const given = (value as Record<string, unknown>)[tag];
+  const meant = kin.find((member) => literalAt(member, tag) === given);
   if (meant !== undefined) return valueFaults(meant, value, place);
   return [
     {
-      path: `${place}/${mark}`,
-      message: markWords(
-        kin.map((member) => String(literalAt(member, mark))),
+      path: `${place}/${tag}`,
+      message: tagMessage(
+        kin.map((member) => String(literalAt(member, tag))),
         given,
       ),
     },
   ];
 }
 
-/** The property by which the members of a union are told apart: each has one value for it. */
-function markOf(members: readonly TSchema[]): string | undefined {
+/** The property that distinguishes the members of a union: each member has one value for it. */
+function tagOf(members: readonly TSchema[]): string | undefined {
   if (members.length < 2) return undefined;
   const names = Object.keys((members[0] as Shape).properties ?? {});
   return names.find((name) => members.every((member) => literalAt(member, name) !== undefined));
@@ -76,7 +76,7 @@ function literalAt(member: TSchema, name: string): unknown {
   return ((member as Shape).properties?.[name] as Shape | undefined)?.const;
 }
 
-function markWords(allowed: readonly string[], given: unknown): string {
+function tagMessage(allowed: readonly string[], given: unknown): string {
   const among = `one of ${allowed.join(', ')}`;
   if (given === undefined) return `is required: ${among}`;
   const guess = typeof given === 'string' ? nearest(given, allowed) : undefined;
@@ -90,7 +90,7 @@ function leafFaults(schema: TSchema, value: unknown, place: string): Fault[] {
   }));
 }
 
-/** The schema of an object with any values in it: what is left to check is which names there are. */
+/** The schema of an object with any values: what is left to check is its property names. */
 function shallow(schema: TSchema): TSchema {
   const { properties, patternProperties } = schema as Shape;
   return {

@@ -86,51 +86,51 @@ const LONGEST_BYTES = 147;
 
 /** Writes into one buffer again and again: thousands of contracts are written every cycle. */
 class ByteWriter {
-  private bytes = new Uint8Array(1024);
-  private view = viewOf(this.bytes);
-  private length = 0;
+  #bytes = new Uint8Array(1024);
+  #view = viewOf(this.#bytes);
+  #length = 0;
 
   begin(): void {
-    this.length = 0;
+    this.#length = 0;
   }
 
   byte(value: number): void {
-    this.reserve();
-    this.bytes[this.length++] = value;
+    this.#reserve();
+    this.#bytes[this.#length++] = value;
   }
 
   double(value: number): void {
-    this.reserve();
-    this.view.setFloat64(this.length, value, true);
-    this.length += 8;
+    this.#reserve();
+    this.#view.setFloat64(this.#length, value, true);
+    this.#length += 8;
   }
 
   /** By division, not by shifts: shifts cut numbers down to 32 bits. Division by a power of two is exact. */
   varint(value: number): void {
-    this.reserve();
+    this.#reserve();
     let left = value;
     while (left >= 128) {
       const rest = Math.floor(left / 128);
-      this.bytes[this.length++] = left - rest * 128 + 128;
+      this.#bytes[this.#length++] = left - rest * 128 + 128;
       left = rest;
     }
-    this.bytes[this.length++] = left;
+    this.#bytes[this.#length++] = left;
   }
 
   /** Appends the checksum. @returns a copy */
   end(): Uint8Array {
-    this.reserve();
-    const checksum = crc32(this.bytes.subarray(0, this.length));
-    this.view.setUint32(this.length, checksum, true);
-    return Buffer.from(this.bytes.subarray(0, this.length + CHECKSUM_BYTES));
+    this.#reserve();
+    const checksum = crc32(this.#bytes.subarray(0, this.#length));
+    this.#view.setUint32(this.#length, checksum, true);
+    return Buffer.from(this.#bytes.subarray(0, this.#length + CHECKSUM_BYTES));
   }
 
-  private reserve(): void {
-    if (this.bytes.length - this.length >= LONGEST_BYTES) return;
-    const wider = new Uint8Array(this.bytes.length * 2);
-    wider.set(this.bytes);
-    this.bytes = wider;
-    this.view = viewOf(wider);
+  #reserve(): void {
+    if (this.#bytes.length - this.#length >= LONGEST_BYTES) return;
+    const wider = new Uint8Array(this.#bytes.length * 2);
+    wider.set(this.#bytes);
+    this.#bytes = wider;
+    this.#view = viewOf(wider);
   }
 }
 
@@ -138,22 +138,24 @@ const writer = new ByteWriter();
 
 /** Reads what the checksum has shown to be whole: running past the end is a bug of the writer, not damage. */
 class ByteReader {
-  private at = 0;
-  private readonly view: DataView;
+  #at = 0;
+  readonly #bytes: Uint8Array;
+  readonly #view: DataView;
 
-  constructor(private readonly bytes: Uint8Array) {
-    this.view = viewOf(bytes);
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    this.#view = viewOf(bytes);
   }
 
   byte(): number {
-    const value = this.bytes[this.at++];
+    const value = this.#bytes[this.#at++];
     assert(value !== undefined, 'the bytes of a window end too early');
     return value;
   }
 
   double(): number {
-    const value = this.view.getFloat64(this.at, true);
-    this.at += 8;
+    const value = this.#view.getFloat64(this.#at, true);
+    this.#at += 8;
     return value;
   }
 
