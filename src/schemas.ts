@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { Outcome } from './outcome/schema.js';
 import { Series } from './outcome/series.js';
-import { Scenario } from './scenario/schema.js';
+import { Scenario } from './scenario/scenario-schema.js';
 
 const folder = new URL('./schema/', import.meta.url);
 await mkdir(folder, { recursive: true });

@@ -39,8 +39,8 @@ export { verifyRecord } from './record/verify-export.js';
 export { openReportFolder, type ReportFolder } from './report/folder.js';
 export type { Reported } from './report/reported.js';
 export { reportText } from './report/text.js';
-export { type LoadedScenario, loadScenario, parseScenario, type ScenarioObject } from './scenario/load.js';
-export { Scenario } from './scenario/schema.js';
+export { type LoadedScenario, loadScenario, parseScenario, type ScenarioObject } from './scenario/load-scenario.js';
+export { Scenario } from './scenario/scenario-schema.js';
 export type { FailureCode, Fault } from './schema/failure.js';
 export { type Run, type SimulateOptions, simulate, simulate$ } from './simulate/simulate.js';
 export {
@@ -100,7 +100,7 @@ export interface LimiterDecision {
   readonly state: string;
   /** How many more requests would be admitted now. */
   readonly remaining: number;
-  /** Ms until a request would be admitted if no other arrives before it; 0: now. Limited requests count, too, and put it off. */
+  /** Ms until a request would be admitted if no other arrives before it; 0: now. Limited requests count, too, and delay it. */
   readonly retryAfterMs: number;
 }
 
@@ -114,7 +114,7 @@ export function createLimiter({ threshold, within, cycleMs = CYCLE_MS }: Limiter
   let gate: Gate | undefined;
   return {
     /**
-     * Decides on `n` requests, one after the other; every one counts, also those that are limited.
+     * Decides on `n` requests, one after the other. Limited requests are counted, too.
      * @param nowMs unix time in ms; a time before that of the last call counts as that time
      * @param n a whole number from 0. Default: 1
      * @throws Failure `invalid_input`
@@ -125,7 +125,7 @@ export function createLimiter({ threshold, within, cycleMs = CYCLE_MS }: Limiter
       const cycle = cycleOf(nowMs, cycleMs);
       gate ??= makeGate(plan, cycle);
       const admitted = gate.decide(n, Math.max(cycle, gate.cycle));
-      // A window always empties, so there always is such a cycle. Looking ahead is only needed where there is no room.
+      // A window always empties, so such a cycle exists. The search is only needed if there is no room.
       const wait = gate.admits && gate.remaining > 0 ? 0 : (retryAfterCycles(gate) ?? 0);
       const retryAfterMs = wait === 0 ? 0 : Math.max(0, startOf(gate.cycle + wait, cycleMs) - nowMs);
       const state = plan.states[gate.state]!.name;
@@ -140,17 +140,17 @@ function refused(path: string, message: string): Failure {
 }
 
 export interface NodeOptions {
-  /** Folder for everything that the node keeps, created where it is missing. Default: in memory, gone when the node closes. */
+  /** Folder for all data of the node, created if missing. Default: in memory, lost when the node closes. */
   readonly data?: string;
   /** Address to listen on. Default: loopback. */
   readonly host?: string;
-  /** Default: 0, any port that is free. */
+  /** Default: 0, any free port. */
   readonly port?: number;
   /** Length of a cycle in ms, a whole number from 1. Default: 777, or that of the data folder. */
   readonly cycleMs?: number;
-  /** Addresses or networks of proxies whose `X-Forwarded-*` is believed. Default: none. */
+  /** Addresses or networks of proxies whose `X-Forwarded-*` headers are trusted. Default: none. */
   readonly trustProxy?: readonly string[];
-  /** Receives an internal error of the node; it goes on. Default: a warning of the process. */
+  /** Receives internal errors; the node continues. Default: a warning of the process. */
   readonly onError?: (error: unknown) => void;
 }
 

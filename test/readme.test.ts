@@ -18,8 +18,8 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { clientKinds } from '../src/actor/client/schema.js';
-import { Scenario } from '../src/scenario/schema.js';
-import { arrivalModels } from '../src/traffic/arrival/schema.js';
+import { Scenario } from '../src/scenario/scenario-schema.js';
+import { arrivalModels } from '../src/traffic/arrival/arrival-schema.js';
 import { recordedLogs } from './traffic/log/recorded.js';
 
 const root = resolve(import.meta.dirname, '..');

@@ -2,7 +2,7 @@
 
 import { once } from 'node:events';
 import type { Argv } from 'yargs';
-import { loadScenario } from '../scenario/load.js';
+import { loadScenario } from '../scenario/load-scenario.js';
 import { Failure } from '../schema/failure.js';
 import { requestsOf } from '../simulate/generate.js';
 import { readInstant } from '../traffic/log/instant.js';

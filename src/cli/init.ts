@@ -5,7 +5,7 @@ import { copyFile, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Argv } from 'yargs';
 import { alignedTable } from '../report/terminal-text.js';
-import { Scenario } from '../scenario/schema.js';
+import { Scenario } from '../scenario/scenario-schema.js';
 import { nearest } from '../schema/did-you-mean.js';
 import { Failure } from '../schema/failure.js';
 import type { GivenTo } from './command.js';

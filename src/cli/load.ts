@@ -4,7 +4,7 @@ import type { Argv } from 'yargs';
 import { load, mintKey } from '../live/load.js';
 import type { WrittenReport } from '../report/folder.js';
 import type { Reported } from '../report/reported.js';
-import { type LoadedScenario, loadScenario } from '../scenario/load.js';
+import { type LoadedScenario, loadScenario } from '../scenario/load-scenario.js';
 import type { GivenTo } from './command.js';
 import { folderFor, printFindings } from './findings.js';
 import { interruptible } from './interrupt.js';

@@ -4,7 +4,7 @@ import type { Argv } from 'yargs';
 import type { WrittenReport } from '../report/folder.js';
 import type { Reported } from '../report/reported.js';
 import { alignedTable } from '../report/terminal-text.js';
-import { type LoadedScenario, loadScenario } from '../scenario/load.js';
+import { type LoadedScenario, loadScenario } from '../scenario/load-scenario.js';
 import { Failure } from '../schema/failure.js';
 import { type ActorState, actorStates } from '../simulate/actor-states.js';
 import { replicate, withReplications } from '../simulate/replicate.js';

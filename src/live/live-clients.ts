@@ -8,7 +8,7 @@ import { Population } from '../actor/client/population.js';
 import { RandomStream, type Seed } from '../math/random.js';
 import type { ClientFigures } from '../outcome/schema.js';
 import type { Series } from '../outcome/series.js';
-import type { LoadedScenario } from '../scenario/loaded.js';
+import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { unreachable } from '../schema/failure.js';
 import type { Traffic } from '../simulate/scenario-traffic.js';
 import { SeriesRecorder } from '../simulate/series-recorder.js';

@@ -7,7 +7,7 @@ import type { Plan } from '../limiter/plan.js';
 import type { ClientFigures } from '../outcome/schema.js';
 import type { Series } from '../outcome/series.js';
 import type { Stretch } from '../outcome/stretch.js';
-import type { Target as TargetSpec } from '../scenario/schema.js';
+import type { Target as TargetSpec } from '../scenario/scenario-schema.js';
 import { startOf } from '../time/cycle.js';
 import { cycles } from '../time/cycles.js';
 import type { WallClock } from '../time/wall.js';

@@ -5,7 +5,7 @@
 //                                                            └─► the model on it ──────┴─► agrees, node differs, run invalid
 
 import type { Seed } from '../math/random.js';
-import type { LoadedScenario } from '../scenario/loaded.js';
+import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { Failure } from '../schema/failure.js';
 import { type Traffic, trafficOf } from '../simulate/scenario-traffic.js';
 import { CYCLE_MS } from '../time/cycle.js';

@@ -1,7 +1,7 @@
 // What every live target is to a run: how a request of a contract is sent, and how its answer is read; and any HTTP service as a target.
 // A Weir node is in weir-target.ts.
 
-import type { Target as TargetSpec } from '../scenario/schema.js';
+import type { Target as TargetSpec } from '../scenario/scenario-schema.js';
 import type { Endpoint } from './connection.js';
 import type { Fields, PoolAnswer, PoolRequest } from './http-pool.js';
 

@@ -12,7 +12,7 @@ import { RandomStream } from './random.js';
 
 type IntervalKind = 't' | 'wilson' | 'bootstrap';
 
-export interface Interval {
+interface Interval {
   readonly mean: number;
   /** Ends of the 95 % interval of the mean. */
   readonly low: number;

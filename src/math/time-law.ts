@@ -101,12 +101,12 @@ export function normal(meanMs: number, deviationMs: number): TimeLaw {
   return { meanMs, drawMs: (stream) => Math.abs(stream.normal(meanMs, deviationMs)) };
 }
 
-export function uniform(fromMs: number, toMs: number): TimeLaw {
+function uniform(fromMs: number, toMs: number): TimeLaw {
   return { meanMs: (fromMs + toMs) / 2, drawMs: (stream) => fromMs + (toMs - fromMs) * stream.uniform() };
 }
 
 /** @param meanMs above 0 */
-export function lognormal(meanMs: number, deviationMs: number): TimeLaw {
+function lognormal(meanMs: number, deviationMs: number): TimeLaw {
   const ratio = deviationMs / meanMs;
   const s2 = log(1 + ratio * ratio);
   const m = log(meanMs) - s2 / 2;

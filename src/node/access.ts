@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { sha256Hex } from '../schema/canonical.js';
 import { Failure, unreachable } from '../schema/failure.js';
-import type { Credentials, Key } from '../store/credentials.js';
+import type { Credentials, Key } from '../store/credential-store.js';
 
 export const SESSION_COOKIE = 'weir_session';
 

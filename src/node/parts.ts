@@ -4,7 +4,7 @@ import { type OperatorRegistry, standardOperators } from '../operator/registry.j
 import { KeyRing } from '../record/key-ring.js';
 import type { Signer, Succession } from '../record/signing.js';
 import { Failure } from '../schema/failure.js';
-import type { Credentials } from '../store/credentials.js';
+import type { Credentials } from '../store/credential-store.js';
 import type { Store } from '../store/store.js';
 import { startOf } from '../time/cycle.js';
 import type { WallClock } from '../time/wall.js';

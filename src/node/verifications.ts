@@ -2,7 +2,7 @@
 // for the same record meanwhile share one verification.
 import type { KeyRing } from '../record/key-ring.js';
 import type { Verification } from '../record/verification.js';
-import { RecordVerifier } from '../record/verify.js';
+import { RecordVerifier } from '../record/verify-record.js';
 import { Failure } from '../schema/failure.js';
 import type { Store } from '../store/store.js';
 import type { Turns } from './fair-queue.js';

@@ -1,11 +1,11 @@
-// Owns the exported record as text: one line a row, and one that closes it. Leaves checking it to verify-export.ts.
+// The exported record as text: one line for each row, and a closing line. verify-export.ts checks it.
 //
 //   {"at":"…","cause":"system",…,"seq":1}          line n is row n
 //   {"at":"…","cause":"trigger",…,"seq":2}
 //   {"checkpoint":{…"seq":2…},"fingerprint":"SHA256:…","format":"weir-record/1","public_key":"…"}
 //
-// Every line is the canonical JSON (RFC 8785) of its value and ends with a line feed. The closing line carries a checkpoint of the
-// very last row: a file without it was cut off on its way, and nobody but the node can write another one.
+// Every line is the canonical JSON (RFC 8785) of its value and ends with a line feed. The closing line contains a checkpoint of
+// the last row: a file without it is incomplete, and only the node can write another one.
 import type { Static } from 'typebox';
 import { canonicalJson } from '../schema/canonical.js';
 import { Type } from '../schema/json-schema.js';
@@ -19,10 +19,10 @@ export interface Closing {
   readonly format: typeof FORMAT;
   /** Of the last row of the export. */
   readonly checkpoint: Checkpoint;
-  /** The key that signed the checkpoint: its 32 bytes in base64, and what people compare. */
+  /** The key that signed the checkpoint: its 32 bytes in base64. `fingerprint` is what people compare. */
   readonly public_key: string;
   readonly fingerprint: string;
-  /** How the present key followed from earlier ones; absent when it is the first. */
+  /** The successions that lead from the first key to the present one; absent if there is only one. */
   readonly successions?: readonly Succession[];
 }
 
@@ -38,10 +38,10 @@ const ClosingShape = Type.Object(
 );
 const readClosing = reader(ClosingShape);
 
-/** A closing line whose successions are still to be looked at, by key-ring.ts. */
+/** A closing line whose successions are not checked yet; key-ring.ts does that. */
 export type ParsedClosing = Static<typeof ClosingShape>;
 
-/** The whole export, line by line. `close` signs the last row that was taken; a machine has at least the row of its creation. */
+/** The whole export, line by line. `close` signs the last row. A machine has at least the row of its creation. */
 export function* exportRecord(rows: Iterable<AuditRow>, close: (last: AuditRow) => Closing): Generator<string> {
   let last: AuditRow | undefined;
   for (const row of rows) {
@@ -51,7 +51,7 @@ export function* exportRecord(rows: Iterable<AuditRow>, close: (last: AuditRow) 
   if (last !== undefined) yield exportLine(close(last));
 }
 
-/** A row, or the closing line, as it stands in the file. */
+/** A row, or the closing line, as a line of the file. */
 export function exportLine(value: AuditRow | Closing): string {
   return `${canonicalJson(value)}\n`;
 }
@@ -63,12 +63,12 @@ export function closingOf(checkpoint: Checkpoint, signer: Signer, successions: r
   return successions.length === 0 ? closing : { ...closing, successions };
 }
 
-export type Line =
+type Line =
   | { readonly kind: 'row'; readonly value: unknown }
   | { readonly kind: 'closing'; readonly value: ParsedClosing }
   | { readonly kind: 'fault'; readonly reason: string };
 
-/** What a line without its line feed holds. A row is only a value here: whether it looks like a row is not asked. */
+/** Parses a line without its line feed. Whether a row has the shape of a row is not checked here. */
 export function parseLine(text: string): Line {
   let value: unknown;
   try {
@@ -87,9 +87,9 @@ export function parseLine(text: string): Line {
 }
 
 /**
- * Whether every string and number is spelt as RFC 8785 spells it. Blanks and the order of members are free: programs that pass a
- * record on change them. Spelling is not: `1e+30` and `1E+30` are one number, and between them lies a bit that flipped.
- * @param value what JSON.parse made of the text
+ * Whether every string and number is written as RFC 8785 demands. Whitespace and the order of members may differ, because programs
+ * that pass a record on change them. `1E+30` for `1e+30` is refused: it is the same number, but a bit has flipped.
+ * @param value the result of JSON.parse for the text
  */
 export function isSpeltCanonically(text: string, value: unknown): boolean {
   if (JSON.stringify(value) === text) return true;

@@ -1,18 +1,18 @@
-// Owns which keys may sign a record, and in which cycles: a pinned key and those that followed it, each named by the one before.
-// Leaves the arithmetic of signatures to signing.ts.
+// Which keys may sign a record, and in which cycles: a pinned key and its successors, each named by the key before it.
+// signing.ts checks the signatures.
 //
 //   pinned A ──succession──► B ──succession──► C          A signs up to cycle 100, B from 100 to 250, C from 250 on;
-//               cycle 100        cycle 250                in the cycle of a change both may
+//               cycle 100        cycle 250                in the cycle of a change, both may sign
 import type { KeyObject } from 'node:crypto';
 import type { Checkpoint } from './row.js';
 import { readSuccession } from './shape.js';
 import { checkpointHolds, fingerprintOf, publicKeyFrom, rawOf, type Succession, successionHolds } from './signing.js';
 
-/** What is known about the keys of a node, and from whom it may come. */
-export interface KnownKeys {
-  /** The key the reader trusts. Without it the record is trusted to name its own. */
+/** The known keys of a node, by their source. */
+interface KnownKeys {
+  /** The key that the reader trusts. Without it, the key that the record names is trusted. */
   readonly pinned?: KeyObject | undefined;
-  /** The key the record says it is signed by: 32 bytes in base64, as `isRawKey` wants them. */
+  /** The key that the record names as its own: 32 bytes in base64, as `isRawKey` demands. */
   readonly named?: string;
   /** In the order of their cycles. */
   readonly successions?: readonly unknown[];
@@ -30,18 +30,18 @@ export class KeyRing {
 
   private constructor(
     keys: readonly TrustedKey[],
-    /** Whether trust begins with a key that the reader brought. */
+    /** Whether trust begins with a key that the reader supplied. */
     readonly pinned: boolean,
   ) {
     this.#keys = keys;
   }
 
-  /** The ring of a reader who trusts one key and knows of no other. */
+  /** The ring of a reader who trusts one key and knows no other. */
   static pinning(publicKey: KeyObject): KeyRing {
     return new KeyRing([trustedKey(publicKey, 0, Number.MAX_SAFE_INTEGER)], true);
   }
 
-  /** The pinned key and all that followed it, or why what is known does not hang together. */
+  /** The pinned key and its successors, or why the known keys contradict each other. */
   static read({ pinned, named, successions = [] }: KnownKeys): { readonly ring: KeyRing } | { readonly fault: string } {
     const read = readChain(successions);
     if ('fault' in read) return read;
@@ -63,7 +63,7 @@ export class KeyRing {
     return { ring: new KeyRing(keys.slice(first), pinned !== undefined) };
   }
 
-  /** The fingerprint of the key that signed the checkpoint; undefined unless it is on the ring and in force in that cycle. */
+  /** The fingerprint of the key that signed the checkpoint; undefined unless the key is on the ring and valid in that cycle. */
   signerOf(checkpoint: Checkpoint): string | undefined {
     const { cycle } = checkpoint;
     const inForce = this.#keys.filter(({ fromCycle, toCycle }) => fromCycle <= cycle && cycle <= toCycle);
@@ -79,7 +79,7 @@ function trustedKey(publicKey: KeyObject, fromCycle: number, toCycle: number): T
   return { publicKey, fingerprint: fingerprintOf(publicKey), fromCycle, toCycle };
 }
 
-/** The successions, if each is signed by the key that the one before had named. */
+/** The successions, if each is signed by the key that the one before it names. */
 function readChain(values: readonly unknown[]): { readonly chain: readonly Succession[] } | { readonly fault: string } {
   const chain: Succession[] = [];
   for (const value of values) {

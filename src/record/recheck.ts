@@ -1,11 +1,11 @@
-// Owns whether the operators of this build give what an audit row says they gave. Leaves the rest of the row to record/.
+// Repeats the operators of an audit row and compares the results with the row. verify.ts checks the rest of the row.
 
 import { fire } from '../operator/fire.js';
 import type { FindOperator, Inputs } from '../operator/operator.js';
 import { findStandardOperator } from '../operator/registry.js';
 import type { AuditEntry } from './row.js';
 
-/** What a row of kind `transition` says of its operators. */
+/** The fields of a `transition` row that concern its operators. */
 export type FiredRow = Pick<
   AuditEntry,
   | 'cycle'
@@ -19,9 +19,9 @@ export type FiredRow = Pick<
 >;
 
 /**
- * Fires the operator of a row again, and the substrate beside it, with a proof where the row has the digest of one, and compares
- * to the last bit.
- * @returns undefined when everything holds, otherwise a sentence: the first thing that does not
+ * Computes the operator of a row again, and the substrate operator beside it, and proves the result if the row has a proof digest.
+ * Results must be equal to the last bit.
+ * @returns undefined if everything holds, otherwise a sentence about the first thing that does not
  */
 export function recheck(row: FiredRow, findOperator: FindOperator = findStandardOperator): string | undefined {
   const { cycle, operator, inputs, result, substrate } = row;

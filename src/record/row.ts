@@ -1,11 +1,11 @@
-// Owns the shape of the record: audit rows and the checkpoints of their chain. Leaves linking to chain.ts, checking to verify.ts.
+// The shape of audit rows and of the checkpoints of their chain.
 //
-// Field names are those of the HTTP API and of exported records: a row is hashed, stored, served and exported in this one shape.
+// Field names are those of the HTTP API and of exported records: a row is hashed, stored, served and exported in this shape.
 
 export type RowKind = 'machine_created' | 'contract_created' | 'transition' | 'transition_failed';
 
 /** Why a row was written: a trigger of the contract, a person or program over the API, or the node itself. */
-export type Cause = 'trigger' | 'manual' | 'system';
+type Cause = 'trigger' | 'manual' | 'system';
 
 /** Previous hash of the first row. */
 export const GENESIS = '0'.repeat(64);
@@ -26,13 +26,13 @@ export interface AuditEntry {
   readonly result?: number;
   readonly master_equation_block?: string;
   readonly proof_digest?: string;
-  /** The always-on operator beside a physics operator: its inputs and result. */
+  /** The substrate operator, which always runs beside the operator of the transition: its inputs and result. */
   readonly substrate?: {
     readonly operator: string;
     readonly inputs: Readonly<Record<string, number>>;
     readonly result: number;
   };
-  /** For `transition_failed`: the code of the failure and its words. */
+  /** For `transition_failed`: the code and the message of the failure. */
   readonly failure?: { readonly code: string; readonly detail: string };
   readonly cause: Cause;
   readonly emitted: readonly string[];
@@ -41,14 +41,14 @@ export interface AuditEntry {
 }
 
 export interface AuditRow extends AuditEntry {
-  /** Starts at 1 and has no holes. */
+  /** Starts at 1, without gaps. */
   readonly seq: number;
   readonly previous_hash: string;
   /** SHA-256, lower-case hex, over the canonical JSON (RFC 8785) of the row without this field. */
   readonly hash: string;
 }
 
-/** The node's word for how far a chain had come: an exported record that ends before it was cut. */
+/** A signed statement of the node that its chain reached this row: an export that ends earlier is incomplete. */
 export interface Checkpoint {
   readonly machine: string;
   readonly seq: number;

@@ -1,5 +1,5 @@
-// Owns what a row, a checkpoint and a succession must look like before anything else is asked of them: one closed schema each,
-// for rows one a kind. Leaves what the fields say, and whether it is true, to verify.ts.
+// Schemas of a row (one for each kind), a checkpoint and a succession. They are closed: unknown fields are refused. verify.ts checks
+// the content.
 import type { Static, TSchema } from 'typebox';
 import { compileSchema, Type } from '../schema/json-schema.js';
 import { faultsOf } from '../schema/schema-faults.js';
@@ -23,7 +23,7 @@ const Inputs = Type.Record(
   },
 );
 const Machine = Type.String({ pattern: '^[a-z0-9-]{1,64}$', description: 'Slug of the machine.' });
-// 32 and 64 bytes in base64. Whether the last character is the only one that stands for these bytes is checked by signing.ts.
+// 32 and 64 bytes in base64. signing.ts checks that the last character is the canonical one for these bytes.
 const PublicKey = (description: string) => Type.String({ pattern: '^[A-Za-z0-9+/]{43}=$', description });
 const Signature = Type.String({ pattern: '^[A-Za-z0-9+/]{86}==$', description: 'Ed25519, base64.' });
 
@@ -132,7 +132,7 @@ export const SuccessionShape = Type.Object(
 
 type Read<T> = { readonly value: T } | { readonly fault: string };
 
-/** Reads values of one schema. */
+/** Makes a reader of values of one schema. */
 export function reader<S extends TSchema>(schema: S): (value: unknown) => Read<Static<S>> {
   const compiled = compileSchema(schema);
   return (value) => {
@@ -149,7 +149,7 @@ const rowReaders: Record<RowKind, (value: unknown) => Read<AuditRow>> = {
   transition_failed: reader(rowShapes.transition_failed),
 };
 
-/** A row of any kind, or the first place at which the value does not look like one. */
+/** A row of any kind, or the first place at which the value does not have the shape of a row. */
 export function readRow(value: unknown): Read<AuditRow> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return { fault: 'it is not an object' };
   const kind = 'kind' in value ? value.kind : undefined;

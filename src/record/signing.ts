@@ -1,5 +1,5 @@
-// Owns the key of a node: signing, and checking what was signed, by Ed25519 (RFC 8032). Leaves which key is to be trusted to
-// key-ring.ts, keeping the private key to the node.
+// The key of a node: signs, and checks signatures, by Ed25519 (RFC 8032). key-ring.ts decides which key to trust; the node stores
+// the private key.
 import {
   createHash,
   createPrivateKey,
@@ -17,14 +17,14 @@ import type { Checkpoint } from './row.js';
 export interface Signer {
   /** Ed25519 over the bytes, or over the text in UTF-8; 64 bytes in base64. The same data gives the same signature. */
   sign(data: Uint8Array | string): string;
-  /** SPKI, as openssl and every library read it. */
+  /** SPKI, as openssl and most libraries read it. */
   readonly publicKeyPem: string;
   /** The 32 bytes of the key in base64. */
   readonly publicKey: string;
   readonly fingerprint: string;
 }
 
-/** A key names the one that follows it: who trusts `previous` may trust `next` from `cycle` on. */
+/** A key names its successor: a reader who trusts `previous` may trust `next` from `cycle` on. */
 export interface Succession {
   /** The 32 bytes of each key in base64. */
   readonly previous: string;
@@ -34,12 +34,12 @@ export interface Succession {
   readonly signature: string;
 }
 
-/** A new private key as PEM (PKCS#8), to be kept by a node. */
+/** A new private key as PEM (PKCS#8), to be stored by a node. */
 export function newPrivateKeyPem(): string {
   return generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }) as string;
 }
 
-/** A signer whose key lives no longer than the process. */
+/** A signer whose key exists only in this process. */
 export function generateSigner(): Signer {
   return signerFromPem(newPrivateKeyPem());
 }
@@ -60,7 +60,7 @@ export function signerFromPem(pem: string): Signer {
 }
 
 /**
- * A public key as people keep it.
+ * Reads a public key.
  * @param text PEM (SPKI), or the 32 bytes of the key in base64
  * @throws Failure `invalid_input` when the text is neither
  */
@@ -78,25 +78,25 @@ export function rawOf(publicKey: KeyObject): string {
   return Buffer.from(publicKey.export({ format: 'jwk' }).x ?? '', 'base64url').toString('base64');
 }
 
-/** What people compare: `SHA256:` and the digest of the 32 bytes of the key in base64 without padding, as ssh writes it. */
+/** What people compare: `SHA256:` and the digest of the 32 bytes of the key in base64 without padding, in the format of ssh. */
 export function fingerprintOf(publicKey: KeyObject): string {
   const digest = createHash('sha256').update(rawOf(publicKey), 'base64').digest('base64');
   return `SHA256:${digest.replace(/=+$/, '')}`;
 }
 
-/** Signs how far the record of a machine had come: `seq` and `hash` are those of its last row, `cycle` is that of the signing. */
+/** Signs the end of a record: `seq` and `hash` are those of its last row, `cycle` is the cycle of the signature. */
 export function signCheckpoint(signer: Signer, head: Omit<Checkpoint, 'signature'>): Checkpoint {
   return { ...checkpointBody(head), signature: signer.sign(canonicalJson(checkpointBody(head))) };
 }
 
-/** Whether the checkpoint was signed by this key (PEM, base64 or read). @throws Failure `invalid_input` when the text is no key */
+/** Whether this key (PEM, base64 or parsed) signed the checkpoint. @throws Failure `invalid_input` when the text is no key */
 export function checkpointHolds(checkpoint: Checkpoint, publicKey: KeyObject | string): boolean {
   const key = typeof publicKey === 'string' ? publicKeyFrom(publicKey) : publicKey;
   return signatureHolds(canonicalJson(checkpointBody(checkpoint)), checkpoint.signature, key);
 }
 
 /**
- * Hands the word of a node on to its next key.
+ * Names the next key of a node.
  * @param next the 32 bytes of the next public key in base64, as `Signer.publicKey` gives them
  */
 export function signSuccession(previous: Signer, next: string, cycle: number): Succession {
@@ -104,13 +104,13 @@ export function signSuccession(previous: Signer, next: string, cycle: number): S
   return { ...body, signature: previous.sign(canonicalJson(body)) };
 }
 
-/** Whether the succession was signed by the key it calls `previous`. Whether that one is to be trusted is another question. */
+/** Whether the key `previous` signed the succession. Whether to trust that key is a separate question. */
 export function successionHolds({ previous, next, cycle, signature }: Succession): boolean {
   if (!isRawKey(previous) || !isRawKey(next)) return false;
   return signatureHolds(canonicalJson({ previous, next, cycle }), signature, publicKeyFrom(previous));
 }
 
-// The three fields of a succession and the four of a checkpoint differ in name: neither can be passed off as the other.
+// The fields of a succession and of a checkpoint have different names: a signature of one is never valid for the other.
 function checkpointBody({ machine, seq, hash, cycle }: Omit<Checkpoint, 'signature'>): Omit<Checkpoint, 'signature'> {
   return { machine, seq, hash, cycle };
 }
@@ -126,8 +126,8 @@ function rawKey(text: string): JsonWebKeyInput | undefined {
 }
 
 /**
- * The bytes behind a base64 text, or undefined unless there are `length` of them and the text is the only way to write them:
- * decoders look away from the spare bits of the last character, and a record in which a bit can flip unseen is not safe.
+ * The bytes of a base64 text, or undefined unless there are `length` of them and the text is their canonical form: decoders ignore
+ * the spare bits of the last character, so a flipped bit could go unnoticed in a record.
  */
 function canonicalBytes(text: string, length: number): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64');
@@ -146,7 +146,7 @@ function readKey(half: 'private' | 'public', text: string, read: () => KeyObject
   } catch (error) {
     cause = error;
   }
-  // `createPublicKey` takes a private key too: a pin made of one would be a secret lying about.
+  // `createPublicKey` also accepts a private key. A pin must not contain a secret.
   if (key?.asymmetricKeyType === 'ed25519' && (half === 'private' || !text.includes('PRIVATE'))) return key;
   throw new Failure('invalid_input', {
     what: `The text is not an Ed25519 ${half} key.`,

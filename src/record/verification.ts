@@ -1,7 +1,7 @@
-// Owns the answer to whether a record holds. Leaves finding it to verify.ts, printing it to the command and the node.
+// The result of verifying a record.
 import type { Head } from './chain.js';
 
-/** What was looked at when something did not hold. The checks of a row are listed in the order in which they are made. */
+/** What was being checked when something did not hold. The checks of a row are listed in the order in which they are made. */
 export type Check =
   | 'text'
   | 'shape'
@@ -17,15 +17,15 @@ export type Check =
   | 'key';
 
 export interface Broken {
-  /** The seq at which the record ceases to hold; absent where the rows do, and a key or a signature does not. */
+  /** The first seq that does not hold; absent if the rows hold and a key or a signature does not. */
   readonly seq?: number;
-  /** Line of an export, or place among the values handed in, from 1; 0 for what was known before the first. */
+  /** Line of an export, or position among the values passed, from 1; 0 for checkpoints known in advance. */
   readonly line: number;
   readonly check: Check;
   readonly reason: string;
 }
 
-/** A checkpoint that holds: the fingerprint of its key, and whether trust in it began with a key that the reader brought. */
+/** A checkpoint that holds: the fingerprint of its key, and whether trust in it starts from a key that the reader supplied. */
 export interface SignedHead {
   readonly seq: number;
   readonly cycle: number;
@@ -37,13 +37,13 @@ export interface SignedHead {
 export interface Verification {
   readonly valid: boolean;
   readonly machine: string | null;
-  /** How many rows hold, counted from the first; nothing is said of those behind a broken one. */
+  /** Number of rows that hold, from the first; rows after a broken one are not checked. */
   readonly rows: number;
   /** The last row that holds. */
   readonly head: Head | null;
   readonly first_broken: Broken | null;
   /** The newest checkpoint that holds. */
   readonly checkpoint: SignedHead | null;
-  /** How many firings of operators were computed again. */
+  /** Number of operator results that were computed again. */
   readonly proofs: number;
 }

@@ -1,5 +1,4 @@
-// Verifies an exported record from its bytes, as they arrive from a file or a socket: the lines and the closing line. The rows are
-// verified by verify.ts.
+// Verifies an exported record from its bytes, as they arrive from a file or a socket. verify.ts verifies the rows.
 import { isUtf8 } from 'node:buffer';
 import type { KeyObject } from 'node:crypto';
 import { unreachable } from '../schema/failure.js';
@@ -8,27 +7,27 @@ import { KeyRing } from './key-ring.js';
 import { readSuccession } from './shape.js';
 import { fingerprintOf, isRawKey, publicKeyFrom } from './signing.js';
 import type { Check, Verification } from './verification.js';
-import { RecordVerifier } from './verify.js';
+import { RecordVerifier } from './verify-record.js';
 
-/** Longer lines are refused unread: a row has a few hundred bytes, at most a few ten thousand. */
+/** Longer lines are refused without reading them: a row has a few hundred bytes, at most a few ten thousand. */
 export const MAX_LINE_BYTES = 1 << 18;
 
 const LINE_FEED = 10;
 
 export interface VerifyExportOptions {
-  /** The key the reader trusts. Without it the export is trusted to name its own, which shows damage but no forgery. */
+  /** The key that the reader trusts. Without it, the key that the export names is trusted: this detects damage but not forgery. */
   readonly pinned?: KeyObject | undefined;
-  /** Instead of a key its fingerprint: the record has to contain the key. */
+  /** A fingerprint instead of a key: the record must contain the key. */
   readonly fingerprint?: string | undefined;
-  /** Checkpoints of this record that the reader knows from elsewhere. */
+  /** Checkpoints of this record that the reader has from another source. */
   readonly checkpoints?: readonly unknown[];
 }
 
 /**
  * Verifies an exported record: every row, every proof, every signature.
  * @param record the export, at once or in pieces of any size, for example `createReadStream('edge.ndjson')`
- * @param key the key that is trusted: PEM, the 32 bytes in base64, or a fingerprint (`SHA256:…`). Without one the record is trusted
- *   to name its own key, which shows damage but no forgery.
+ * @param key the trusted key: PEM, the 32 bytes in base64, or a fingerprint (`SHA256:…`). Without one, the key that the record names
+ *   is trusted: this detects damage but not forgery.
  * @returns what holds, and the first row, line or signature that does not
  * @throws Failure `invalid_input` for a key that cannot be read
  */
@@ -54,14 +53,14 @@ export function isFingerprint(text: string): boolean {
   return /^SHA256:[A-Za-z0-9+/]{43}$/.test(text);
 }
 
-/** Checks a whole export at once. */
+/** Verifies a complete export. */
 export function verifyExport(text: string | Uint8Array, options: VerifyExportOptions = {}): Verification {
   const verifier = new ExportVerifier(options);
   verifier.bytes(Buffer.from(text));
   return verifier.end();
 }
 
-/** Takes an export in chunks of any size. Holds one line, and what a RecordVerifier holds. */
+/** Verifies an export in chunks of any size. Keeps one line, and the state of a RecordVerifier. */
 export class ExportVerifier {
   readonly #pinned: KeyObject | undefined;
   readonly #fingerprint: string | undefined;
@@ -76,7 +75,7 @@ export class ExportVerifier {
     this.#record = new RecordVerifier({ keys: pinned && KeyRing.pinning(pinned), checkpoints });
   }
 
-  /** Answers whether all has held so far; after the first `false` nothing more is looked at. */
+  /** Returns whether everything has held so far; after the first `false` the rest is ignored. */
   bytes(chunk: Uint8Array): boolean {
     const bytes = Buffer.concat([this.#rest, chunk]);
     let start = 0;
@@ -88,7 +87,7 @@ export class ExportVerifier {
     return this.#rest.length <= MAX_LINE_BYTES || this.#takeLine(this.#rest);
   }
 
-  /** No more bytes. */
+  /** Ends the export. */
   end(): Verification {
     if (this.#rest.length > 0) this.#takeLine(this.#rest);
     if (!this.#closed)
@@ -127,7 +126,7 @@ export class ExportVerifier {
     return this.#record.checkpoint(checkpoint, this.#line, read.ring) && this.#record.complete();
   }
 
-  /** Asked last: what a line says matters more than how it says it. */
+  /** Checked last: the content of a line matters more than its notation. */
   #checkSpelling(text: string, value: unknown, seq?: number): boolean {
     if (isSpeltCanonically(text, value)) return true;
     return this.#record.refuse(['text', 'A number or a string is not spelt as RFC 8785 spells it.'], this.#line, seq);
@@ -138,7 +137,7 @@ export class ExportVerifier {
   }
 }
 
-/** The key with this fingerprint among those that a record names. */
+/** The key with this fingerprint among the keys that a record names. */
 function keyWith(fingerprint: string, named: string, successions: readonly unknown[]): KeyObject | undefined {
   const earlier = successions.map(readSuccession).flatMap((read) => ('value' in read ? [read.value.previous] : []));
   const raw = [...earlier, named].find((one) => nameOf(one) === fingerprint);

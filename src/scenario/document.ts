@@ -1,15 +1,16 @@
-// Owns the way from the text of a scenario file to a value, and from a place in the value back to a line of the file.
+// Reads a scenario file: its text from a file or a pipe, the value of that text, and the line of each place in the value.
+import { open } from 'node:fs/promises';
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import { Failure, type Fault } from '../schema/failure.js';
 
-/** A file that was read: its value, and where each part of it stands. */
+/** A parsed file: its value, and the places of its parts. */
 export interface ScenarioDocument {
   readonly value: unknown;
-  /** Faults with `line 3, column 7` in front of the JSON pointer. */
+  /** Faults with `line 3, column 7` before the JSON pointer. */
   located(faults: readonly Fault[]): Fault[];
 }
 
-/** How often values may be referred to, all references inside of references counted: beyond it a short text is a huge value. */
+/** The most references to values, including those inside references: beyond it a short text is a huge value. */
 const MOST_ALIASES = 100;
 
 /**
@@ -46,14 +47,14 @@ export function readDocument(text: string, name: string): ScenarioDocument {
   };
 }
 
-/** What the library says where it speaks to a programmer. */
+/** Messages of the library that are written for programmers, in plain words. */
 const words: Readonly<Record<string, string>> = {
   MULTIPLE_DOCS: 'a second document begins here: a file holds one scenario',
   TAB_AS_INDENT: 'a tab stands where blanks are needed: YAML indents with blanks',
   TAG_RESOLVE_FAILED: 'tags have no meaning in a scenario',
 };
 
-/** What the parser says, or throws, when it has called itself too often. */
+/** The error of the parser for too deep a recursion. */
 const TOO_DEEP = /call stack/;
 
 function tooDeep(name: string): Failure {
@@ -64,7 +65,7 @@ function parse(text: string, lineCounter: LineCounter, name: string): Document.P
   try {
     return parseDocument(text, { lineCounter, prettyErrors: false, logLevel: 'error' });
   } catch (error) {
-    // The parser calls itself for each level: a text of nothing but brackets exhausts the stack.
+    // The parser is recursive: a text of nothing but brackets exhausts the stack.
     if (error instanceof RangeError) throw tooDeep(name);
     throw error;
   }
@@ -83,7 +84,7 @@ function readValue(document: Document.Parsed, name: string, placeAt: (offset: nu
   }
 }
 
-/** The first alias that refers to nothing, or to the very value in which it stands. */
+/** The first alias without an anchor, or inside the value that it refers to. */
 function brokenAlias(root: unknown): { readonly offset: number; readonly message: string } | undefined {
   const open = new Set<string>();
   const known = new Set<string>();
@@ -112,7 +113,7 @@ function brokenAlias(root: unknown): { readonly offset: number; readonly message
   return visit(root);
 }
 
-/** Where the key, or the entry, to which a JSON pointer points begins; for one that is missing, where it should be. */
+/** Where the key or entry of a JSON pointer begins; for a missing one, where it should be. */
 function offsetOf(document: Document.Parsed, pointer: string): number | undefined {
   const steps = pointer
     .split('/')
@@ -141,7 +142,7 @@ function refused(name: string, faults: readonly Fault[]): Failure {
   return new Failure('invalid_yaml', {
     what: `${name} cannot be read.`,
     why: `${faults[0]?.path}: ${faults[0]?.message}.`,
-    fix: 'Mend the place named; `weir init` writes a scenario that holds.',
+    fix: 'Correct the place named; `weir init` writes a valid scenario.',
     faults,
   });
 }
@@ -149,3 +150,55 @@ function refused(name: string, faults: readonly Fault[]): Failure {
 function firstSentence(message: string): string {
   return (message.split('\n')[0] ?? '').replace(/[.:]$/, '');
 }
+
+/** The longest scenario that is read, in bytes. */
+const MOST_BYTES = 16 * 1024 * 1024;
+
+/** @throws Failure `unreadable_file` */
+export async function readSource(path: string): Promise<string> {
+  try {
+    return textOf(await bytesOf(path));
+  } catch (error) {
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    throw new Failure('unreadable_file', {
+      what: `The scenario ${path} cannot be read.`,
+      why: reasons[code] ?? `${message.charAt(0).toUpperCase()}${message.slice(1)}.`,
+      fix: 'Give the path of a YAML or JSON file, for example scenarios/burst.yaml.',
+      cause: error,
+    });
+  }
+}
+
+/** Counts the bytes read instead of asking the file system: a pipe has no size, and a device no end. */
+async function bytesOf(path: string): Promise<Buffer> {
+  const file = await open(path, 'r');
+  try {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    for await (const chunk of file.createReadStream({ autoClose: false })) {
+      chunks.push(chunk as Buffer);
+      length += (chunk as Buffer).length;
+      if (length > MOST_BYTES) throw new Error(`it is larger than ${MOST_BYTES / 1024 / 1024} MiB`);
+    }
+    return Buffer.concat(chunks, length);
+  } finally {
+    await file.close();
+  }
+}
+
+function textOf(bytes: Buffer): string {
+  if (bytes.includes(0)) throw new Error('it is no text: there are zero bytes in it');
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new Error('it is no text in UTF-8');
+  }
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'There is no such file.',
+  ENOTDIR: 'A part of its path is a file, not a folder.',
+  EISDIR: 'It is a folder.',
+  EACCES: 'Permission is denied.',
+  EPERM: 'Permission is denied.',
+};

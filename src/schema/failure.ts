@@ -69,7 +69,7 @@ const kinds = {
   store_too_new: { status: 503, exit: 2, title: 'The database was written by a newer version of this program' },
   store_damaged: { status: 503, exit: 2, title: 'The database file is damaged' },
   clock_behind: { status: 503, exit: 2, title: 'The clock of this machine is behind the stored data' },
-  internal_error: { status: 500, exit: 70, title: 'The node made a mistake' },
+  internal_error: { status: 500, exit: 70, title: 'Internal error of the node' },
   node_draining: { status: 503, exit: 5, title: 'The node is shutting down' },
   node_overloaded: { status: 503, exit: 5, title: 'The node is overloaded' },
   node_unreachable: { status: 503, exit: 5, title: 'The node could not be reached' },

@@ -2,7 +2,7 @@
 // clients make of the answers is no part of it: a log has no gate. Leaves writing lines to traffic/log/write.ts.
 
 import { RandomStream, type Seed } from '../math/random.js';
-import type { LoadedScenario } from '../scenario/loaded.js';
+import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { startOf } from '../time/cycle.js';
 import { sum } from '../traffic/arrival/sum.js';
 import { makePopularity } from '../traffic/popularity.js';

@@ -2,12 +2,12 @@
 import { resolve } from 'node:path';
 import type { Seed } from '../math/random.js';
 import { parseStretch } from '../outcome/stretch.js';
-import { contractNames, type LoadedScenario } from '../scenario/loaded.js';
+import { contractNames, type LoadedScenario } from '../scenario/loaded-scenario.js';
 import { parseTime, parseTimeMs } from '../schema/quantity.js';
 import type { Arrival } from '../traffic/arrival/arrival.js';
 import { makeArrival } from '../traffic/arrival/make.js';
 import type { Recording } from '../traffic/arrival/recorded.js';
-import type { ArrivalSpec } from '../traffic/arrival/schema.js';
+import type { ArrivalSpec } from '../traffic/arrival/arrival-schema.js';
 import { sum } from '../traffic/arrival/sum.js';
 import { readLog } from '../traffic/log/read.js';
 import { CycleTally } from '../traffic/tally.js';

@@ -12,7 +12,7 @@ import { Durations } from '../math/durations.js';
 import { Level } from '../math/level.js';
 import type { RandomStream } from '../math/random.js';
 import type { ServiceFigures } from '../outcome/schema.js';
-import type { ServicePlan } from '../scenario/service.js';
+import type { ServicePlan } from '../scenario/service-plan.js';
 import { assert } from '../schema/failure.js';
 import type { Clock } from '../time/clock.js';
 import { Rank } from '../time/rank.js';

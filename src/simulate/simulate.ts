@@ -13,7 +13,7 @@ import { RunFold } from '../outcome/run-fold.js';
 import type { Outcome } from '../outcome/schema.js';
 import type { Series } from '../outcome/series.js';
 import { MOST_ROWS, type Timeline } from '../outcome/timeline.js';
-import type { LoadedScenario } from '../scenario/loaded.js';
+import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { makePopularity } from '../traffic/popularity.js';
 import { drive, rowsOfRun, type Watch } from './drive.js';
 import { type Feed, FleetFeed, ModelFeed } from './feed.js';

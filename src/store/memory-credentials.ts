@@ -1,6 +1,6 @@
-// Owns credentials that live as long as the process. Leaves durable ones to sqlite-credentials.ts.
+// Credentials in memory, lost when the process ends.
 import { assert } from '../schema/failure.js';
-import type { Credentials, Key, Session } from './credentials.js';
+import type { Credentials, Key, Session } from './credential-store.js';
 
 export class MemoryCredentials implements Credentials {
   readonly #keys = new Map<string, Key>();

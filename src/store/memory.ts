@@ -1,4 +1,4 @@
-// Owns the store of simulations and tests: everything in maps, kept as long as the process lives. Leaves disks to sqlite.ts.
+// The store of simulations and tests: everything in memory, lost when the process ends.
 
 import { EMPTY } from '../record/chain.js';
 import type { AuditRow, Checkpoint } from '../record/row.js';
@@ -14,17 +14,17 @@ interface Shelf {
   machine: MachineImage;
   /** In order of creation. */
   readonly contracts: Contract[];
-  /** Row `seq` stands at index `seq - 1`. */
+  /** Row `seq` is at index `seq - 1`. */
   readonly rows: AuditRow[];
   checkpoint: Checkpoint | undefined;
 }
 
-export interface MemoryStoreOptions {
-  /** Asked at every commit: true makes it fail, as a full disk would. */
+interface MemoryStoreOptions {
+  /** Called at every commit: true makes it fail, as a full disk would. */
   readonly failCommits?: () => boolean;
 }
 
-/** Keeps images and rows as they are given, without a copy: who puts one does not change it any more. */
+/** Keeps images and rows without a copy: the caller must not change them afterwards. */
 export class MemoryStore implements Store {
   readonly #failCommits: () => boolean;
   readonly #shelves = new Map<string, Shelf>();
@@ -131,8 +131,8 @@ export class MemoryStore implements Store {
 
 function commitFailure(): Failure {
   return new Failure('store_failed', {
-    what: 'What was written last could not be made durable.',
-    why: 'The store in memory was told to fail.',
+    what: 'The last writes could not be made durable.',
+    why: 'The store in memory is set to fail.',
     fix: 'Open a new store.',
   });
 }

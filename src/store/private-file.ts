@@ -1,5 +1,4 @@
-// Owns files that only their user may read: secrets of a node and of its clients. Each is replaced as a whole or not at all.
-// Leaves what is in them to whoever keeps it.
+// Files that only their user may read: secrets of a node and of its clients. Each file is replaced as a whole or not at all.
 import { randomUUID } from 'node:crypto';
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
@@ -9,7 +8,7 @@ const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
 /**
- * The text of a file; undefined where there is none.
+ * The text of a file; undefined if there is none.
  * @throws Failure `unreadable_file`
  */
 export function readPrivate(path: string): string | undefined {
@@ -21,15 +20,15 @@ export function readPrivate(path: string): string | undefined {
     throw new Failure('unreadable_file', {
       what: `The file ${path} cannot be read.`,
       why: `${message}.`,
-      fix: 'Give yourself the right to read it, or move it out of the way.',
+      fix: 'Give yourself the right to read it, or move it.',
       cause: error,
     });
   }
 }
 
 /**
- * Puts a file in its place: written beside it, synced, then renamed, so that a reader finds the old one or the new one.
- * Folders that are missing are made, for this user only.
+ * Writes a file: first under another name, then synced, then renamed, so that a reader finds the old content or the new.
+ * Creates missing folders for this user only.
  * @throws Failure `unwritable_folder`
  */
 export function writePrivate(path: string, text: string): void {

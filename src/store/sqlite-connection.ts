@@ -1,36 +1,35 @@
-// Owns the one connection to an open database: what is written is collected in a transaction, and one commit makes all of it
-// durable. Leaves opening to sqlite-file.ts, what is read and written to sqlite.ts, sqlite-credentials.ts.
+// The connection to an open database: collects writes in one transaction; one commit makes them all durable (group commit).
 //
 //   write ─ write ─ commit(a) ─ write ─ commit(b) ─────────── flush
 //     └ BEGIN        └ defer(flush)                             └ COMMIT ─► a() b()
 //
-// However many commits wait, they cost one fsync. Reads go over the same connection and so see what is in the transaction.
+// All waiting commits together cost one fsync. Reads use the same connection, so they see what is in the transaction.
 import Database, { type Statement } from 'better-sqlite3';
 import { assert, Failure } from '../schema/failure.js';
 import { readingFailure, stopped, writingFailure } from './sqlite-failure.js';
 import type { SqliteFile } from './sqlite-file.js';
 
-/** Asks that a function be called soon: `setImmediate`, so that what one turn of the event loop writes is committed as one. */
-export type Defer = (flush: () => void) => void;
+/** Runs a function soon: with `setImmediate`, everything that one turn of the event loop writes is committed together. */
+type Defer = (flush: () => void) => void;
 
 export interface ConnectionOptions {
-  /** Default: at once, so that every commit is one by itself and is settled before it returns. */
+  /** Default: at once. Then every commit is separate, and settled before `commit` returns. */
   readonly defer?: Defer | undefined;
   /** A clock to measure durations by, in ms. Without one all durations are 0. */
   readonly monotonicMs?: (() => number) | undefined;
-  /** Asked at every commit: true makes it fail, as a full disk would. */
+  /** Called at every commit: true makes it fail, as a full disk would. */
   readonly failCommits?: (() => boolean) | undefined;
 }
 
 export interface StoreFigures {
-  /** Commits that are waiting to be settled. */
+  /** Commits that are not settled yet. */
   readonly pending: number;
   /** Transactions made durable since the store was opened. */
   readonly transactions: number;
-  /** How long all of them took together: the fsync, and moving the log where one of them filled it. */
+  /** Total time of these transactions: the fsync, and the checkpoint where one of them filled the log. */
   readonly transactionsMs: number;
   readonly lastTransactionMs: number;
-  /** How long the last `moveLog` took. */
+  /** Duration of the last `moveLog`. */
   readonly lastMoveMs: number;
   /** Size of the write-ahead log. */
   readonly walBytes: number;
@@ -77,7 +76,7 @@ export class SqliteConnection {
   }
 
   /**
-   * Goes on after a failed commit, too: the transaction was rolled back, so what is read then is what is durable.
+   * Also works after a failed commit: the transaction is rolled back, so reads see what is durable.
    * @throws Failure `store_damaged`, `store_failed`
    */
   read<Result>(work: () => Result): Result {
@@ -89,7 +88,7 @@ export class SqliteConnection {
     }
   }
 
-  /** @throws Failure `store_failed`, now and ever after; Bug for what breaks a constraint, and only that is not written */
+  /** @throws Failure `store_failed`, then and ever after; Bug for a broken constraint: then only this statement is undone */
   write<Result>(work: () => Result): Result {
     this.#checkOpen();
     if (this.#failure !== undefined) throw this.#failure;
@@ -103,7 +102,7 @@ export class SqliteConnection {
     }
   }
 
-  /** Calls `settled` once all that was written before is durable, or with the failure that keeps it from ever being. */
+  /** Calls `settled` once everything written before is durable, or with the failure that prevents it. */
   commit(settled: Settled): void {
     this.#checkOpen();
     this.#waiting.push(settled);
@@ -113,9 +112,9 @@ export class SqliteConnection {
   }
 
   /**
-   * Moves what the log holds into the database (SQLite calls it a checkpoint), so that the log is written from its start again.
-   * Blocks: call it when idle, before a commit has to do it. Where it fails nothing is lost: the log keeps what it has, and grows.
-   * @returns whether it was done; it is not while something waits for its commit
+   * Moves the content of the log into the database (an SQLite checkpoint), so that the log is written from its start again.
+   * Blocks: call it when idle, before a commit has to do it. If it fails, nothing is lost: the log keeps its content, and grows.
+   * @returns whether it was done; it is not done while a commit is waiting
    */
   moveLog(): boolean {
     this.#checkOpen();
@@ -142,7 +141,7 @@ export class SqliteConnection {
     };
   }
 
-  /** Settles what waits, then lets go of the file. A second time it does nothing. */
+  /** Settles waiting commits, then closes the file. Closing again does nothing. */
   close(): void {
     if (!this.#database.open) return;
     const thrown: unknown[] = [];
@@ -152,7 +151,7 @@ export class SqliteConnection {
     if (thrown.length > 0) throw thrown[0];
   }
 
-  /** A flush that is asked for while callbacks run comes after them: they are called in the order of their commits. */
+  /** A flush requested while callbacks run happens after them: callbacks run in the order of their commits. */
   #flush(): void {
     this.#isFlushAsked = false;
     this.#isFlushDue = true;
@@ -167,7 +166,7 @@ export class SqliteConnection {
     if (thrown.length > 0) throw thrown[0];
   }
 
-  /** Makes durable what was written, and calls everyone who waits for it, whatever one of them throws. */
+  /** Makes writes durable and calls every waiting callback, even if one of them throws. */
   #settle(thrown: unknown[]): void {
     this.#makeDurable();
     const waiting = this.#waiting;
@@ -185,7 +184,7 @@ export class SqliteConnection {
     if (!this.#database.inTransaction) return;
     const startMs = this.#monotonicMs();
     try {
-      if (this.#failCommits()) throw new Database.SqliteError('the store was told to fail', 'SQLITE_FULL');
+      if (this.#failCommits()) throw new Database.SqliteError('the store is set to fail', 'SQLITE_FULL');
       this.#commit.run();
     } catch (error) {
       this.#stop(stopped(error));
@@ -197,12 +196,12 @@ export class SqliteConnection {
   }
 
   /**
-   * Nothing can be written any more: after a failed fsync nobody knows what the disk holds, and trying again would only hide it.
-   * Who waits is told at the next flush, which was asked for when they came.
+   * Stops all writing: after a failed fsync the content of the disk is unknown, and a retry would hide the failure. Waiting commits
+   * get the failure at the next flush, which is already scheduled.
    */
   #stop(failure: Failure): void {
     this.#failure = failure;
-    // After some errors SQLite has rolled back by itself.
+    // After some errors SQLite has already rolled back.
     if (this.#database.inTransaction) this.#rollback.run();
   }
 

@@ -1,7 +1,6 @@
-// Owns keys and sessions in the database of the node's store. Leaves their meaning to credentials.ts, transactions to
-// sqlite-connection.ts: what is put here is durable with the next commit of the store.
+// Keys and sessions in the database of the node's store: durable with the next commit of the store.
 import type { Statement } from 'better-sqlite3';
-import type { Credentials, Key, Session } from './credentials.js';
+import type { Credentials, Key, Session } from './credential-store.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 
 export class SqliteCredentials implements Credentials {

@@ -1,22 +1,21 @@
-// Owns the search for damage in a database that is about to be used. Leaves the words about it to sqlite-failure.ts.
-//
-// SQLite finds damage when it comes upon it; a node would rather know before it tells anybody that it is ready.
+// Checks a database for damage before it is used. SQLite only reports damage when it reads the damaged page; a node has to know
+// before it reports that it is ready.
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { damaged } from './sqlite-failure.js';
 import { APPLICATION_ID } from './sqlite-migrations.js';
 
 /**
- * Up to here all pages are read, at some 600 MB/s. Beyond, the rows are left out: a node has to be back within a second, and
- * damage to a row does not stay hidden, since every row is chained to the next one by its hash.
+ * Up to this size all pages are read, at some 600 MB/s. In larger files the rows are not: a node has to restart within a second,
+ * and a damaged row is detected later, since every row is chained to the next by its hash.
  */
 const SMALL_BYTES = 64 * 2 ** 20;
 
-/** The first four bytes of a log, but for the lowest bit, which says in which order the bytes of its checksums stand. */
+/** The first four bytes of a log without the lowest bit, which gives the byte order of its checksums. */
 const LOG_MAGIC = 0x377f0682;
 
 /**
- * What can be told without opening the file. Takes no descriptor of it: closing one would give up this process's locks on it.
+ * Checks that need no open database. Opens no descriptor of the file: closing one would release this process's locks on it.
  * @throws Failure `store_damaged`
  */
 export function checkPresent(dir: string, path: string): void {
@@ -28,7 +27,7 @@ export function checkPresent(dir: string, path: string): void {
 
 /**
  * @param database open, locked, and not written to yet
- * @throws Failure `store_damaged`; SqliteError for damage that SQLite comes upon
+ * @throws Failure `store_damaged`; SqliteError for damage that SQLite finds
  */
 export function checkIntact(database: Database, dir: string, path: string, smallBytes = SMALL_BYTES): void {
   if (database.pragma('application_id', { simple: true }) !== APPLICATION_ID) {
@@ -48,8 +47,8 @@ export function walBytes(path: string): number {
 }
 
 /**
- * SQLite takes a log whose head it does not know for an empty one, and what was committed to it would be gone without a word.
- * A head of zeros is sound: the power was cut before the log was first synced, so nobody was told of anything in it.
+ * SQLite treats a log with an unknown header as empty, and would silently drop the commits in it. A header of zeros is valid: the
+ * power failed before the log was first synced, so none of its commits was confirmed.
  */
 function checkLog(dir: string, path: string): void {
   if (walBytes(path) === 0) return;

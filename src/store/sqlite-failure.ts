@@ -1,14 +1,13 @@
-// Owns what an error of SQLite or of the file system means to a person: which failure it is, why, and what to do about it.
-// Leaves what the store does after it to sqlite-connection.ts.
+// Turns errors of SQLite and of the file system into failures: what happened, why, and what to do about it.
 import Database from 'better-sqlite3';
 import { Bug, Failure } from '../schema/failure.js';
 
-/** Whatever was thrown while the database was opened: a Failure that names the folder, or the bug that it is. */
+/** For an error while opening the database: a Failure that names the folder, or the error itself if it is a bug. */
 export function openingFailure(error: unknown, dir: string): unknown {
   return explained(error, (code, why) => (isDamage(code) ? damaged(dir, why, error) : unwritable(dir, why, error)));
 }
 
-/** What was thrown while something was read: a Failure where the disk is to blame, or the bug that it is. */
+/** For an error while reading: a Failure if the disk is the cause, or the error itself if it is a bug. */
 export function readingFailure(error: unknown, dir: string): unknown {
   return explained(error, (code, why) =>
     isDamage(code)
@@ -16,15 +15,15 @@ export function readingFailure(error: unknown, dir: string): unknown {
       : new Failure('store_failed', {
           what: `The database in ${dir} cannot be read.`,
           why,
-          fix: 'Look after the disk, then start the node again.',
+          fix: 'Check the disk, then start the node again.',
           cause: error,
         }),
   );
 }
 
 /**
- * What was thrown while something was written. A broken constraint is a Bug, and has taken back its own statement only;
- * for all else the Failure `store_failed`, after which nothing can be written any more.
+ * For an error while writing. A broken constraint is a Bug, and only its own statement is undone. Everything else is the Failure
+ * `store_failed`, after which nothing can be written.
  */
 export function writingFailure(error: unknown): unknown {
   return explained(error, (code, why) =>
@@ -42,7 +41,7 @@ export function damaged(dir: string, why: string, cause?: unknown): Failure {
   return new Failure('store_damaged', {
     what: `The database in ${dir} is damaged.`,
     why,
-    fix: 'Put a backup in its place, or give another folder to begin anew. `sqlite3 weir.db .recover` shows what can still be read.',
+    fix: 'Put a backup in its place, or choose another folder to start from empty. `sqlite3 weir.db .recover` shows what can still be read.',
     cause,
   });
 }
@@ -56,12 +55,12 @@ export function unwritable(dir: string, why: string, cause?: unknown): Failure {
   });
 }
 
-/** What the disk refused, whatever it was, when it should have become durable. */
+/** For an error while making writes durable. */
 export function stopped(error: unknown): Failure {
   return new Failure('store_failed', {
-    what: 'The store has stopped: what it was given last is not on disk.',
+    what: 'The store has stopped: the last writes are not on disk.',
     why: sentenceOf(error),
-    fix: 'Make room on the disk or mend it, then start the node again: it goes on from what was stored before.',
+    fix: 'Make room on the disk or repair it, then start the node again: it continues from what was stored before.',
     cause: error,
   });
 }
@@ -71,7 +70,7 @@ function explained(error: unknown, explain: (code: string, why: string) => unkno
   return code === undefined ? error : explain(code, sentenceOf(error));
 }
 
-/** For example SQLITE_IOERR_FSYNC of SQLite, ENOSPC of the file system; undefined for what comes from neither. */
+/** For example SQLITE_IOERR_FSYNC of SQLite, ENOSPC of the file system; undefined for other errors. */
 function codeOf(error: unknown): string | undefined {
   if (error instanceof Database.SqliteError) return error.code;
   return error instanceof Error && 'syscall' in error && 'code' in error ? String(error.code) : undefined;

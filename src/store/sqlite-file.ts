@@ -1,10 +1,9 @@
-// Owns the data folder: making it, locking it, and opening the database in it only when that is whole and safe to write to.
-// Leaves its tables to sqlite-migrations.ts, what is done on the open connection to sqlite-connection.ts.
+// The data folder: creates it, locks it, and opens its database if that is complete and safe to write to.
 //
-//   weir.db       everything. Comes into the folder whole and at once, so that an empty file is known to be damage.
-//   weir.db-wal   what was committed and is not in weir.db yet. Gone after a clean end, there after any other.
-//   weir.pid      who has the folder open, for people to read. The lock is another one: SQLite holds it on weir.db from opening
-//                 to closing, and the operating system lets go of it however the process ends.
+//   weir.db       the database. It is moved into the folder complete, so an empty file is a sign of damage.
+//   weir.db-wal   commits that are not in weir.db yet. Removed by a clean shutdown, present after any other.
+//   weir.pid      the process that has the folder open, for people to read. It is not the lock: SQLite holds that on weir.db from
+//                 opening to closing, and the operating system releases it however the process ends.
 import * as fs from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -22,15 +21,15 @@ export interface SqliteFile {
   close(): void;
 }
 
-/** A log of this many pages (16 MB) is moved into the database by the commit that fills it, which takes a few 10 ms. */
+/** The commit that fills a log of this many pages (16 MB) moves it into the database, which takes some tens of ms. */
 const LOG_PAGES = 4_000;
 
-/** A log that grew beyond this, in one great commit, is cut back to it. */
+/** A log that grew beyond this, in one large commit, is truncated to it. */
 const LOG_LIMIT_BYTES = 64 * 2 ** 20;
 
 /**
- * Opens the database of a folder; makes both, for this user only, where they are missing.
- * @param lockWaitMs how long to wait, blocking, for another process to let go of the folder
+ * Opens the database of a folder; creates both, for this user only, if they are missing.
+ * @param lockWaitMs how long to wait, blocking, for another process to release the folder
  * @throws Failure `unwritable_folder`, `store_locked`, `store_damaged`, `store_too_new`
  */
 export function openSqliteFile(folder: string, lockWaitMs: number): SqliteFile {
@@ -53,7 +52,7 @@ export function openSqliteFile(folder: string, lockWaitMs: number): SqliteFile {
     }
     leavePid(pidPath);
     const close = () => {
-      // Before the lock is gone: afterwards the file may be that of the next process.
+      // Before the lock is released: afterwards the file may belong to the next process.
       try {
         fs.rmSync(pidPath, { force: true });
       } finally {
@@ -66,7 +65,7 @@ export function openSqliteFile(folder: string, lockWaitMs: number): SqliteFile {
   }
 }
 
-/** One folder after the other: `recursive` of Node's own mkdir never comes back where a parent exists and takes no folder. */
+/** One folder at a time: Node's recursive mkdir never returns if a parent exists and refuses new folders. */
 function makeFolder(dir: string): void {
   if (fs.existsSync(dir)) return;
   makeFolder(dirname(dir));
@@ -78,7 +77,7 @@ function makeFolder(dir: string): void {
   sync(dirname(dir));
 }
 
-/** Makes the database beside its place and moves it there: a process that dies on the way leaves no half one behind. */
+/** Creates the database under another name and moves it: a process that dies on the way leaves no partial file. */
 function create(dir: string, path: string): void {
   const workshop = fs.mkdtempSync(join(dir, 'new-'));
   try {
@@ -86,7 +85,7 @@ function create(dir: string, path: string): void {
     fs.closeSync(fs.openSync(made, 'w', 0o600));
     const database = new Database(made);
     try {
-      // Synced below, as a whole: nobody knows of it before.
+      // Synced below, as a whole: no other process uses it before.
       database.pragma('synchronous = OFF');
       database.pragma('journal_mode = WAL');
       database.pragma(`application_id = ${APPLICATION_ID}`);
@@ -102,18 +101,18 @@ function create(dir: string, path: string): void {
   sync(dir);
 }
 
-/** Another process may be doing the same: a link, unlike a rename, never replaces what it has made. */
+/** Another process may do the same: a link, unlike a rename, never replaces the database that it created. */
 function moveUnlessThere(made: string, path: string): void {
   try {
     fs.linkSync(made, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return;
-    // Some file systems know no links.
+    // Some file systems do not support links.
     fs.renameSync(made, path);
   }
 }
 
-/** A file outlives a power cut once it was synced and its folder, too. Windows has no such call for folders and needs none. */
+/** A file survives a power failure once the file and its folder are synced. Windows cannot sync folders and need not. */
 function sync(path: string): void {
   if (process.platform === 'win32') return;
   const descriptor = fs.openSync(path, 'r');
@@ -124,21 +123,21 @@ function sync(path: string): void {
   }
 }
 
-/** Takes the lock with the first access, and has SQLite keep the promise of a store: durable means after an fsync. */
+/** Takes the lock with the first access, and configures SQLite for the guarantee of a store: durable means after an fsync. */
 function prepare(database: Database.Database, dir: string): void {
-  // Exclusive from before the log is first touched: SQLite then keeps the index of the log in memory and needs no lock per
-  // transaction, and no other program can write to the file, or hold the log, behind our back.
+  // Exclusive before the log is first used: SQLite then keeps the index of the log in memory and needs no lock for each
+  // transaction, and no other program can write to the file or hold the log.
   demand(database, dir, 'locking_mode', 'exclusive');
   demand(database, dir, 'journal_mode', 'wal');
-  // better-sqlite3 is built to fall back to NORMAL with a log: a commit would then be in the hands of the system, not on disk.
+  // better-sqlite3 defaults to NORMAL with a log: a commit would then be in the cache of the system, not on disk.
   demand(database, dir, 'synchronous', 2);
   demand(database, dir, 'foreign_keys', 1);
   demand(database, dir, 'wal_autocheckpoint', LOG_PAGES);
   demand(database, dir, 'journal_size_limit', LOG_LIMIT_BYTES);
-  // On macOS an fsync leaves data in the cache of the drive unless it is asked for in full; elsewhere these do nothing.
+  // On macOS an fsync leaves data in the cache of the drive unless these are set; elsewhere they do nothing.
   demand(database, dir, 'fullfsync', 1);
   demand(database, dir, 'checkpoint_fullfsync', 1);
-  // Sorting spills into memory: nothing of the record is left in a temporary folder.
+  // Sorting uses memory: no part of the record is left in a temporary file.
   demand(database, dir, 'temp_store', 2);
 }
 
@@ -148,7 +147,7 @@ function demand(database: Database.Database, dir: string, name: string, value: s
   if (found !== value) throw unwritable(dir, `SQLite cannot set ${name} to ${value} there: it stays ${String(found)}.`);
 }
 
-/** For example `4711 on alpha`. A disk too full for this may still be read, so that it cannot be written is no failure. */
+/** For example `4711 on alpha`. A failure to write it is ignored: a full disk can still be read. */
 function leavePid(pidPath: string): void {
   try {
     fs.rmSync(pidPath, { force: true });
@@ -168,7 +167,7 @@ function locked(dir: string, pidPath: string, cause: unknown): Failure {
   });
 }
 
-/** Who left word in the folder; undefined when that process is gone, so that it is another one that holds the lock. */
+/** The process named in the pid file; undefined if it is gone: then another process holds the lock. */
 function holderOf(pidPath: string): string | undefined {
   if (!fs.existsSync(pidPath)) return undefined;
   const [, holder, pid, host] = /^((\d{1,10}) on (\S{1,255}))\n$/.exec(fs.readFileSync(pidPath, 'utf8')) ?? [];

@@ -1,5 +1,4 @@
-// Owns machines, contracts and their states in the database. Leaves the rows of a machine to sqlite-rows.ts, the bytes of
-// windows to window-bytes.ts, transactions to sqlite-connection.ts.
+// Machines, contracts and their states in the database.
 import type { Statement } from 'better-sqlite3';
 import type { ContractDefinition } from '../limiter/definition.js';
 import { sha256Hex } from '../schema/canonical.js';
@@ -9,7 +8,7 @@ import { damaged } from './sqlite-failure.js';
 import type { ContractImage, ContractState, MachineImage, StoredMachine } from './store.js';
 import { decodeWindows, encodeWindows } from './window-bytes.js';
 
-/** Machines are read this many at a time, so that nobody who pauses between two of them keeps the database busy. */
+/** Machines are read in batches of this size, so that a slow reader does not keep the database busy. */
 const PAGE = 256;
 
 export class SqliteMachines {
@@ -24,9 +23,9 @@ export class SqliteMachines {
   readonly #machines: Statement<[string, number], MachineColumns>;
   readonly #contracts: Statement<[string], ContractColumns>;
   readonly #definition: Statement<[number], string>;
-  /** Of the definitions that were put, by identity: contracts made from one plan share one definition. */
+  /** The definitions already stored, by identity: contracts made from one plan share one definition. */
   readonly #definitionIds = new WeakMap<ContractDefinition, number>();
-  /** Of the contracts that were written to, by id: looking it up in the database would take longer than the update itself. */
+  /** The contracts already written to, by id: a lookup in the database would take longer than the update itself. */
   readonly #contractNumbers = new Map<string, number>();
 
   constructor(connection: SqliteConnection) {
@@ -73,7 +72,7 @@ export class SqliteMachines {
     this.#updateState.run(state, heldUntilCycle, encodeWindows(windows), this.#numberOf(id));
   }
 
-  /** All machines by slug. Contracts whose definitions have the same text are given the same definition. */
+  /** All machines by slug. Contracts whose definitions have the same text share one definition object. */
   *all(): Generator<Pick<StoredMachine, 'machine' | 'contracts'>> {
     const definitions = new Map<number, ContractDefinition>();
     for (let after = ''; ; ) {
@@ -105,7 +104,7 @@ export class SqliteMachines {
           createdCycle: created_cycle,
           firstFireCycle: first_fire_cycle,
         },
-        // Decoded when asked for: counts take fifty times the room of their bytes, and a machine may have 100,000 contracts.
+        // Decoded on demand: counts take fifty times the memory of their bytes, and a machine may have 100,000 contracts.
         get state() {
           return stateOf(columns, dir);
         },
@@ -126,7 +125,7 @@ export class SqliteMachines {
   #idOf(definition: ContractDefinition): number {
     const known = this.#definitionIds.get(definition);
     if (known !== undefined) return known;
-    // Not canonical: the order in which a definition names its states and parameters is kept.
+    // Not canonical JSON: the order of states and parameters in the definition is kept.
     const text = JSON.stringify(definition);
     const digest = sha256Hex(text);
     this.#putDefinition.run(digest, text);

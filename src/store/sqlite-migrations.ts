@@ -1,12 +1,11 @@
-// Owns the tables of the database and how older files come to have them: a list of steps that only ever grows at its end.
-// Leaves what is kept in the tables to sqlite.ts, sqlite-credentials.ts.
+// The tables of the database and their migrations: a list of steps to which new ones are appended.
 import type { Database } from 'better-sqlite3';
 import { Failure } from '../schema/failure.js';
 
-/** "weir" in ASCII: marks a SQLite file as ours. `file` and other tools show it, too. */
+/** "weir" in ASCII: identifies an SQLite file as ours. `file` and other tools show it, too. */
 export const APPLICATION_ID = 0x77656972;
 
-/** Step n takes a file of version n - 1 to version n. Steps are never changed once they were released, nor removed. */
+/** Step n migrates a file from version n - 1 to version n. Released steps are never changed or removed. */
 export const steps: readonly string[] = [
   `
   CREATE TABLE machines (
@@ -87,9 +86,9 @@ export const steps: readonly string[] = [
 ];
 
 /**
- * Brings the tables of a database to the newest version; an empty one gets all of them. Each step happens as a whole or not at all.
- * @param path said in failures
- * @throws Failure `store_too_new` when a later version of this program has written it
+ * Migrates a database to the newest version; an empty one gets all tables. Each step is applied completely or not at all.
+ * @param path shown in failures
+ * @throws Failure `store_too_new` if a later version of this program wrote it
  */
 export function migrate(database: Database, path: string, known = steps): void {
   const version = database.pragma('user_version', { simple: true }) as number;

@@ -1,5 +1,4 @@
-// Owns the record in the database: rows appended without holes and found again, the end of each chain, the newest checkpoint.
-// Leaves transactions to sqlite-connection.ts, machines to sqlite-machines.ts.
+// Audit rows in the database: appended without gaps and queried; the end of each chain, the newest checkpoint.
 import type { Statement } from 'better-sqlite3';
 import { EMPTY } from '../record/chain.js';
 import type { AuditRow, Checkpoint } from '../record/row.js';
@@ -9,7 +8,7 @@ import type { SqliteConnection } from './sqlite-connection.js';
 import { damaged } from './sqlite-failure.js';
 import type { RowQuery, StoredMachine } from './store.js';
 
-/** What a query may ask for beside the place in the record. */
+/** The filters of a query, besides its position in the record. */
 const conditions = {
   kind: 'kind = ?',
   contractId: 'contract_id = ?',
@@ -25,7 +24,7 @@ export class SqliteRows {
   readonly #last: Statement<[string], string>;
   readonly #putCheckpoint: Statement<[number, string, number, string, string]>;
   readonly #checkpoint: Statement<[string], Checkpoint>;
-  /** By their text: at most one for each choice of filters. */
+  /** Prepared statements by their text: at most one for each combination of filters. */
   readonly #finds = new Map<string, Statement<unknown[], string>>();
 
   constructor(connection: SqliteConnection) {
@@ -59,14 +58,14 @@ export class SqliteRows {
     const { afterSeq = 0, limit = 100 } = query;
     const given = filters.filter((field) => query[field] !== undefined);
     const values = given.map((field) => query[field]);
-    // SQLite takes a limit below 0 for none at all.
+    // SQLite treats a limit below 0 as no limit.
     const most = Math.min(Math.max(0, limit), Number.MAX_SAFE_INTEGER);
     return this.#finding(given.map((field) => conditions[field]))
       .all(machine, afterSeq, ...values, most)
       .map((text) => this.#parsed(machine, text));
   }
 
-  /** The end of the chain of a machine, and when it happened. */
+  /** The last row of the chain of a machine, with its cycle and time. */
   end(machine: string): Pick<StoredMachine, 'head' | 'last'> {
     const text = this.#last.get(machine);
     if (text === undefined) return { head: EMPTY, last: undefined };
@@ -94,7 +93,7 @@ export class SqliteRows {
     return statement;
   }
 
-  /** The text is canonical JSON: what comes out of it has the same text again, and so the same hash. */
+  /** The text is canonical JSON, so the parsed row has the same text again, and the same hash. */
   #parsed(machine: string, text: string): AuditRow {
     try {
       return JSON.parse(text) as AuditRow;

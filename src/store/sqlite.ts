@@ -1,5 +1,4 @@
-// Owns the store of a node: the promise of store.ts on one SQLite file, together with the credentials that lie beside it. Leaves the
-// file to sqlite-file.ts, group commit to sqlite-connection.ts, what goes into which table to sqlite-machines.ts, sqlite-rows.ts.
+// The store of a node in one SQLite file, together with its credentials.
 
 import type { AuditRow, Checkpoint } from '../record/row.js';
 import type { Failure } from '../schema/failure.js';
@@ -11,9 +10,9 @@ import { SqliteRows } from './sqlite-rows.js';
 import type { ContractImage, ContractState, MachineImage, RowQuery, Store, StoredMachine } from './store.js';
 
 export interface SqliteStoreOptions extends ConnectionOptions {
-  /** The data folder. It is made, and the database in it, when they are missing; no other process can open it meanwhile. */
+  /** The data folder. It and its database are created if missing; no other process can open it meanwhile. */
   readonly dir: string;
-  /** How long to wait, blocking, for another process to let go of the folder. Default 500. */
+  /** How long to wait, blocking, for another process to release the folder, in ms. Default 500. */
   readonly lockWaitMs?: number | undefined;
 }
 
@@ -44,7 +43,7 @@ export class SqliteStore implements Store {
     return this.#connection.dir;
   }
 
-  /** One machine at a time is in memory. Contracts made from the same definition share it, as one object. */
+  /** Holds one machine at a time in memory. Contracts made from the same definition share it, as one object. */
   *machines(): Generator<StoredMachine> {
     const all = this.#machines.all();
     for (;;) {

@@ -1,12 +1,12 @@
-// Owns the promise that every store makes: what is kept, and when it is safe. Leaves the keeping to memory.ts, sqlite.ts.
+// The interface of a store: what is stored, and when it is durable.
 //
-//   append, put…  ──►  batch  ──commit──►  durable  ──settled()──►  the host tells the world
+//   append, put…  ──►  batch  ──commit──►  durable  ──settled()──►  the host publishes
 //
-// The promise, held by test/suite/store.ts for every implementation:
-//   1. What was written before `commit` is durable, all of it or none, when `settled` is called without a failure.
-//   2. Reads see what was written at once, committed or not.
-//   3. Rows of one machine have no holes: `append` refuses any seq but the next one.
-//   4. After a failed commit the store takes nothing more: every later write fails with `store_failed`.
+// Every implementation guarantees this; test/suite/store.ts tests it:
+//   1. When `settled` is called without a failure, everything written before `commit` is durable: all of it or none.
+//   2. Reads see writes at once, committed or not.
+//   3. Rows of one machine have no gaps: `append` refuses any seq but the next one.
+//   4. After a failed commit every later write fails with `store_failed`.
 import type { ContractDefinition } from '../limiter/definition.js';
 import type { GateImage } from '../limiter/gate.js';
 import type { AuditRow, Checkpoint, RowKind } from '../record/row.js';
@@ -20,7 +20,7 @@ export interface MachineImage {
   readonly createdCycle: number;
 }
 
-/** A contract as it was made. Never changes. */
+/** A contract as it was created. Never changes. */
 export interface ContractImage {
   readonly id: string;
   readonly machine: string;
@@ -30,13 +30,13 @@ export interface ContractImage {
   readonly firstFireCycle: number;
 }
 
-/** What a contract must remember to continue after a restart. Replaced whole at each write. */
+/** The state that a contract needs to continue after a restart. Each write replaces it. */
 export interface ContractState extends GateImage {
   readonly id: string;
 }
 
 export interface RowQuery {
-  /** Rows with a greater seq only. */
+  /** Only rows with a greater seq. */
   readonly afterSeq?: number;
   readonly limit?: number;
   readonly kind?: RowKind;
@@ -45,12 +45,12 @@ export interface RowQuery {
   readonly toCycle?: number;
 }
 
-/** A machine with all that the host needs to bring it to life again. */
+/** A machine with everything that the host needs to restore it. */
 export interface StoredMachine {
   readonly machine: MachineImage;
   readonly contracts: readonly { readonly image: ContractImage; readonly state: ContractState }[];
   readonly head: { readonly seq: number; readonly hash: string };
-  /** When its last row happened; undefined for a record without rows. */
+  /** Cycle and time of its last row; undefined for a record without rows. */
   readonly last: Pick<AuditRow, 'cycle' | 'at'> | undefined;
 }
 
@@ -63,12 +63,12 @@ export interface Store {
   /** @throws Bug unless `row.seq` is the seq after the last one of its machine */
   append(row: AuditRow): void;
   putCheckpoint(checkpoint: Checkpoint): void;
-  /** Calls `settled` once all that was written before is durable: at once in memory, after the group commit on disk. */
+  /** Calls `settled` once everything written before is durable: at once in memory, after the group commit on disk. */
   commit(settled: (failure?: Failure) => void): void;
   /** Rows in order of seq. `limit` defaults to 100. */
   rows(machine: string, query?: RowQuery): readonly AuditRow[];
   /** The newest checkpoint of the machine. */
   checkpoint(machine: string): Checkpoint | undefined;
-  /** Commits what is left and lets go of the file. */
+  /** Commits pending writes and closes the file. */
   close(): void;
 }

@@ -1,15 +1,14 @@
-// Owns windows as bytes: how the counts of a contract are written down, and read again unharmed. Leaves where the bytes are kept
-// to sqlite.ts.
+// Windows as bytes: encodes the counts of a contract, and decodes them if they are undamaged.
 //
 //   windows   version (1 byte) | number of windows | window … | CRC-32 of all bytes before (4 bytes)
 //   window    cycle (8 bytes)  | number of runs    | run …
 //   run       gap | length | events × length
 //
-//   age       0 1 2 3 4 5 6 7          A run is a stretch of cycles that all have events; its gap is how many empty ones lie
+//   age       0 1 2 3 4 5 6 7          A run is a sequence of cycles that all have events; its gap is the number of empty cycles
 //   events    3 1 . . . 7 2 .          between it and the run before. Here: gap 0, length 2: 3 1; gap 3, length 2: 7 2.
 //
 // Numbers without a width are varints: seven bits a byte, the lowest first, the high bit set on all bytes but the last. A busy
-// window of 60 cycles takes some 80 bytes, an empty one 14. The bytes of numbers with a width stand lowest first.
+// window of 60 cycles takes some 80 bytes, an empty one 14. Numbers with a width are little-endian.
 import { crc32 } from 'node:zlib';
 import type { WindowImage } from '../limiter/window.js';
 import { assert, Bug } from '../schema/failure.js';
@@ -18,7 +17,7 @@ const VERSION = 1;
 const CHECKSUM_BYTES = 4;
 
 /**
- * @throws Bug unless events are integers above zero, of whatever size, and ages integers from zero that rise
+ * @throws Bug unless events are integers above zero and ages are ascending integers from zero
  */
 export function encodeWindows(windows: readonly WindowImage[]): Uint8Array {
   writer.begin();
@@ -31,7 +30,7 @@ export function encodeWindows(windows: readonly WindowImage[]): Uint8Array {
   return writer.end();
 }
 
-/** @returns undefined when these are not the bytes that `encodeWindows` gave: bits flipped, or an end is missing */
+/** @returns undefined if `encodeWindows` did not write these bytes: bits are flipped, or the end is missing */
 export function decodeWindows(bytes: Uint8Array): readonly WindowImage[] | undefined {
   const content = bytes.subarray(0, -CHECKSUM_BYTES);
   if (bytes.length < CHECKSUM_BYTES || viewOf(bytes).getUint32(content.length, true) !== crc32(content))
@@ -81,10 +80,10 @@ function readRuns(reader: ByteReader): Counts {
   return counts;
 }
 
-/** Nothing written at once is longer than the varint of the greatest double: 1024 bits, seven a byte. */
+/** No single write is longer than the varint of the greatest double: 1024 bits, seven a byte. */
 const LONGEST_BYTES = 147;
 
-/** Writes into one buffer again and again: thousands of contracts are written every cycle. */
+/** Reuses one buffer: thousands of contracts are written every cycle. */
 class ByteWriter {
   #bytes = new Uint8Array(1024);
   #view = viewOf(this.#bytes);
@@ -136,7 +135,7 @@ class ByteWriter {
 
 const writer = new ByteWriter();
 
-/** Reads what the checksum has shown to be whole: running past the end is a bug of the writer, not damage. */
+/** Reads bytes whose checksum holds: an early end is a bug of the writer, not damage. */
 class ByteReader {
   #at = 0;
   readonly #bytes: Uint8Array;

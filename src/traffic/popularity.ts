@@ -1,4 +1,4 @@
-// Owns which contract a request belongs to, when many share one stream of requests. Leaves when requests come to arrival/.
+// Which contract a request belongs to, if several share one stream of requests.
 //
 //   even       1 2 3 4 1 2 3 4 1 ..        in turn: no two contracts differ by more than one request
 //   uniform    3 1 1 4 2 3 1 4 4 ..        each with the same probability
@@ -11,8 +11,8 @@ import { AliasTable } from '../math/random-law.js';
 import { Failure, unreachable } from '../schema/failure.js';
 import { Type } from '../schema/json-schema.js';
 
-/** The most contracts that a law can spread requests over. */
-export const MOST_CONTRACTS = 1_000_000;
+/** The most contracts over which a law can distribute requests. */
+const MOST_CONTRACTS = 1_000_000;
 
 export const PopularitySpec = Type.Union(
   [
@@ -48,21 +48,21 @@ export const PopularitySpec = Type.Union(
 
 export type PopularitySpec = Static<typeof PopularitySpec>;
 
-/** Says for one request after the other to which contract it belongs. */
+/** Assigns requests to contracts, one after the other. */
 export interface Popularity {
   /** The contract of the next request, from 0. */
   pick(): number;
   /**
-   * Adds the next n requests to `out`, one entry a contract. It draws what n picks would draw, so both give the same.
-   * @param out as long as there are contracts; not cleared before
+   * Adds the next n requests to `out`, one entry for each contract. It makes the same draws as n calls of `pick`.
+   * @param out one entry for each contract; not cleared before
    */
   split(n: number, out: Float64Array): void;
 }
 
 /**
- * @param contracts how many there are, 1 .. MOST_CONTRACTS
+ * @param contracts the number of contracts, 1 .. MOST_CONTRACTS
  * @param stream the stream that picks are drawn from; `even` draws nothing
- * @throws Failure `invalid_input` when the weights are not one a contract, or all 0
+ * @throws Failure `invalid_input` if there is not one weight for each contract, or all are 0
  */
 export function makePopularity(spec: PopularitySpec, contracts: number, stream: RandomStream): Popularity {
   switch (spec.law) {

@@ -1,15 +1,15 @@
-// Owns how requests that are known only by their number in an interval are placed in it. Leaves counting them to tally.ts.
+// Places requests in an interval of which only their number is known.
 //
 //   n = 5 in 60 s    |x           x           x           x           x           |
 //                    0           12          24          36          48          60 s     request k at floor(k * spread / n)
 import { cycleOf, startOf } from '../time/cycle.js';
 
-/** The longest interval that can be spread over: a day. Its square fits the 2^53 within which doubles are exact. */
+/** The longest interval, in ms: a day. Its square is below 2^53, so doubles are exact. */
 export const MAX_SPREAD_MS = 86_400_000;
 
 /**
  * How many of n requests arrive before `offsetMs`: those with `k * spreadMs < offsetMs * n`, so `ceil(offsetMs * n / spreadMs)`.
- * n is split into a multiple of spreadMs and a rest, so that no product leaves the range of exact integers.
+ * n is split into a multiple of spreadMs and a remainder, so that every product is an exact integer.
  * @param offsetMs 0 to spreadMs
  * @param n 0 to 2^53 / spreadMs times spreadMs
  * @param spreadMs 1 to MAX_SPREAD_MS
@@ -22,8 +22,8 @@ export function requestsBefore(offsetMs: number, n: number, spreadMs: number): n
 }
 
 /**
- * Gives n requests to `add`, cycle by cycle: request k arrives `floor(k * spreadMs / n)` ms after `unixMs`. Takes one step a
- * cycle that has requests, however many they are.
+ * Passes n requests to `add`, cycle by cycle: request k arrives `floor(k * spreadMs / n)` ms after `unixMs`. Takes one step for each
+ * cycle that has requests, independent of n.
  * @param spreadMs 1 to MAX_SPREAD_MS
  */
 export function spreadOverCycles(
@@ -41,7 +41,7 @@ export function spreadOverCycles(
     const before = requestsBefore(endMs, n, spreadMs);
     add(cycle, before - placed);
     placed = before;
-    // With more requests than milliseconds none is without one, and `placed * spreadMs` might not be exact.
+    // If there are more requests than milliseconds, every ms has one, and `placed * spreadMs` might not be exact.
     offsetMs = n > spreadMs ? endMs : Math.floor((placed * spreadMs) / n);
   }
 }

@@ -1,30 +1,30 @@
-// Owns the requests of a log counted by client and cycle, given in any order, taken out in order. Leaves the window to core/.
+// Counts the requests of a log by client and cycle: added in any order, returned in order.
 import { CYCLE_MS, cycleOf, startOf } from '../time/cycle.js';
 import type { RequestSink } from './log/intake.js';
 import { spreadOverCycles } from './spread.js';
 
-/** The requests of one key: cycles ascending, each once, and how many requests fell into each. Views: not to be written. */
+/** The requests of one key: ascending cycles without repetition, and the count of each. Views: read only. */
 export interface CycleCounts {
   readonly cycles: Float64Array;
   readonly counts: Float64Array;
 }
 
-/** A power of two: how many (key, cycle) pairs are found again without sorting. An hour of one key are 4,634 cycles. */
+/** The number of (key, cycle) pairs that are found without sorting; a power of two. An hour of one key is 4,634 cycles. */
 const RECENT = 1 << 14;
 
 const DIGIT_BITS = 11;
 const DIGIT = 1 << DIGIT_BITS;
 
 /**
- * Counts by (key, cycle). Three columns hold one row a pair, in the order of arrival; no key has a structure of its own,
+ * Counts by (key, cycle). Three columns hold one row for each pair, in the order of arrival. A key has no structure of its own,
  * so a million keys cost a million rows.
  *
- *   row     0    1    2    3    4    5            a pair met again soon is found by its hash and counted up;
- *   key     a    a    b    a    b    a            one met again later gets a second row
- *   cycle   7    8    8    9    10   7            full: rows are sorted by (key, cycle), equal ones merged,
- *   count   3    1    4    2    1    1            and the columns made four times as long unless half of them came free
+ *   row     0    1    2    3    4    5            a repeated pair is found by its hash and its count increased;
+ *   key     a    a    b    a    b    a            one that repeats much later gets a second row
+ *   cycle   7    8    8    9    10   7            when full: sort rows by (key, cycle), merge equal ones, and make
+ *   count   3    1    4    2    1    1            the columns four times as long unless half of them became free
  *
- * So memory follows the distinct pairs, and time is linear in the requests.
+ * Memory is proportional to the distinct pairs, time to the requests.
  */
 export class CycleTally implements RequestSink {
   requests = 0;
@@ -32,9 +32,9 @@ export class CycleTally implements RequestSink {
   readonly #ids = new Map<string, number>();
   #rows: Rows;
   #length = 0;
-  /** Whether rows stand in order of (key, cycle), each pair once. */
+  /** Whether rows are in order of (key, cycle), each pair once. */
   #isOrdered = true;
-  /** Where each key's rows begin, once ordered; one more entry at the end. */
+  /** The first row of each key, once ordered; one more entry at the end. */
   #starts = new Uint32Array(1);
   readonly #recent = new Uint32Array(RECENT);
   #lastKey: string | undefined;
@@ -45,7 +45,7 @@ export class CycleTally implements RequestSink {
 
   /**
    * @param cycleMs length of a cycle, an integer >= 1
-   * @param capacity rows to begin with, >= 2
+   * @param capacity initial number of rows, >= 2
    */
   constructor(cycleMs = CYCLE_MS, capacity = 4096) {
     this.#cycleMs = cycleMs;
@@ -58,12 +58,12 @@ export class CycleTally implements RequestSink {
     else spreadOverCycles(unixMs, n, spreadMs, this.#cycleMs, (cycle, part) => this.#add(id, cycle, part));
   }
 
-  /** Every key, in the order in which they came. */
+  /** Every key, in order of first appearance. */
   keys(): IterableIterator<string> {
     return this.#ids.keys();
   }
 
-  /** What was counted for a key; empty for one that never came. Valid until the next request. */
+  /** The counts of a key; empty for an unknown one. Valid until the next request. */
   inOrder(key: string): CycleCounts {
     if (!this.#isOrdered) this.#order();
     const id = this.#ids.get(key);
@@ -167,8 +167,8 @@ function copyRows(from: Rows, to: Rows): Rows {
 }
 
 /**
- * The numbers of the rows in order of (key, cycle), in linear time: counting sorts, each keeping the order of the one before
- * (radix sort), first by the digits of the cycle, the least first and as many as the span of cycles has, then by key.
+ * The row numbers in order of (key, cycle), in linear time by radix sort: stable counting sorts, first by the digits of the cycle
+ * (the least significant first, as many as the range of cycles needs), then by key.
  */
 function orderOf(rows: Rows, length: number, keys: number): Uint32Array {
   const { cycles } = rows;
@@ -193,7 +193,7 @@ function orderOf(rows: Rows, length: number, keys: number): Uint32Array {
   return keys > 1 ? sortedBy(rows.ids, keys, order) : order;
 }
 
-/** The rows of `order` by their digit, from 0 up to `digits`; rows with the same digit stay in order. */
+/** The rows of `order` sorted by their digit, from 0 to `digits`; rows with the same digit stay in order. */
 function sortedBy(digitOf: Uint32Array, digits: number, order: Uint32Array): Uint32Array<ArrayBuffer> {
   const places = new Uint32Array(digits + 1);
   for (let i = 0; i < order.length; i++) places[digitOf[order[i]!]! + 1]!++;

@@ -2,7 +2,7 @@
 
 import { RandomStream } from '../../src/math/random.js';
 import { PoissonLaw } from '../../src/math/random-law.js';
-import { parseScenario } from '../../src/scenario/load.js';
+import { parseScenario } from '../../src/scenario/load-scenario.js';
 import { simulate } from '../../src/simulate/simulate.js';
 import { type BenchRow, median } from './measure.js';
 

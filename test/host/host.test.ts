@@ -4,7 +4,7 @@ import { Host } from '../../src/host/host.js';
 import type { Happening } from '../../src/host/ledger.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { standardOperators } from '../../src/operator/registry.js';
-import { verifyRecord } from '../../src/record/verify.js';
+import { verifyRecord } from '../../src/record/verify-record.js';
 import type { Failure } from '../../src/schema/failure.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { Rank } from '../../src/time/rank.js';

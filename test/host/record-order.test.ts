@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Host } from '../../src/host/host.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
-import { verifyRecord } from '../../src/record/verify.js';
+import { verifyRecord } from '../../src/record/verify-record.js';
 import { Failure } from '../../src/schema/failure.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { Agenda } from '../../src/time/agenda.js';

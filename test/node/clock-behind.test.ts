@@ -1,6 +1,6 @@
 // A node that starts again with a clock that is behind what it has stored.
 import { afterEach, expect, it } from 'vitest';
-import { verifyRecord } from '../../src/record/verify.js';
+import { verifyRecord } from '../../src/record/verify-record.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { figureIn, metricsOf } from './asking.js';
 import { type Running, startRunning } from './running.js';

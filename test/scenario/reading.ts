@@ -1,6 +1,6 @@
 // Owns reading scenarios in tests: a scenario, or the faults for which it is refused.
 
-import { type LoadedScenario, parseScenario } from '../../src/scenario/load.js';
+import { type LoadedScenario, parseScenario } from '../../src/scenario/load-scenario.js';
 import { Failure } from '../../src/schema/failure.js';
 
 export const read = (text: string, path = 'scenario.yaml'): LoadedScenario => parseScenario(text, path);

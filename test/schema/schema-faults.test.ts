@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { planContract } from '../../src/limiter/validate.js';
 import { routes } from '../../src/node/registry.js';
 import { standardOperators } from '../../src/operator/registry.js';
-import { Scenario } from '../../src/scenario/schema.js';
+import { Scenario } from '../../src/scenario/scenario-schema.js';
 import { Failure } from '../../src/schema/failure.js';
 import { fitsSchema, schemaErrors, Type } from '../../src/schema/json-schema.js';
 import { faultsOf } from '../../src/schema/schema-faults.js';

@@ -6,7 +6,7 @@ import type { ClientSpec } from '../../src/actor/client/schema.js';
 import { Host } from '../../src/host/host.js';
 import { retryAfterCycles } from '../../src/limiter/forecast.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
-import { parseScenario } from '../../src/scenario/load.js';
+import { parseScenario } from '../../src/scenario/load-scenario.js';
 import { ModelledTransport } from '../../src/simulate/modelled-transport.js';
 import { simulate } from '../../src/simulate/simulate.js';
 import { MemoryStore } from '../../src/store/memory.js';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseScenario } from '../../src/scenario/load.js';
+import { parseScenario } from '../../src/scenario/load-scenario.js';
 import { simulate } from '../../src/simulate/simulate.js';
 
 it('every independent contract has all arrivals to itself', async () => {

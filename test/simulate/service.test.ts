@@ -3,7 +3,7 @@ import Value from 'typebox/value';
 import { describe, expect, it } from 'vitest';
 import { RandomStream } from '../../src/math/random.js';
 import { constant, type TimeLaw } from '../../src/math/time-law.js';
-import { planService, type ServicePlan, ServiceSpec } from '../../src/scenario/service.js';
+import { planService, type ServicePlan, ServiceSpec } from '../../src/scenario/service-plan.js';
 import { Bug } from '../../src/schema/failure.js';
 import { Service, type Visit } from '../../src/simulate/service.js';
 import { Rank } from '../../src/time/rank.js';

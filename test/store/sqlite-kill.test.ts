@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { verifyRecord } from '../../src/record/verify.js';
+import { verifyRecord } from '../../src/record/verify-record.js';
 import { openSqliteStore } from '../../src/store/sqlite.js';
 import { temporaryFolder } from './folder.js';
 import { startProcess } from './process.js';

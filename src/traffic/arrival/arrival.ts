@@ -1,25 +1,25 @@
-// Owns what every model of arrivals promises: how many requests come in a cycle, and where in it. Leaves both to the models.
+// The interface of every arrival model: how many requests arrive in a cycle, and when within it.
 import { Failure } from '../../schema/failure.js';
 
 /**
- * When requests come. Cycles count from the start of the run (0, 1, 2 ...); each is asked for once, in order, none left out.
- * Where in the cycle requests come is drawn from a stream of its own: asking for it, or not, moves no count.
+ * When requests arrive. Cycles count from the start of the run (0, 1, 2 ...); each is asked for once, in order, without gaps.
+ * Instants within a cycle are drawn from a separate stream: whether they are asked for has no effect on the counts.
  */
 export interface Arrival {
-  /** How many requests come in this cycle, a whole number from 0. */
+  /** How many requests arrive in this cycle, a whole number from 0. */
   count(cycle: number): number;
   /**
-   * Writes to the start of `out` where in the cycle last counted they come: fractions of it in [0, 1), ascending.
+   * Writes the instants of the cycle last counted to the start of `out`: fractions of the cycle in [0, 1), ascending.
    * @param out at least n long
-   * @param n the count just given
+   * @param n the result of `count` for that cycle
    */
   instants(out: Float64Array, n: number): void;
 }
 
-/** The most requests that a model may bring in one cycle; of a model by chance the most that it may bring on average. */
+/** The most requests that a model may send in one cycle; for a random model, the most on average. */
 export const MOST_PER_CYCLE = 10_000_000;
 
-/** Refuses a model whose busiest cycle would hold more than MOST_PER_CYCLE. `path` is the field that says so. */
+/** Refuses a model whose busiest cycle would have more than MOST_PER_CYCLE. `path` is the field that causes it. */
 export function checkPeak(path: string, perCycle: number): void {
   if (perCycle <= MOST_PER_CYCLE) return;
   refuse(path, `comes to ${perCycle} requests in one cycle, and more than ${MOST_PER_CYCLE} are not simulated`);
@@ -30,7 +30,7 @@ export function refuse(path: string, message: string): never {
   throw new Failure('invalid_input', {
     what: 'The arrival cannot be made.',
     why: `${path.slice(1)} ${message}.`,
-    fix: 'Mend the field named.',
+    fix: 'Correct the field named.',
     faults: [{ path, message }],
   });
 }

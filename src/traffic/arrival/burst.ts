@@ -1,7 +1,7 @@
-// Owns a rate that steps up and back: once, for good, or every so many cycles. Leaves carrying the remainder to carry.ts.
+// A rate that steps up and back: once, permanently, or periodically.
 //
 //   burst            ____________              ____
-//                   |            |            |            lasts `lasts`, comes again `every` cycles after it began
+//                   |            |            |            lasts `lasts`, repeats `every` cycles after its start
 //   base   _________|            |____________|
 //          0        at           at + lasts   at + every
 import type { Rate } from '../../schema/quantity.js';
@@ -15,9 +15,9 @@ export interface BurstShape {
   readonly burst: Rate;
   /** First cycle of the first burst. */
   readonly at: number;
-  /** Cycles that a burst lasts; without it, for good: a step. */
+  /** Length of a burst in cycles; if absent, it never ends: a step. */
   readonly lasts?: number | undefined;
-  /** Cycles from the beginning of one burst to that of the next; without it, there is one. */
+  /** Cycles from the start of one burst to the start of the next; if absent, there is one burst. */
   readonly every?: number | undefined;
 }
 

@@ -1,12 +1,12 @@
-// Owns whole requests out of exact rates: what is left over is carried to the next cycle. Leaves rates to the models.
+// Converts exact rates to whole requests: the remainder of a cycle is carried to the next.
 //
-//   10 per 7 cycles    1 1 2 1 2 1 2 | 1 1 2 1 ...       by the end of cycle c, floor((c + 1) * 10 / 7) have come
+//   10 per 7 cycles    1 1 2 1 2 1 2 | 1 1 2 1 ...       by the end of cycle c, floor((c + 1) * 10 / 7) have arrived
 //   carried, in 7ths   3 6 2 5 1 4 0 | 3 6 2 5
 //
-// Only whole numbers are added, so the thousand millionth cycle is as exact as the first.
+// Only whole numbers are added, so cycle 1,000,000,000 is as exact as the first.
 import type { Rate } from '../../schema/quantity.js';
 
-/** A number as `whole + part / parts`, 0 <= part < parts; `parts` is known from beside it. `whole` may be negative. */
+/** A number as `whole + part / parts`, 0 <= part < parts; the caller knows `parts`. `whole` may be negative. */
 export interface Mixed {
   readonly whole: number;
   readonly part: number;
@@ -15,10 +15,10 @@ export interface Mixed {
 export class Carry {
   #carried = 0;
 
-  /** @param parts how many parts make a request, an integer from 1 to MOST_PARTS */
+  /** @param parts the denominator, an integer from 1 to MOST_PARTS */
   constructor(readonly parts: number) {}
 
-  /** Takes in `whole + part / parts` requests; the whole ones that are due by now. */
+  /** Adds `whole + part / parts` requests; returns the whole requests that are due now. */
   take(whole: number, part: number): number {
     const carried = this.#carried + part;
     if (carried < this.parts) {
@@ -29,23 +29,23 @@ export class Carry {
     return whole + 1;
   }
 
-  /** What is carried, in [0, 1). */
+  /** The remainder, in [0, 1). */
   get fraction(): number {
     return this.#carried / this.parts;
   }
 }
 
-/** Two remainders add up to a whole number that a double holds. */
+/** The sum of two remainders is a whole number that a double can hold. */
 export const MOST_PARTS = 2 ** 52;
 
-/** Rates over one denominator: in every cycle `amounts[i] / parts` requests. */
-export interface CommonRates {
+/** Rates with a common denominator: in every cycle `amounts[i] / parts` requests. */
+interface CommonRates {
   readonly parts: bigint;
   readonly amounts: readonly bigint[];
 }
 
 /**
- * Brings rates to their least common denominator. Where this would be above `mostParts`, they are rounded to multiples of
+ * Brings rates to their least common denominator. If it is above `mostParts`, the rates are rounded to multiples of
  * `1 / mostParts`.
  */
 export function onCommonParts(rates: readonly Rate[], mostParts: number): CommonRates {
@@ -55,7 +55,7 @@ export function onCommonParts(rates: readonly Rate[], mostParts: number): Common
   return { parts, amounts: rates.map((rate) => nearestMultiple(rate, parts)) };
 }
 
-/** `amount / parts` as a mixed number; of a negative amount, `whole` is rounded down. */
+/** `amount / parts` as a mixed number; for a negative amount, `whole` is rounded down. */
 export function mixed(amount: bigint, parts: bigint): Mixed {
   const part = ((amount % parts) + parts) % parts;
   return { whole: Number((amount - part) / parts), part: Number(part) };

@@ -1,4 +1,4 @@
-// Owns a steady rate, exact to the request. Leaves carrying the remainder to carry.ts.
+// A constant rate, exact to the request.
 //
 //   2.5 per cycle    |..|...|..|...|..|...|        count(c) = floor((c + 1) r) - floor(c r)
 import type { Rate } from '../../schema/quantity.js';

@@ -1,14 +1,14 @@
-// An arrival that a program brings as a function, for models that Weir does not have.
+// An arrival given as a function by a program, for models that Weir does not have.
 import { MOST_PER_CYCLE, refuse } from './arrival.js';
 
 /**
  * How many requests arrive in a cycle: a whole number from 0 to 10,000,000.
  * @param cycle counts from the start of the run: 0, 1, 2 …; each is asked for once, in order, before the run begins
- * @param random uniform in [0, 1), drawn from the seed of the run: use it instead of `Math.random`, and the run can be repeated
+ * @param random uniform in [0, 1), from the seed of the run; `Math.random` would make the run impossible to repeat
  */
 export type ArrivalFunction = (cycle: number, random: () => number) => number;
 
-/** The place of a function in a scenario. A scenario file cannot hold one. */
+/** An arrival function in a scenario object. A scenario file cannot contain one. */
 export interface CustomArrivalSpec {
   readonly model: 'custom';
   readonly count: ArrivalFunction;
@@ -16,12 +16,12 @@ export interface CustomArrivalSpec {
   readonly to?: string | number;
 }
 
-/** The longest run for which a function is asked, in cycles; its counts are held in memory. */
+/** The longest run for which a function is called, in cycles; its counts are kept in memory. */
 const MOST_CYCLES = 10_000_000;
 
 /**
- * The counts of a whole run. They are taken before it begins, so that what the function throws ends the call that made the run.
- * @throws Failure `invalid_input` when it returns no whole number in its range; and whatever the function throws
+ * The counts of a whole run, computed before it begins: an error of the function ends the call that made the run.
+ * @throws Failure `invalid_input` if the function does not return a whole number in its range; and any error of the function
  */
 export function countsOf(count: ArrivalFunction, cycles: number, random: () => number): number[] {
   if (cycles > MOST_CYCLES)

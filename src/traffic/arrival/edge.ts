@@ -1,19 +1,18 @@
-// Owns the burst that a fixed window lets through twice: n requests before the boundary of two windows, n after it. Leaves
-// counting them to the limiter.
+// The burst that a fixed window admits twice: n requests just before the boundary of two windows, and n just after it.
 //
 //   window        |          1           |          2           |
 //   requests      |                     n|n                     |     2n within two cycles
 //   boundary      0                      1                      2     boundary b begins cycle b * within
 //
-// A fixed window of n admits all 2n; a rolling one, whatever the boundary, no more than n.
+// A fixed window of n admits all 2n; a rolling window admits n, wherever the boundary is.
 import { checkPeak, refuse } from './arrival.js';
 import { PlacedArrival, type Placement } from './placement.js';
 
-export interface EdgeShape {
+interface EdgeShape {
   readonly requests: number;
   /** Length of a window in cycles; windows are counted from the start of the model. */
   readonly within: number;
-  /** Which boundary, from 1: that between the first window and the second. */
+  /** Number of the boundary, from 1: the boundary between the first window and the second. */
   readonly boundary: number;
 }
 
@@ -21,7 +20,7 @@ export class EdgeArrival extends PlacedArrival {
   readonly #requests: number;
   readonly #begins: number;
 
-  /** @throws Failure `invalid_input` above MOST_PER_CYCLE, or when the boundary lies beyond exact cycle numbers */
+  /** @throws Failure `invalid_input` above MOST_PER_CYCLE, or if the boundary is beyond exact cycle numbers */
   constructor({ requests, within, boundary }: EdgeShape, placement: Placement) {
     super(placement);
     checkPeak('/requests', requests);

@@ -1,12 +1,11 @@
-// Makes the model of an arrival from its specification: texts into numbers, defaults filled in, a random stream for each purpose.
+// Makes the model of an arrival from its specification: parses texts, fills in defaults, creates a random stream for each purpose.
 import { RandomStream, type Seed } from '../../math/random.js';
 import { Failure, unreachable } from '../../schema/failure.js';
 import { parseMeanTime, parseRate, parseTime, type Rate } from '../../schema/quantity.js';
 import { type Arrival, refuse } from './arrival.js';
-import { between } from './between.js';
+import type { ArrivalSpec } from './arrival-schema.js';
 import { BurstArrival } from './burst.js';
 import { ConstantArrival } from './constant.js';
-import { CountsArrival } from './counts.js';
 import { type CustomArrivalSpec, countsOf } from './custom.js';
 import { EdgeArrival } from './edge.js';
 import { LEAST_SOJOURN, OnOffArrival } from './onoff.js';
@@ -14,15 +13,14 @@ import { ParetoArrival } from './pareto.js';
 import { makePlacement, type Placement, type PlacementName } from './placement.js';
 import { type Curve, PoissonAround, PoissonArrival } from './poisson.js';
 import { RampArrival } from './ramp.js';
-import { RecordedArrival, type Recording } from './recorded.js';
-import type { ArrivalSpec } from './schema.js';
+import { CountsArrival, RecordedArrival, type Recording } from './recorded.js';
 import { SineArrival } from './sine.js';
 import { SpikesArrival } from './spikes.js';
 
-/** What a model needs to know of the run. */
+/** The parameters of the run that a model needs. */
 export interface ArrivalContext {
   readonly seed: Seed;
-  /** What its random streams are for, as `arrivals/0`: unlike that of any other model of the run. */
+  /** Name of its random streams, for example `arrivals/0`: unique among the models of the run. */
   readonly purpose: string;
   /** Length of a cycle in ms, an integer >= 1. */
   readonly cycleMs: number;
@@ -30,15 +28,15 @@ export interface ArrivalContext {
   readonly cycles: number;
   /** Length of the limiter's window in cycles. */
   readonly within: number;
-  /** For a log: what it holds, read beforehand. */
+  /** For model `log`: the content of the log, read beforehand. */
   readonly log?: Recording | undefined;
   /** JSON pointer to the specification, for failures. */
   readonly place?: string | undefined;
 }
 
 /**
- * The model of an arrival that fits its schema.
- * @throws Failure `invalid_input`, its faults placed, when a rate or time cannot be read or the fields contradict each other
+ * Makes the model of an arrival that fits its schema.
+ * @throws Failure `invalid_input`, with the place of every fault, if a rate or time cannot be read or fields contradict each other
  */
 export function makeArrival(spec: ArrivalSpec | CustomArrivalSpec, context: ArrivalContext): Arrival {
   try {
@@ -138,7 +136,7 @@ class Maker {
     return new CountsArrival(counts, false, this.#placement('even'));
   }
 
-  /** A model that follows its curve exactly, or by chance around it. */
+  /** A model that follows its curve exactly, or randomly around it. */
   #byLaw(
     { law, placement }: { law?: 'exact' | 'poisson'; placement?: PlacementName },
     make: (placement: Placement) => Arrival & Curve,
@@ -165,14 +163,47 @@ class Maker {
   }
 }
 
-/** The same failure with places in the whole input. */
+/** The same failure, with its places in the whole input. */
 function placed({ code, fix, faults, cause }: Failure, place: string): Failure {
   const all = faults.map(({ path, message }) => ({ path: `${place}${path}`, message }));
   return new Failure(code, {
     what: 'The arrival cannot be made.',
     why: all.map(({ path, message }) => `${path} ${message}.`).join(' '),
-    fix: fix ?? 'Mend the fields named.',
+    fix: fix ?? 'Correct the fields named.',
     faults: all,
     cause,
   });
+}
+
+/**
+ * The model in the cycles from `from` up to, not including, `to`; no requests in other cycles. It counts cycles from `from`.
+ *
+ *   run      0  1  2  3  4  5  6  7            from 2, to 6
+ *   model          0  1  2  3
+ *
+ * @throws Failure `invalid_input` unless from < to
+ */
+export function between(arrival: Arrival, from: number, to: number): Arrival {
+  if (!(from < to)) refuse('/to', `must lie after from, which is cycle ${from}`);
+  return from === 0 && to === Infinity ? arrival : new Between(arrival, from, to);
+}
+
+class Between implements Arrival {
+  readonly #arrival: Arrival;
+  readonly #from: number;
+  readonly #to: number;
+
+  constructor(arrival: Arrival, from: number, to: number) {
+    this.#arrival = arrival;
+    this.#from = from;
+    this.#to = to;
+  }
+
+  count(cycle: number): number {
+    return cycle >= this.#from && cycle < this.#to ? this.#arrival.count(cycle - this.#from) : 0;
+  }
+
+  instants(out: Float64Array, n: number): void {
+    if (n > 0) this.#arrival.instants(out, n);
+  }
 }

@@ -1,15 +1,14 @@
-// Owns bursts by chance: Poisson requests at one of two rates, each held for an exponential time (MMPP-2). Leaves the draws
-// to math/random.ts and random-law.ts.
+// Random bursts: Poisson requests at one of two rates, each held for an exponential time (MMPP-2).
 //
 //   on rate         ______            __          ________           mean rate = (on T_on + off T_off) / (T_on + T_off)
 //   off rate   ____|      |__________|  |________|        |____      P(on at the start) = T_on / (T_on + T_off)
 //   requests    .   .. .... .    .    ...   .     . .. ....   .
 //
-// The state switches at any point of a cycle. Given when, the requests of a cycle are one Poisson draw whose mean is the
-// integral of the rate over the cycle, and each lies where a uniform share of that integral is used up:
+// The state may switch at any point of a cycle. Given the switches, the requests of a cycle are one Poisson draw whose mean is the
+// integral of the rate over the cycle. Each instant is where the integral reaches a uniform share of its total:
 //
 //   cycle      |   off    |     on      | off  |          integral  0 .. Lambda
-//   switches   0          a             b      1          share u Lambda -> its place
+//   switches   0          a             b      1          share u Lambda -> its instant
 import type { RandomStream } from '../../math/random.js';
 import { drawPoisson } from '../../math/random-law.js';
 import type { Rate } from '../../schema/quantity.js';
@@ -24,11 +23,11 @@ export interface OnOffShape {
   readonly offFor: number;
 }
 
-/** The shortest mean time in a state, in cycles: some hundred switches in a cycle is as many as are simulated. */
+/** The shortest mean time in a state, in cycles: about a hundred switches in a cycle are simulated at most. */
 export const LEAST_SOJOURN = 0.01;
 
-/** Three streams, so that the same bursts come whatever the rates are, and the same counts whether or not they are placed. */
-export interface OnOffStreams {
+/** Three streams, so that the bursts do not depend on the rates, nor the counts on whether instants are drawn. */
+interface OnOffStreams {
   readonly sojourns: RandomStream;
   readonly counts: RandomStream;
   readonly instants: RandomStream;
@@ -40,9 +39,9 @@ export class OnOffArrival implements Arrival {
   readonly #rates: readonly [number, number];
   readonly #sojourns: readonly [number, number];
   #state: 0 | 1;
-  /** From the beginning of the cycle to the next switch. */
+  /** From the start of the cycle to the next switch. */
   #wait: number;
-  /** Of the cycle last counted: its state at the beginning, its switches, the integral of its rate. */
+  /** Of the cycle last counted: its state at the start, its switches, the integral of its rate. */
   #stateBefore: 0 | 1 = 0;
   readonly #switches: number[] = [];
   #integral = 0;
@@ -55,7 +54,7 @@ export class OnOffArrival implements Arrival {
     this.#rates = [perCycle(off), perCycle(on)];
     this.#sojourns = [offFor, onFor];
     this.#state = streams.sojourns.uniform() * (onFor + offFor) < onFor ? 1 : 0;
-    // An exponential time has no memory: what is left of the first sojourn has the law of a whole one.
+    // An exponential time has no memory: the rest of the first sojourn has the same law as a whole one.
     this.#wait = this.#sojourn();
   }
 
@@ -85,7 +84,7 @@ export class OnOffArrival implements Arrival {
     return this.#streams.sojourns.exponential(1 / this.#sojourns[this.#state]);
   }
 
-  /** Where in the cycle the integral of the rate reaches `share`, 0 <= share < integral. */
+  /** The instant at which the integral of the rate reaches `share`, 0 <= share < integral. */
   #placeOf(share: number): number {
     let state = this.#stateBefore;
     let since = 0;
@@ -97,7 +96,7 @@ export class OnOffArrival implements Arrival {
       since = until;
       state = state === 1 ? 0 : 1;
     }
-    // Rounding may leave a trifle for a last stretch in which nothing comes.
+    // Rounding may leave a tiny remainder for a last segment without requests.
     const rate = this.#rates[state];
     return rate > 0 ? Math.min(since + left / rate, LAST_INSTANT) : since;
   }

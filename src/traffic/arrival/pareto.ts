@@ -1,10 +1,10 @@
-// Owns requests with heavy-tailed gaps: crowds, and silences of any length. Leaves the law's draws to math/random.ts.
+// Requests with heavy-tailed gaps: clusters, and pauses of any length.
 //
 //   ....... .. ...            ..  . ...........                                   .. ....
 //
 //   P(gap > x) = (x0 / x)^shape from x0 on;   mean gap = shape x0 / (shape - 1) = 1 / rate
 //
-// The first request comes one gap after the start. No gap is below x0, so a cycle holds at most 1 / x0 of them, rounded up.
+// The first request arrives one gap after the start. No gap is below x0, so a cycle has at most 1 / x0 requests, rounded up.
 import type { RandomStream } from '../../math/random.js';
 import type { Rate } from '../../schema/quantity.js';
 import { type Arrival, checkPeak, refuse } from './arrival.js';
@@ -14,13 +14,13 @@ export class ParetoArrival implements Arrival {
   readonly #shape: number;
   readonly #leastGap: number;
   readonly #stream: RandomStream;
-  /** From the beginning of the cycle to the next request, in cycles. */
+  /** From the start of the cycle to the next request, in cycles. */
   #wait: number;
   #instants = new Float64Array(16);
 
   /**
    * @param shape above 1, else the gaps have no mean
-   * @throws Failure `invalid_input` when the shape is not, or a cycle could hold more than MOST_PER_CYCLE
+   * @throws Failure `invalid_input` if the shape is not above 1, or a cycle could have more than MOST_PER_CYCLE requests
    */
   constructor(rate: Rate, shape: number, stream: RandomStream) {
     if (!(shape > 1)) refuse('/shape', 'must be above 1: below, the gaps have no mean');

@@ -1,9 +1,9 @@
-// Owns where in its cycle each request comes, for models that know only how many. Leaves how many to them.
+// Places the requests of a cycle within it, for models that give only counts.
 //
 //   even     |   x     x     x   |     (k + 1/2) / n     half a gap from either end of the cycle: a request that is sent a
-//                                                        little late still falls into it
+//                                                        little late is still in the same cycle
 //   start    |xxx                |     0
-//   random   | x  x          x   |     n uniform draws in order: given their number, Poisson requests lie just so
+//   random   | x  x          x   |     n uniform draws, sorted: the distribution of Poisson requests, given their number
 
 import type { RandomStream } from '../../math/random.js';
 import { unreachable } from '../../schema/failure.js';
@@ -18,7 +18,7 @@ export interface Placement {
   place(out: Float64Array, n: number): void;
 }
 
-/** @param stream makes the stream that only `random` draws from */
+/** @param stream creates the stream of `random`; the others draw nothing */
 export function makePlacement(name: PlacementName, stream: () => RandomStream): Placement {
   switch (name) {
     case 'even':
@@ -32,7 +32,7 @@ export function makePlacement(name: PlacementName, stream: () => RandomStream): 
   }
 }
 
-/** A model that tells how many; where they come is left to a placement. */
+/** A model that gives counts and leaves the instants to a placement. */
 export abstract class PlacedArrival implements Arrival {
   readonly #placement: Placement;
 

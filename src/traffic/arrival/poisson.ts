@@ -1,8 +1,8 @@
-// Owns requests that know nothing of each other, at a steady rate or along a curve. Leaves the draws to math/random-law.ts.
+// Independent requests, at a constant rate or along a curve.
 //
 //   |..  .   .. .    .   |     P(n in a cycle) = e^-m m^n / n!,  mean and variance m;  gap = -ln(1 - u) / m
 //
-// The counts of separate cycles are independent, so each is one draw; placed at random in its cycle, the process is exact.
+// The counts of different cycles are independent, so each is one draw. With random placement, the process is exact.
 import type { RandomStream } from '../../math/random.js';
 import { drawPoisson, PoissonLaw } from '../../math/random-law.js';
 import type { Rate } from '../../schema/quantity.js';
@@ -10,7 +10,7 @@ import { checkPeak } from './arrival.js';
 import { perCycle } from './carry.js';
 import { PlacedArrival, type Placement } from './placement.js';
 
-/** Poisson counts of one mean. In a fleet this is the innermost loop: a count is one draw from a table and allocates nothing. */
+/** Poisson counts with a constant mean. The innermost loop of a fleet: a count is one draw from a table and allocates nothing. */
 export class PoissonArrival extends PlacedArrival {
   readonly #law: PoissonLaw;
   readonly #stream: RandomStream;
@@ -30,11 +30,11 @@ export class PoissonArrival extends PlacedArrival {
 
 /** A rate that changes from cycle to cycle. */
 export interface Curve {
-  /** How many requests come in this cycle on average. Pure: cycles may be asked for in any order. */
+  /** The mean number of requests in this cycle. Pure: cycles may be asked for in any order. */
   meanIn(cycle: number): number;
 }
 
-/** Poisson counts whose mean follows a curve. Within a cycle the rate is taken as steady. */
+/** Poisson counts whose mean follows a curve. Within a cycle the rate is taken as constant. */
 export class PoissonAround extends PlacedArrival {
   readonly #curve: Curve;
   readonly #stream: RandomStream;
@@ -53,8 +53,8 @@ export class PoissonAround extends PlacedArrival {
 let latest: PoissonLaw | undefined;
 
 /**
- * A fleet wants the same law for one contract after the other. A thousand tables would not fit the processor's cache, which
- * makes a count five times slower; a law never changes, so one is shared.
+ * The contracts of a fleet share one law. A thousand tables would not fit the cache of the processor, which makes a count five
+ * times slower; a law never changes, so it can be shared.
  */
 function lawOf(mean: number): PoissonLaw {
   if (latest === undefined || latest.mean !== mean) latest = new PoissonLaw(mean);

@@ -1,26 +1,26 @@
-// Owns a rate that changes linearly, once or again and again as a sawtooth. Leaves carrying the remainder to carry.ts.
+// A rate that changes linearly: once, or repeatedly as a sawtooth.
 //
 //   once        b        ______        repeat        /|  /|  /|
 //                      /                            / | / | / |
 //               a  __/                             /  |/  |/  |
 //                  0    T                         0   T  2T
 //
-//   rate(t) = a + (b - a) t / T                     in cycle c come, on average, a + (b - a) (2c + 1) / 2T requests
+//   rate(t) = a + (b - a) t / T                     cycle c has a + (b - a) (2c + 1) / 2T requests on average
 //
-// Over one denominator, a = A/q and b = B/q, this is (2T A + (B - A)(2c + 1)) / 2Tq: from cycle to cycle it grows by the same
-// 2(B - A) / 2Tq. So two additions of whole numbers a cycle give floor of the exact integral, T (a + b) / 2 at the end.
+// Over one denominator, a = A/q and b = B/q, this is (2T A + (B - A)(2c + 1)) / 2Tq: it grows by 2(B - A) / 2Tq each cycle. So two
+// additions of whole numbers for each cycle give floor of the exact integral, T (a + b) / 2 at the end.
 import type { Rate } from '../../schema/quantity.js';
 import { checkPeak } from './arrival.js';
 import { Carry, type Mixed, MOST_PARTS, mixed, onCommonParts, perCycle } from './carry.js';
 import { PlacedArrival, type Placement } from './placement.js';
 import type { Curve } from './poisson.js';
 
-export interface RampShape {
+interface RampShape {
   readonly start: Rate;
   readonly end: Rate;
   /** T, in cycles, an integer from 1 to MAX_CYCLES. */
   readonly over: number;
-  /** Whether to begin again after T cycles; else the rate stays at `end`. */
+  /** Whether it starts again after T cycles; otherwise the rate stays at `end`. */
   readonly repeat: boolean;
 }
 

@@ -1,4 +1,4 @@
-// Owns requests that come all in one cycle, once or every so many cycles. Leaves where in the cycle to the placement.
+// Requests that arrive all in one cycle, once or periodically.
 //
 //             |                   |                   |
 //   ----------+-------------------+-------------------+----      n requests each
@@ -6,11 +6,11 @@
 import { checkPeak } from './arrival.js';
 import { PlacedArrival, type Placement } from './placement.js';
 
-export interface SpikesShape {
+interface SpikesShape {
   readonly requests: number;
   /** Cycle of the first spike. */
   readonly at: number;
-  /** Cycles from one spike to the next; without it, there is one. */
+  /** Cycles from one spike to the next; if absent, there is one spike. */
   readonly every?: number | undefined;
 }
 

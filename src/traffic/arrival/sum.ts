@@ -1,11 +1,11 @@
-// Owns several models at once: their counts added, their instants merged. Leaves each of them its own stream.
+// Several models together: counts are added, instants merged. Each model keeps its own stream.
 //
 //   a      |. .   .  |
 //   b      | ..      |
 //   a + b  |....  .  |
 import type { Arrival } from './arrival.js';
 
-/** All the models together; of none, silence. */
+/** All models together; no requests for an empty list. */
 export function sum(arrivals: readonly Arrival[]): Arrival {
   const [only] = arrivals;
   return only !== undefined && arrivals.length === 1 ? only : new Sum(arrivals);

@@ -1,8 +1,8 @@
 // From what a scenario says to counts: units, defaults, refusals, and streams that do not disturb each other.
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../../src/schema/failure.js';
+import type { ArrivalSpec } from '../../../src/traffic/arrival/arrival-schema.js';
 import { type ArrivalContext, makeArrival } from '../../../src/traffic/arrival/make.js';
-import type { ArrivalSpec } from '../../../src/traffic/arrival/schema.js';
 import { sum } from '../../../src/traffic/arrival/sum.js';
 import { countsOf, drawn, drawnInstants, instantsOf, total } from './draw.js';
 

@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RandomStream } from '../../../src/math/random.js';
 import type { Arrival } from '../../../src/traffic/arrival/arrival.js';
-import { between } from '../../../src/traffic/arrival/between.js';
-import { CountsArrival } from '../../../src/traffic/arrival/counts.js';
+import { between } from '../../../src/traffic/arrival/make.js';
 import { makePlacement, type PlacementName } from '../../../src/traffic/arrival/placement.js';
+import { CountsArrival } from '../../../src/traffic/arrival/recorded.js';
 import { sum } from '../../../src/traffic/arrival/sum.js';
 import { drawn, drawnInstants, instantsOf } from './draw.js';
 

@@ -3,11 +3,11 @@ import type { ClientPlan } from '../actor/client/client-plan.js';
 import type { Plan } from '../limiter/plan.js';
 import type { Expectation } from '../outcome/expectation.js';
 import type { Stretch } from '../outcome/stretch.js';
+import type { ArrivalSpec } from '../traffic/arrival/arrival-schema.js';
 import type { CustomArrivalSpec } from '../traffic/arrival/custom.js';
-import type { ArrivalSpec } from '../traffic/arrival/schema.js';
 import type { PopularitySpec } from '../traffic/popularity.js';
-import type { Target } from './schema.js';
-import type { ServiceSpec } from './service.js';
+import type { Target } from './scenario-schema.js';
+import type { ServiceSpec } from './service-plan.js';
 
 export type PlannedFault =
   | { readonly kind: 'pause'; readonly at: Stretch }
@@ -17,12 +17,12 @@ export type PlannedFault =
 export interface LoadedScenario {
   readonly name: string;
   readonly question: string;
-  /** Folder of the file: paths of logs are read from there. */
+  /** Folder of the file: paths of logs are relative to it. */
   readonly folder: string;
   readonly seed: number;
   readonly cycleMs: number;
   readonly startCycle: number;
-  /** Cycles in which requests come; undefined: as long as its logs. */
+  /** Cycles in which requests arrive; undefined: as long as its logs. */
   readonly duration: number | undefined;
   readonly drain: number;
   readonly warmUp: number;
@@ -39,13 +39,13 @@ export interface LoadedScenario {
   readonly target: Target | undefined;
   readonly expectations: readonly Expectation[];
   /**
-   * The same scenario where a cycle lasts `cycleMs`, as on a live node: what it says in cycles stays, what it says in seconds becomes
-   * another number of cycles.
+   * The same scenario with cycles of `cycleMs`, as on a live node: values in cycles stay, values in seconds become another number of
+   * cycles.
    */
   at(cycleMs: number): LoadedScenario;
 }
 
-/** What the contracts of a run are called; undefined where a log names them. */
+/** The names of the contracts of a run; undefined if a log names them. */
 export function contractNames({
   arrivals,
   contracts,

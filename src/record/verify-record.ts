@@ -1,5 +1,5 @@
-// Owns whether a record holds: row by row, in bounded memory, naming the first place that does not. Leaves the shape of rows to
-// shape.ts, proofs to the operators, trust in keys to key-ring.ts, exported text to verify-export.ts.
+// Verifies a record row by row in bounded memory, and names the first place that does not hold. key-ring.ts decides which keys to
+// trust, verify-export.ts reads exported text.
 
 import type { FindOperator } from '../operator/operator.js';
 import { unreachable } from '../schema/failure.js';
@@ -11,15 +11,15 @@ import { readCheckpoint, readRow } from './shape.js';
 import type { Broken, Check, SignedHead, Verification } from './verification.js';
 
 export interface VerifyOptions {
-  /** Needed as soon as there is a checkpoint. */
+  /** Required if there is a checkpoint. */
   readonly keys?: KeyRing | undefined;
-  /** Checkpoints of the record that are known from elsewhere. */
+  /** Checkpoints of the record from another source. */
   readonly checkpoints?: readonly unknown[];
-  /** Where operators are looked up; the registry of this build when absent. */
+  /** Looks up operators; default: the registry of this build. */
   readonly findOperator?: FindOperator;
 }
 
-/** Walks the rows of a record, all of them unless one does not hold. */
+/** Verifies the rows of a record, up to the first that does not hold. */
 export function verifyRecord(rows: Iterable<unknown>, options: VerifyOptions = {}): Verification {
   const verifier = new RecordVerifier(options);
   let line = 0;
@@ -33,8 +33,8 @@ export function verifyRecord(rows: Iterable<unknown>, options: VerifyOptions = {
 type Fault = readonly [check: Check, reason: string];
 
 /**
- * Takes a record piece by piece. Every method answers whether all has held so far; after the first `false` nothing more is looked
- * at. Memory grows with the contracts of the machine and with the checkpoints handed in ahead of their rows, not with the rows.
+ * Verifies a record piece by piece. Every method returns whether everything has held so far; after the first `false` the rest is
+ * ignored. Memory grows with the contracts of the machine and with the checkpoints that precede their rows, not with the rows.
  */
 export class RecordVerifier {
   readonly #keys: KeyRing | undefined;
@@ -43,9 +43,9 @@ export class RecordVerifier {
   #head = EMPTY;
   #cycle = 0;
   #proofs = 0;
-  /** The state each contract is in. */
+  /** The state of each contract. */
   readonly #states = new Map<string, string>();
-  /** Checkpoints whose rows are still to come, by seq, and the greatest seq of all. */
+  /** Checkpoints whose rows have not arrived yet, by seq, and the greatest seq of all checkpoints. */
   readonly #ahead = new Map<number, Signed>();
   #signedSeq = 0;
   #newest: SignedHead | null = null;
@@ -66,7 +66,7 @@ export class RecordVerifier {
     return this.#broken === null;
   }
 
-  /** The next row, as it was read: whether it looks like a row is the first that is checked. */
+  /** The next row, as it was parsed. Its shape is checked first. */
   row(value: unknown, line: number): boolean {
     if (!this.holds) return false;
     const next = this.#head.seq + 1;
@@ -78,7 +78,7 @@ export class RecordVerifier {
     return true;
   }
 
-  /** A checkpoint, before the row it signs or directly after it. `keys` are for who learned of them late. */
+  /** A checkpoint, before the row it signs or directly after it. `keys`: for a caller that learns the keys later. */
   checkpoint(value: unknown, line: number, keys = this.#keys): boolean {
     if (!this.holds) return false;
     const read = readCheckpoint(value);
@@ -105,13 +105,13 @@ export class RecordVerifier {
     return true;
   }
 
-  /** What a reader of the record found: a line that holds no value, or one in the wrong place. */
+  /** Records a fault that the caller found: a line without a value, or one in the wrong place. */
   refuse([check, reason]: Fault, line: number, seq?: number): false {
     this.#broken ??= { ...(seq === undefined ? {} : { seq }), line, check, reason };
     return false;
   }
 
-  /** Whether no row is missing behind the last one, as far as checkpoints tell. */
+  /** Whether no row is missing at the end, as far as the checkpoints show. */
   complete(): boolean {
     const { seq } = this.#head;
     if (!this.holds || this.#signedSeq <= seq) return this.holds;
@@ -122,7 +122,7 @@ export class RecordVerifier {
     );
   }
 
-  /** No more rows. */
+  /** Ends the record. */
   end(): Verification {
     this.complete();
     const { seq } = this.#head;
@@ -156,7 +156,7 @@ export class RecordVerifier {
   }
 
   #stateFault({ kind, seq, contract_id: id = '', from }: AuditRow): string | undefined {
-    if ((kind === 'machine_created') !== (seq === 1)) return 'Row 1, and no other, tells of machine_created.';
+    if ((kind === 'machine_created') !== (seq === 1)) return 'Row 1, and only row 1, must be of kind machine_created.';
     const state = this.#states.get(id);
     switch (kind) {
       case 'machine_created':
@@ -186,7 +186,7 @@ export class RecordVerifier {
     this.#ahead.delete(row.seq);
   }
 
-  /** Keeps a checkpoint until its row comes. */
+  /** Keeps a checkpoint until its row arrives. */
   #expect(signed: Signed, line: number): boolean {
     const { seq } = signed.head;
     const other = this.#ahead.get(seq);
@@ -199,7 +199,7 @@ export class RecordVerifier {
   }
 }
 
-/** A checkpoint whose signature holds, and the hash that the row has to have. */
+/** A checkpoint with a valid signature, and the hash that its row must have. */
 interface Signed {
   readonly hash: string;
   readonly head: SignedHead;

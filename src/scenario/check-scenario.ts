@@ -1,23 +1,23 @@
-// Owns what a schema cannot say of a scenario: that its parts can be made, and that they fit together. All of it is found before the
-// first run, so that every fault has its line. Leaves the parts themselves to traffic/ and actor/.
+// Checks of a scenario that a schema cannot express: that its parts can be made, and that they fit together. They run before the
+// first run, so that every fault is reported with its line.
 import type { ClientPlan } from '../actor/client/client-plan.js';
 import { RandomStream } from '../math/random.js';
 import { Failure, type Fault } from '../schema/failure.js';
 import { MAX_CYCLES } from '../schema/quantity.js';
 import { makeArrival } from '../traffic/arrival/make.js';
 import { makePopularity } from '../traffic/popularity.js';
-import type { LoadedScenario } from './loaded.js';
-import { planService } from './service.js';
+import type { LoadedScenario } from './loaded-scenario.js';
+import { planService } from './service-plan.js';
 
-/** What the planned clients of a scenario are checked against. */
+/** A planned scenario, as far as the checks need it. */
 type Planned = Omit<LoadedScenario, 'at' | 'expectations'>;
 
 /**
- * Virtual time counts ms in doubles: up to here, 2 x 2,200 years from 1970, they tell instants apart that lie 2^-5 ms apart.
+ * Virtual time counts ms in doubles: up to this limit, 2 x 2,200 years from 1970, their resolution is at least 2^-5 ms.
  */
 const MOST_MS = 2 ** 47;
 
-/** A log that holds nothing: enough to see whether the model around it can be made. */
+/** An empty log: enough to check whether the model that plays it can be made. */
 const silence = { cycles: new Float64Array(0), counts: new Float64Array(0), origin: 0 };
 
 /** @throws Failure `invalid_input`, every fault with its place */
@@ -44,7 +44,7 @@ function timeFaults({ startCycle, duration = 0, drain, cycleMs }: Planned): Faul
   ];
 }
 
-/** Something has to make requests, they have to end, and somebody has to send them. */
+/** There must be requests, an end of them, and a client that sends them. */
 function senderFaults({ arrivals, clients, contracts, duration }: Planned): Fault[] {
   const makesOwn = clients.some((plan) => plan.count !== undefined && plan.share === 0);
   if (arrivals.length === 0 && !makesOwn) {
@@ -77,7 +77,7 @@ function contractFaults({ independent, clients, service, faults, popularity }: P
   return [{ path: '/contracts/independent', message: `cannot be combined with ${others.join(' and ')}` }];
 }
 
-/** A log that gives each of its keys a contract says all there is to say of contracts and arrivals. */
+/** A log whose keys each have a contract defines all contracts and arrivals by itself. */
 function keyFaults({ arrivals, contracts, independent, clients, service, faults }: Planned): Fault[] {
   const keyed = arrivals.findIndex((spec) => spec.model === 'log' && spec.key_column !== undefined);
   if (keyed < 0) return [];
@@ -93,12 +93,12 @@ function keyFaults({ arrivals, contracts, independent, clients, service, faults 
   return [{ path: `/arrivals/${keyed}/key_column`, message }];
 }
 
-/** Parts whose making refuses them: rates and times that cannot be read, fields that contradict each other. */
+/** Faults found by making a part: rates and times that cannot be read, fields that contradict each other. */
 function unmadeFaults(planned: Planned): Fault[] {
   const { arrivals, contracts, cycleMs, duration = MAX_CYCLES, popularity, seed, service, within } = planned;
   const context = { seed, cycleMs, cycles: duration, within, log: silence };
   return [
-    // A function is asked once, when the run begins.
+    // A function is called only once, when the run begins.
     ...arrivals.flatMap((spec, index) =>
       spec.model === 'custom'
         ? []

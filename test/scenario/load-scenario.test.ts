@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { loadScenario } from '../../src/scenario/load.js';
+import { loadScenario } from '../../src/scenario/load-scenario.js';
 import { Failure } from '../../src/schema/failure.js';
 import { read, refusalOf } from './reading.js';
 

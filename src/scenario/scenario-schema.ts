@@ -1,14 +1,13 @@
-// Owns the shape of a scenario file: one question, and all that is needed to answer it. Published with the package as JSON Schema.
-// Leaves reading files to load.ts, what each part means to the part: traffic/, actor/client/, run/.
+// The shape of a scenario file: a question, and everything needed to answer it. Published with the package as JSON Schema.
 import type { Static } from 'typebox';
 import { ClientsSpec } from '../actor/client/schema.js';
 import { ContractDefinition } from '../limiter/definition.js';
 import { ExpectationSpec } from '../outcome/expectation.js';
 import { Type } from '../schema/json-schema.js';
 import { timeField } from '../schema/quantity.js';
-import { ArrivalSpec } from '../traffic/arrival/schema.js';
+import { ArrivalSpec } from '../traffic/arrival/arrival-schema.js';
 import { PopularitySpec } from '../traffic/popularity.js';
-import { ServiceSpec } from './service.js';
+import { ServiceSpec } from './service-plan.js';
 
 const strict = { additionalProperties: false } as const;
 
@@ -186,5 +185,4 @@ export const Scenario = Type.Object(
 );
 
 export type Scenario = Static<typeof Scenario>;
-export type FaultSpec = Static<typeof Fault>;
 export type Target = Static<typeof Target>;

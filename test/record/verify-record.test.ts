@@ -4,7 +4,7 @@ import { EMPTY, hashOf } from '../../src/record/chain.js';
 import { KeyRing } from '../../src/record/key-ring.js';
 import type { AuditRow } from '../../src/record/row.js';
 import { publicKeyFrom, signCheckpoint } from '../../src/record/signing.js';
-import { RecordVerifier, type VerifyOptions, verifyRecord } from '../../src/record/verify.js';
+import { RecordVerifier, type VerifyOptions, verifyRecord } from '../../src/record/verify-record.js';
 import {
   contractCreated,
   created,

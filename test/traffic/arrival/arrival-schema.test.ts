@@ -2,8 +2,7 @@
 import type { TSchema } from 'typebox';
 import Value from 'typebox/value';
 import { describe, expect, it } from 'vitest';
-import { arrivalFaults } from '../../../src/traffic/arrival/check.js';
-import { ArrivalSpec, arrivalModels } from '../../../src/traffic/arrival/schema.js';
+import { ArrivalSpec, arrivalFaults, arrivalModels } from '../../../src/traffic/arrival/arrival-schema.js';
 
 const smallest = [
   { model: 'constant', rate: 1 },

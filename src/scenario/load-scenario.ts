@@ -1,4 +1,4 @@
-// From a scenario file, text or object to a scenario that can run: read, checked, texts turned into numbers, defaults filled in.
+// Loads a scenario from a file, a text or an object: parses it, checks it, and fills in numbers and defaults.
 import { readFileSync } from 'node:fs';
 import { basename, dirname, extname, resolve } from 'node:path';
 import { planClients } from '../actor/client/client-plan.js';
@@ -14,16 +14,15 @@ import { compileSchema } from '../schema/json-schema.js';
 import { parseTime } from '../schema/quantity.js';
 import { valueFaults } from '../schema/value-faults.js';
 import { CYCLE_MS } from '../time/cycle.js';
-import { arrivalFaults } from '../traffic/arrival/check.js';
+import type { ArrivalSpec } from '../traffic/arrival/arrival-schema.js';
+import { arrivalFaults } from '../traffic/arrival/arrival-schema.js';
 import type { ArrivalFunction, CustomArrivalSpec } from '../traffic/arrival/custom.js';
-import type { ArrivalSpec } from '../traffic/arrival/schema.js';
-import { checkParts } from './check.js';
-import { readDocument, type ScenarioDocument } from './document.js';
-import { contractNames, type LoadedScenario, type PlannedFault } from './loaded.js';
-import { Scenario } from './schema.js';
-import { readSource } from './source.js';
+import { checkParts } from './check-scenario.js';
+import { readDocument, readSource, type ScenarioDocument } from './document.js';
+import { contractNames, type LoadedScenario, type PlannedFault } from './loaded-scenario.js';
+import { Scenario } from './scenario-schema.js';
 
-export type { LoadedScenario } from './loaded.js';
+export type { LoadedScenario } from './loaded-scenario.js';
 
 const scenarioSchema = compileSchema(Scenario);
 
@@ -85,13 +84,13 @@ function planScenario(
     throw new Failure(error.code, {
       what: `The scenario ${path} was refused.`,
       why: faults[0] === undefined ? (error.why ?? error.what) : `${faults[0].path}: ${faults[0].message}${more}.`,
-      fix: error.fix ?? 'Mend the places listed.',
+      fix: error.fix ?? 'Correct the places listed.',
       faults,
     });
   }
 }
 
-/** The schema knows no functions: what it checks has a model without requests in their places. */
+/** The schema does not know functions: an arrival that is one is checked as a model without requests. */
 function withoutFunctions(value: unknown): unknown {
   const { arrivals } = (value ?? {}) as PlannedScenario;
   if (!Array.isArray(arrivals) || !arrivals.some(isFunction)) return value;
@@ -103,7 +102,7 @@ function withoutFunctions(value: unknown): unknown {
 
 const isFunction = (arrival: unknown) => typeof (arrival as Partial<CustomArrivalSpec> | null)?.count === 'function';
 
-/** Arrivals and clients have words of their own for what they are not. */
+/** Arrivals and clients have their own, more precise messages. */
 function scenarioFaults(value: unknown): Fault[] {
   if (scenarioSchema.fits(value)) return [];
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

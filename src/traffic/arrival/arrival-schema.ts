@@ -1,7 +1,10 @@
-// Owns the shape of an arrival in a scenario: one object a model, told apart by `model`. Leaves what it means to make.ts.
+// The shape of an arrival in a scenario: one object for each model, distinguished by `model`.
 import type { Static, TProperties } from 'typebox';
+import { nearest } from '../../schema/did-you-mean.js';
+import type { Fault } from '../../schema/failure.js';
 import { Type } from '../../schema/json-schema.js';
 import { rateField, timeField } from '../../schema/quantity.js';
+import { valueFaults } from '../../schema/value-faults.js';
 import { logFormats } from '../log/options.js';
 import { MOST_PER_CYCLE } from './arrival.js';
 import { placements } from './placement.js';
@@ -37,7 +40,7 @@ function Model<const Name extends string, Fields extends TProperties>(name: Name
   );
 }
 
-/** Every model by name, in the order in which they are explained. */
+/** Every model by name, in the order of the documentation. */
 export const arrivalModels = {
   constant: Model('constant', 'A steady rate, exact to the request; remainders are carried.', {
     rate: Rate('How many requests come.'),
@@ -110,7 +113,7 @@ export const arrivalModels = {
     ),
     placement: Placed('start'),
   }),
-  counts: Model('counts', 'Requests told cycle by cycle.', {
+  counts: Model('counts', 'Requests listed cycle by cycle.', {
     counts: Type.Array(Requests('Requests in this cycle.'), {
       minItems: 1,
       maxItems: 1_000_000,
@@ -134,11 +137,33 @@ export const arrivalModels = {
   }),
 } as const;
 
-export type ArrivalModel = keyof typeof arrivalModels;
+type ArrivalModel = keyof typeof arrivalModels;
 
-/** One arrival of a scenario. Errors read better from the schema of its model alone: see check.ts. */
+/** One arrival of a scenario. `arrivalFaults` gives better messages: it uses the schema of its model only. */
 export const ArrivalSpec = Type.Union(Object.values(arrivalModels), {
-  description: 'When requests come: one of the models, told apart by `model`.',
+  description: 'When requests come: one of the models, distinguished by `model`.',
 });
 
 export type ArrivalSpec = { [Name in ArrivalModel]: Static<(typeof arrivalModels)[Name]> }[ArrivalModel];
+
+/** Every fault of an arrival, by the rules of its own model only. Paths are JSON pointers that start with `place`. */
+export function arrivalFaults(input: unknown, place = ''): Fault[] {
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
+    return [{ path: place, message: 'must be an object with a field model' }];
+  }
+  const model = (input as { model?: unknown }).model;
+  if (!isModel(model)) return [{ path: `${place}/model`, message: unknownModel(model) }];
+  return valueFaults(arrivalModels[model], input, place);
+}
+
+function isModel(model: unknown): model is ArrivalModel {
+  return typeof model === 'string' && Object.hasOwn(arrivalModels, model);
+}
+
+function unknownModel(model: unknown): string {
+  const names = Object.keys(arrivalModels);
+  const among = `one of ${names.join(', ')}`;
+  if (model === undefined) return `is required: ${among}`;
+  const guess = typeof model === 'string' ? nearest(model, names) : undefined;
+  return guess === undefined ? `must be ${among}` : `must be ${among}; did you mean "${guess}"?`;
+}

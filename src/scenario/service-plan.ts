@@ -1,4 +1,4 @@
-// Owns the shape of the service in a scenario, and the way from there to a plan. Leaves what a service does to simulate/service.ts.
+// The shape of the service in a scenario, and its plan. simulate/service.ts runs it.
 import type { Static } from 'typebox';
 import { parseTimeLaw, type TimeLaw, TimeLawSpec } from '../math/time-law.js';
 import { Type } from '../schema/json-schema.js';
@@ -34,15 +34,15 @@ export const ServiceSpec = Type.Object(
 
 export type ServiceSpec = Static<typeof ServiceSpec>;
 
-/** A service ready to be made. */
+/** A service with numbers and defaults filled in. */
 export interface ServicePlan {
   /** How many requests are served at a time, at least 1. */
   readonly servers: number;
-  /** How long one takes. */
+  /** Time to serve one request. */
   readonly time: TimeLaw;
-  /** How many can wait; Infinity for no limit, 0 for none: what finds all servers busy is refused. */
+  /** How many can wait; Infinity for no limit, 0 for none: a request that finds all servers busy is refused. */
   readonly queue: number;
-  /** Whether a request that nobody waits for any more leaves the queue unserved. */
+  /** Whether a request leaves the queue unserved once its client has given up. */
   readonly dropsAbandoned: boolean;
 }
 
