@@ -1,4 +1,4 @@
-// Repeats the operators of an audit row and compares the results with the row. verify.ts checks the rest of the row.
+// Repeats the operators of an audit row and compares the results with the row. verify-record.ts checks the rest.
 
 import { fire } from '../operator/fire.js';
 import type { FindOperator, Inputs } from '../operator/operator.js';

@@ -1,5 +1,5 @@
-// Schemas of a row (one for each kind), a checkpoint and a succession. They are closed: unknown fields are refused. verify.ts checks
-// the content.
+// Schemas of a row (one for each kind), a checkpoint and a succession. They are closed: unknown fields are refused.
+// verify-record.ts checks the content.
 import type { Static, TSchema } from 'typebox';
 import { compileSchema, Type } from '../schema/json-schema.js';
 import { faultsOf } from '../schema/schema-faults.js';

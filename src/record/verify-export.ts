@@ -1,4 +1,4 @@
-// Verifies an exported record from its bytes, as they arrive from a file or a socket. verify.ts verifies the rows.
+// Verifies an exported record from its bytes, as they arrive from a file or a socket. verify-record.ts verifies the rows.
 import { isUtf8 } from 'node:buffer';
 import type { KeyObject } from 'node:crypto';
 import { unreachable } from '../schema/failure.js';
