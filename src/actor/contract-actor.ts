@@ -30,7 +30,7 @@ type ContractSnapshot = SnapshotFrom<ContractMachine>;
 export type Inspect = Observer<InspectionEvent> | ((event: InspectionEvent) => void);
 
 /** Where an actor begins. */
-export interface ContractStart {
+interface ContractStart {
   /** Name of a state of the plan. */
   readonly state: string;
   /** No evaluation moves the contract before this cycle. */
@@ -90,7 +90,7 @@ export class ContractActor implements GateActor {
   /**
    * Gives the actor an event.
    * @returns `stayed`: no guard held; `refused`: a transition was due and was not performed
-   * @throws whatever a guard or `perform` throws; the state is as it was then
+   * @throws the errors of guards and of `perform`; the state is then unchanged
    */
   send(event: ContractEvent): 'stayed' | 'moved' | 'refused' {
     const proposal = this.#propose(event);

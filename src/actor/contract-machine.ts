@@ -24,7 +24,7 @@ export interface AggregateEvent {
   readonly counts: readonly number[];
 }
 
-/** Somebody asks for a state, whatever the counts are. */
+/** A request for a state, regardless of the counts. */
 export interface MoveEvent {
   readonly type: 'move';
   readonly to: string;

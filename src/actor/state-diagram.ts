@@ -1,7 +1,7 @@
 // A Mermaid state diagram of a contract definition: its states, what moves it from one to the other, and what it emits.
 import { type ContractDefinition, isOnAggregate } from '../limiter/definition.js';
 
-/** Text of a `stateDiagram-v2`. A transition without a trigger reads `asked for`; what it emits stands behind a slash. */
+/** Text of a `stateDiagram-v2`. A transition without a trigger reads `asked for`; what it emits follows a slash. */
 export function stateDiagram({ states, transitions }: ContractDefinition): string {
   const ids = new Map(Object.keys(states).map((name, index) => [name, `s${index}`]));
   const named = [...ids].map(([name, id]) => `  state "${name}" as ${id}`);

@@ -229,7 +229,7 @@ export class Contract extends ContractActor {
     }
   }
 
-  /** A failure that a person can mend passes through; anything else stops this contract, and this one alone. */
+  /** A failure that a person can correct is passed on; any other error stops this contract, and no other. */
   #fail(error: unknown): unknown {
     if (error instanceof Failure) return error;
     const { id, machine, gate } = this;

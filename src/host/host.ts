@@ -20,7 +20,7 @@ import { Contract, type HostParts, Machine } from './contract.js';
 import { type Happening, Ledger } from './ledger.js';
 import { Wakes } from './wakes.js';
 
-export interface HostOptions {
+interface HostOptions {
   readonly clock: Clock;
   readonly store: Store;
   /** The operators that definitions may name. Default: the standard ones. */
@@ -36,7 +36,7 @@ export interface HostOptions {
   readonly inspect?: Inspect;
 }
 
-export interface NewMachine {
+interface NewMachine {
   readonly slug: string;
   readonly owner?: string;
   readonly isPublic?: boolean;
@@ -44,7 +44,7 @@ export interface NewMachine {
 }
 
 /** A manual transition as it was asked for. */
-export interface Move {
+interface Move {
   readonly to: string;
   readonly input?: Readonly<Record<string, number>>;
   readonly holdCycles?: number;

@@ -71,7 +71,7 @@ export class Ledger {
   /**
    * Links a row to the end of a chain, once the store has taken it. Cycle and time of the rows of a chain never decrease.
    * @throws Bug for a cycle before that of the last row: a caller has not caught up with what was due
-   * @throws Failure `store_failed`, and whatever the store throws; the chain is as it was then
+   * @throws Failure `store_failed`, and the errors of the store; the chain is then unchanged
    */
   write(chain: Chain, entry: Omit<AuditEntry, 'machine' | 'at'>): AuditRow {
     if (this.failure !== undefined) throw this.failure;

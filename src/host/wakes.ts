@@ -11,7 +11,7 @@ import { startOf } from '../time/cycle.js';
 import { Rank } from '../time/rank.js';
 
 /** What wakes: a contract. */
-export interface Sleeper {
+interface Sleeper {
   readonly gate: { nextWake(): number };
   wake(cycle: number): void;
 }

@@ -1,19 +1,22 @@
-// Owns the head of a gate, the numbers that every event asks for, and the decision as long as nothing can fire.
-// Leaves what may fire, and what follows from it, to gate.ts; where the cells lie to cells.ts.
+// The fast path of a gate: counting and deciding while no transition can fire.
 //
 //   cells    | lo | hi | calm until | admits | requests | limited | peak count | peak cycle | window ............
 //              head                                                                           of the first aggregate
 //
-// To decide, these cells are all that has to be fetched from memory, and not the gate itself: cells.ts tells why that matters.
-// `at` is where the cells of a gate begin.
+//   decideFast:   advance the window; lo <= count <= hi afterwards?   yes: all or none of the events are admitted
+//                                                                     no: -1, and gate.ts decides
+//
+// `at` is where the cells of a gate begin. A decision reads these cells and no object: window.ts says what that saves. The rules in a
+// plain form are test/limiter/naive-limiter.ts, a list of events that is searched at each step; properties in test/limiter/gate.test.ts
+// hold this path to it, and test/actor/contract-machine.test.ts holds it to an actor that hears every event.
 import { addTo, advanceTo, cycleOfWindow } from './window.js';
 
-/** Counts within lo .. hi are quiet; with an empty band (lo > hi) every event goes the long way. */
+/** While the count is within lo .. hi no transition fires. An empty band (lo > hi) sends every event to the gate. */
 const LO = 0;
 const HI = 1;
-/** The window can be advanced to any cycle before this one without an evaluation. */
+/** Up to this cycle, exclusive, the window can be advanced without an evaluation. */
 const CALM_UNTIL = 2;
-/** 1 when an event that finds the gate as it is now is admitted, otherwise 0. */
+/** 1 while events are admitted, otherwise 0. */
 const ADMITS = 3;
 const REQUESTS = 4;
 const LIMITED = 5;
@@ -22,41 +25,41 @@ const PEAK_COUNT = 6;
 const PEAK_CYCLE = 7;
 const WINDOW = 8;
 
-/** How many cells a head takes. The first window lies right behind it. */
+/** How many cells a head has. The first window follows it. */
 export const HEAD_CELLS = WINDOW;
 
 /** What a gate has counted since it was made. */
 export interface Figures {
   readonly requests: number;
   readonly limited: number;
-  /** The largest count of the first window that an event has led to. */
+  /** The largest count of the first window after an event. */
   readonly peakCount: number;
   /** First cycle with the peak; undefined before the first event. */
   readonly peakCycle: number | undefined;
 }
 
-/** When nothing can fire. */
-export interface Quiet {
+/** The counts and cycles in which no transition can fire. */
+interface Quiet {
   readonly lo: number;
   readonly hi: number;
   readonly calmUntil: number;
 }
 
-/** Something can fire at any time. */
+/** A transition can fire at any time. */
 export const NEVER_QUIET: Quiet = {
   lo: Number.POSITIVE_INFINITY,
   hi: Number.NEGATIVE_INFINITY,
   calmUntil: Number.NEGATIVE_INFINITY,
 };
 
-/** The cycle at which the gate stands. */
+/** The cycle up to which the gate has counted. */
 export function cycleOfGate(cells: Float64Array, at: number): number {
   return cycleOfWindow(cells, at + WINDOW);
 }
 
 /**
- * Counts `n` events in `cycle` and decides them, advancing to that cycle before; unless something can fire.
- * @returns how many of the n were admitted, or -1 when the gate has to see to it: none of them was counted
+ * Advances to `cycle`, counts `n` events in it and decides them, unless a transition can fire.
+ * @returns how many of the n were admitted; -1 when a transition can fire: no event was counted, and the gate has to decide
  */
 export function decideFast(cells: Float64Array, at: number, n: number, cycle: number): number {
   const window = at + WINDOW;
@@ -70,7 +73,7 @@ export function decideFast(cells: Float64Array, at: number, n: number, cycle: nu
   return admitted;
 }
 
-/** Takes down that so many of n events were admitted, and what the count of the first window is now. */
+/** Counts n events, of which `admitted` were admitted. `count`: of the first window, these events included. */
 export function addFigures(cells: Float64Array, at: number, n: number, admitted: number, count: number): void {
   cells[at + REQUESTS]! += n;
   if (admitted !== n) cells[at + LIMITED]! += n - admitted;
@@ -80,7 +83,7 @@ export function addFigures(cells: Float64Array, at: number, n: number, admitted:
   }
 }
 
-/** Tells what is quiet from now on, and whether events are admitted. The figures stay. */
+/** Sets the band and whether events are admitted. The figures stay. */
 export function setHead(cells: Float64Array, at: number, { lo, hi, calmUntil }: Quiet, admits: boolean): void {
   cells[at + LO] = lo;
   cells[at + HI] = hi;
@@ -88,7 +91,7 @@ export function setHead(cells: Float64Array, at: number, { lo, hi, calmUntil }: 
   cells[at + ADMITS] = admits ? 1 : 0;
 }
 
-/** Whether an event that finds the gate as it is now is admitted. */
+/** Whether an event is admitted in the present state. */
 export function admitsNow(cells: Float64Array, at: number): boolean {
   return cells[at + ADMITS] === 1;
 }

@@ -1,8 +1,7 @@
-// Owns what happens to a gate if nothing else arrives: when it restores, and when a request would be admitted again.
+// What happens to a gate if nothing else arrives: when it restores, and when a request would be admitted again.
 //
-//   count   103 103 102 102 102 101 101 100        what is decided changes only where the count falls to a floor:
-//   floor                               100        all cycles before it are passed over in one sum
-
+//   count   103 103 102 102 102 101 101 100        a decision changes only where the count falls to a floor:
+//   floor                               100        the cycles before it are skipped
 import type { IntegerSet } from './expression/integer-set.js';
 import type { Gate } from './gate.js';
 import { firingAt } from './plan.js';
@@ -27,101 +26,104 @@ export function restoresInCycles(gate: Gate): number | undefined {
   return undefined;
 }
 
-/** The way of a gate through the cycles to come, without the gate itself moving. */
+/** A gate in the cycles to come, computed without changing the gate. */
 class QuietPath {
   /** Cycles from now. */
   after = 0;
-  private state: number;
-  private readonly windows: readonly RollingWindow[];
-  private readonly counts: number[];
+  readonly #gate: Gate;
+  #state: number;
+  readonly #windows: readonly RollingWindow[];
+  readonly #counts: number[];
   /** For each aggregate: while its count is greater, neither the state nor the decision on a request can change. */
-  private readonly floors: number[];
+  readonly #floors: number[];
   /** The aggregates that a request of the kind counts in. */
-  private readonly fed: readonly number[];
+  readonly #fed: readonly number[];
   /** Cycles from now for which nothing is evaluated. */
-  private readonly heldFor: number;
-  private readonly last: number;
+  readonly #heldFor: number;
+  readonly #last: number;
 
-  /** @param kind index of the kind of request into `plan.kinds`; undefined when no request is thought of */
-  constructor(
-    private readonly gate: Gate,
-    kind?: number,
-  ) {
-    this.state = gate.state;
-    this.windows = gate.plan.aggregates.map((_, index) => gate.window(index));
-    this.counts = gate.counts;
-    this.fed = kind === undefined ? [] : (gate.plan.kinds[kind]?.aggregates ?? []);
-    this.heldFor = gate.heldUntilCycle - gate.cycle;
-    const longest = this.windows.reduce((most, { within }) => Math.max(most, within), 0);
+  /** @param kind index of the kind of request into `plan.kinds`; undefined: no request is considered */
+  constructor(gate: Gate, kind?: number) {
+    this.#gate = gate;
+    this.#state = gate.state;
+    this.#windows = gate.plan.aggregates.map((_, index) => gate.window(index));
+    this.#counts = gate.counts;
+    this.#fed = kind === undefined ? [] : (gate.plan.kinds[kind]?.aggregates ?? []);
+    this.#heldFor = gate.heldUntilCycle - gate.cycle;
+    const longest = this.#windows.reduce((most, { within }) => Math.max(most, within), 0);
     // Once the windows are empty and nothing holds the gate, each further cycle fires at most one transition.
-    this.last = Math.max(longest, this.heldFor) + gate.plan.states.length;
-    this.floors = this.counts.map(() => 0);
-    this.setFloors();
+    this.#last = Math.max(longest, this.#heldFor) + gate.plan.states.length;
+    this.#floors = this.#counts.map(() => 0);
+    this.#setFloors();
   }
 
   get admits(): boolean {
-    return this.gate.plan.states[this.state]!.admits;
+    return this.#gate.plan.states[this.#state]!.admits;
   }
 
-  /** Goes on to the next cycle in which something may be decided otherwise; false when there is none. */
+  /** Goes on to the next cycle in which a decision may change; false when there is none. */
   step(): boolean {
-    if (this.after >= this.heldFor && this.floors.every((floor) => floor < 0)) return false;
-    if (!this.passOver()) return false;
-    this.state = this.evaluated();
-    this.setFloors();
+    if (this.after >= this.#heldFor && this.#floors.every((floor) => floor < 0)) return false;
+    if (!this.#skipQuietCycles()) return false;
+    this.#state = this.#evaluated();
+    this.#setFloors();
     return true;
   }
 
   wouldAdmit(): boolean {
-    for (const index of this.fed) this.counts[index]! += 1;
-    const admits = this.gate.plan.states[this.evaluated()]!.admits;
-    for (const index of this.fed) this.counts[index]! -= 1;
+    for (const index of this.#fed) this.#counts[index]! += 1;
+    const admits = this.#gate.plan.states[this.#evaluated()]!.admits;
+    for (const index of this.#fed) this.#counts[index]! -= 1;
     return admits;
   }
 
-  /** Goes on cycle by cycle, taking out of the counts what leaves, until one has come to its floor or the hold ends. */
-  private passOver(): boolean {
-    const { windows, counts, floors, heldFor, last } = this;
+  /** Goes on cycle by cycle, subtracting what leaves from the counts, until one has reached its floor or the hold ends. */
+  #skipQuietCycles(): boolean {
+    const windows = this.#windows;
+    const counts = this.#counts;
+    const floors = this.#floors;
     let { after } = this;
-    for (let isThere = false; !isThere; ) {
-      if (after === last) return false;
+    for (let hasReached = false; !hasReached; ) {
+      if (after === this.#last) return false;
       after += 1;
-      isThere = after === heldFor;
+      hasReached = after === this.#heldFor;
       for (let index = 0; index < windows.length; index += 1) {
         const window = windows[index]!;
         if (after <= window.within) counts[index]! -= window.leaving(after);
-        if (counts[index]! <= floors[index]!) isThere = true;
+        if (counts[index]! <= floors[index]!) hasReached = true;
       }
     }
     this.after = after;
     return true;
   }
 
-  private setFloors(): void {
-    const { counts, floors, fed, gate, state } = this;
-    if (this.after < this.heldFor) {
+  #setFloors(): void {
+    const counts = this.#counts;
+    const floors = this.#floors;
+    const { plan } = this.#gate;
+    if (this.after < this.#heldFor) {
       floors.fill(-1);
       return;
     }
-    // What fires at these counts fires in the next cycle, whatever leaves.
-    floors.fill(firingAt(gate.plan, state, counts) === undefined ? -1 : Number.POSITIVE_INFINITY);
-    for (const { trigger } of gate.plan.states[state]!.transitions) {
+    // If a trigger fires at these counts, the next cycle has to be looked at.
+    floors.fill(firingAt(plan, this.#state, counts) === undefined ? -1 : Number.POSITIVE_INFINITY);
+    for (const { trigger } of plan.states[this.#state]!.transitions) {
       if (trigger === undefined) continue;
       const { aggregate } = trigger;
       const count = counts[aggregate]!;
       const floor = sameDownTo(trigger.counts, count) - 1;
-      const floorOfRequest = fed.includes(aggregate) ? sameDownTo(trigger.counts, count + 1) - 2 : -1;
+      const floorOfRequest = this.#fed.includes(aggregate) ? sameDownTo(trigger.counts, count + 1) - 2 : -1;
       floors[aggregate] = Math.max(floors[aggregate]!, floor, floorOfRequest);
     }
   }
 
-  private evaluated(): number {
-    if (this.after < this.heldFor) return this.state;
-    return firingAt(this.gate.plan, this.state, this.counts)?.to ?? this.state;
+  #evaluated(): number {
+    if (this.after < this.#heldFor) return this.#state;
+    return firingAt(this.#gate.plan, this.#state, this.#counts)?.to ?? this.#state;
   }
 }
 
-/** The smallest count from which on up to `count` all are in the set, or all are not. */
+/** The smallest m for which m .. count lies in the set as a whole, or outside of it as a whole. */
 function sameDownTo(set: IntegerSet, count: number): number {
   let same = 0;
   for (const { lo, hi } of set) {

@@ -23,7 +23,7 @@ import { ExpressionError, type Node, parseCondition, type Vocabulary } from './e
 import { solveForCount } from './expression/solve.js';
 
 /** What a trigger counts: events of one kind over one rolling window. */
-export interface Aggregate {
+interface Aggregate {
   readonly event: string;
   /** cycles */
   readonly within: number;
@@ -44,7 +44,7 @@ export interface PlannedTransition {
   readonly firesWhen: { readonly text: string; readonly node: Node } | undefined;
 }
 
-export interface PlannedState {
+interface PlannedState {
   readonly name: string;
   readonly admits: boolean;
   readonly transitions: readonly PlannedTransition[];

@@ -1,4 +1,4 @@
-// Owns the ready-made template: the windowed rate limiter as a definition value. It has no code of its own anywhere else.
+// The template: the windowed rate limiter as a definition. It is data; no other code knows it.
 import { Failure, type Fault } from '../schema/failure.js';
 import type { ContractDefinition } from './definition.js';
 
@@ -17,7 +17,7 @@ const parameters = {
 export const TEMPLATE_ID = 'rate-limiter';
 
 /**
- * The definition of a rate limiter with the given parameters; those left out take their defaults, 100 events in 60 cycles.
+ * The definition of a rate limiter with the given parameters; defaults: 100 events in 60 cycles.
  * @throws Failure `invalid_input` when a parameter is no integer in its range
  */
 export function rateLimiter(given: Partial<RateLimiterParameters> = {}): ContractDefinition {

@@ -51,10 +51,10 @@ function parseDefinition(input: unknown): ContractDefinition {
 
 const advice: Partial<Record<FailureCode, string>> = {
   invalid_definition:
-    'Mend the places listed; GET /api/contracts/templates/rate-limiter shows a definition that holds.',
+    'Correct the places listed; GET /api/contracts/templates/rate-limiter shows a definition that holds.',
   invalid_expression: 'A condition compares numbers, for example `count > 100` or `input.level >= 3 && count > 0`.',
   operator_not_registered: 'GET /api/operators lists the operators of this node.',
-  definition_unsound: 'Mend the places listed.',
+  definition_unsound: 'Correct the places listed.',
 };
 
 function refuse(code: FailureCode, faults: readonly Fault[]): void {
@@ -157,19 +157,19 @@ function structureFaults(definition: ContractDefinition): Fault[] {
 }
 
 /**
- * Transitions that are looked at in all combinations of counts together: some 50 ms. A definition that asks for more is refused rather
- * than checked in part, for whoever sends it keeps all others waiting.
+ * The most transitions that are evaluated over all combinations of counts: about 50 ms. A definition that needs more is refused: checking
+ * it would keep all other requests waiting.
  */
 const EVALUATIONS = 2_000_000;
 
-/** Counts of one window at which something changes: one request may count many events, and fires at each of them. */
+/** The most counts of one window at which a condition may change: a request that counts many events fires at each of them. */
 const STRETCHES = 1_000;
 
 /**
- * Refuses a definition that would not come to rest: at some counts its triggers lead round in a circle, so that it would
- * fire at every evaluation for as long as the counts stay there.
+ * Finds a definition that never settles: at some counts its triggers lead in a circle, so that it fires at every evaluation for as
+ * long as the counts stay the same.
  *
- * Conditions change their truth only at the ends of their ranges, so one count of each stretch between two ends stands for all.
+ * Conditions change their value only at the ends of their ranges, so one count from each stretch between two ends is enough.
  */
 function endlessFaults(plan: Plan): Fault[] {
   const stretches = plan.aggregates.map((_, aggregate) => stretchStarts(plan, aggregate));
@@ -208,7 +208,7 @@ function stretchStarts(plan: Plan, aggregate: number): number[] {
 /** States on a circle that fires at these counts, in order, or undefined. */
 function findCircle(plan: Plan, counts: readonly number[]): number[] | undefined {
   const next = plan.states.map((_, state) => firingAt(plan, state, counts)?.to);
-  // By which start a state was first come by.
+  // From which start each state was first reached.
   const seenFrom = new Map<number, number>();
   for (let start = 0; start < next.length; start += 1) {
     let state: number | undefined = start;

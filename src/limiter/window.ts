@@ -6,29 +6,29 @@
 //
 //   cells    | count | cycle | slot | within | ring ......... |
 //
-// A window is stored in cells: numbers in a long array that many owners share, one behind the other. Of ten thousand contracts none
-// is in the processor's cache when it is asked for, and a decision takes as long as the places in memory that it visits: an object
-// is one place, each of its numbers that is no small integer another. With objects for gate, window and figures a decision has a
-// third of the speed of a bare ring of counts behind a Map (`npm run bench -- decide`); with cells, two thirds.
+// A window is stored in cells: numbers in a long array that many windows share, one after the other. With ten thousand contracts the one
+// that is asked is not in the processor's cache, so the time of a decision is the number of places in memory that it reads. An object
+// is one place, and each of its numbers that is not a small integer is another. With objects for gate, window and figures a decision
+// has a third of the speed of a bare ring of counts behind a Map (`npm run bench -- decide`); with cells, two thirds.
 //
-// The cells are doubles, and counts exact up to 2^53. What every event needs is a function of the cells, without an object.
+// The cells are doubles: counts are exact up to 2^53. What every event needs is a function of the cells.
 
-/** Cells of one owner: `array[at]` is the first. They are 0 at the beginning. */
+/** The cells of one gate or window: `array[at]` is the first. They begin with 0. */
 export interface Cells {
   readonly array: Float64Array;
   readonly at: number;
 }
 
-/** 64 KB: a hundred owners share the header of an array, so that it stays in the cache. */
+/** 64 KB: about a hundred gates share an array, so that its header stays in the cache. */
 const ARRAY_LENGTH = 8192;
 
-/** A longer piece gets an array of its own; what is left at the end of a shared one is at most as much. */
+/** More cells than this get an array of their own, so that at most this much of a shared array is wasted. */
 const LONGEST_SHARED = ARRAY_LENGTH / 16;
 
 let shared = new Float64Array(ARRAY_LENGTH);
 let used = 0;
 
-/** Cuts off `length` cells, close to those cut just before. An array is freed when all owners of its cells are. */
+/** Takes `length` cells next to those taken before. An array is freed when nothing uses its cells. */
 export function cutCells(length: number): Cells {
   if (length > LONGEST_SHARED) return { array: new Float64Array(length), at: 0 };
   if (used + length > ARRAY_LENGTH) {
@@ -40,7 +40,7 @@ export function cutCells(length: number): Cells {
   return { array: shared, at };
 }
 
-/** A window as data: the cycle it stands at and its non-zero counts as pairs (age in cycles, events), youngest first. */
+/** A window as data: its cycle and its non-zero counts as pairs (age in cycles, events), youngest first. */
 export interface WindowImage {
   readonly cycle: number;
   readonly counts: readonly (readonly [age: number, events: number])[];
@@ -57,7 +57,7 @@ export function windowCells(within: number): number {
   return RING + within;
 }
 
-/** The cycle at which the window stands whose cells begin at `at`. */
+/** The cycle of the window whose cells begin at `at`. */
 export function cycleOfWindow(cells: Float64Array, at: number): number {
   return cells[at + CYCLE]!;
 }
@@ -126,7 +126,7 @@ export class RollingWindow {
     return cycleOfWindow(this.#cells, this.#at);
   }
 
-  /** Counts `n` events of the cycle at which the window stands. */
+  /** Counts `n` events in the cycle of the window. */
   add(n: number): void {
     addTo(this.#cells, this.#at, n);
   }

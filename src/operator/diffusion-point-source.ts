@@ -1,4 +1,4 @@
-// Owns diffusion from a point source: the concentration around a spot where a mass was released all at once.
+// Diffusion from a point source: the concentration around a point at which a mass was released at once.
 //
 //   C |  .                               t = 1: narrow and high
 //     | ' '     _ . - ' - . _            t = 4: half as high in every direction, an eighth in all; twice as wide
@@ -49,13 +49,13 @@ export const diffusionPointSource = provenOperator({
     return (M / volume) * exp(-(r * r) / spread);
   },
 
-  // A cloud that only widens has C = M / L^3 c(r / L) with L = sqrt(4 D t). Put into dC/dt = D (1/r^2) (r^2 C')' this becomes
+  // A cloud that keeps its shape has C = M / L^3 c(r / L) with L = sqrt(4 D t). Put into dC/dt = D (1/r^2) (r^2 C')' this becomes
   // (rho^2 c' + 2 rho^3 c)' = 0, so c' = -2 rho c. That is integrated in small steps outwards from c(0) = 1, and along with it
   // the mass 4 pi rho^2 c of every shell: all shells together must hold M. Neither exp nor pi^(3/2) is used.
-  road: {
+  check: {
     method: 'integration of the diffusion equation outwards in small steps, with conservation of mass',
     tolerance: 1e-3,
-    walk: ({ M, D, r, t }, result) => {
+    evaluate: ({ M, D, r, t }, result) => {
       const width = Math.sqrt(4 * D * t);
       const rho = r / width;
       const reach = Math.min(rho, NOTHING_BEYOND);
@@ -71,7 +71,7 @@ export const diffusionPointSource = provenOperator({
   },
 });
 
-/** c(28) = 1e-341 is no double any more; outside of rho = 7 there is 1e-20 of the mass. */
+/** c(28) = 1e-341 is too small for a double; beyond rho = 7 lies 1e-20 of the mass. */
 const NOTHING_BEYOND = 28;
 const MASS_WITHIN = 7;
 

@@ -1,11 +1,11 @@
-// Owns exponential decay: how many of a number of nuclei (or of anything that goes at a constant rate) are left.
+// Exponential decay: how many nuclei, or other things that vanish at a constant rate, are left after a time.
 import { exp } from '../math/elementary.js';
 import { provenOperator } from './proven-operator.js';
 
 /** A year of 365.25 days, in seconds. */
 const YEAR = 31_557_600;
 
-/** The ranges need 210; the bound is for an infinite time, which only a damaged proof speaks of. */
+/** The ranges of the inputs need 210. The bound ends the loop for an infinite time, which only a damaged proof can contain. */
 const MOST_DOUBLINGS = 250;
 
 export const exponentialDecay = provenOperator({
@@ -43,11 +43,11 @@ export const exponentialDecay = provenOperator({
   compute: ({ N0, lambda, t }) => N0 * exp(-(lambda * t)),
 
   // Integration of N' = -lambda N in small steps: over h, with z = lambda h, one step of the classical Runge-Kutta method
-  // multiplies by 1 - z + z^2/2 - z^3/6 + z^4/24, and n squarings walk 2^n steps. z <= 2^-10 leaves 1e-10 of N at e^-700.
-  road: {
+  // multiplies by 1 - z + z^2/2 - z^3/6 + z^4/24, and n squarings make 2^n steps. z <= 2^-10 leaves 1e-10 of N at e^-700.
+  check: {
     method: "integration of N' = -lambda * N in small steps (Runge-Kutta, fourth order)",
     tolerance: 1e-6,
-    walk: ({ N0, lambda, t }, result) => {
+    evaluate: ({ N0, lambda, t }, result) => {
       let [z, doublings] = [lambda * t, 0];
       for (; z > 1 / 1024 && doublings < MOST_DOUBLINGS; z /= 2) doublings += 1;
       let left = 1 - z * (1 - (z / 2) * (1 - (z / 3) * (1 - z / 4)));

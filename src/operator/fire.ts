@@ -1,9 +1,9 @@
-// Owns one firing of an operator: compute, then prove and verify where a proof is wanted. Leaves writing it down to the record.
+// One firing of an operator: compute, then prove and verify where a proof is required.
 import { assert } from '../schema/failure.js';
 import type { Inputs, Operator, OperatorInput, Proof } from './operator.js';
 import { proofDigest } from './proof-digest.js';
 
-/** What firing an operator comes to. `why` is a sentence for a person. */
+/** The result of a firing, or why there is none. `why` is a sentence for a person. */
 export type Firing =
   | {
       readonly ok: true;
@@ -13,7 +13,7 @@ export type Firing =
       readonly inputs: Inputs;
       readonly result: number;
       readonly equation: string;
-      /** There when the result was proved and the proof verified. */
+      /** Present when the result was proved and the proof verified. */
       readonly proof?: Proof;
       /** Of the proved firing: 64 hexadecimal digits. */
       readonly proofDigest?: string;
@@ -25,11 +25,11 @@ export type Firing =
     };
 
 /**
- * Fires an operator in a cycle: computes the result and, where the operator or the caller wants it, proves it and verifies the
- * proof. An operator with an input `cycle` is given that of the firing.
+ * Fires an operator in a cycle: computes the result and, where the operator or the caller requires it, proves it and verifies the
+ * proof. An input `cycle` is set to the cycle of the firing.
  * @param given numbers in the units of the operator's inputs; those with a default may be left out
  * @param cycle a whole number, up to 2^53 either way
- * @param options.proofRequired also proves an operator that does not require it of itself
+ * @param options.proofRequired also proves the result of an operator that does not require it
  */
 export function fire(
   operator: Operator,
@@ -44,7 +44,7 @@ export function fire(
 
   const computed = attempt(() => operator.compute(inputs));
   if ('thrown' in computed) return refusal('compute_failed', `${id} gave up: ${computed.thrown}`);
-  // The row is JSON, which has no -0.
+  // `+ 0` turns -0 into 0: JSON has no -0.
   const result = computed.value + 0;
   if (!Number.isFinite(result)) {
     return refusal('compute_failed', `${id} gives ${result} for ${listed(inputs)}, which is no finite number`);
@@ -57,11 +57,11 @@ export function fire(
   const { value: proof } = proved;
   if (!(proof.residual <= proof.tolerance)) {
     const distance = `differs by ${proof.residual} of its size, more than ${proof.tolerance}`;
-    return refusal('prove_failed', `${id} gives ${result}, and its other road (${proof.method}) ${distance}`);
+    return refusal('prove_failed', `${id} gives ${result}, and another method (${proof.method}) ${distance}`);
   }
   const verified = attempt(() => operator.verify(inputs, result, proof));
   if ('thrown' in verified || !verified.value) {
-    const reason = 'thrown' in verified ? verified.thrown : 'walking its road again leads elsewhere';
+    const reason = 'thrown' in verified ? verified.thrown : 'repeating it gives another result';
     return refusal('verify_failed', `The proof that ${id} gives of ${result} does not hold: ${reason}`);
   }
   return { ...firing, proof, proofDigest: proofDigest(operator, inputs, result, cycle) };
@@ -73,10 +73,10 @@ function refusal(code: Refusal['code'], sentence: string): Refusal {
   return { ok: false, code, why: `${sentence}.` };
 }
 
-/** The inputs with defaults and the cycle filled in, in the order of the operator; or what is wrong with the first wrong one. */
+/** The inputs in the order of the operator, with defaults and the cycle filled in; or what is wrong with the first faulty one. */
 function complete({ id, inputs: declared }: Operator, given: Inputs, cycle: number): Inputs | string {
-  const stranger = Object.keys(given).find((name) => !Object.hasOwn(declared, name));
-  if (stranger !== undefined) return `${id} has no input "${stranger}"; it has ${Object.keys(declared).join(', ')}`;
+  const unknown = Object.keys(given).find((name) => !Object.hasOwn(declared, name));
+  if (unknown !== undefined) return `${id} has no input "${unknown}"; it has ${Object.keys(declared).join(', ')}`;
   const inputs: Record<string, number> = {};
   for (const [name, input] of Object.entries(declared)) {
     const fallback = name === 'cycle' ? cycle : input.default;

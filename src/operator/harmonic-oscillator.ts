@@ -1,8 +1,8 @@
-// Owns the harmonic oscillator: where a mass on a spring is, a time after it was let go.
+// The harmonic oscillator: the position of a mass on a spring at a time after its release.
 import { cos, sin } from '../math/elementary.js';
 import { provenOperator } from './proven-operator.js';
 
-/** The ranges need 38; the bound is for an infinite time, which only a damaged proof speaks of. */
+/** The ranges of the inputs need 38. The bound ends the loop for an infinite time, which only a damaged proof can contain. */
 const MOST_DOUBLINGS = 100;
 
 export const harmonicOscillator = provenOperator({
@@ -48,12 +48,12 @@ export const harmonicOscillator = provenOperator({
 
   // Integration of x'' = -w x, w = k / m, in small steps: neither a sine nor omega. With x' = v, one step of the classical
   // Runge-Kutta method over h is x' = c x + b v, v' = c v - w b x, where c = 1 - w h^2/2 + w^2 h^4/24 and b = h - w h^3/6; two
-  // equal steps are one of the same form, so n doublings walk 2^n steps. A phase of 1/512 a step leaves 4e-5 of the amplitude
+  // equal steps are one of the same form, so n doublings make 2^n steps. A phase of 1/512 a step leaves 4e-5 of the amplitude
   // at the end of the ranges, and far less in their middle.
-  road: {
+  check: {
     method: "integration of m * x'' = -k * x in small steps (Runge-Kutta, fourth order)",
     tolerance: 1e-3,
-    walk: ({ m, k, x0, v0, t }, result) => {
+    evaluate: ({ m, k, x0, v0, t }, result) => {
       const w = k / m;
       let [h, doublings] = [t, 0];
       for (; w * h * h > 1 / (512 * 512) && doublings < MOST_DOUBLINGS; h /= 2) doublings += 1;

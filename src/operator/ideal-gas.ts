@@ -1,4 +1,4 @@
-// Owns the ideal gas law: the pressure of an amount of gas in a volume.
+// The ideal gas law: the pressure of an amount of gas in a volume.
 import { provenOperator } from './proven-operator.js';
 
 /** R in J/(mol K), k in J/K and N_A in 1/mol: SI 2019, exact. */
@@ -41,10 +41,10 @@ export const idealGas = provenOperator({
   compute: ({ n, T, V }) => (n * GAS_CONSTANT * T) / V,
 
   // Kinetic theory: N = n N_A molecules of mean kinetic energy 3/2 k T each press with two thirds of their energy per volume.
-  road: {
+  check: {
     method: 'kinetic theory: two thirds of the kinetic energy of the molecules in a unit of volume',
     tolerance: 1e-12,
-    walk: ({ n, T, V }, result) => {
+    evaluate: ({ n, T, V }, result) => {
       const molecules = n * AVOGADRO_CONSTANT;
       const energy = 1.5 * BOLTZMANN_CONSTANT * T;
       const pressure = (2 / 3) * (molecules / V) * energy;

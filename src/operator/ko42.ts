@@ -1,4 +1,4 @@
-// Owns KO42, the substrate operator: a small swing of the value that a trigger looked at, part of every fire.
+// KO42, the substrate operator: a small oscillation of the value that a trigger compared, part of every transition.
 //
 //   R / S
 //   1.00129 |              . - .         seen once a cycle, the swing takes a million cycles (nine days): f t grows by
@@ -7,7 +7,7 @@
 import { sinTurns } from '../math/elementary.js';
 import { provenOperator } from './proven-operator.js';
 
-/** Id of the operator that every transition fires, whatever else it fires. */
+/** Id of the operator that every transition fires, beside the one that it names. */
 export const SUBSTRATE = 'KO42';
 
 /** a, without unit. */
@@ -63,17 +63,16 @@ export const ko42 = provenOperator({
     },
   ],
 
-  // Multiplied out in doubles, f t would lose its fraction, all that the sine looks at, as cycles grow: at 2^53 nothing of it
-  // is left. But f t = 0.999999 cycle = cycle - cycle / 10^6 without remainder, and whole turns do not count: the phase is
+  // The sine needs the fraction of f t. Multiplied out in doubles, f t loses it as cycles grow: at 2^53 nothing is left. But f t = 0.999999 cycle = cycle - cycle / 10^6 without remainder, and whole turns do not count: the phase is
   // -(cycle mod 10^6) / 10^6, and the remainder of two doubles is exact.
   compute: ({ S, cycle }) => S * (1 + AMPLITUDE * sinTurns(-(cycle % TURN) / TURN)),
 
-  // The other road neither knows that 999999 is one less than a million nor takes a sine: it multiplies f t out in whole numbers
+  // The check does not use that 999999 is one less than a million, and takes no sine: it multiplies f t out in whole numbers
   // and turns the pointer (1, 0) by that many millionths of a turn. The last bits of 20 doublings leave 10^-13 of R.
-  road: {
+  check: {
     method: 'a pointer turned by a millionth of a turn, over and over',
     tolerance: 1e-11,
-    walk: ({ S, cycle }, result) => {
+    evaluate: ({ S, cycle }, result) => {
       const millionths = (ADVANCE * (((cycle % TURN) + TURN) % TURN)) % TURN;
       const { cosine, sine } = turned(millionths);
       return { left: result, right: S + S * AMPLITUDE * sine, least: 1e-300, figures: { millionths, cosine, sine } };

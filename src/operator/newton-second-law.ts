@@ -1,4 +1,4 @@
-// Owns Newton's second law: the force that gives a mass an acceleration.
+// Newton's second law: the force that gives a mass an acceleration.
 import { provenOperator } from './proven-operator.js';
 
 export const newtonSecondLaw = provenOperator({
@@ -35,11 +35,11 @@ export const newtonSecondLaw = provenOperator({
   ],
   compute: ({ m, a }) => m * a,
 
-  // Back into a = F / m. Accelerations below 1e-200 m/s^2 are none: their force would leave the doubles.
-  road: {
+  // Back into a = F / m. Accelerations below 1e-200 m/s^2 count as 0: their force would be too small for a double.
+  check: {
     method: 'back-substitution: the acceleration that the force gives the mass',
     tolerance: 1e-12,
-    walk: ({ m, a }, result) => {
+    evaluate: ({ m, a }, result) => {
       const acceleration = result / m;
       return { left: acceleration, right: a, least: 1e-200, figures: { acceleration } };
     },

@@ -1,4 +1,4 @@
-// Owns the shape every operator has: compute, prove, verify. Leaves the formulas to one file each, look-up to registry.ts.
+// What every operator has: compute, prove, verify.
 
 /** One number that an operator takes: its unit (SI, or 'cycle', '1'), the closed range it may lie in, and what it means. */
 export interface OperatorInput {
@@ -6,7 +6,7 @@ export interface OperatorInput {
   readonly min: number;
   readonly max: number;
   readonly description: string;
-  /** Taken when a firing does not give the input. An input without a default has to be given. */
+  /** Used when a firing does not give the input. An input without a default is required. */
   readonly default?: number;
 }
 
@@ -19,8 +19,8 @@ export interface ReferenceCase {
 }
 
 /**
- * What `prove` hands to `verify`: a second road to the result, with the figures it met on the way.
- * `residual` is the relative distance between the two roads; a proof holds when it is at most `tolerance`.
+ * What `prove` gives to `verify`: the result of a second method, with its intermediate figures.
+ * `residual` is the relative distance between the two results; a proof holds when it is at most `tolerance`.
  */
 export interface Proof {
   readonly method: string;
@@ -32,7 +32,7 @@ export interface Proof {
 export type Inputs = Readonly<Record<string, number>>;
 
 /** `substrate` is part of every fire of every transition; `physics` operators are chosen by a definition and always proved. */
-export type OperatorKind = 'substrate' | 'physics';
+type OperatorKind = 'substrate' | 'physics';
 
 export interface Operator {
   readonly id: string;
@@ -47,9 +47,9 @@ export interface Operator {
   readonly cases: readonly ReferenceCase[];
   /** The closed form. May give a number that is not finite; `fire` refuses it. */
   readonly compute: (inputs: Inputs) => number;
-  /** Another road to the same result: back-substitution, or integration in small steps. */
+  /** A second method for the same result: back-substitution, or integration in small steps. */
   readonly prove: (inputs: Inputs, result: number) => Proof;
-  /** Walks the other road again and compares: false for any proof, result or input that was changed. */
+  /** Repeats the second method and compares: false for any proof, result or input that was changed. */
   readonly verify: (inputs: Inputs, result: number, proof: Proof) => boolean;
 }
 

@@ -1,4 +1,4 @@
-// Owns the digest of a proved firing: one number on the audit row for all that was proved. Leaves proving to fire.ts.
+// The digest of a proved firing: one number on the audit row that stands for everything that was proved.
 import { digestOf } from '../schema/canonical.js';
 import type { Inputs, Operator } from './operator.js';
 

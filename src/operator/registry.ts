@@ -1,4 +1,4 @@
-// Owns which operators there are. Leaves what each of them computes to its own file.
+// The operators that there are. Each one is checked against published values when it is registered.
 import { assert } from '../schema/failure.js';
 import { diffusionPointSource } from './diffusion-point-source.js';
 import { exponentialDecay } from './exponential-decay.js';
@@ -15,9 +15,9 @@ export class OperatorRegistry {
   readonly #operators = new Map<string, Operator>();
 
   /**
-   * An operator enters only if it gives what was published.
-   * @throws Bug if an id is not of upper-case letters and digits or is taken, if a physics operator has less than three reference
-   * cases, or if one does not hold
+   * An operator is registered only if it reproduces its published values.
+   * @throws Bug for an id that is taken or not of upper-case letters and digits, a physics operator with fewer than three
+   * reference cases, or a case that does not hold
    */
   constructor(operators: Iterable<Operator>) {
     for (const operator of operators) this.#register(operator);
@@ -62,7 +62,7 @@ export function standardOperators(): OperatorRegistry {
   return standard;
 }
 
-/** Looks an operator up among the standard ones: the default wherever a caller may bring others. */
+/** Looks an operator up among the standard ones: the default wherever a caller may give others. */
 export const findStandardOperator: FindOperator = (id) => standardOperators().get(id);
 
 function assertHolds(operator: Operator, { inputs, result, tolerance, source }: ReferenceCase): void {

@@ -1,4 +1,4 @@
-// Owns Newton's law of universal gravitation: the pull between two masses.
+// Newton's law of universal gravitation: the attraction between two masses.
 import { provenOperator } from './proven-operator.js';
 
 /** G in m^3 kg^-1 s^-2, CODATA 2018 and 2022. */
@@ -40,10 +40,10 @@ export const universalGravitation = provenOperator({
 
   // A force is the slope of the potential energy U(r) = -G m1 m2 / r, taken here over a step h to either side:
   // (U(r + h) - U(r - h)) / 2h = F / (1 - (h/r)^2), which is F to 1.5e-8 for h = r / 2^13.
-  road: {
+  check: {
     method: 'numerical derivative of the potential energy',
     tolerance: 1e-6,
-    walk: ({ m1, m2, r }, result) => {
+    evaluate: ({ m1, m2, r }, result) => {
       const energy = (distance: number) => (-GRAVITATIONAL_CONSTANT * m1 * m2) / distance;
       const step = r / 8192;
       const energyNear = energy(r - step);

@@ -169,22 +169,22 @@ describe('an operator that goes wrong is refused at the first link that does not
     ],
     ['prove throws', { prove: stop }, 'prove_failed', 'BROKEN has no proof of 6: out of paper.'],
     [
-      'the roads differ',
+      'the methods differ',
       { compute: () => 8 },
       'prove_failed',
-      'BROKEN gives 8, and its other road (back-substitution: the acceleration that the force gives the mass) differs by 0.25 of its size, more than 1e-12.',
+      'BROKEN gives 8, and another method (back-substitution: the acceleration that the force gives the mass) differs by 0.25 of its size, more than 1e-12.',
     ],
     [
       'the residual is NaN',
       { prove: () => ({ ...proof, residual: NaN }) },
       'prove_failed',
-      'BROKEN gives 6, and its other road (back-substitution: the acceleration that the force gives the mass) differs by NaN of its size, more than 1e-12.',
+      'BROKEN gives 6, and another method (back-substitution: the acceleration that the force gives the mass) differs by NaN of its size, more than 1e-12.',
     ],
     [
       'the proof is of something else',
       { prove: () => ({ ...proof, residual: 1e-15 }) },
       'verify_failed',
-      'The proof that BROKEN gives of 6 does not hold: walking its road again leads elsewhere.',
+      'The proof that BROKEN gives of 6 does not hold: repeating it gives another result.',
     ],
     [
       'verify throws',

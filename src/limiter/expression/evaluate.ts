@@ -1,11 +1,11 @@
-// Owns the value of a condition for given numbers. Leaves reading to parse.ts, solving for the count to solve.ts.
+// The value of a condition for given numbers.
 import { Bug } from '../../schema/failure.js';
 import type { Comparison, Node } from './parse.js';
 
-/** Gives the number behind a name, or undefined where nobody gave one. */
-export type Scope = (name: string) => number | undefined;
+/** The number of a name; undefined where none was given. */
+type Scope = (name: string) => number | undefined;
 
-/** Whether the condition holds. A comparison with a number that nobody gave, or with none (0 / 0), is false. */
+/** Whether the condition holds. A comparison with a number that was not given, or that is NaN (0 / 0), is false. */
 export function holds(node: Node, scope: Scope): boolean {
   switch (node.kind) {
     case 'truth':
@@ -22,11 +22,11 @@ export function holds(node: Node, scope: Scope): boolean {
     case 'name':
     case 'negate':
     case 'arithmetic':
-      throw new Bug('a number stands where the parser promised a condition');
+      throw new Bug('the parser accepted a number as a condition');
   }
 }
 
-/** The names a condition asks for. */
+/** The names that a condition uses. */
 export function namesIn(node: Node, found: Set<string> = new Set()): Set<string> {
   switch (node.kind) {
     case 'name':
@@ -70,11 +70,11 @@ function numberOf(node: Node, scope: Scope): number {
     case 'compare':
     case 'and':
     case 'or':
-      throw new Bug('a condition stands where the parser promised a number');
+      throw new Bug('the parser accepted a condition as a number');
   }
 }
 
-/** `!=` too is false when either side is missing: a condition never holds on a number that nobody gave. */
+/** False, also for `!=`, when either side is missing: a condition never holds on a number that was not given. */
 export function compare(op: Comparison, left: number, right: number): boolean {
   if (Number.isNaN(left) || Number.isNaN(right)) return false;
   switch (op) {

@@ -1,4 +1,4 @@
-// Owns sets of counts: the integers >= 0 for which a condition holds, as sorted, disjoint, non-adjacent closed ranges.
+// Sets of counts: the integers >= 0 for which a condition holds, as sorted, disjoint, non-adjacent closed ranges.
 //
 //   count > 100                    |          [101 ................... Infinity)
 //   count <= 100                   [0 .. 100]

@@ -1,4 +1,4 @@
-// Owns the grammar of conditions: text -> tree, or the place of the first error. Leaves meaning to evaluate.ts and solve.ts.
+// The parser of conditions: text -> tree, or the column of the first error.
 //
 //   or          and ( ("or" | "||") and )*
 //   and         not ( ("and" | "&&") not )*
@@ -9,12 +9,12 @@
 //   unary       "-" unary | primary
 //   primary     number | name ("." name)* | "true" | "false" | "(" or ")"
 //
-// A condition is data: nothing of it is ever run as code.
+// A condition is data: no part of it is run as code.
 import { nearest } from '../../schema/did-you-mean.js';
 
 export type Comparison = '<' | '<=' | '>' | '>=' | '==' | '!=';
 
-/** A tree; `at` is the column (from 1) where it begins. */
+/** A node of the tree; `at` is the column (from 1) where it begins. */
 export type Node =
   | { readonly kind: 'number'; readonly value: number; readonly at: number }
   | { readonly kind: 'name'; readonly name: string; readonly at: number }
@@ -106,51 +106,55 @@ function unknownSign(text: string, from: number): ExpressionError {
 }
 
 class Parser {
-  private next = 0;
-  private depth = 0;
+  #next = 0;
+  #depth = 0;
 
-  constructor(
-    private readonly tokens: readonly Token[],
-    private readonly endColumn: number,
-    private readonly vocabulary: Vocabulary,
-  ) {}
+  readonly #tokens: readonly Token[];
+  readonly #endColumn: number;
+  readonly #vocabulary: Vocabulary;
+
+  constructor(tokens: readonly Token[], endColumn: number, vocabulary: Vocabulary) {
+    this.#tokens = tokens;
+    this.#endColumn = endColumn;
+    this.#vocabulary = vocabulary;
+  }
 
   whole(): Node {
-    const node = this.or();
-    const rest = this.peek();
+    const node = this.#or();
+    const rest = this.#peek();
     if (rest.kind !== 'end')
       throw new ExpressionError(`"${rest.text}" was not expected after a whole condition`, rest.at);
     return node;
   }
 
-  private or(): Node {
-    let left = this.and();
-    for (let token = this.take('or', '||'); token !== undefined; token = this.take('or', '||')) {
-      left = { kind: 'or', left: expectType(left, 'truth'), right: expectType(this.and(), 'truth'), at: left.at };
+  #or(): Node {
+    let left = this.#and();
+    for (let token = this.#take('or', '||'); token !== undefined; token = this.#take('or', '||')) {
+      left = { kind: 'or', left: expectType(left, 'truth'), right: expectType(this.#and(), 'truth'), at: left.at };
     }
     return left;
   }
 
-  private and(): Node {
-    let left = this.not();
-    for (let token = this.take('and', '&&'); token !== undefined; token = this.take('and', '&&')) {
-      left = { kind: 'and', left: expectType(left, 'truth'), right: expectType(this.not(), 'truth'), at: left.at };
+  #and(): Node {
+    let left = this.#not();
+    for (let token = this.#take('and', '&&'); token !== undefined; token = this.#take('and', '&&')) {
+      left = { kind: 'and', left: expectType(left, 'truth'), right: expectType(this.#not(), 'truth'), at: left.at };
     }
     return left;
   }
 
-  private not(): Node {
-    const token = this.take('not', '!');
-    if (token === undefined) return this.comparison();
-    return this.nested(token, () => ({ kind: 'not', of: expectType(this.not(), 'truth'), at: token.at }));
+  #not(): Node {
+    const token = this.#take('not', '!');
+    if (token === undefined) return this.#comparison();
+    return this.#nested(token, () => ({ kind: 'not', of: expectType(this.#not(), 'truth'), at: token.at }));
   }
 
-  private comparison(): Node {
-    const left = this.sum();
-    const token = this.take('<', '<=', '>', '>=', '==', '!=');
+  #comparison(): Node {
+    const left = this.#sum();
+    const token = this.#take('<', '<=', '>', '>=', '==', '!=');
     if (token === undefined) return left;
-    const right = this.sum();
-    const again = this.take('<', '<=', '>', '>=', '==', '!=');
+    const right = this.#sum();
+    const again = this.#take('<', '<=', '>', '>=', '==', '!=');
     if (again !== undefined) {
       throw new ExpressionError('comparisons cannot be chained: write a < b && b < c', again.at);
     }
@@ -163,23 +167,23 @@ class Parser {
     };
   }
 
-  private sum(): Node {
-    let left = this.product();
-    for (let token = this.take('+', '-'); token !== undefined; token = this.take('+', '-')) {
-      left = this.arithmetic(token, left, this.product());
+  #sum(): Node {
+    let left = this.#product();
+    for (let token = this.#take('+', '-'); token !== undefined; token = this.#take('+', '-')) {
+      left = this.#arithmetic(token, left, this.#product());
     }
     return left;
   }
 
-  private product(): Node {
-    let left = this.unary();
-    for (let token = this.take('*', '/'); token !== undefined; token = this.take('*', '/')) {
-      left = this.arithmetic(token, left, this.unary());
+  #product(): Node {
+    let left = this.#unary();
+    for (let token = this.#take('*', '/'); token !== undefined; token = this.#take('*', '/')) {
+      left = this.#arithmetic(token, left, this.#unary());
     }
     return left;
   }
 
-  private arithmetic(token: Token, left: Node, right: Node): Node {
+  #arithmetic(token: Token, left: Node, right: Node): Node {
     const op = token.text as '+' | '-' | '*' | '/';
     return {
       kind: 'arithmetic',
@@ -190,34 +194,34 @@ class Parser {
     };
   }
 
-  private unary(): Node {
-    const token = this.take('-');
-    if (token === undefined) return this.primary();
-    return this.nested(token, () => ({ kind: 'negate', of: expectType(this.unary(), 'number'), at: token.at }));
+  #unary(): Node {
+    const token = this.#take('-');
+    if (token === undefined) return this.#primary();
+    return this.#nested(token, () => ({ kind: 'negate', of: expectType(this.#unary(), 'number'), at: token.at }));
   }
 
-  private primary(): Node {
-    const token = this.peek();
-    this.next += 1;
+  #primary(): Node {
+    const token = this.#peek();
+    this.#next += 1;
     if (token.kind === 'number') return { kind: 'number', value: finite(token), at: token.at };
-    if (token.kind === 'name') return this.name(token);
+    if (token.kind === 'name') return this.#name(token);
     if (token.text !== '(') {
       const found = token.kind === 'end' ? 'the condition ends here' : `"${token.text}" was found`;
       throw new ExpressionError(`a number, a name or "(" was expected, but ${found}`, token.at);
     }
-    return this.nested(token, () => {
-      const inner = this.or();
-      if (this.take(')') === undefined) {
-        throw new ExpressionError(`the "(" of column ${token.at} is not closed`, this.peek().at);
+    return this.#nested(token, () => {
+      const inner = this.#or();
+      if (this.#take(')') === undefined) {
+        throw new ExpressionError(`the "(" of column ${token.at} is not closed`, this.#peek().at);
       }
       return inner;
     });
   }
 
-  private name(token: Token): Node {
+  #name(token: Token): Node {
     if (token.text === 'true' || token.text === 'false')
       return { kind: 'truth', value: token.text === 'true', at: token.at };
-    const { names, prefixes = [] } = this.vocabulary;
+    const { names, prefixes = [] } = this.#vocabulary;
     const known = names.includes(token.text) || prefixes.some((prefix) => token.text.startsWith(prefix));
     if (!known) {
       const guess = nearest(token.text, names);
@@ -228,22 +232,22 @@ class Parser {
     return { kind: 'name', name: token.text, at: token.at };
   }
 
-  private nested(token: Token, inner: () => Node): Node {
-    this.depth += 1;
-    if (this.depth > DEPTH) throw new ExpressionError(`the condition is nested deeper than ${DEPTH}`, token.at);
+  #nested(token: Token, inner: () => Node): Node {
+    this.#depth += 1;
+    if (this.#depth > DEPTH) throw new ExpressionError(`the condition is nested deeper than ${DEPTH}`, token.at);
     const node = inner();
-    this.depth -= 1;
+    this.#depth -= 1;
     return node;
   }
 
-  private peek(): Token {
-    return this.tokens[this.next] ?? { text: '', kind: 'end', at: this.endColumn };
+  #peek(): Token {
+    return this.#tokens[this.#next] ?? { text: '', kind: 'end', at: this.#endColumn };
   }
 
-  private take(...texts: string[]): Token | undefined {
-    const token = this.peek();
+  #take(...texts: string[]): Token | undefined {
+    const token = this.#peek();
     if (token.kind === 'end' || !texts.includes(token.text)) return undefined;
-    this.next += 1;
+    this.#next += 1;
     return token;
   }
 }

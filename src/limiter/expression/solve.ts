@@ -1,4 +1,4 @@
-// Owns solving a condition for `count`: tree -> the set of counts for which it holds.
+// Solves a condition for `count`: tree -> the set of counts for which it holds.
 //
 // A condition of a trigger compares expressions that are linear in the count, so it holds on whole ranges of counts.
 // Knowing the ranges is what lets a gate count millions of events with two comparisons each: see gate.ts.
@@ -32,7 +32,7 @@ export function solveForCount(node: Node): IntegerSet {
     case 'name':
     case 'negate':
     case 'arithmetic':
-      throw new Bug('a number stands where the parser promised a condition');
+      throw new Bug('the parser accepted a number as a condition');
   }
 }
 
@@ -101,7 +101,7 @@ function linear(node: Node): Linear {
     case 'compare':
     case 'and':
     case 'or':
-      throw new Bug('a condition stands where the parser promised a number');
+      throw new Bug('the parser accepted a condition as a number');
   }
 }
 
