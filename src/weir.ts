@@ -15,6 +15,8 @@ import { parseTime } from './schema/quantity.js';
 import { type Replay, type ReplayOptions, replay as replayWith } from './simulate/replay.js';
 import { CYCLE_MS, cycleOf, startOf } from './time/cycle.js';
 
+export type { Behaviour, ClientEvent, Effect, Job, Step } from './actor/client/behaviour.js';
+export type { CustomClientSpec } from './actor/client/client-plan.js';
 export { ContractActor, type Inspect, type Proposal } from './actor/contract-actor.js';
 export {
   type AggregateEvent,

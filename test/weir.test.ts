@@ -2,11 +2,14 @@
 import { describe, expect, it } from 'vitest';
 import {
   type ArrivalFunction,
+  type Behaviour,
   compare,
   createLimiter,
   Failure,
+  type Job,
   parseScenario,
   type ScenarioObject,
+  type Step,
   simulate,
   startNode,
   verifyRecord,
@@ -91,6 +94,38 @@ describe('parseScenario of an object', () => {
       code: 'invalid_input',
       faults: [{ path: '/arrivals/0' }],
     });
+  });
+
+  it('takes clients whose behaviour is a function', async () => {
+    type State = { readonly at: 'idle' } | { readonly at: 'asking'; readonly job: Job };
+    const once: Behaviour<State> = {
+      initial: { at: 'idle' },
+      on(state, event): Step<State> {
+        if (event.type === 'job')
+          return [{ at: 'asking', job: event.job }, [{ type: 'send', job: event.job, number: 1 }]];
+        if (state.at === 'idle' || !('attempt' in event) || event.type === 'late') return [state, []];
+        const ending = event.type === 'served' ? 'succeeded' : 'given_up';
+        return [{ at: 'idle' }, [{ type: 'finish', job: state.job, ending }]];
+      },
+    };
+    const clientsOf = async (client: NonNullable<ScenarioObject['clients']>[number]) => {
+      const arrivals = [{ model: 'counts' as const, counts: [5, 0, 5] }];
+      const scenario = { question, duration: 3, limiter: { threshold: 4, within: 3 }, arrivals, clients: [client] };
+      return (await simulate(parseScenario(scenario))).outcome.clients;
+    };
+    const figures = await clientsOf({ kind: 'custom', name: 'once', share: 2, ...once });
+    expect(figures?.[1]).toMatchObject({ kind: 'once' });
+    expect(figures).toEqual(await clientsOf({ kind: 'open', name: 'once', share: 2 }));
+  });
+
+  it.each<[what: string, client: object, place: string]>([
+    ['without a function', { initial: { at: 'idle' } }, '/clients/0/kind'],
+    ['without a state to begin in', { on: () => [] }, '/clients/0/kind'],
+    ['with a share out of range', { initial: { at: 'idle' }, on: () => [], share: -1 }, '/clients/0/share'],
+  ])('refuses a client %s', (_, client, place) => {
+    const clients = [{ kind: 'custom', ...client }] as unknown as ScenarioObject['clients'];
+    const scenario = { question, duration: 3, arrivals: [() => 1], clients };
+    expect(placesOf(() => parseScenario(scenario))).toEqual(['invalid_input', place]);
   });
 
   it('passes on what a function throws', async () => {

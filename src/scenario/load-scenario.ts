@@ -1,8 +1,8 @@
 // Loads a scenario from a file, a text or an object: parses it, checks it, and fills in numbers and defaults.
 import { readFileSync } from 'node:fs';
 import { basename, dirname, extname, resolve } from 'node:path';
-import { planClients } from '../actor/client/client-plan.js';
-import { clientFaults } from '../actor/client/schema.js';
+import { type CustomClientSpec, planClients } from '../actor/client/client-plan.js';
+import { type ClientSpec, clientFaults } from '../actor/client/schema.js';
 import type { Plan } from '../limiter/plan.js';
 import { rateLimiter } from '../limiter/rate-limiter.js';
 import { planContract } from '../limiter/validate.js';
@@ -34,9 +34,13 @@ export async function loadScenario(path: string, findOperator?: FindOperator): P
   return planScenario(document, path, findOperator);
 }
 
-/** A scenario as a value, for programs. Its fields are those of a scenario file; an arrival may also be a function. */
-export type ScenarioObject = Omit<Scenario, 'arrivals'> & {
+/**
+ * A scenario as a value, for programs. Its fields are those of a scenario file. An arrival may also be a function, and a client may be
+ * of kind `custom`, which a function defines.
+ */
+export type ScenarioObject = Omit<Scenario, 'arrivals' | 'clients'> & {
   readonly arrivals?: readonly (ArrivalSpec | ArrivalFunction)[] | undefined;
+  readonly clients?: readonly (ClientSpec | CustomClientSpec)[] | undefined;
 };
 
 /**
@@ -65,7 +69,7 @@ function asSpec(arrival: ArrivalSpec | ArrivalFunction): ArrivalSpec | CustomArr
   return typeof arrival === 'function' ? { model: 'custom', count: arrival } : arrival;
 }
 
-type PlannedScenario = Omit<Scenario, 'arrivals'> & { readonly arrivals?: LoadedScenario['arrivals'] };
+type PlannedScenario = Omit<ScenarioObject, 'arrivals'> & { readonly arrivals?: LoadedScenario['arrivals'] };
 
 function planScenario(
   document: ScenarioDocument,
@@ -89,17 +93,30 @@ function planScenario(
   }
 }
 
-/** The schema does not know functions: an arrival that is one is checked as a model without requests. */
+/**
+ * The schema does not know functions. An arrival that is one is checked as a model without requests, a custom client by the fields
+ * that it shares with an open one.
+ */
 function withoutFunctions(value: unknown): unknown {
-  const { arrivals } = (value ?? {}) as PlannedScenario;
-  if (!Array.isArray(arrivals) || !arrivals.some(isFunction)) return value;
+  const { arrivals, clients } = (value ?? {}) as PlannedScenario;
+  if (!Array.isArray(arrivals) && !Array.isArray(clients)) return value;
   return {
     ...(value as object),
-    arrivals: arrivals.map((one) => (isFunction(one) ? { model: 'counts', counts: [0] } : one)),
+    ...(Array.isArray(arrivals) ? { arrivals: arrivals.map(arrivalWithout) } : {}),
+    ...(Array.isArray(clients) ? { clients: clients.map(clientWithout) } : {}),
   };
 }
 
-const isFunction = (arrival: unknown) => typeof (arrival as Partial<CustomArrivalSpec> | null)?.count === 'function';
+function arrivalWithout(arrival: unknown): unknown {
+  const isFunction = typeof (arrival as Partial<CustomArrivalSpec> | null)?.count === 'function';
+  return isFunction ? { model: 'counts', counts: [0] } : arrival;
+}
+
+function clientWithout(client: unknown): unknown {
+  const { kind, on, initial, ...rest } = (client ?? {}) as Partial<CustomClientSpec>;
+  const isCustom = kind === 'custom' && typeof on === 'function' && typeof initial?.at === 'string';
+  return isCustom ? { kind: 'open', ...rest } : client;
+}
 
 /** Arrivals and clients have their own, more precise messages. */
 function scenarioFaults(value: unknown): Fault[] {

@@ -31,10 +31,28 @@ export interface ClientPlan {
 }
 
 /**
+ * A client that a program defines by a pure function; a scenario file cannot contain one. Like the kinds of a file it makes one job
+ * at a time, and there are as many clients as are needed.
+ */
+export interface CustomClientSpec extends Behaviour<ClientState> {
+  readonly kind: 'custom';
+  /** Default: custom. */
+  readonly name?: string;
+  /** Weight when arriving requests are dealt, above 0. Default: 1. */
+  readonly share?: number;
+  /** How long it waits for an answer: cycles, or a text as `2s`. Default: until the answer arrives. */
+  readonly timeout?: number | string;
+}
+
+/**
  * @param place JSON pointer to the specifications, for failures
  * @throws Failure `invalid_input`, its faults placed, when a time or rate cannot be read or the fields contradict each other
  */
-export function planClients(specs: readonly ClientSpec[], cycleMs: number, place = ''): ClientPlan[] {
+export function planClients(
+  specs: readonly (ClientSpec | CustomClientSpec)[],
+  cycleMs: number,
+  place = '',
+): ClientPlan[] {
   const taken = new Set<string>();
   return specs.map((spec, index) => {
     const path = `${place}/${index}`;
@@ -45,7 +63,7 @@ export function planClients(specs: readonly ClientSpec[], cycleMs: number, place
   });
 }
 
-function planClient(spec: ClientSpec, read: Reader): Omit<ClientPlan, 'name'> {
+function planClient(spec: ClientSpec | CustomClientSpec, read: Reader): Omit<ClientPlan, 'name'> {
   const timeoutMs = spec.timeout === undefined ? undefined : read.ms(spec.timeout, '/timeout', 1);
   const pooled = { count: undefined, listens: false, timeoutMs };
   switch (spec.kind) {
@@ -76,6 +94,8 @@ function planClient(spec: ClientSpec, read: Reader): Omit<ClientPlan, 'name'> {
       const plan = { think: parseTimeLaw(spec.think, read.cycleMs, `${read.place}/think`, 1) };
       return { count: spec.count, share: 0, listens: false, timeoutMs, behaviour: closed(plan) };
     }
+    case 'custom':
+      return { ...pooled, share: spec.share ?? 1, behaviour: spec };
     default:
       return unreachable(spec);
   }
@@ -108,7 +128,7 @@ class Reader {
 type RetryingSpec = Extract<ClientSpec, { kind: 'retrying' }>;
 
 /** The kind itself, or the kind with the first free number from 2. */
-function freeName(kind: string, specs: readonly ClientSpec[], taken: ReadonlySet<string>): string {
+function freeName(kind: string, specs: readonly { readonly name?: string }[], taken: ReadonlySet<string>): string {
   const isFree = (name: string) => !taken.has(name) && !specs.some((spec) => spec.name === name);
   let name = kind;
   for (let n = 2; !isFree(name); n += 1) name = `${kind}-${n}`;
