@@ -1,7 +1,7 @@
 // One firing of an operator: compute, then prove and verify where a proof is required.
+import { digestOf } from '../schema/canonical.js';
 import { assert } from '../schema/failure.js';
 import type { Inputs, Operator, OperatorInput, Proof } from './operator.js';
-import { proofDigest } from './proof-digest.js';
 
 /** The result of a firing, or why there is none. `why` is a sentence for a person. */
 export type Firing =
@@ -65,6 +65,18 @@ export function fire(
     return refusal('verify_failed', `The proof that ${id} gives of ${result} does not hold: ${reason}`);
   }
   return { ...firing, proof, proofDigest: proofDigest(operator, inputs, result, cycle) };
+}
+
+/**
+ * One number on the audit row that stands for everything that was proved: SHA-256 over the canonical JSON (RFC 8785) of operator,
+ * version, inputs with units, result, equation and cycle, as 64 lower-case hexadecimal digits:
+ * `{"cycle":…,"equation":"…","inputs":{"m":{"unit":"kg","value":2},…},"operator":"NEWTON2","result":…,"version":"1.0"}`.
+ * @param inputs all of them, defaults filled in
+ */
+function proofDigest(operator: Operator, inputs: Inputs, result: number, cycle: number): string {
+  const { id, version, equation } = operator;
+  const withUnits = Object.entries(operator.inputs).map(([name, { unit }]) => [name, { value: inputs[name], unit }]);
+  return digestOf({ operator: id, version, inputs: Object.fromEntries(withUnits), result, equation, cycle });
 }
 
 type Refusal = Extract<Firing, { readonly ok: false }>;
