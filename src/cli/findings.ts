@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Outcome } from '../outcome/schema.js';
 import { openReportFolder, type ReportFolder, safeName, type WrittenReport } from '../report/folder.js';
 import type { Reported } from '../report/reported.js';
-import { summaryText } from '../report/summary.js';
+import { summaryText } from '../report/text.js';
 import { reportText } from '../report/text.js';
 import { foundWords } from '../report/words.js';
 import { exitCodes, worstExit } from './ending.js';

@@ -3,7 +3,7 @@ import type { Argv } from 'yargs';
 import { compareRuns } from '../report/compare-runs.js';
 import { openReportFolder } from '../report/folder.js';
 import { formatNamed, type NamedRun, type Rendered, render } from '../report/formats.js';
-import { readRun } from '../report/read.js';
+import { readRun } from '../report/read-report.js';
 import { Failure } from '../schema/failure.js';
 import type { GivenTo } from './command.js';
 import { exitCodes } from './ending.js';

@@ -1,33 +1,32 @@
-// Owns several runs beside one another: every figure of each, and where one is worse than the baseline by more than is tolerated.
-// Pure. Leaves text, CSV and other forms to comparison-text.ts.
+// Compares several runs: every figure of each, and which figures are worse than the baseline by more than the tolerance.
 import type { Outcome } from '../outcome/schema.js';
 import { type Figure, figures, type Unit } from './figures.js';
 
-export interface NamedOutcome {
+interface NamedOutcome {
   readonly name: string;
   readonly outcome: Outcome;
 }
 
 export interface Tolerance {
-  /** Share of the baseline that a figure may be worse: 0.05 is 5 %. */
+  /** Share of the baseline by which a figure may be worse: 0.05 is 5 %. */
   readonly share: number;
-  /** What it may be worse whatever the baseline is, in the unit of the figure: small numbers stray by large shares. */
+  /** Amount by which a figure may always be worse, in its unit: small numbers vary by large shares. */
   readonly floor: number;
 }
 
 export interface Cell {
-  /** Undefined where the run has no such figure. */
+  /** Undefined if the run has no such figure. */
   readonly value: number | undefined;
-  /** Against the baseline; undefined without one, for the baseline itself, and where one of both has no such figure. */
+  /** Against the baseline; undefined without one, for the baseline itself, and if either run has no such figure. */
   readonly change?: Change;
 }
 
 export interface Change {
   readonly baseline: number;
   readonly delta: number;
-  /** Of the baseline; undefined where that is 0. */
+  /** Share of the baseline; undefined if that is 0. */
   readonly share: number | undefined;
-  /** Of a figure that is neither good nor bad: `same` or `other`. */
+  /** `same` or `other` for a figure that is neither good nor bad. */
   readonly verdict: 'same' | 'better' | 'worse' | 'other';
 }
 
@@ -41,11 +40,11 @@ export interface ComparedRow {
 
 export interface RunComparison {
   readonly runs: readonly NamedOutcome[];
-  /** Index of the baseline among the runs; undefined where they are only shown side by side. */
+  /** Index of the baseline among the runs; undefined if they are only shown side by side. */
   readonly baseline: number | undefined;
   readonly tolerance: Tolerance;
   readonly rows: readonly ComparedRow[];
-  /** What is worse than the baseline by more than is tolerated. */
+  /** The figures that are worse than the baseline by more than the tolerance. */
   readonly worse: readonly {
     readonly run: string;
     readonly figure: string;
@@ -66,7 +65,7 @@ const broken: Figure = {
 
 /**
  * @param runs at least one; the baseline is one of them
- * @param baseline its index, if there is one
+ * @param baseline its index; undefined for none
  */
 export function compareRuns(
   runs: readonly NamedOutcome[],

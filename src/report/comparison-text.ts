@@ -1,4 +1,4 @@
-// Owns a comparison of runs in its forms: text, CSV, JSON, Markdown, JUnit.
+// A comparison of runs as text, CSV, JSON, Markdown and JUnit.
 import { csvField } from '../outcome/timeline-file.js';
 import type { Cell, Change, ComparedRow, RunComparison } from './compare-runs.js';
 import { figureText } from './figures.js';
@@ -28,7 +28,7 @@ export function comparisonText(comparison: RunComparison, terminal: Terminal = p
   return terminal.unicode ? text : asciiOnly(text.replaceAll('↑ ', '').replaceAll('↓ ', ''));
 }
 
-/** One table of all runs, or several of as many as fit beside the baseline: a figure whose name is cut says nothing. */
+/** One table of all runs if it fits the width; otherwise several tables, each with the baseline and as many runs as fit. */
 function tablesFor(comparison: RunComparison, width: number): string[][] {
   const { runs, baseline } = comparison;
   const others = runs.map((_, index) => index).filter((index) => index !== baseline);
@@ -61,7 +61,7 @@ function chunked<T>(all: readonly T[], most: number): T[][] {
   );
 }
 
-/** What the table says, in a sentence. */
+/** The result of the comparison as a sentence. */
 export function conclusion({ runs, baseline, tolerance, worse }: RunComparison): string {
   if (baseline === undefined) return `${counted(runs.length, 'run')} side by side, without a baseline.`;
   const { share, floor } = tolerance;
@@ -94,7 +94,7 @@ export function comparisonJson({ runs, baseline, tolerance, rows, worse }: RunCo
   return `${JSON.stringify(shown, undefined, 2)}\n`;
 }
 
-/** One line a figure and run (RFC 4180, LF): easy to filter in a spreadsheet. */
+/** One line for each figure and run (RFC 4180, with LF), to be filtered in a spreadsheet. */
 export function comparisonCsv({ runs, rows }: RunComparison): string {
   const lines = rows.flatMap(({ name, unit, cells }) =>
     cells.map(({ value, change }, index) =>
@@ -130,7 +130,7 @@ export function comparisonMarkdown(comparison: RunComparison): string {
   return `### ${mark} ${markdownCell(conclusion(comparison))}\n\n${markdownTable(titles, cells)}\n`;
 }
 
-/** A suite for each run, a case for each figure that has a direction in which it is worse. */
+/** A suite for each run, a case for each figure. */
 export function comparisonJunit({ runs, baseline, rows }: RunComparison): string {
   const suites = runs.flatMap(({ name }, index) => {
     if (index === baseline) return [];
@@ -166,7 +166,7 @@ export function comparisonJunit({ runs, baseline, rows }: RunComparison): string
   ].join('\n');
 }
 
-/** The value; where there is a baseline, for all but that the change and its verdict. */
+/** The value; for every run but the baseline also the change and its verdict. */
 export function textCells(
   { runs, baseline }: RunComparison,
   { unit }: ComparedRow,

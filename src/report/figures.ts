@@ -1,11 +1,11 @@
-// Owns the figures that reports show of an outcome: name, label, unit, and in which direction one run is worse than another.
+// The figures of an outcome that reports show: name, label, unit, and the direction in which a run is worse.
 import type { ClientFigures, Outcome, Quantiles } from '../outcome/schema.js';
 import { duration, latency, number } from './words.js';
 
 export type Unit = 'count' | 'cycles' | 'ms' | 'number';
 
-/** More of it is worse, less of it is worse, or it is neither: a figure of the question, not of the answer. */
-export type Worse = 'more' | 'less' | 'neither';
+/** Whether more or less of it is worse; 'neither' for a figure that belongs to the question, not to the answer. */
+type Worse = 'more' | 'less' | 'neither';
 
 export interface Figure {
   /** As in expectations, for example `clients.retries`. */
@@ -13,7 +13,7 @@ export interface Figure {
   readonly label: string;
   readonly unit: Unit;
   readonly worse: Worse;
-  /** Undefined where the run has no such figure. */
+  /** Undefined if the run has no such figure. */
   readonly of: (outcome: Outcome) => number | undefined;
 }
 
@@ -85,12 +85,12 @@ export function meanText({ name }: Pick<Figure, 'name'>, { replications }: Outco
   return found === undefined ? undefined : `${number(found.mean)} (${number(found.low)} to ${number(found.high)})`;
 }
 
-/** The head of a column of `meanText`. */
+/** The title of a column of `meanText`. */
 export function meanTitle({ n }: { readonly n: number }): string {
   return `mean of ${n} runs (95 %)`;
 }
 
-/** A value of a figure with its unit; cycles with their time beside. */
+/** A value of a figure with its unit; cycles also as time. */
 export function figureText({ unit }: Pick<Figure, 'unit'>, value: number | undefined, cycleMs: number): string {
   if (value === undefined) return '–';
   switch (unit) {

@@ -1,5 +1,4 @@
-// Owns the folder of a report: made before a run begins, so that a bad path fails early, and filled when it ends, however it ended.
-// Leaves what stands in each file to the file of its format.
+// The folder of a report: created before a run begins, so that an invalid path fails early, and written after it.
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { access, constants, mkdir, rm, rmdir, writeFile } from 'node:fs/promises';
@@ -8,19 +7,19 @@ import { csvLines, ndjsonLines } from '../outcome/timeline-file.js';
 import { Failure } from '../schema/failure.js';
 import { chartIds } from '../web/chart/spec.js';
 import { chartsOf } from './chart/charts.js';
-import { outcomeJson } from './json.js';
+import { outcomeJson } from './formats.js';
 import { junitXml } from './junit.js';
 import { markdownText } from './markdown.js';
 import { pageHtml } from './page/page.js';
 import type { Reported } from './reported.js';
 
-export interface FolderOptions {
+interface FolderOptions {
   /** Exactly this folder, instead of reports/<scenario>/<run>. */
   readonly out?: string;
   readonly scenario: string;
   /** The seed, or the time for runs without one. */
   readonly run: string | number;
-  /** Where `reports/` lies. Default: the folder one works in. */
+  /** The folder of `reports/`. Default: the working directory. */
   readonly base?: string;
 }
 
@@ -37,7 +36,7 @@ export interface ReportFolder {
 }
 
 export interface WrittenReport {
-  /** The page: what to open. */
+  /** The page to open. */
   readonly page: string;
   /** All files, absolute. */
   readonly files: readonly string[];
@@ -74,7 +73,7 @@ async function removeEmpty(path: string, last: string | undefined): Promise<void
 
 const LONGEST_NAME = 80;
 
-/** A name that is one folder on every system: no separators, no dots in front, no names that Windows keeps for devices. */
+/** A valid name of a folder on every system: no separators, no leading dots, no device names of Windows. */
 export function safeName(name: string): string {
   const plain = name
     .normalize('NFC')
@@ -108,20 +107,20 @@ async function write(path: string, reported: Reported, written: readonly string[
     await writeLines(join(path, name), lines);
     files.push(join(path, name));
   };
-  // What can be lost least comes first: whoever stops the writing still has the outcome.
+  // The outcome is the most important file: it is written first, in case the program is stopped.
   await put('outcome.json', outcomeJson(command === undefined ? outcome : { ...outcome, command }));
-  const told = timeline ?? totals;
-  await stream('timeline.ndjson', ndjsonLines(told));
-  await stream('timeline.csv', csvLines(told));
+  const rows = timeline ?? totals;
+  await stream('timeline.ndjson', ndjsonLines(rows));
+  await stream('timeline.csv', csvLines(rows));
   if (predicted !== undefined) await stream('predicted.ndjson', ndjsonLines(predicted));
   if (series !== undefined) await put('series.json', `${JSON.stringify(series)}\n`);
   await put('junit.xml', junitXml([outcome]));
   const charts = chartsOf(reported);
   await put('summary.md', markdownText(reported, charts));
-  // Drawing loads a canvas and a font: only those pay for it who write a report.
+  // Drawing loads a canvas and a font: it is imported only when a report is written.
   const { chartPng } = await import('./chart/png.js');
   for (const spec of charts) await put(join('charts', `${spec.id}.png`), chartPng(spec, 'light'));
-  // What an earlier run had and this one has not would be taken for a part of this one.
+  // Files of an earlier run that this one does not have are removed, so that they are not taken for its own.
   const stale = notInEveryReport.map((name) => join(path, name)).filter((file) => !files.includes(file));
   for (const file of stale) await rm(file, { force: true });
   const beside = files.filter((file) => !file.endsWith('.png')).map((file) => file.slice(path.length + 1));
@@ -170,6 +169,6 @@ const reasons: Readonly<Record<string, string>> = {
   EEXIST: 'There is a file of that name.',
   EISDIR: 'There is a folder where a file has to be written.',
   ENAMETOOLONG: 'The path is too long.',
-  ENOENT: 'A part of the path does not exist, or was taken away.',
+  ENOENT: 'A part of the path does not exist, or was removed.',
   EMFILE: 'Too many files are open.',
 };

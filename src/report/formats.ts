@@ -1,6 +1,5 @@
-// Owns the forms in which runs can be rendered to standard output: one name, one form; for a single run its report, for several the
-// comparison. Leaves each form to its own file.
-
+// The formats in which runs are rendered to standard output: a single run as its report, several runs as their comparison.
+import type { Outcome } from '../outcome/schema.js';
 import { csvLines } from '../outcome/timeline-file.js';
 import { nearest } from '../schema/did-you-mean.js';
 import { Failure } from '../schema/failure.js';
@@ -15,7 +14,6 @@ import {
   comparisonMarkdown,
   comparisonText,
 } from './comparison-text.js';
-import { outcomeJson } from './json.js';
 import { junitXml } from './junit.js';
 import { markdownText } from './markdown.js';
 import { comparisonHtml, pageHtml } from './page/page.js';
@@ -23,19 +21,24 @@ import type { Reported } from './reported.js';
 import type { Terminal } from './terminal-text.js';
 import { reportText } from './text.js';
 
+/** Two spaces of indent, keys in the order of the schema; ends with a line feed. */
+export function outcomeJson(outcome: Outcome): string {
+  return `${JSON.stringify(outcome, undefined, 2)}\n`;
+}
+
 export interface NamedRun {
   readonly name: string;
   readonly reported: Reported;
 }
 
-export interface FormatOptions {
+interface FormatOptions {
   readonly terminal: Terminal;
   /** Index of the baseline among the runs. */
   readonly baseline?: number;
   readonly tolerance?: Tolerance;
 }
 
-/** Text at once, text in pieces, or bytes. */
+/** A text, a text in pieces, or bytes. */
 export type Rendered = string | Iterable<string> | Uint8Array;
 
 interface Renderer {
@@ -74,7 +77,7 @@ export const formats: Readonly<Record<Format, Renderer>> = {
 
 /**
  * @param runs at least one
- * @throws Failure `no_requests` where there is nothing to draw
+ * @throws Failure `no_requests` if there is nothing to draw
  */
 export async function render(format: Format, runs: readonly NamedRun[], options: FormatOptions): Promise<Rendered> {
   const [first] = runs;
@@ -112,7 +115,7 @@ async function picture(spec: ChartSpec | undefined): Promise<Uint8Array> {
       why: 'The runs kept no timeline of their contracts.',
     });
   }
-  // Drawing loads a canvas and a font: only those pay for it who want a picture.
+  // Drawing loads a canvas and a font: it is imported only for a picture.
   const { chartPng } = await import('./chart/png.js');
   return chartPng(spec, 'light');
 }

@@ -1,5 +1,5 @@
-// Owns an outcome as JUnit XML, as Jenkins, GitLab and GitHub actions read it: one case for each expectation, one for the comparison of
-// the arms, one for the run itself.
+// An outcome as JUnit XML for Jenkins, GitLab and GitHub Actions: one case for each expectation, one for the comparison of the arms,
+// one for the run itself.
 import type { Outcome } from '../outcome/schema.js';
 import { foundWords, verdictSentence } from './words.js';
 
@@ -53,7 +53,7 @@ function caseLines({ name, result, message, details }: Case, scenario: string): 
   return [`${open}>`, `      <${element} type="${result}" message="${xmlText(message)}"${body}`, '    </testcase>'];
 }
 
-/** Never none: consumers take an empty suite for a mistake. */
+/** At least one: consumers treat an empty suite as an error. */
 function casesOf(outcome: Outcome): Case[] {
   const { expectations, comparison, partial } = outcome;
   const cases: Case[] = expectations.map((one) => ({
@@ -99,7 +99,7 @@ const entities: Readonly<Record<string, string>> = {
   '\t': '&#9;',
 };
 
-/** For attributes and content; characters that XML 1.0 cannot hold are replaced. */
+/** Escapes text for attributes and content. Characters that XML 1.0 does not allow are replaced. */
 export function xmlText(text: string): string {
   return text
     .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd')

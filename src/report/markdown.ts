@@ -1,4 +1,4 @@
-// Owns an outcome as Markdown for a pull request: verdict first, what was expected, the figures, the rest folded away.
+// An outcome as Markdown for a pull request: verdict, expectations, figures, and the rest in collapsed sections.
 import type { Outcome } from '../outcome/schema.js';
 import type { ChartSpec } from '../web/chart/spec.js';
 import { figures, figureText, meanText, meanTitle } from './figures.js';
@@ -8,7 +8,7 @@ import { cycleWords, foundWords, number, readSentences, verdictSentence } from '
 const MOST_ROWS = 20;
 const emoji = { held: '✅', 'nothing expected': '➖', 'not held': '❌', differs: '⚠️', invalid: '🚫' } as const;
 
-/** @param charts pictures that lie in `charts/` beside the file */
+/** @param charts pictures in the folder `charts/` beside the file */
 export function markdownText(reported: Reported, charts: readonly ChartSpec[] = []): string {
   const { outcome } = reported;
   const { verdict, scenario, question, notes = [] } = outcome;
@@ -28,7 +28,7 @@ export function markdownText(reported: Reported, charts: readonly ChartSpec[] = 
   return `${blocks.join('\n\n')}\n`;
 }
 
-/** A foreign text inside a line or a cell of a table: it can neither end them nor begin markup. */
+/** Escapes foreign text for a line or a table cell: it can neither end them nor contain markup. */
 export function markdownCell(text: string): string {
   return text
     .replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ')
@@ -37,7 +37,7 @@ export function markdownCell(text: string): string {
     .replaceAll('@', '@\u200b');
 }
 
-/** A foreign text as code in a cell: the fence is longer than any run of backticks in it, and bars are escaped even there. */
+/** Foreign text as code in a table cell: the fence is longer than any run of backticks in it, and bars are escaped. */
 function codeCell(text: string): string {
   const plain = text.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ').replaceAll('|', '\\|');
   const fence = '`'.repeat(longestFence(plain) + 1);
@@ -115,7 +115,7 @@ function contractTable({ contracts, by_contract }: Outcome): string[] {
   return [`<details><summary>Contracts with most limited requests</summary>\n\n${table}\n\n</details>`];
 }
 
-/** A fence longer than any run of backticks in it cannot be ended from within. */
+/** The fence is longer than any run of backticks in the command, so the command cannot end it. */
 function again(reported: Reported): string {
   const { weir, digest, seed } = reported.outcome;
   const command = commandOf(reported).replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ');

@@ -1,9 +1,8 @@
-// Owns making long runs small enough to draw without losing what matters: no peak, no valley, no transition, no stretch of a column.
-// Leaves what is drawn to chart/.
+// Reduces the points of long runs before drawing. Every peak, valley, transition and limiting interval remains visible.
 //
-//   steps      ▁▁▇▁▁▂▂▁▁▁▇▇  ->  of each column the first, the least, the most and the last value, where they stood
-//   stretches  ## #.#.#  ##  ->  all of them; gaps too narrow to be seen are closed
-//   sums       1 0 4 2 0 0   ->  sums over whole numbers of cycles, beside the largest single cycle of each
+//   steps      ▁▁▇▁▁▂▂▁▁▁▇▇  ->  in each column the first, the least, the largest and the last value, at their places
+//   intervals  ## #.#.#  ##  ->  all of them; gaps narrower than a column are closed
+//   sums       1 0 4 2 0 0   ->  sums over bins of whole cycles, and the largest single cycle of each bin
 
 /** A value that holds from its place until the next one: `ys[i]` over [xs[i], xs[i + 1]). Places ascend. */
 export interface Steps {
@@ -12,9 +11,9 @@ export interface Steps {
 }
 
 /**
- * At most four of a column's values are kept; a line through them covers the same pixels as one through all.
- * Nothing is dropped when there are no more than four values a column anyway.
- * @param columns how many columns the stretch [from, to) is drawn with, at least 1
+ * Keeps at most four values of each column; a line through them covers the same pixels as a line through all values.
+ * Nothing is dropped if there are at most four values for each column.
+ * @param columns number of columns in which [from, to) is drawn, at least 1
  */
 export function reduceSteps({ xs, ys }: Steps, from: number, to: number, columns: number): Steps {
   if (xs.length <= 4 * columns) return { xs, ys };
@@ -40,19 +39,19 @@ export function reduceSteps({ xs, ys }: Steps, from: number, to: number, columns
 }
 
 /**
- * Joins stretches that a reader could not tell apart: gaps narrower than a column are closed, and no other. Everything that was
- * covered stays covered; at most `columns + 1` stretches are left.
+ * Joins intervals that cannot be distinguished when drawn: gaps narrower than a column are closed, and no other. The result covers
+ * everything that the intervals cover, and has at most `columns + 1` intervals.
  */
-export function reduceStretches(
-  stretches: readonly (readonly [from: number, to: number])[],
+export function reduceIntervals(
+  intervals: readonly (readonly [from: number, to: number])[],
   from: number,
   to: number,
   columns: number,
 ): [from: number, to: number][] {
-  if (stretches.length <= columns) return stretches.map(([start, end]) => [start, end]);
+  if (intervals.length <= columns) return intervals.map(([start, end]) => [start, end]);
   const width = (to - from) / columns;
   const joined: [number, number][] = [];
-  for (const [start, end] of stretches) {
+  for (const [start, end] of intervals) {
     const last = joined.at(-1);
     if (last !== undefined && start - last[1] < width) last[1] = Math.max(last[1], end);
     else joined.push([start, end]);
@@ -60,7 +59,7 @@ export function reduceStretches(
   return joined;
 }
 
-/** Of marks in one column the first stands for all: they would be drawn over one another. */
+/** Keeps the first mark of each column: the others would be drawn over it. */
 export function reduceMarks(marks: readonly number[], from: number, to: number, columns: number): number[] {
   if (marks.length <= columns) return [...marks];
   const seen = new Set<number>();
@@ -73,15 +72,15 @@ export function reduceMarks(marks: readonly number[], from: number, to: number, 
 export interface Bins {
   /** Length of a bin in cycles: 1, 2 or 5 times a power of ten. */
   readonly size: number;
-  /** Where each bin with anything in it begins. */
+  /** The beginning of each bin that is not empty. */
   readonly starts: readonly number[];
-  /** By bin, one for each value of a row. */
+  /** By bin, one sum for each value of a row. */
   readonly sums: readonly (readonly number[])[];
-  /** By bin: the largest first value of a single row. */
+  /** By bin, the largest first value of a single row. */
   readonly peaks: readonly number[];
 }
 
-/** Sums the values of rows over stretches of the same length, so that at most `most` cover [from, to). Rows ascend. */
+/** Sums the values of rows over bins of equal length, at most `most` of them in [from, to). Rows ascend. */
 export function binSums(
   rows: Iterable<readonly [x: number, ...values: number[]]>,
   from: number,

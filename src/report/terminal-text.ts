@@ -1,12 +1,12 @@
-// Owns text for terminals: what may be printed of foreign names, colour when asked for, tables in columns. Leaves what is said to others.
+// Text for terminals: safe output of foreign names, colour if it is on, aligned tables.
 import { plain } from './words.js';
 
-/** What a terminal can show. */
+/** The capabilities of a terminal. */
 export interface Terminal {
-  /** Width in columns; at least 40 are used. */
+  /** Width in columns; reports use at least 40. */
   readonly columns: number;
   readonly color: boolean;
-  /** False where block characters and arrows would not show. */
+  /** False if block characters and arrows cannot be shown. */
   readonly unicode: boolean;
 }
 
@@ -19,19 +19,19 @@ const codes: Readonly<Record<Hue, readonly [on: number, off: number]>> = {
   faint: [2, 22],
 };
 
-/** Select Graphic Rendition around a text, when colour is asked for. */
+/** Puts Select Graphic Rendition codes around a text, if colour is on. */
 export function hued(text: string, hue: Hue, { color }: Terminal): string {
   const [on, off] = codes[hue];
   return color ? `\u001b[${on}m${text}\u001b[${off}m` : text;
 }
 
-/** A foreign name on one line, without anything that a terminal would obey, cut to a length. */
+/** A foreign name on one line, without control characters, cut to a length. */
 export function shownName(name: string, longest = 200): string {
   const characters = [...plain(name)];
   return characters.length > longest ? `${characters.slice(0, longest - 1).join('')}…` : characters.join('');
 }
 
-/** Leaves ASCII only: dashes, signs and dots by what comes nearest. */
+/** Replaces every character outside ASCII by a similar one, or by a question mark. */
 export function asciiOnly(text: string): string {
   const nearest: Readonly<Record<string, string>> = {
     '–': '-',
@@ -43,16 +43,16 @@ export function asciiOnly(text: string): string {
     '→': '->',
     '±': '+-',
   };
-  // Control characters are left alone: those of foreign names were taken out before, the others are colours and line feeds.
+  // Control characters stay: they are colours and line feeds, because those of foreign names are already removed.
   return text.replace(/[^\p{Cc}\p{ASCII}]/gu, (character) => nearest[character] ?? '?');
 }
 
-export interface TableColumn {
+interface TableColumn {
   readonly title: string;
   readonly right?: boolean;
 }
 
-/** A table in aligned columns, two spaces apart. The widest column of words is cut when the table would be wider than the terminal. */
+/** A table with aligned columns, two spaces apart. If it is wider than `width`, the widest text column is cut. */
 export function alignedTable(
   columns: readonly TableColumn[],
   rows: readonly (readonly string[])[],
@@ -80,7 +80,7 @@ export function alignedTable(
   );
 }
 
-/** Breaks a text at spaces so that no line is longer than `width`, unless a word is. */
+/** Breaks a text at spaces into lines of at most `width` characters; a longer word has a line of its own. */
 export function wrapped(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {

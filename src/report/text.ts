@@ -1,5 +1,4 @@
-// Owns a run as text for a terminal: the verdict first, then the question, the expectations, the window, the figures.
-
+// Runs as text for a terminal: a single run with verdict, question, expectations, window and figures; several runs as a table.
 import type { Outcome } from '../outcome/schema.js';
 import { unreachable } from '../schema/failure.js';
 import { figures, figureText, meanText, meanTitle } from './figures.js';
@@ -144,7 +143,7 @@ function entryLines(outcome: Outcome, width: number): string[] {
   ];
 }
 
-/** Who was limited, where there are several contracts. */
+/** The limited contracts, if there are several contracts. */
 function contractLines({ contracts, by_contract, cycle_ms }: Outcome, width: number): string[] {
   const limited = by_contract.filter((contract) => contract.limited > 0);
   if (contracts < 2 || limited.length === 0) return [];
@@ -192,4 +191,38 @@ function differenceLines(outcome: Outcome, width: number): string[] {
     ),
     ...(rest > 0 ? [`and ${number(rest)} more differences`] : []),
   ];
+}
+
+/** Several runs in one table: a line for each, the verdict first. Ends with a line feed. Empty for no runs. */
+export function summaryText(outcomes: readonly Outcome[], terminal: Terminal = plainTerminal): string {
+  if (outcomes.length === 0) return '';
+  const titles = ['verdict', 'scenario', 'requests', 'limited', 'share', 'entries', 'limiting', 'peak', 'expectations'];
+  const rows = outcomes.map((outcome) => [
+    `${verdictSigns[outcome.verdict]} ${outcome.verdict}`,
+    outcome.scenario,
+    number(outcome.requests),
+    number(outcome.limited),
+    share(outcome.limited, outcome.requests),
+    number(outcome.entries),
+    duration(outcome.limiting_cycles * outcome.cycle_ms),
+    number(outcome.peak_count),
+    outcome.expectations.length === 0
+      ? '–'
+      : `${outcome.expectations.filter(({ held }) => held).length}/${outcome.expectations.length}`,
+  ]);
+  const [headLine = '', ...lines] = alignedTable(
+    titles.map((title, index) => ({ title, right: index > 1 })),
+    rows,
+    Math.max(40, terminal.columns),
+  );
+  const broken = outcomes.filter(({ verdict }) => verdict !== 'held' && verdict !== 'nothing expected').length;
+  const sentence =
+    broken === 0
+      ? outcomes.every(({ verdict }) => verdict === 'held')
+        ? `All of ${counted(outcomes.length, 'run')} held.`
+        : 'Nothing that was expected failed.'
+      : `${broken} of ${counted(outcomes.length, 'run')} did not hold.`;
+  const coloured = lines.map((line, index) => hued(line, hueOf(outcomes[index]!.verdict), terminal));
+  const text = `${[hued(headLine, 'strong', terminal), ...coloured, '', sentence].join('\n')}\n`;
+  return terminal.unicode ? text : asciiOnly(text);
 }

@@ -1,4 +1,4 @@
-// Owns the small chart of a window in text:
+// The chart of a window as text:
 //
 //   180 ┤             ▄████▄
 //   100 ┼┄┄┄┄┄┄┄┄┄┄┄┄┄██████┄┄┄┄┄┄┄┄┄  threshold
@@ -7,7 +7,7 @@
 //        0            120           300 cycles
 import type { Outcome } from '../outcome/schema.js';
 import { isNear } from './chart/cycle-axis.js';
-import { limitingStates, limitingStretches, type Reported, shownContract } from './reported.js';
+import { limitingIntervals, limitingStates, type Reported, shownContract } from './reported.js';
 import { shownName, type Terminal } from './terminal-text.js';
 import { duration, instantOf, number } from './words.js';
 
@@ -15,7 +15,7 @@ const HEIGHT = 8;
 const BLOCKS = ' ▁▂▃▄▅▆▇█';
 const ASCII_BLOCKS = '  ..::###';
 
-/** Lines of the chart; none where the run kept no timeline of its contracts, or nothing was counted. */
+/** Lines of the chart; none if the run has no timeline of its contracts, or nothing was counted. */
 export function windowText({ outcome, timeline }: Reported, terminal: Terminal): string[] {
   const contract = shownContract(outcome);
   const { first_cycle: firstCycle, last_cycle: lastCycle } = outcome;
@@ -38,7 +38,7 @@ export function windowText({ outcome, timeline }: Reported, terminal: Terminal):
   for (const row of timeline.rows()) {
     if (row.contract !== contract.id) continue;
     const at = columnOf(row.cycle);
-    // What held before this row held up to the cycle before it, and no further than the column in which the row begins.
+    // The previous count holds up to the cycle before this row, and at least up to the column before it.
     if (row.cycle > firstCycle) holdUntil(Math.max(columnOf(row.cycle - 1), at - 1));
     column = at;
     count = row.count;
@@ -47,7 +47,7 @@ export function windowText({ outcome, timeline }: Reported, terminal: Terminal):
   holdUntil(width - 1);
 
   const limiting = new Array<boolean>(width).fill(false);
-  for (const [from, to] of limitingStretches(contract.transitions, limitingStates(outcome), lastCycle + 1))
+  for (const [from, to] of limitingIntervals(contract.transitions, limitingStates(outcome), lastCycle + 1))
     for (
       let at = columnOf(from);
       at < Math.max(columnOf(from) + 1, Math.ceil(((to - firstCycle) / cycles) * width));
@@ -71,12 +71,12 @@ export function windowText({ outcome, timeline }: Reported, terminal: Terminal):
     const edge = terminal.unicode ? '┤' : '|';
     lines.push(`${label.padStart(margin - 1)}${edge}${line.join('')}${isThreshold ? ' threshold' : ''}`.trimEnd());
   }
-  const stretches = limiting
+  const intervals = limiting
     .map((is) => (is ? (terminal.unicode ? '▀' : '^') : ' '))
     .join('')
     .trimEnd();
-  if (stretches !== '')
-    lines.push(`${' '.repeat(margin)}${stretches}${stretches.length <= width - 9 ? ' limiting' : ''}`);
+  if (intervals !== '')
+    lines.push(`${' '.repeat(margin)}${intervals}${intervals.length <= width - 9 ? ' limiting' : ''}`);
   lines.push(`${' '.repeat(margin)}${axisText(firstCycle, cycles, width, outcome)}`);
   return lines;
 }

@@ -1,11 +1,9 @@
-// Owns how numbers, times and verdicts are put into words: the same ones in the terminal, on the page and in a pull request.
-
+// Numbers, times and verdicts in words: the same in the terminal, on the page and in a pull request.
 import type { Outcome, Verdict } from '../outcome/schema.js';
 import { unreachable } from '../schema/failure.js';
 
 /**
- * A foreign name as it may be shown: on one line, without control characters, and without those that turn the direction of what follows.
- * Each of them becomes a dot, so that one sees that there was something.
+ * Foreign text on one line. Control characters, and those that change the direction of text, are replaced by a visible dot.
  */
 export function plain(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '·');
@@ -34,12 +32,12 @@ function short(value: number): string {
   return String(Number(value.toFixed(value < 10 ? 2 : 1)));
 }
 
-/** From ten seconds on milliseconds tell nobody anything: 484.0 ms, 9,870 ms, 38.1 s, 17.2 min. */
+/** In milliseconds below ten seconds, then in the units of `duration`: 484.0 ms, 9,870 ms, 38.1 s, 17.2 min. */
 export function latency(ms: number): string {
   return ms < 10_000 ? `${number(ms)} ms` : duration(ms);
 }
 
-/** 63.1 % of the whole; nothing of nothing is 0 %. Only what is nothing, or all, is called so. */
+/** 63.1 %; 0 % of 0. Only an exact 0 and an exact 1 are shown as 0 % and 100 %. */
 export function share(part: number, whole: number): string {
   const percent = whole === 0 ? 0 : Number(((100 * part) / whole).toFixed(1));
   if (percent === 0 && part > 0) return '< 0.1 %';
@@ -59,11 +57,11 @@ export function counted(n: number, one: string, many = `${one}s`): string {
 
 const LAST_INSTANT_MS = 8.64e15;
 
-/** When a cycle begins, UTC to the second, for runs in the time of the world; undefined for scenarios that count from zero. */
+/** The begin of a cycle in UTC, to the second, for runs in calendar time; undefined for scenarios that begin at cycle 0. */
 export function instantOf(cycle: number, { first_cycle, cycle_ms }: Outcome): string | undefined {
   const ms = cycle * cycle_ms;
-  const inOurTime = first_cycle !== null && first_cycle * cycle_ms > 31_536_000_000 && Math.abs(ms) <= LAST_INSTANT_MS;
-  return inOurTime ? `${new Date(ms).toISOString().slice(0, 19)}Z` : undefined;
+  const isCalendar = first_cycle !== null && first_cycle * cycle_ms > 31_536_000_000 && Math.abs(ms) <= LAST_INSTANT_MS;
+  return isCalendar ? `${new Date(ms).toISOString().slice(0, 19)}Z` : undefined;
 }
 
 /** A cycle counted from the first of the run, with its clock time for runs in the time of the world. */
@@ -88,7 +86,7 @@ export function readSentences({ read }: Pick<Outcome, 'read'>): string[] {
   ];
 }
 
-/** The sign before a verdict; never colour alone. */
+/** The sign before a verdict, so that colour is not the only difference. */
 export const verdictSigns: Readonly<Record<Verdict, string>> = {
   held: '✔',
   'nothing expected': '–',
@@ -125,7 +123,7 @@ function sentence(verdict: Verdict, expectations: Outcome['expectations'], compa
   }
 }
 
-/** In how many of the runs all held, and in how many seeds at all they can be expected to. */
+/** The share of replications in which all expectations held, with the confidence interval of that share. */
 function replicationsSentence(expectations: Outcome['expectations'], replications: Outcome['replications']): string {
   if (replications === undefined || expectations.length === 0) return '';
   const { n, held: runs, held_share, failed_seeds } = replications;
@@ -136,7 +134,7 @@ function replicationsSentence(expectations: Outcome['expectations'], replication
   return ` Held in ${runs} of ${n} runs (95 % interval of that share: ${percent(held_share.low)} to ${percent(held_share.high)})${first}.`;
 }
 
-/** What was found of an expectation that did not hold; of replications, in how many of them it held. */
+/** The actual value of an expectation; with replications, the number of runs in which it held. */
 export function foundWords(expectation: Outcome['expectations'][number], { replications }: Outcome): string {
   const { actual, held_in, share = 1 } = expectation;
   if (held_in === undefined || replications === undefined) return `found ${actual ?? 'nothing'}`;

@@ -1,4 +1,4 @@
-// The files of the pages as the build has bundled them, read once each.
+// The bundled files of the pages, each read once.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
@@ -6,7 +6,7 @@ export type BundledFile = 'home.html' | 'home.js' | 'home.css' | 'home.svg' | 'r
 
 const texts = new Map<BundledFile, string>();
 
-/** Found by the `imports` of package.json, from the sources as well as from the build. */
+/** Resolved by the `imports` of package.json, both from the sources and from the build. */
 export function bundled(name: BundledFile): string {
   let text = texts.get(name);
   if (text === undefined) {

@@ -1,4 +1,4 @@
-// The script of the page at /: it asks the node for its figures every second and shows them. It runs in the browser.
+// The script of the page at /. It runs in the browser, requests the figures of the node every second and shows them.
 import { element } from './page-element.js';
 
 interface ClockAnswer {
@@ -27,7 +27,7 @@ interface KeyAnswer {
 interface RunningClock {
   readonly cycle: number;
   readonly lengthMs: number;
-  /** When `cycle` ends, on the clock of the page. */
+  /** The end of `cycle`, on the clock of the page. */
   readonly endMs: number;
 }
 
@@ -64,7 +64,7 @@ async function readClock(): Promise<void> {
   show('cycle-ms', number.format(cycle_ms));
 }
 
-/** Counts on from the last answer, so that the cycle moves between two of them. */
+/** Extrapolates from the last answer, so that the cycle advances between two answers. */
 function showClock(): void {
   if (clock === undefined) return;
   const { cycle, lengthMs, endMs } = clock;

@@ -1,8 +1,8 @@
-// Looking up an element of a page by its id. It runs in the browser.
+// Finds an element of a page by its id. It runs in the browser.
 
 export function element(id: string): HTMLElement;
 export function element<Kind extends HTMLElement>(id: string, kind: new () => Kind): Kind;
-/** @throws Error where the page has no element with this id, or one of another kind */
+/** @throws Error if the page has no element with this id, or one of another kind */
 export function element(id: string, kind: new () => HTMLElement = HTMLElement): HTMLElement {
   const found = document.getElementById(id);
   if (found instanceof kind) return found;

@@ -1,4 +1,4 @@
-// What the page of a report carries as JSON for its script.
+// The data in the page of a report, as JSON for its script.
 import type { Palette, Theme } from './chart/palette.js';
 import type { ChartSpec } from './chart/spec.js';
 
@@ -6,7 +6,7 @@ export interface ReportData {
   readonly charts: readonly ChartSpec[];
   readonly palettes: Readonly<Record<Theme, Palette>>;
   readonly transitions: TransitionRows;
-  /** The cycle at which the run begins; 0 when it counts from 0. */
+  /** The cycle at which the run begins. */
   readonly firstCycle: number;
   readonly cycleMs: number;
 }

@@ -1,5 +1,5 @@
-// The script of a report: charts that follow the theme and the width, the table of transitions, the switch of the theme. It runs in the
-// browser after Chart.js, and writes text only as text.
+// The script of a report: charts for the current theme and width, the table of transitions, the switch of the theme. It runs in the
+// browser after Chart.js. It sets text content only, never HTML.
 import type { Chart as ChartClass } from 'chart.js';
 import { plainNumber, stopwatch } from './chart/axis.js';
 import { paint } from './chart/paint.js';
@@ -7,12 +7,12 @@ import type { Theme } from './chart/palette.js';
 import { element } from './page-element.js';
 import type { ReportData, TransitionRow } from './report-data.js';
 
-/** The global of the bundle of Chart.js. */
+/** The global that the bundle of Chart.js defines. */
 declare const Chart: typeof ChartClass;
 
 const data = JSON.parse(element('data').textContent) as ReportData;
 
-/** Below this width in px charts leave less room for words. */
+/** Width in px below which charts reserve less space for labels. */
 const NARROW = 560;
 
 const root = document.documentElement;
@@ -38,13 +38,13 @@ function redraw(): void {
   draw(themeNow());
 }
 
-function wear(theme: string | undefined): void {
+function setTheme(theme: string | undefined): void {
   if (theme === undefined) delete root.dataset['theme'];
   else root.dataset['theme'] = theme;
 }
 
 element('theme').addEventListener('click', () => {
-  wear(themeNow() === 'dark' ? 'light' : 'dark');
+  setTheme(themeNow() === 'dark' ? 'light' : 'dark');
   redraw();
 });
 prefersDark.addEventListener('change', () => {
@@ -56,22 +56,22 @@ addEventListener('resize', () => {
 let themeOnScreen: string | undefined;
 addEventListener('beforeprint', () => {
   themeOnScreen = root.dataset['theme'];
-  wear('light');
+  setTheme('light');
   draw('light');
 });
 addEventListener('afterprint', () => {
-  wear(themeOnScreen);
+  setTheme(themeOnScreen);
   redraw();
 });
 redraw();
 
-/** Rows of the table at a time. */
+/** Rows of the table on one page. */
 const PAGE = 50;
 
 const { contracts, states, rows } = data.transitions;
 const shown = { column: 1, isDescending: false, page: 0 };
 
-/** What a column is sorted by; what is not known comes last. */
+/** The sort key of a column; unknown values come last. */
 function sortKey(row: TransitionRow, column: number): string | number {
   if (column === 0) return contracts[row[0]]!;
   if (column === 2) return states[row[2]]!;

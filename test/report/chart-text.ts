@@ -14,15 +14,15 @@ function linesOf({ id, title, about, x, lines, lanes, ranges, shades, marks, ...
     ...wrapped(about.split(' ')),
     `x ${fieldsOf(x)}`,
     fieldsOf(rest),
-    ...lines.flatMap(({ label, xs, ys, told, ...style }) => [
+    ...lines.flatMap(({ label, xs, ys, tooltips, ...style }) => [
       `${label} [${fieldsOf(style)}]`,
       ...wrapped(stretches(xs, ys)),
-      ...(told === undefined ? [] : ['  in words', ...wrapped(stretches(xs, told))]),
+      ...(tooltips === undefined ? [] : ['  in words', ...wrapped(stretches(xs, tooltips))]),
     ]),
     ...(shades.length === 0 ? [] : ['limiting', ...wrapped(shades.map(([from, to]) => `${from}-${to}`))]),
     ...marks.flatMap(({ kind, xs }) => [kind, ...wrapped(xs.map(String))]),
     ...(lanes?.names.map(
-      (name, at) => `lane ${name}: ${lanes.stretches[at]!.map(([from, to]) => `${from}-${to}`).join(' ')}`,
+      (name, at) => `lane ${name}: ${lanes.intervals[at]!.map(([from, to]) => `${from}-${to}`).join(' ')}`,
     ) ?? []),
     ...(ranges?.names.map((name, at) => `range ${name}: ${fieldsOf(ranges.rows[at]!)}`) ?? []),
   ];

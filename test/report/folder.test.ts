@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { digestOf } from '../../src/outcome/digest.js';
 import { openReportFolder, safeName } from '../../src/report/folder.js';
-import { readRun } from '../../src/report/read.js';
+import { readRun } from '../../src/report/read-report.js';
 import { emptyRun, fleetRun, hostile, liveRun, sampleRun } from './sample.js';
 
 let base: string;

@@ -6,8 +6,7 @@ import { chartsOf } from '../../src/report/chart/charts.js';
 import { formatNames, render } from '../../src/report/formats.js';
 import { markdownText } from '../../src/report/markdown.js';
 import type { Reported } from '../../src/report/reported.js';
-import { summaryText } from '../../src/report/summary.js';
-import { plainTerminal, reportText } from '../../src/report/text.js';
+import { plainTerminal, reportText, summaryText } from '../../src/report/text.js';
 import { chartText } from './chart-text.js';
 import { devicesRun, emptyRun, fleetRun, hostile, liveRun, replicatedRun, sampleRun, shortRun } from './sample.js';
 

@@ -97,8 +97,8 @@ describe('the window', () => {
   });
 });
 
-it('shows every limiting stretch of a long run that is a pixel or more', async () => {
-  // 200 stretches of 5 cycles, 100 cycles apart: 0.45 px each in a plot of 1,700 px, so each is drawn one pixel wide.
+it('shows every limiting interval of a long run that is a pixel or more', async () => {
+  // 200 intervals of 5 cycles, 100 cycles apart: 0.45 px each in a plot of 1,700 px, so each is drawn one pixel wide.
   const run = longRun(20_000, 200);
   const [spec] = chartsOf(run);
   expect(spec?.shades).toHaveLength(200);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { binSize, binSums, reduceMarks, reduceSteps, reduceStretches, type Steps } from '../../src/report/reduce.js';
+import { binSize, binSums, reduceIntervals, reduceMarks, reduceSteps, type Steps } from '../../src/report/reduce.js';
 
 const SPAN = 10_000;
 
@@ -12,7 +12,7 @@ const steps: fc.Arbitrary<Steps> = fc
   .map((pairs) => [...pairs].sort((a, b) => a[0] - b[0]))
   .map((pairs) => ({ xs: pairs.map(([x]) => x), ys: pairs.map(([, y]) => y) }));
 
-const stretches: fc.Arbitrary<[number, number][]> = fc
+const intervals: fc.Arbitrary<[number, number][]> = fc
   .uniqueArray(fc.integer({ min: 0, max: SPAN }), { maxLength: 1_000 })
   .map((ends) => [...ends].sort((a, b) => a - b))
   .map((ends) =>
@@ -55,12 +55,12 @@ describe('reduceSteps', () => {
   });
 });
 
-describe('reduceStretches', () => {
+describe('reduceIntervals', () => {
   it('closes gaps narrower than a column and no others', () => {
     fc.assert(
-      fc.property(stretches, columns, (all, n) => {
+      fc.property(intervals, columns, (all, n) => {
         const width = SPAN / n;
-        const reduced = reduceStretches(all, 0, SPAN, n);
+        const reduced = reduceIntervals(all, 0, SPAN, n);
         const starts = all.filter(
           ([from], index) => all.length <= n || index === 0 || from - all[index - 1]![1] >= width,
         );
@@ -71,10 +71,10 @@ describe('reduceStretches', () => {
     );
   });
 
-  it('leaves no more stretches than there are columns, and one', () => {
+  it('leaves no more intervals than there are columns, and one', () => {
     fc.assert(
-      fc.property(stretches, columns, (all, n) => {
-        expect(reduceStretches(all, 0, SPAN, n).length).toBeLessThanOrEqual(n + 1);
+      fc.property(intervals, columns, (all, n) => {
+        expect(reduceIntervals(all, 0, SPAN, n).length).toBeLessThanOrEqual(n + 1);
       }),
     );
   });

@@ -3,8 +3,8 @@ import { digestOf } from '../../src/outcome/digest.js';
 import type { ContractOutcome, Outcome, Quantiles, TransitionSeen } from '../../src/outcome/schema.js';
 import type { Series } from '../../src/outcome/series.js';
 import { Timeline } from '../../src/outcome/timeline.js';
-import { totalsOf } from '../../src/report/read.js';
-import { limitingStates, limitingStretches, type Reported } from '../../src/report/reported.js';
+import { totalsOf } from '../../src/report/read-report.js';
+import { limitingIntervals, limitingStates, type Reported } from '../../src/report/reported.js';
 
 /** Requests of one contract: [cycle from the start, requests]. */
 export type Arrivals = readonly (readonly [cycle: number, requests: number])[];
@@ -61,7 +61,7 @@ export function sampleRun({
       if (n > 0 || before !== `${count} ${isLimiting}`)
         timeline.add(firstCycle + cycle, index, n, admitted, count, isLimiting ? 'limiting' : 'allowing');
     }
-    const stretches = limitingStretches(transitions, new Set(['limiting']), firstCycle + cycles - 1);
+    const intervals = limitingIntervals(transitions, new Set(['limiting']), firstCycle + cycles - 1);
     const entries = transitions.filter(({ to }) => to === 'limiting').length;
     return {
       id,
@@ -70,7 +70,7 @@ export function sampleRun({
       ...sums,
       entries,
       restores: transitions.length - entries,
-      limiting_cycles: stretches.reduce((sum, [from, to]) => sum + to - from, 0),
+      limiting_cycles: intervals.reduce((sum, [from, to]) => sum + to - from, 0),
       peak_cycle: peakCycle,
       transitions,
     };

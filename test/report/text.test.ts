@@ -42,7 +42,7 @@ describe('the window in text', () => {
   const chart = (run: Parameters<typeof windowText>[0], columns: number) =>
     windowText(run, { columns, color: false, unicode: true });
 
-  it('marks every limiting stretch, however short against the run', () => {
+  it('marks every limiting interval, however short against the run', () => {
     const [, strip = ''] = chart(longRun(1_000_000, 3), 90).slice(-3);
     expect(strip.match(/▀+/g)).toHaveLength(3);
   });

@@ -1,13 +1,13 @@
-// Owns which charts a run has, in the order in which reports show them. Leaves each chart to its own file.
+// The charts of a run, in the order in which reports show them.
 
 import type { ChartSpec } from '../../web/chart/spec.js';
 import type { Reported } from '../reported.js';
 import { comparisonChart } from './comparison.js';
 import { decisionsChart } from './decisions.js';
 import { contractsChart, lanesChart } from './lanes.js';
-import { latencyChart, percentilesChart, queueChart } from './load.js';
+import { latencyChart, percentilesChart, queueChart } from './queue-latency.js';
 import { bandChart, spreadChart } from './replications.js';
-import { windowChart } from './window.js';
+import { windowChart } from './window-count.js';
 
 const builders: readonly ((reported: Reported) => ChartSpec | undefined)[] = [
   comparisonChart,

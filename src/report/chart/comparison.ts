@@ -1,4 +1,4 @@
-// Owns the chart of the two arms: predicted and observed over each other, and every difference marked.
+// The chart of the two arms: predicted and observed counts, with a mark at every difference.
 import type { TimelineRow } from '../../outcome/timeline.js';
 import type { ChartSpec } from '../../web/chart/spec.js';
 import { reduceMarks } from '../reduce.js';
@@ -7,7 +7,7 @@ import { shownContract } from '../reported.js';
 import { counted, number, plain } from '../words.js';
 import { COLUMNS, countSteps, cycleAxis, steppedLine, thresholdLine } from './cycle-axis.js';
 
-/** Undefined where there is only one arm. */
+/** Undefined if there is only one arm. */
 export function comparisonChart({ outcome, timeline, predicted }: Reported): ChartSpec | undefined {
   const contract = shownContract(outcome);
   if (timeline === undefined || predicted === undefined || contract === undefined) return undefined;
@@ -31,7 +31,7 @@ export function comparisonChart({ outcome, timeline, predicted }: Reported): Cha
     yTitle: 'requests in the window',
     yWhole: true,
     lines: [
-      // The first line lies on top: the thin one over the broad one.
+      // The first line is drawn on top: the thin one over the broad one.
       steppedLine('observed', 'observed', countSteps(timeline, axis, isOwn), { width: 1.6 }),
       steppedLine('predicted', 'predicted', countSteps(predicted, axis, isOwn), { width: 7 }),
       ...thresholdLine(threshold, peak_count, axis),

@@ -1,14 +1,14 @@
-// Owns the x axis that charts over cycles share, and the way from rows of a timeline to places on it.
+// The x axis that charts over cycles share, and the conversion from rows of a timeline to points.
 import type { Outcome } from '../../outcome/schema.js';
 import type { Timeline, TimelineRow } from '../../outcome/timeline.js';
 import type { CycleAxis, Line, Mark } from '../../web/chart/spec.js';
-import { reduceMarks, reduceSteps, reduceStretches, type Steps } from '../reduce.js';
-import { limitingStates, limitingStretches } from '../reported.js';
+import { reduceIntervals, reduceMarks, reduceSteps, type Steps } from '../reduce.js';
+import { limitingIntervals, limitingStates } from '../reported.js';
 
-/** Columns that long runs are reduced to; no chart has more pixels. */
+/** Number of columns to which long runs are reduced; no chart has more pixels. */
 export const COLUMNS = 1_600;
 
-/** From the first cycle to the end of the last one; at least three cycles, so that short runs are no vertical line. */
+/** From the first cycle to the end of the last; at least three cycles, so that a short run is not a vertical line. */
 export function cycleAxis({ first_cycle, last_cycle, cycle_ms }: Outcome): CycleAxis {
   const firstCycle = first_cycle ?? 0;
   const cycles = (last_cycle ?? firstCycle) - firstCycle + 1;
@@ -43,7 +43,7 @@ export function level(label: string, tone: Line['tone'], value: number, { from, 
   return { label, tone, xs: [from, to], ys: [value, value], stepped: true };
 }
 
-/** Of the largest count: a threshold that is farther away would press the count to the ground. */
+/** Multiple of the largest count. A threshold above it is not drawn, because the counts would be too flat. */
 const FAR = 10;
 
 /** Whether a threshold can be drawn beside counts up to `peak`. */
@@ -51,27 +51,27 @@ export function isNear(threshold: number, peak: number): boolean {
   return peak === 0 || threshold <= FAR * peak;
 }
 
-/** The line of a threshold; none where there is no threshold, or where it lies too far above. */
+/** The line of a threshold; none if there is no threshold or it is too far above the counts. */
 export function thresholdLine(threshold: number | null, peak: number, axis: CycleAxis, label = 'threshold'): Line[] {
   return threshold === null || !isNear(threshold, peak) ? [] : [level(label, 'threshold', threshold, axis)];
 }
 
-/** The limiting stretches of a contract on the axis, as they are drawn. */
+/** The limiting intervals of a contract on the axis, reduced for drawing. */
 export function shadesOf(
   outcome: Outcome,
   contract: Outcome['by_contract'][number],
   axis: CycleAxis,
 ): [number, number][] {
-  const stretches = limitingStretches(contract.transitions, limitingStates(outcome), axis.firstCycle + axis.to);
-  return reduceStretches(
-    stretches.map(([from, to]) => [from - axis.firstCycle, to - axis.firstCycle]),
+  const intervals = limitingIntervals(contract.transitions, limitingStates(outcome), axis.firstCycle + axis.to);
+  return reduceIntervals(
+    intervals.map(([from, to]) => [from - axis.firstCycle, to - axis.firstCycle]),
     axis.from,
     axis.to,
     COLUMNS,
   );
 }
 
-/** Entries and restores of a contract; a kind without any is left out. */
+/** Entries and restores of a contract, without empty kinds. */
 export function transitionMarks(outcome: Outcome, contract: Outcome['by_contract'][number], axis: CycleAxis): Mark[] {
   const limiting = limitingStates(outcome);
   const at = (isEntry: boolean) =>

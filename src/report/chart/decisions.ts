@@ -1,4 +1,4 @@
-// Owns the chart of decisions: admitted and limited requests on one another, and what was planned above them.
+// The chart of decisions: stacked areas of admitted and limited requests, and a line of planned ones.
 import type { Timeline } from '../../outcome/timeline.js';
 import type { ChartSpec, CycleAxis, Line } from '../../web/chart/spec.js';
 import { type Bins, binSums } from '../reduce.js';
@@ -27,7 +27,7 @@ export function decisionsChart({ outcome, totals, series }: Reported): ChartSpec
       area: 'previous',
       width: 1,
       hatched: true,
-      told: limited.ys,
+      tooltips: limited.ys,
     },
   ];
   if (planned !== undefined) {
@@ -72,7 +72,7 @@ function plannedRows(
   return series?.planned?.map((planned, index) => [series.cycle[index]! - axis.firstCycle, planned]);
 }
 
-/** Bars as steps: up where a bin with something in it begins, down where it ends, unless the next one follows at once. */
+/** Bars as a stepped line: it rises at the begin of a bin that is not empty, and falls to 0 at its end unless the next bin follows. */
 function barSteps({ starts, size }: Bins, { from, to }: CycleAxis, height: (bin: number) => number) {
   const xs: number[] = [];
   const ys: number[] = [];
@@ -96,7 +96,7 @@ function barSteps({ starts, size }: Bins, { from, to }: CycleAxis, height: (bin:
   return { xs, ys };
 }
 
-/** A short level line over each bin: the most that came in a single cycle of it. */
+/** A short horizontal line over each bin: the most requests in a single cycle of it. */
 function dashes({ starts, size, peaks }: Bins, { to }: CycleAxis): { xs: number[]; ys: (number | null)[] } {
   const xs = starts.flatMap((start) => [start, Math.min(start + size, to), Math.min(start + size, to)]);
   return { xs, ys: peaks.flatMap((peak) => [peak, peak, null]) };

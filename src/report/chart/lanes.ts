@@ -1,23 +1,23 @@
-// Owns the charts of many contracts: a lane for each, thick where it limited; and how many of them limited at once.
+// The charts of many contracts: a lane for each, thick while it limits; and the number of contracts that limit at once.
 
 import type { ChartSpec } from '../../web/chart/spec.js';
-import { reduceStretches } from '../reduce.js';
-import { limitingStates, limitingStretches, type Reported } from '../reported.js';
+import { reduceIntervals } from '../reduce.js';
+import { limitingIntervals, limitingStates, type Reported } from '../reported.js';
 import { counted, number, plain } from '../words.js';
 import { COLUMNS, countSteps, cycleAxis, steppedLine } from './cycle-axis.js';
 
 const MOST_LANES = 40;
 
-/** Undefined where there is only one contract, or none of them limited. */
+/** Undefined if there is only one contract, or none limited. */
 export function lanesChart({ outcome }: Reported): ChartSpec | undefined {
   const limited = outcome.by_contract.filter(({ transitions }) => transitions.length > 0);
   if (outcome.contracts < 2 || limited.length === 0) return undefined;
   const axis = cycleAxis(outcome);
   const limiting = limitingStates(outcome);
   const shown = limited.slice(0, MOST_LANES);
-  const stretches = shown.map(({ transitions }) =>
-    reduceStretches(
-      limitingStretches(transitions, limiting, axis.firstCycle + axis.to).map(([from, to]) => [
+  const intervals = shown.map(({ transitions }) =>
+    reduceIntervals(
+      limitingIntervals(transitions, limiting, axis.firstCycle + axis.to).map(([from, to]) => [
         from - axis.firstCycle,
         to - axis.firstCycle,
       ]),
@@ -37,12 +37,12 @@ export function lanesChart({ outcome }: Reported): ChartSpec | undefined {
     lines: [],
     shades: [],
     marks: [],
-    lanes: { names: shown.map(({ id }) => plain(id)), stretches },
+    lanes: { names: shown.map(({ id }) => plain(id)), intervals },
     height: 130 + 22 * shown.length,
   };
 }
 
-/** Undefined where there is only one contract, or never more than one limited at once: its lane says as much. */
+/** Undefined if there is only one contract, or if never more than one limited at once: then the lanes show the same. */
 export function contractsChart({ outcome, totals }: Reported): ChartSpec | undefined {
   if (outcome.contracts < 2) return undefined;
   const axis = cycleAxis(outcome);

@@ -1,5 +1,5 @@
-// Charts as PNG pictures, with a font of their own: a machine may have no font at all, and text would silently be missing.
-// Inter, SIL Open Font License 1.1.
+// Charts as PNG pictures. The font is part of the package (Inter, SIL Open Font License 1.1): without any font on the machine the
+// text would be missing silently.
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Chart } from 'chart.js';
@@ -34,7 +34,7 @@ export function chartPng(spec: ChartSpec, theme: Theme): Buffer {
   return canvasOf(spec.height).renderToBufferSync({ ...configuration, options, plugins } as never, 'image/png');
 }
 
-// A new one loads Chart.js again, which takes longer than drawing.
+// A new canvas loads Chart.js again, which takes longer than drawing.
 const canvases = new Map<number, ChartJSNodeCanvas>();
 
 function canvasOf(height: number): ChartJSNodeCanvas {
@@ -57,7 +57,7 @@ const background = (color: string) => ({
 const subsets = { Weir: 'latin', 'Weir Ext': 'latin-ext', 'Weir Greek': 'greek', 'Weir Cyrillic': 'cyrillic' };
 let registered = false;
 
-/** The font families to name; the last is the system's, for scripts that Inter does not cover. */
+/** The font families to use; the last is the system's, for scripts that Inter does not cover. */
 function chartFont(): string {
   if (!registered) {
     const files = join(dirname(createRequire(import.meta.url).resolve('@fontsource/inter/package.json')), 'files');

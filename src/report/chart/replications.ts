@@ -1,4 +1,4 @@
-// Owns the charts of many runs of one scenario: the window as a band over cycles where it was kept, and every figure with its spread.
+// The charts of replications: the window as a band over cycles, and every figure with its spread.
 
 import type { ChartSpec, Line } from '../../web/chart/spec.js';
 import { figures } from '../figures.js';
@@ -8,14 +8,14 @@ import { cycleAxis, thresholdLine } from './cycle-axis.js';
 
 const MOST_FIGURES = 16;
 
-/** Between which counts most of the runs lay; undefined where that was not kept. */
+/** The band of counts in which most runs lie; undefined if it was not recorded. */
 export function bandChart({ outcome, series }: Reported): ChartSpec | undefined {
   const band = series?.band;
   if (band === undefined) return undefined;
   const axis = cycleAxis(outcome);
   const xs = [...band.cycle.map((one) => one - axis.firstCycle), axis.to];
   const line = (label: string, ys: readonly number[], more: Partial<Line>): Line => {
-    // The last stretch reaches to the end of the run.
+    // The last step ends with the run.
     const held = { xs, ys: [...ys, ys.at(-1) ?? 0] };
     return { label, tone: 'band', ...held, stepped: true, width: 1, ...more };
   };
@@ -40,7 +40,7 @@ export function bandChart({ outcome, series }: Reported): ChartSpec | undefined 
   };
 }
 
-/** How far each figure strays from its mean; undefined where there was one run only, or no figure has a mean to compare with. */
+/** The spread of each figure around its mean; undefined for a single run, or if every mean is 0. */
 export function spreadChart({ outcome }: Reported): ChartSpec | undefined {
   const { replications } = outcome;
   if (replications === undefined) return undefined;
@@ -49,7 +49,6 @@ export function spreadChart({ outcome }: Reported): ChartSpec | undefined {
       const found = replications.figures[name];
       if (found === undefined || found.mean === 0 || of(outcome) === undefined) return [];
       const percent = (value: number) => (100 * (value - found.mean)) / Math.abs(found.mean);
-      const told = `${number(found.mean)} (${number(found.low)} to ${number(found.high)})`;
       return [
         {
           name: `${label}: ${number(found.mean)}`,
@@ -59,7 +58,6 @@ export function spreadChart({ outcome }: Reported): ChartSpec | undefined {
             middle: 0,
             high: percent(found.high),
             max: percent(found.max),
-            told,
           },
         },
       ];

@@ -1,25 +1,24 @@
-// Owns the chart of several runs: the windows over one another, each from its own first cycle.
-
+// The chart of several runs: their windows, each from its own first cycle.
 import type { ChartSpec, CycleAxis, Tone } from '../../web/chart/spec.js';
 import { type Reported, shownContract } from '../reported.js';
 import { counted, plain } from '../words.js';
 import { countSteps, cycleAxis, steppedLine, thresholdLine } from './cycle-axis.js';
 
-/** More lines than this could not be told apart. */
+/** More lines could not be distinguished. */
 const tones: readonly Tone[] = ['count', 'limited', 'median', 'tail', 'observed'];
 
-/** Undefined where no run kept a timeline of its contracts. */
+/** Undefined if no run has a timeline of its contracts. */
 export function runsChart(names: readonly string[], runs: readonly Reported[]): ChartSpec | undefined {
-  const told = runs.flatMap((reported, index) => {
+  const drawable = runs.flatMap((reported, index) => {
     const contract = shownContract(reported.outcome);
     const { timeline, outcome } = reported;
     return timeline === undefined || contract === undefined
       ? []
       : [{ name: names[index]!, timeline, outcome, contract }];
   });
-  const first = told[0];
+  const first = drawable[0];
   if (first === undefined) return undefined;
-  const shown = told.slice(0, tones.length);
+  const shown = drawable.slice(0, tones.length);
   const longest = shown.reduce((most, { outcome }) => Math.max(most, cycleAxis(outcome).to), 0);
   const axis: CycleAxis = { kind: 'cycles', from: 0, to: longest, firstCycle: 0, cycleMs: first.outcome.cycle_ms };
   const { threshold } = first.contract;
@@ -28,7 +27,7 @@ export function runsChart(names: readonly string[], runs: readonly Reported[]): 
   return {
     id: 'window',
     title: 'Requests in the window',
-    about: `The count of the most limited contract of ${counted(shown.length, 'run')}${told.length > shown.length ? ` of ${told.length}` : ''}, each from its own first cycle.`,
+    about: `The count of the most limited contract of ${counted(shown.length, 'run')}${drawable.length > shown.length ? ` of ${drawable.length}` : ''}, each from its own first cycle.`,
     x: axis,
     yTitle: 'requests in the window',
     yWhole: true,
@@ -38,7 +37,7 @@ export function runsChart(names: readonly string[], runs: readonly Reported[]): 
           plain(name),
           tones[index]!,
           countSteps(timeline, cycleAxis(outcome), (row) => row.contract === contract.id),
-          // The first line lies on top, and each of the others is a little broader: runs that are the same all show.
+          // The first line is drawn on top, and each other line is broader than the one before, so that equal runs are all visible.
           { width: 1.6 + 1.6 * index },
         ),
       ),

@@ -1,4 +1,4 @@
-// Owns how text becomes HTML: everything that is put into a template is escaped, unless it is HTML already.
+// HTML templates: every value in a template is escaped unless it is HTML already.
 import { plain } from '../words.js';
 
 /** Text that is HTML. */
@@ -8,7 +8,7 @@ export class Html {
 
 export type Part = Html | string | number | readonly Part[];
 
-/** A template whose values are escaped; pieces made with `html` go in as they are, lists one after the other. */
+/** A template whose values are escaped. Values made with `html` are inserted unchanged, the elements of a list one after the other. */
 export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return new Html(texts.map((text, index) => (index === 0 ? text : asHtml(parts[index - 1]!) + text)).join(''));
 }
@@ -27,7 +27,7 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** For content and for attributes in quotes. What no page shows becomes a dot. */
+/** For content and for quoted attributes. Control characters become a dot. */
 export function escaped(text: string): string {
   return plain(text).replace(/[&<>"']/g, (character) => entities[character] ?? character);
 }
@@ -37,7 +37,7 @@ export function unbroken(text: string): string {
   return text.replace(/(\d) (?=(ms|s|min|h|d|cycles?|%)(?![a-z]))/g, '$1\u00a0');
 }
 
-/** JSON that can stand inside a script element: it holds no `<`, and no line separators that older scripts stumble over. */
+/** JSON for a script element: without `<`, and without the line separators that older browsers reject. */
 export function scriptJson(value: unknown): string {
   return JSON.stringify(value)
     .replaceAll('<', '\\u003c')

@@ -1,4 +1,4 @@
-// The page of a run: one file that opens without a network, and lets nothing run but its own scripts.
+// The page of a run: one file that opens without a network. Its policy allows only its own scripts.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -11,12 +11,18 @@ import { chartsOf } from '../chart/charts.js';
 import { runsChart } from '../chart/runs.js';
 import type { RunComparison } from '../compare-runs.js';
 import type { Reported } from '../reported.js';
-import { comparisonSection } from './comparison-section.js';
 import { escaped, type Html, html, scriptJson, unbroken } from './html.js';
-import { againSection, differencesSection, expectationsSection, figuresSection, headSection } from './sections.js';
+import {
+  againSection,
+  comparisonSection,
+  differencesSection,
+  expectationsSection,
+  figuresSection,
+  headSection,
+} from './sections.js';
 import { transitionRows, transitionsSection } from './transitions.js';
 
-/** @param files names of the files that lie beside the page */
+/** @param files names of the files beside the page */
 export function pageHtml(reported: Reported, files: readonly string[] = []): string {
   const { outcome } = reported;
   const charts = chartsOf(reported);
@@ -33,7 +39,7 @@ ${againSection(reported, files)}</main>`;
   return document(`${outcome.verdict}: ${outcome.scenario}`, body, data);
 }
 
-/** Several runs on one page: the table of their figures and their windows over one another. */
+/** Several runs on one page: a table of their figures, and a chart of their windows. */
 export function comparisonHtml(comparison: RunComparison, runs: readonly Reported[]): string {
   const charts = [
     runsChart(
@@ -68,11 +74,11 @@ function document(title: string, body: Html, data: ReportData): string {
 }
 
 function chartFigure({ id, title, about, height }: ChartSpec) {
-  // Heights come from a small set of classes, because the page forbids styles of single elements.
+  // Heights are classes, because the policy of the page forbids inline styles.
   return html`<figure><h3>${title}</h3><figcaption>${unbroken(about)}</figcaption><div class="chart h${heightClass(height)}"><canvas id="chart-${id}" role="img" aria-label="${title}. ${about}"></canvas></div></figure>`;
 }
 
-/** Chart heights come in steps of 40 px. */
+/** Chart heights are rounded up to steps of 40 px. */
 function heightClass(height: number): number {
   return Math.ceil(height / HEIGHT_STEP);
 }

@@ -1,5 +1,7 @@
-// Owns what stands on the page beside charts and transitions: verdict, expectations, figures, differences, how to run it again.
+// The sections of a page other than charts and transitions: verdict, expectations, figures, differences, the command, the comparison.
 import type { Outcome } from '../../outcome/schema.js';
+import type { RunComparison } from '../compare-runs.js';
+import { conclusion, textCells } from '../comparison-text.js';
 import { figures, figureText, meanText, meanTitle } from '../figures.js';
 import { commandOf, type Reported } from '../reported.js';
 import {
@@ -47,7 +49,7 @@ export function expectationsSection(outcome: Outcome): Html | string {
   )}</tbody></table></div>`;
 }
 
-/** What was found; of several figures, each with its name on one line. */
+/** The actual value; of several, each with its name on one line. */
 function foundParts(actual: Outcome['expectations'][number]['actual']): Part {
   if (actual === null) return '–';
   if (typeof actual === 'number') return number(actual);
@@ -98,17 +100,38 @@ export function differencesSection({ comparison, first_cycle }: Outcome): Html |
   })}</tbody></table></div>${shown.length < differences_total ? html`<p class="facts">The first ${number(shown.length)} of ${number(differences_total)}.</p>` : ''}`;
 }
 
-/** An option and its value are not parted at the end of a line. */
+/** An option and its value stay on one line. */
 function commandParts(command: string): Part {
   return command
     .split(/ (?=--)/)
     .map((part, index) => html`${index === 0 ? '' : ' '}<span class="whole">${part}</span>`);
 }
 
-/** @param files those that lie beside the page */
+/** @param files names of the files beside the page */
 export function againSection(reported: Reported, files: readonly string[]): Html {
   const { weir, seed, digest } = reported.outcome;
   return html`<h2>Run it again</h2><pre tabindex="0">${commandParts(commandOf(reported))}</pre>
 <p class="facts">weir ${weir}, seed ${seed}, digest <code>${digest}</code></p>
 ${files.length === 0 ? '' : html`<p class="facts">Beside this page: ${files.map((file, index) => html`${index === 0 ? '' : ', '}<a href="${file}">${file}</a>`)}</p>`}`;
+}
+
+export function comparisonSection(comparison: RunComparison): Html {
+  const { runs, baseline, rows, worse } = comparison;
+  const mark = baseline === undefined ? 'compared' : worse.length > 0 ? '✘ worse' : '✔ not worse';
+  return html`<header><p class="verdict ${worse.length === 0 ? 'held' : 'broken'}" id="verdict"><b>${mark}</b> ${conclusion(comparison)}</p>
+<button type="button" id="theme" aria-label="Switch between light and dark">Light / dark</button></header>
+<h1>Runs compared</h1>
+<main><div class="scroll" tabindex="0" role="region" aria-label="Figures of the runs"><table><thead><tr><th scope="col">figure</th>${runs.map(
+    ({ name, outcome }, index) =>
+      html`<th scope="col" class="n">${name}${index === baseline ? ' (baseline)' : ''}<small>${verdictSigns[outcome.verdict]} ${outcome.verdict}</small></th>`,
+  )}</tr></thead>
+<tbody>${rows.map(
+    (row) =>
+      html`<tr><th scope="row">${row.label}</th>${row.cells.map((cell, index) => {
+        const [value = '', delta = '', verdict = ''] = textCells(comparison, row, cell, index);
+        const beside = [delta, verdict].filter((text) => text !== '' && text !== '=').join(' ');
+        const hue = cell.change?.verdict === 'worse' ? 'n no' : 'n';
+        return html`<td class="${hue}">${value}${beside === '' ? '' : html`<small>${beside}</small>`}</td>`;
+      })}</tr>`,
+  )}</tbody></table></div></main>`;
 }

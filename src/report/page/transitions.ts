@@ -1,13 +1,13 @@
-// The transitions of a run as the page carries them, and the table into which its script writes them.
+// The transitions of a run: the data for the script of the page, and the empty table that the script fills.
 import type { Outcome } from '../../outcome/schema.js';
 import type { TransitionRows } from '../../web/report-data.js';
 import { counted, number, plain } from '../words.js';
 import { type Html, html } from './html.js';
 
-/** More would make the page heavy; all are in outcome.json. */
+/** More would make the page too large; outcome.json has all of them. */
 const MOST_ROWS = 20_000;
 
-/** In order of cycle; the earliest are kept. */
+/** In order of cycle. The first `MOST_ROWS` are kept. */
 export function transitionRows({ by_contract, first_cycle }: Outcome): TransitionRows {
   const start = first_cycle ?? 0;
   const states = [...new Set(by_contract.flatMap(({ transitions }) => transitions.map(({ to }) => to)))];

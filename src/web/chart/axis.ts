@@ -1,4 +1,4 @@
-// The words on axes and in tooltips of charts.
+// The texts on axes and in tooltips of charts.
 import type { ChartSpec, CycleAxis } from './spec.js';
 
 /** 1842801930 -> 1,842,801,930; at most two digits after the point. */
@@ -8,7 +8,7 @@ export function plainNumber(value: number): string {
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
 
-/** The time after so many cycles, in the unit that suits the length of the axis. */
+/** The time of a number of cycles, in a unit for the length of the axis. */
 function cycleTime(cycles: number, { cycleMs, from, to }: CycleAxis): string {
   const spanS = ((to - from) * cycleMs) / 1000;
   const s = (cycles * cycleMs) / 1000;
@@ -19,7 +19,7 @@ function cycleTime(cycles: number, { cycleMs, from, to }: CycleAxis): string {
   return `${Number((s / 86_400).toFixed(digits(86_400)))} d`;
 }
 
-/** 3 d 04:05:06.7: the time since the start, for lists in which neighbours lie close together. */
+/** 3 d 04:05:06.7: the time since the start, with tenths of a second, for lists. */
 export function stopwatch(ms: number): string {
   const two = (value: number) => String(Math.floor(value)).padStart(2, '0');
   const s = ms / 1000;
@@ -28,7 +28,7 @@ export function stopwatch(ms: number): string {
   return `${days > 0 ? `${days} d ` : ''}${two((s / 3600) % 24)}:${two((s / 60) % 60)}:${two(s % 60)}.${tenths}`;
 }
 
-/** What stands at a place of the x axis: a cycle with its time beneath, a percentile, a percentage. */
+/** The label of a tick of the x axis: a cycle with its time below, a percentile, or a percentage. */
 export function xTick(spec: ChartSpec, value: number): string | string[] {
   const { x } = spec;
   switch (x.kind) {
@@ -59,7 +59,7 @@ export function xTitle({ x }: ChartSpec): string {
   }
 }
 
-/** The head of a tooltip. */
+/** The title of a tooltip. */
 export function placeName({ x }: ChartSpec, value: number): string {
   if (x.kind === 'percentiles') return percentileName(value, x.max);
   if (x.kind === 'percent') return '';

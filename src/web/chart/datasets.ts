@@ -1,4 +1,4 @@
-// What a chart gives to Chart.js as data: its lines, the entries of its legend, and empty data sets for what the overlay draws.
+// The data sets of a chart for Chart.js: its lines, the entries of its legend, and empty data sets for what the overlay draws.
 import type { Chart, ChartDataset, LegendItem } from 'chart.js';
 import type { Palette } from './palette.js';
 import type { ChartSpec, Line } from './spec.js';
@@ -29,7 +29,7 @@ export function lineDataset(line: Line, palette: Palette): LineDataset {
   };
 }
 
-/** A value between two gaps has no line to be seen by: it gets a dot. */
+/** A single value between two gaps has no line, so it is drawn as a dot. */
 function lonePoints({ ys }: Line): number[] | 0 {
   const lone = ys.map((y, index) =>
     y !== null && (ys[index - 1] ?? null) === null && (ys[index + 1] ?? null) === null ? 2 : 0,
@@ -41,7 +41,7 @@ function isBareLine(line: Line | undefined): boolean {
   return line !== undefined && line.dots === undefined && line.area === undefined && line.loose !== true;
 }
 
-/** As Chart.js makes them, but with dashed lines dashed. */
+/** The legend of Chart.js, but with dashes for dashed lines. */
 export function legendItems(chart: Chart, { lines }: ChartSpec, palette: Palette): LegendItem[] {
   return chart.data.datasets.map((dataset, datasetIndex) => {
     const {
@@ -68,7 +68,7 @@ export function legendItems(chart: Chart, { lines }: ChartSpec, palette: Palette
   });
 }
 
-/** Data sets without data: they give shades and marks their entry in the legend, where they can be switched off. */
+/** Empty data sets: they give shades and marks an entry in the legend, which can hide them. */
 export function signDatasets({ shades, marks, lanes }: ChartSpec, palette: Palette): LineDataset[] {
   const sign = (
     label: string,

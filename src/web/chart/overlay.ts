@@ -1,4 +1,4 @@
-// What Chart.js does not draw by itself: shaded stretches, marks of transitions, hatching, lanes, ranges.
+// Draws what Chart.js does not: shaded intervals, marks of transitions, hatching, lanes, ranges.
 import type { Chart } from 'chart.js';
 import type { Palette } from './palette.js';
 import type { ChartSpec, Line, Mark } from './spec.js';
@@ -6,7 +6,7 @@ import type { ChartSpec, Line, Mark } from './spec.js';
 type Context = Chart['ctx'];
 type Area = Chart['chartArea'];
 
-/** Stretches narrower than a pixel are drawn one pixel wide: none is lost. */
+/** Intervals narrower than a pixel are drawn one pixel wide, so that all are visible. */
 export function drawShades(chart: Chart, { shades }: ChartSpec, palette: Palette): void {
   const { ctx, chartArea: area, scales } = chart;
   const x = scales['x'];
@@ -30,7 +30,7 @@ export function drawShades(chart: Chart, { shades }: ChartSpec, palette: Palette
   ctx.restore();
 }
 
-/** The same stretches as a strip on the axis, over everything: it shows even where a dense line hides the shades. */
+/** The same intervals as a strip on the axis, above everything else: a dense line does not hide it. */
 export function drawStrip(chart: Chart, { shades }: ChartSpec, palette: Palette): void {
   const { ctx, chartArea: area, scales } = chart;
   const x = scales['x'];
@@ -51,7 +51,7 @@ function strokeAt(ctx: Context, x: number, area: Area): void {
   ctx.stroke();
 }
 
-/** Entries stand above the plot as full triangles, restores as hollow ones; where they crowd, as ticks. */
+/** Marks above the plot: entries are filled triangles, restores are hollow ones; marks too close together are ticks. */
 export function drawMarks(chart: Chart, { kind, xs }: Mark, palette: Palette, row: number): void {
   const { ctx, chartArea: area, scales } = chart;
   const x = scales['x'];
@@ -90,7 +90,7 @@ export function drawMarks(chart: Chart, { kind, xs }: Mark, palette: Palette, ro
   ctx.restore();
 }
 
-/** Diagonal lines over the area between a stepped line and the one before it. */
+/** Diagonal lines over the area between a stepped line and the previous line. */
 export function drawHatch(chart: Chart, line: Line, below: Line | undefined, color: string): void {
   const { ctx, chartArea: area, scales } = chart;
   const x = scales['x'];
@@ -123,7 +123,7 @@ export function drawHatch(chart: Chart, line: Line, below: Line | undefined, col
   ctx.restore();
 }
 
-/** A thin rail for each contract, thick where it was limiting. */
+/** A thin line for each contract, thick while it limits. */
 export function drawLanes(chart: Chart, { lanes }: ChartSpec, palette: Palette): void {
   const { ctx, chartArea: area, scales } = chart;
   const x = scales['x'];
@@ -131,12 +131,12 @@ export function drawLanes(chart: Chart, { lanes }: ChartSpec, palette: Palette):
   if (lanes === undefined || x === undefined || y === undefined) return;
   const height = Math.max(4, Math.min(14, (area.height / lanes.names.length) * 0.66));
   ctx.save();
-  lanes.stretches.forEach((stretches, lane) => {
+  lanes.intervals.forEach((intervals, lane) => {
     const middle = y.getPixelForValue(lane);
     ctx.fillStyle = palette.grid;
     ctx.fillRect(area.left, middle - 1, area.width, 2);
     ctx.fillStyle = palette.tones.limited.color;
-    for (const [from, to] of stretches) {
+    for (const [from, to] of intervals) {
       const left = x.getPixelForValue(from);
       ctx.fillRect(left, middle - height / 2, Math.max(1, x.getPixelForValue(to) - left), height);
     }

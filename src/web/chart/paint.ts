@@ -1,4 +1,4 @@
-// From the data of a chart to a configuration of Chart.js: the same for the PNG and for the page.
+// Converts a chart to a configuration of Chart.js, the same for PNG and page.
 import type { Chart, ChartConfiguration, TooltipItem } from 'chart.js';
 import { percentilePlaces, placeName, plainNumber, xTick, xTitle } from './axis.js';
 import { legendItems, lineDataset, signDatasets } from './datasets.js';
@@ -6,12 +6,12 @@ import { drawHatch, drawLanes, drawMarks, drawRanges, drawShades, drawStrip } fr
 import type { Palette } from './palette.js';
 import type { ChartSpec } from './spec.js';
 
-/** Where a chart is drawn. */
+/** The style and size of a drawing. */
 export interface Looks {
   readonly palette: Palette;
   /** CSS font family. */
   readonly font: string;
-  /** Width in px: narrow charts take less room for words. */
+  /** Width in px: narrow charts reserve less space for labels. */
   readonly width: number;
 }
 
@@ -140,8 +140,8 @@ export function paint(spec: ChartSpec, looks: Looks): ChartConfiguration<'line',
             title: (items: TooltipItem<'line'>[]) => placeName(spec, items[0]?.parsed.x ?? 0),
             label: (item: TooltipItem<'line'>) => {
               const line = spec.lines[item.datasetIndex];
-              const told = line?.told?.[item.dataIndex] ?? item.parsed.y ?? 0;
-              return `${item.dataset.label}: ${plainNumber(told)}`;
+              const value = line?.tooltips?.[item.dataIndex] ?? item.parsed.y ?? 0;
+              return `${item.dataset.label}: ${plainNumber(value)}`;
             },
           },
         },
@@ -163,7 +163,7 @@ function overlayPlugin(spec: ChartSpec, palette: Palette) {
     chart.data.datasets.every((dataset, index) => dataset.label !== label || chart.isDatasetVisible(index));
   return {
     id: 'weir',
-    // The marks stand between the legend and the plot: the legend is made taller by their rows.
+    // The marks are between the legend and the plot: the legend is made taller by their rows.
     beforeInit: (chart: Chart) => {
       const legend = chart.legend as unknown as { height: number; fit(): void };
       const fit = legend.fit;

@@ -1,10 +1,10 @@
-// The looks of every tone, light and dark. The colours are those of Okabe and Ito, which every common kind of colour blindness tells
-// apart, darkened or lightened until they contrast with the ground by 3 : 1. Line styles and hatching repeat what colour says.
+// The style of every tone, light and dark. The colours are those of Okabe and Ito, which remain distinguishable with every common kind
+// of colour blindness, adjusted to a contrast of 3 : 1 with the background. Line styles and hatching repeat the meaning of the colours.
 import type { Tone } from './spec.js';
 
-export interface ToneLook {
+interface ToneLook {
   readonly color: string;
-  /** Lengths of strokes and gaps in px; empty for a solid line. */
+  /** Lengths of dashes and gaps in px; empty for a solid line. */
   readonly dash: readonly number[];
 }
 
@@ -36,7 +36,7 @@ export const palettes: Readonly<Record<Theme, Palette>> = {
       limited: { color: '#d55e00', dash: solid },
       threshold: { color: '#1c2128', dash: [7, 4] },
       planned: { color: '#1c2128', dash: [2, 3] },
-      // A broad light band with a thin dark line over it: each is seen where they agree, and where they part.
+      // A broad light line under a thin dark one: both are visible where they agree and where they differ.
       predicted: { color: '#2aa37c', dash: solid },
       observed: { color: '#1c2128', dash: solid },
       difference: { color: '#b0407f', dash: solid },

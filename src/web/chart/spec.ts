@@ -1,4 +1,4 @@
-// The shape of a chart: what is drawn, as plain data that a page can carry. How it looks is in palette.ts and paint.ts.
+// A chart as plain data. palette.ts and paint.ts define its style.
 
 export const chartIds = [
   'window',
@@ -13,9 +13,9 @@ export const chartIds = [
   'replications',
 ] as const;
 
-export type ChartId = (typeof chartIds)[number];
+type ChartId = (typeof chartIds)[number];
 
-/** What a colour and a line style stand for; palette.ts gives each its looks. */
+/** The meaning of a colour and line style; palette.ts defines the style of each. */
 export type Tone =
   | 'count'
   | 'admitted'
@@ -37,25 +37,25 @@ export interface Line {
   readonly label: string;
   readonly tone: Tone;
   readonly xs: readonly number[];
-  /** null leaves a gap. */
+  /** null is a gap. */
   readonly ys: readonly (number | null)[];
-  /** The value holds until the next place; otherwise a straight line leads there. */
+  /** The value holds until the next x; otherwise the points are joined by straight lines. */
   readonly stepped: boolean;
   readonly width?: number;
-  /** Fills the area down to zero, or to the line before this one. */
+  /** Fills the area between the line and zero, or the previous line. */
   readonly area?: 'zero' | 'previous';
-  /** Fills with diagonal lines, so that the area is known without its colour. */
+  /** Fills the area with diagonal lines, so that it is recognizable without its colour. */
   readonly hatched?: boolean;
-  /** What the tooltip says instead of the height; of stacked areas the own part. */
-  readonly told?: readonly number[];
+  /** The values in tooltips, if they are not `ys`: for stacked areas the share of this one. */
+  readonly tooltips?: readonly number[];
   readonly axis?: 'left' | 'right';
-  /** Each value is a small dot, and no line leads from one to the next. */
+  /** Each value is a small dot; the dots are not joined. */
   readonly loose?: boolean;
-  /** The shape of the dots at each place; none without it. */
+  /** The shape of the point at each value; no points if undefined. */
   readonly dots?: 'circle' | 'rect' | 'triangle' | 'rectRot' | 'star';
 }
 
-/** Cycles from the start of the run; `firstCycle` is their absolute beginning. */
+/** Cycles from the start of the run; `firstCycle` is the absolute number of the first. */
 export interface CycleAxis {
   readonly kind: 'cycles';
   readonly from: number;
@@ -64,14 +64,14 @@ export interface CycleAxis {
   readonly cycleMs: number;
 }
 
-/** Nines: 1 is 90 %, 2 is 99 %; `max` is where the largest value stands. */
-export interface PercentileAxis {
+/** Number of nines: 1 is 90 %, 2 is 99 %; `max` is the place of the largest value. */
+interface PercentileAxis {
   readonly kind: 'percentiles';
   readonly max: number;
 }
 
 /** Differences from the mean in percent. */
-export interface PercentAxis {
+interface PercentAxis {
   readonly kind: 'percent';
   readonly from: number;
   readonly to: number;
@@ -82,14 +82,14 @@ export interface Mark {
   readonly xs: readonly number[];
 }
 
-/** One row for each name, with the stretches of each. */
-export interface Lanes {
+/** One row for each name, with its intervals. */
+interface Lanes {
   readonly names: readonly string[];
-  readonly stretches: readonly (readonly (readonly [from: number, to: number])[])[];
+  readonly intervals: readonly (readonly (readonly [from: number, to: number])[])[];
 }
 
 /** Rows of intervals: a thin line from min to max, a bar from low to high, a dot at the middle. */
-export interface Ranges {
+interface Ranges {
   readonly names: readonly string[];
   readonly rows: readonly {
     readonly min: number;
@@ -97,28 +97,27 @@ export interface Ranges {
     readonly middle: number;
     readonly high: number;
     readonly max: number;
-    readonly told: string;
   }[];
 }
 
 export interface ChartSpec {
   readonly id: ChartId;
   readonly title: string;
-  /** What can be seen, in a sentence or two: the caption, and what a screen reader says. */
+  /** A description in one or two sentences, for the caption and for screen readers. */
   readonly about: string;
   readonly x: CycleAxis | PercentileAxis | PercentAxis;
   readonly yTitle: string;
   readonly rightTitle?: string;
-  /** Powers of ten at equal distances; every value has to be above 0. */
+  /** A logarithmic axis; every value must be above 0. */
   readonly yLog?: boolean;
-  /** Only whole numbers stand at the axis. */
+  /** Only whole numbers at the ticks. */
   readonly yWhole?: boolean;
   readonly lines: readonly Line[];
-  /** Limiting stretches: shaded over the whole height. */
+  /** Limiting intervals, shaded over the whole height. */
   readonly shades: readonly (readonly [from: number, to: number])[];
   readonly marks: readonly Mark[];
   readonly lanes?: Lanes;
   readonly ranges?: Ranges;
-  /** Height in px when 900 px wide. */
+  /** Height in px for a width of 900 px. */
   readonly height: number;
 }

@@ -1,4 +1,4 @@
-// Owns reading a report folder back: the outcome checked by its schema, the timeline row by row. Leaves writing it to folder.ts.
+// Reads a report folder: the outcome is checked against its schema, the timeline row by row.
 import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { faultsOf } from '../schema/schema-faults.js';
 import { limitingStates, type Reported } from './reported.js';
 
 /**
- * Reads what a run has left.
+ * Reads a run from its report.
  * @param path a report folder, or its outcome.json
  * @throws Failure `unreadable_file`, `invalid_json`, `invalid_input`
  */
@@ -21,7 +21,7 @@ export async function readRun(path: string): Promise<Reported> {
   const folder = path.endsWith('.json') ? join(path, '..') : path;
   const outcomePath = path.endsWith('.json') ? path : join(path, 'outcome.json');
   const outcome = checked<Outcome>(Outcome, await readJson(outcomePath), outcomePath);
-  const told = await readTimeline(join(folder, 'timeline.ndjson'), outcome);
+  const timeline = await readTimeline(join(folder, 'timeline.ndjson'), outcome);
   const predicted = await readTimeline(join(folder, 'predicted.ndjson'), outcome);
   const seriesPath = join(folder, 'series.json');
   const series = (await exists(seriesPath))
@@ -33,15 +33,15 @@ export async function readRun(path: string): Promise<Reported> {
     ...(predicted === undefined ? {} : { predicted }),
     ...(series === undefined ? {} : { series }),
   };
-  if (told === undefined) return { ...shared, timeline: undefined, totals: new Timeline(['all']) };
-  // A fleet too large to tell of each contract left only its totals, under the name of none of its contracts.
-  const isTotals = outcome.contracts > 1 && told.contracts.every((name) => name === 'all');
+  if (timeline === undefined) return { ...shared, timeline, totals: new Timeline(['all']) };
+  // The report of a large fleet has only its totals, under the name `all`.
+  const isTotals = outcome.contracts > 1 && timeline.contracts.every((name) => name === 'all');
   return isTotals
-    ? { ...shared, timeline: undefined, totals: told }
-    : { ...shared, timeline: told, totals: totalsOf(told, limitingStates(outcome)) };
+    ? { ...shared, timeline: undefined, totals: timeline }
+    : { ...shared, timeline, totals: totalsOf(timeline, limitingStates(outcome)) };
 }
 
-/** All contracts together, from what each of them did. */
+/** Sums the rows of all contracts for each cycle. */
 export function totalsOf(timeline: Timeline, limiting: ReadonlySet<string>): Timeline {
   const totals = new Timeline(['all']);
   const inLimiting = new Set<string>();
@@ -89,10 +89,10 @@ async function readJson(path: string): Promise<unknown> {
 function checked<T>(schema: TSchema, value: unknown, path: string): T {
   const compiled = compileSchema(schema);
   if (compiled.fits(value)) return value as T;
-  throw notOurs(path, faultsOf(schema, compiled.errors(value)));
+  throw notReport(path, faultsOf(schema, compiled.errors(value)));
 }
 
-function notOurs(path: string, faults: readonly Fault[]): Failure {
+function notReport(path: string, faults: readonly Fault[]): Failure {
   return new Failure('invalid_input', {
     what: `${path} was not written by this version of Weir, or was changed.`,
     ...(faults[0] === undefined ? {} : { why: `${faults[0].path} ${faults[0].message}.` }),
@@ -101,7 +101,7 @@ function notOurs(path: string, faults: readonly Fault[]): Failure {
   });
 }
 
-/** Undefined where there is no such file. */
+/** Undefined if there is no such file. */
 async function readTimeline(path: string, { first_cycle, last_cycle }: Outcome): Promise<Timeline | undefined> {
   if (!(await exists(path))) return undefined;
   const contracts: string[] = [];
@@ -117,11 +117,11 @@ async function readTimeline(path: string, { first_cycle, last_cycle }: Outcome):
       line += 1;
       if (text === '') continue;
       const row = rowOf(text);
-      if (row === undefined) throw notOurs(path, [{ path: `line ${line}`, message: 'is not a row of a timeline' }]);
+      if (row === undefined) throw notReport(path, [{ path: `line ${line}`, message: 'is not a row of a timeline' }]);
       const { cycle, contract, requests, admitted, count, state } = row;
-      // Charts walk from the first cycle to the last: a row beside them would take them anywhere.
+      // Charts expect every row between the first and the last cycle of the run.
       if (cycle < earliest || cycle > (last_cycle ?? Number.NEGATIVE_INFINITY))
-        throw notOurs(path, [{ path: `line ${line}`, message: 'is out of order, or not in a cycle of the run' }]);
+        throw notReport(path, [{ path: `line ${line}`, message: 'is out of order, or not in a cycle of the run' }]);
       earliest = cycle;
       let index = indexes.get(contract);
       if (index === undefined) {

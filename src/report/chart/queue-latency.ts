@@ -1,4 +1,4 @@
-// Owns the charts of what the requests met: the queue with the retries, latency over time, latency by percentile.
+// The charts of queue and latency: the queue with the retries, latency over time, latency by percentile.
 import type { Outcome, Quantiles } from '../../outcome/schema.js';
 import type { Series } from '../../outcome/series.js';
 import type { ChartSpec, CycleAxis, Line, Tone } from '../../web/chart/spec.js';
@@ -7,13 +7,13 @@ import type { Reported } from '../reported.js';
 import { capital, counted, latency, number } from '../words.js';
 import { COLUMNS, cycleAxis } from './cycle-axis.js';
 
-/** Undefined where nothing waited and nothing was tried again, or neither was measured. */
+/** Undefined if nothing waited and nothing was retried, or neither was measured. */
 export function queueChart({ outcome, series }: Reported): ChartSpec | undefined {
   if (series === undefined) return undefined;
   const axis = cycleAxis(outcome);
   const { queue, open_jobs: jobs, retries } = series;
   const most = { queue: mostOf(queue), jobs: mostOf(jobs), retries: mostOf(retries) };
-  // What waits at the service is wanted by somebody: a queue and open jobs tell the same story twice.
+  // Every request in the queue belongs to an open job, so only one of the two is drawn.
   const level =
     most.queue > 0
       ? ({ name: 'Queue', label: 'waiting at the service', tone: 'queue', values: queue } as const)
@@ -21,7 +21,7 @@ export function queueChart({ outcome, series }: Reported): ChartSpec | undefined
         ? ({ name: 'Open jobs', label: 'jobs open', tone: 'jobs', values: jobs } as const)
         : undefined;
   if (level === undefined && most.retries === 0) return undefined;
-  const told = [
+  const sentences = [
     ...(queue === undefined ? [] : [`At most ${number(most.queue)} waited at the service at once.`]),
     ...(jobs === undefined
       ? []
@@ -32,7 +32,7 @@ export function queueChart({ outcome, series }: Reported): ChartSpec | undefined
   return {
     id: 'queue',
     title: level === undefined ? 'Retries' : most.retries === 0 ? level.name : `${level.name} and retries`,
-    about: told.join(' '),
+    about: sentences.join(' '),
     x: axis,
     yTitle: level === undefined ? 'retries a cycle' : level.tone === 'queue' ? 'requests waiting' : 'jobs open',
     yWhole: true,
@@ -58,7 +58,7 @@ function mostOf(values: readonly (number | null)[] | undefined): number {
   return (values ?? []).reduce<number>((most, value) => Math.max(most, value ?? 0), 0);
 }
 
-/** Undefined where latency was not measured cycle by cycle, or nothing took any time. */
+/** Undefined if latency was not measured cycle by cycle, or all of it is 0. */
 export function latencyChart({ outcome, series }: Reported): ChartSpec | undefined {
   if (series === undefined) return undefined;
   const { latency_ms_p50, latency_ms_p99, latency_taken: taken, response_ms_p50 } = series;
@@ -114,20 +114,20 @@ function measured(
   return [{ label, tone, ...held, stepped: false, ...more }];
 }
 
-/** With more than this share of gaps between the first value and the last, a line would be torn to pieces. */
+/** The largest share of gaps between the first value and the last at which a line is drawn. */
 const MOST_GAPS = 1 / 3;
 
-/** A gap is no value to reduce: the parts between gaps are reduced one by one. Where there are too many, every value is a dot. */
+/** Reduces the parts between gaps one by one. With too many gaps every value is a dot. */
 function withGaps(
   xs: readonly number[],
   ys: readonly (number | null)[],
   { from, to }: CycleAxis,
 ): Pick<Line, 'xs' | 'ys' | 'loose'> {
-  const told = ys.flatMap((y, index) => (y === null ? [] : [{ x: xs[index]!, y, index }]));
-  const span = (told.at(-1)?.index ?? 0) - (told[0]?.index ?? 0) + 1;
-  if (told.length < (1 - MOST_GAPS) * span) {
+  const points = ys.flatMap((y, index) => (y === null ? [] : [{ x: xs[index]!, y, index }]));
+  const span = (points.at(-1)?.index ?? 0) - (points[0]?.index ?? 0) + 1;
+  if (points.length < (1 - MOST_GAPS) * span) {
     return {
-      ...reduceSteps({ xs: told.map(({ x }) => x), ys: told.map(({ y }) => y) }, from, to, COLUMNS),
+      ...reduceSteps({ xs: points.map(({ x }) => x), ys: points.map(({ y }) => y) }, from, to, COLUMNS),
       loose: true,
     };
   }
@@ -153,7 +153,7 @@ const QUANTILES = [
   ['p999', 3],
 ] as const;
 
-/** The largest value stands beyond the last percentile, a little apart. */
+/** The place of the largest value on the axis, beyond the last percentile. */
 const MAX_PLACE = 3.6;
 
 const looks: readonly (readonly [Tone, NonNullable<Line['dots']>])[] = [
@@ -164,7 +164,7 @@ const looks: readonly (readonly [Tone, NonNullable<Line['dots']>])[] = [
   ['observed', 'star'],
 ];
 
-/** Latency by percentile, of what was timed, the most telling first; undefined where nothing was. */
+/** Latency by percentile, the most important measurement first; undefined if nothing was measured. */
 export function percentilesChart({ outcome }: Reported): ChartSpec | undefined {
   const curves = timedIn(outcome).slice(0, looks.length);
   if (curves.length === 0) return undefined;

@@ -1,4 +1,4 @@
-// Owns the chart of one window: its count against the threshold, where it limited, and every transition.
+// The chart of one window: its count, the threshold, the limiting intervals, and every transition.
 
 import type { ChartSpec } from '../../web/chart/spec.js';
 import type { Reported } from '../reported.js';
@@ -15,7 +15,7 @@ import {
   transitionMarks,
 } from './cycle-axis.js';
 
-/** Undefined where the run kept no timeline of its contracts. */
+/** Undefined if the run has no timeline of its contracts. */
 export function windowChart({ outcome, timeline }: Reported): ChartSpec | undefined {
   const contract = shownContract(outcome);
   if (timeline === undefined || contract === undefined) return undefined;
