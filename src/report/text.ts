@@ -49,7 +49,7 @@ export function verdictMark({ verdict }: Pick<Outcome, 'verdict'>, terminal: Ter
   return hued(`${verdictSigns[verdict]} ${verdict}`, hueOf(verdict), terminal);
 }
 
-export function hueOf(verdict: Outcome['verdict']): Hue {
+function hueOf(verdict: Outcome['verdict']): Hue {
   switch (verdict) {
     case 'held':
       return 'good';
