@@ -1,15 +1,15 @@
-// What every command is: its options, and what it does. A command is a file that exports both, loaded only when it is named.
+// A command: its options and its action. Each is a file that exports both, and is loaded only when the command is named.
 import type { ArgumentsCamelCase, Argv } from 'yargs';
 import { usageFailure } from './ending.js';
 
 export interface Command {
   // biome-ignore lint/suspicious/noExplicitAny: each command has options of its own
   readonly options: (yargs: Argv) => Argv<any>;
-  // biome-ignore lint/suspicious/noExplicitAny: and is given what they hold
+  // biome-ignore lint/suspicious/noExplicitAny: and receives their values
   readonly run: (given: any) => Promise<void> | void;
 }
 
-/** What a command with these options is given. */
+/** The arguments that a command with these options receives. */
 export type GivenTo<Options> = Options extends (yargs: Argv) => Argv<infer Given> ? ArgumentsCamelCase<Given> : never;
 
 export interface Usage {
@@ -18,7 +18,7 @@ export interface Usage {
   readonly summary: string;
 }
 
-/** Registers a command with yargs; one that is not listed is known all the same. */
+/** Registers a command with yargs. A command that is not listed can be used, too. */
 export function register(yargs: Argv, { usage, summary }: Usage, { options, run }: Command, isListed = true): Argv {
   let lists: readonly string[] = [];
   return yargs.command(
@@ -37,8 +37,7 @@ export function register(yargs: Argv, { usage, summary }: Usage, { options, run 
 }
 
 /**
- * Refuses what yargs lets pass and no command can use: a number that is none, which is NaN, and an option that was given twice, which
- * is a list.
+ * Refuses invalid values that yargs accepts: NaN for a text that is not a number, and a list for an option that was given twice.
  * @param lists options that may be given several times
  * @throws Failure `wrong_usage`
  */
@@ -52,10 +51,13 @@ function checkSpelling(given: object, lists: readonly string[]): void {
   }
 }
 
-/** Stands for a lone dash, standard input, which yargs drops from positional arguments. No argument of a process can hold a zero. */
+/**
+ * Replaces the argument `-`, standard input, which yargs drops from positional arguments. No argument of a process can contain a
+ * zero character.
+ */
 const DASH = '\u0000-';
 
-/** For the arguments, before yargs sees them. */
+/** Applied to the arguments before yargs parses them. */
 export function hideDash(words: readonly string[]): string[] {
   return words.map((word) => (word === '-' ? DASH : word));
 }
@@ -65,7 +67,7 @@ export function showDash(word: string): string {
   return word === DASH ? '-' : word;
 }
 
-/** The same for a list of them. */
+/** The same for a list of words. */
 export function showDashes(words: readonly string[]): string[] {
   return words.map(showDash);
 }

@@ -1,4 +1,4 @@
-// The list of commands, in the order in which help shows them. The file of a command is loaded only when it is named.
+// The commands, in the order in which help lists them. The file of a command is loaded only when the command is named.
 import type { Command, Usage } from './command.js';
 
 export interface ListedCommand extends Usage {
@@ -75,17 +75,17 @@ export const commands: readonly ListedCommand[] = [
   },
 ];
 
-/** Clients of a node's API: `weir node gate edge`, or in short `weir gate edge`. */
+/** Clients of a node's API: `weir node gate edge`, or for short `weir gate edge`. */
 export const nodeCommands: readonly ListedCommand[] = [
   {
     usage: 'mint',
     summary: 'mint a free key, and keep it for this node',
-    load: async () => (await import('./credentials.js')).mintCommand,
+    load: async () => (await import('./mint.js')).mintCommand,
   },
   {
     usage: 'session',
     summary: 'exchange the key for a session cookie, or end the kept session',
-    load: async () => (await import('./credentials.js')).sessionCommand,
+    load: async () => (await import('./mint.js')).sessionCommand,
   },
   {
     usage: 'machine',

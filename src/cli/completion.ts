@@ -1,5 +1,5 @@
-// `weir completion`: a script that completes commands and options in a shell. The candidates come from the program itself, which
-// yargs lets print them: `weir --get-yargs-completions weir sim`.
+// `weir completion`: a script that completes commands and options in a shell. The script gets the candidates from the program itself,
+// by the option of yargs that prints them: `weir --get-yargs-completions weir sim`.
 import type { Argv } from 'yargs';
 import type { GivenTo } from './command.js';
 
@@ -16,7 +16,7 @@ export function run({ shell }: GivenTo<typeof options>): void {
   process.stdout.write(scripts[shell]);
 }
 
-/** SHELL says in which form the candidates are printed: zsh takes descriptions, too. Without candidates, files are completed. */
+/** SHELL selects the form of the candidates: for zsh they have descriptions. Without candidates, files are completed. */
 const scripts: Readonly<Record<(typeof shells)[number], string>> = {
   bash: `_weir() {
   local IFS=$'\\n'

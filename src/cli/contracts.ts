@@ -1,4 +1,4 @@
-// `weir contracts` and `weir transition`: the contracts of a machine, one of them, one moved by hand.
+// `weir contracts` and `weir transition`: lists the contracts of a machine, shows one, or moves one to a state.
 import { driveTransition, getContract, listContracts } from '../api/contracts.js';
 import type { AnswerOf, ApiClient } from '../client/api-client.js';
 import { usageFailure } from './ending.js';
@@ -61,7 +61,7 @@ export const transitionCommand = nodeCommand({
       .option('hold', {
         type: 'string',
         requiresArg: true,
-        describe: 'how long no evaluation moves it on, for example 60 or 47s (default: 0 cycles)',
+        describe: 'how long no evaluation leaves the state, for example 60 or 47s (default: 0 cycles)',
       })
       .option('input', inputOption)
       .example('$0 transition edge-gateway limiting --hold 60', 'close the gate for 60 cycles')
@@ -89,7 +89,7 @@ export const contractOption = {
   describe: 'id of the contract; needed where the machine has several',
 } as const;
 
-/** @throws Failure `wrong_usage` where the machine has none or several, and what the node refuses with */
+/** @throws Failure `wrong_usage` if the machine has no contract or several, or the refusal of the node */
 export async function contractOf(api: ApiClient, slug: string, given: string | undefined): Promise<string> {
   if (given !== undefined) return given;
   const { contracts } = await api.call(listContracts, { params: { slug } });
@@ -104,7 +104,7 @@ export async function contractOf(api: ApiClient, slug: string, given: string | u
   );
 }
 
-/** When a request is admitted if nothing else arrives. */
+/** The time until a request is admitted if nothing else arrives. */
 export function waitOf(retryAfterCycles: number | undefined): string {
   if (retryAfterCycles === undefined) return 'never';
   return retryAfterCycles === 0 ? 'now' : `${retryAfterCycles} cycle${retryAfterCycles === 1 ? '' : 's'}`;

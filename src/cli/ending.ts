@@ -1,5 +1,4 @@
-// How a command ends: what a person reads when something failed, and the exit code.
-
+// The end of a command: its exit code, and the text of a failure.
 import type { Verdict } from '../outcome/schema.js';
 import { Failure } from '../schema/failure.js';
 import { exitOfStop } from './interrupt.js';
@@ -16,17 +15,17 @@ export const exitCodes: Readonly<Record<Verdict, number>> = {
   invalid: 4,
 };
 
-/** The worst of several exit codes: an invalid run proves nothing, a differing node outweighs an expectation. */
+/** The worst of several exit codes: an invalid run is worse than a difference, which is worse than a broken expectation. */
 export function worstExit(codes: readonly number[]): number {
   return codes.reduce((worst, code) => Math.max(worst, code), 0);
 }
 
-/** Says what failed, on standard error; for programs as JSON on standard output. Sets the exit code; the process ends by itself. */
+/** Prints a failure on standard error, or as JSON on standard output, and sets the exit code. It does not exit the process. */
 export function endWith(error: unknown, asJson: boolean): void {
   if (error instanceof Failure) {
     process.exitCode = (error.code === 'stopped' ? exitOfStop() : undefined) ?? error.exit;
     if (asJson) process.stdout.write(`${JSON.stringify(problemOf(error))}\n`);
-    else process.stderr.write(`${wordsOf(error)}\n`);
+    else process.stderr.write(`${failureText(error)}\n`);
     return;
   }
   if ((error as NodeJS.ErrnoException | undefined)?.code === 'EPIPE') return;
@@ -51,12 +50,12 @@ function problemOf({ code, title, what, why, fix, faults }: Failure): object {
 
 const MOST_FAULTS = 20;
 
-/** `weir: what` with the reason, the places and the remedy below, aligned. */
-export function wordsOf({ code, what, why, fix, faults }: Failure): string {
+/** `weir: what` with the reason, the faults and the fix below, aligned. */
+function failureText({ code, what, why, fix, faults }: Failure): string {
   const lines = [`weir: ${what} [${code}]`];
   if (why !== undefined && faults.length <= 1) lines.push(`  why  ${why}`);
   if (faults.length > 1) {
-    lines.push('  why  several places do not hold:');
+    lines.push('  why  several values are invalid:');
     for (const { path, message } of faults.slice(0, MOST_FAULTS)) lines.push(`       ${path}: ${message}`);
     if (faults.length > MOST_FAULTS) lines.push(`       and ${faults.length - MOST_FAULTS} more`);
   }

@@ -1,22 +1,21 @@
-// Owns what a command prints of its runs, and where it leaves their reports: the same for simulate, replay and load.
+// The output of runs for simulate, replay and load: the printed result and the folders of reports.
 import { join } from 'node:path';
 import type { Outcome } from '../outcome/schema.js';
 import { openReportFolder, type ReportFolder, safeName, type WrittenReport } from '../report/folder.js';
 import type { Reported } from '../report/reported.js';
-import { summaryText } from '../report/text.js';
-import { reportText } from '../report/text.js';
+import { reportText, summaryText } from '../report/text.js';
 import { foundWords } from '../report/words.js';
 import { exitCodes, worstExit } from './ending.js';
 import { exitOfStop } from './interrupt.js';
 import { terminalAtHand } from './terminal.js';
 
-export interface FindingsOptions {
+interface FindingsOptions {
   readonly json: boolean;
   readonly report: boolean;
   readonly out?: string | undefined;
 }
 
-/** Makes the folder of a report before the run starts, so that a path that cannot be written fails early. */
+/** Creates the folder of a report before the run starts, so that an invalid path fails early. */
 export async function folderFor(
   { report, out }: FindingsOptions,
   run: { readonly scenario: string; readonly id: string; readonly ofSeveral?: boolean },
@@ -26,7 +25,7 @@ export async function folderFor(
   return openReportFolder({ ...place, scenario: run.scenario, run: run.id });
 }
 
-/** Prints one run, or a table of several; sets the exit code by their verdicts, or by the signal that stopped them. */
+/** Prints one run, or a table of several. The exit code follows from their verdicts, or from the signal that stopped them. */
 export function printFindings(
   runs: readonly Reported[],
   reports: readonly (WrittenReport | undefined)[],
@@ -51,7 +50,7 @@ export function printFindings(
   else if (places.length > 1) process.stdout.write(`\nreports: ${places.join('\n         ')}\n`);
 }
 
-/** Which expectations did not hold, with expected and actual. */
+/** The expectations that did not hold, with expected and actual values. */
 function failedText(outcome: Outcome): string {
   const { scenario, expectations } = outcome;
   const failed = expectations.filter(({ held }) => !held);

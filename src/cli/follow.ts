@@ -1,4 +1,4 @@
-// `weir follow`: prints what happens on a machine, line by line as it happens.
+// `weir follow`: prints the events of a machine as they happen, one line each.
 import { getMachine } from '../api/machines.js';
 import { follow, type StreamMessage } from '../client/event-stream.js';
 import type { NodeClient } from '../client/node-client.js';
@@ -15,7 +15,7 @@ export const followCommand = nodeCommand({
         requiresArg: true,
         describe: 'begin after this row of the record; 0 for all (default: now)',
       })
-      .option('events', { type: 'number', requiresArg: true, describe: 'end after so many' })
+      .option('events', { type: 'number', requiresArg: true, describe: 'end after this number of events' })
       .option('only', {
         type: 'string',
         requiresArg: true,
@@ -23,7 +23,7 @@ export const followCommand = nodeCommand({
       })
       .option('cycles', { type: 'boolean', default: false, describe: 'also when cycles begin' })
       .example('$0 follow edge-gateway', 'until Ctrl-C')
-      .example('$0 follow edge-gateway --after 0 --json', 'from the first row on, a CloudEvent a line')
+      .example('$0 follow edge-gateway --after 0 --json', 'from the first row on, one CloudEvent a line')
       .example('$0 follow edge-gateway --only rate_limited --events 1', 'wait for the gate to close'),
   run: async (node, given) => {
     const interrupt = interruptible();
@@ -47,7 +47,7 @@ interface Given {
   readonly json: boolean;
 }
 
-/** Until it is interrupted, or has printed as many events as were asked for. */
+/** Ends when it is interrupted, or after the given number of events. */
 async function printMessages({ api, clock }: NodeClient, given: Given, signal: AbortSignal): Promise<void> {
   const { slug, only, cycles, json, events = Number.POSITIVE_INFINITY } = given;
   const afterSeq = given.after ?? (await api.call(getMachine, { params: { slug } })).machine.head.seq;
@@ -57,7 +57,7 @@ async function printMessages({ api, clock }: NodeClient, given: Given, signal: A
     signal,
     sleep: (ms) => clock.sleep(ms, signal),
     onPause: (ms, seq) =>
-      process.stderr.write(`weir: the stream has ended; back in ${ms / 1000} s, after row ${seq}\n`),
+      process.stderr.write(`weir: the stream has ended; reconnecting in ${ms / 1000} s, after row ${seq}\n`),
   });
   for await (const message of messages) {
     const isAsked =

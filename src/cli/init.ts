@@ -1,5 +1,4 @@
-// `weir init`: the scenarios that come with the package, listed or copied.
-
+// `weir init`: lists or copies the scenarios of the package.
 import { constants } from 'node:fs';
 import { copyFile, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -62,7 +61,7 @@ export async function run({ file, from, list, schema }: Given): Promise<void> {
       what: `${file} was not written.`,
       why:
         code === 'EEXIST'
-          ? 'There is such a file already; nothing is overwritten.'
+          ? 'The file exists already, and is not overwritten.'
           : code === 'ENOENT'
             ? 'There is no such folder.'
             : `${message}.`,
@@ -72,7 +71,7 @@ export async function run({ file, from, list, schema }: Given): Promise<void> {
   process.stdout.write(`${file} is written. Run it: weir simulate ${file}\n`);
 }
 
-/** A log that a scenario plays lies beside it. One that is there already is left as it is. */
+/** Copies a log that a scenario replays into the folder of the scenario. An existing file is not overwritten. */
 async function copyLog(name: string, folder: string): Promise<void> {
   try {
     await copyFile(new URL(name, shipped), join(folder, name), constants.COPYFILE_EXCL);

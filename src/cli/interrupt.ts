@@ -1,12 +1,12 @@
-// Owns Ctrl-C: the first one lets a command end well, with what it has done so far; the second one ends it at once.
+// Ctrl-C: the first one stops a command, which keeps its results so far; the second one ends the process immediately.
 import { setMaxListeners } from 'node:events';
 
-/** Exit codes of shells for who was ended by a signal: 128 + its number. */
+/** Exit codes of shells for a process that a signal ended: 128 + its number. */
 const exits: Partial<Record<NodeJS.Signals, number>> = { SIGINT: 130, SIGTERM: 143 };
 
 let stoppedBy: NodeJS.Signals | undefined;
 
-/** The exit code of a command that was stopped, whatever the part that it did shows; undefined when nobody stopped it. */
+/** The exit code of a stopped command, for any partial result; undefined if the command was not stopped. */
 export function exitOfStop(): number | undefined {
   return stoppedBy === undefined ? undefined : exits[stoppedBy];
 }
@@ -14,7 +14,7 @@ export function exitOfStop(): number | undefined {
 /** Aborted by the first SIGINT or SIGTERM. */
 export function interruptible(): { readonly signal: AbortSignal; release(): void } {
   const controller = new AbortController();
-  // Every request under way listens: that is no leak to be warned of.
+  // Every request in progress adds a listener, which is not a leak.
   setMaxListeners(0, controller.signal);
   const stop = (name: NodeJS.Signals) => {
     if (controller.signal.aborted) process.exit(exits[name]);

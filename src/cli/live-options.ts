@@ -1,11 +1,10 @@
-// The options of every command that sends to a live target.
+// The options of every command that sends requests to a live target.
 import type { ArgumentsCamelCase, InferredOptionTypes } from 'yargs';
 import type { LiveOptions } from '../live/load.js';
 import { Failure } from '../schema/failure.js';
 import { parseTimeMs } from '../schema/quantity.js';
 import { CYCLE_MS } from '../time/cycle.js';
 
-/** Options of every command that sends to a live target. */
 export const liveOptions = {
   url: {
     type: 'string',
@@ -38,7 +37,7 @@ export const liveOptions = {
 
 type Given = ArgumentsCamelCase<InferredOptionTypes<typeof liveOptions>>;
 
-/** @throws Failure `wrong_usage` for a number that is none, or out of range */
+/** @throws Failure `wrong_usage` for a value that is not a number or out of range */
 export function liveOptionsOf(
   given: Pick<Given, 'url' | 'cycleMs' | 'credential' | 'key' | 'allowRemote' | 'timeout' | 'connections'>,
 ): LiveOptions {

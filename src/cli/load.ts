@@ -1,4 +1,4 @@
-// `weir load`: scenarios against a live target, one after the other, with a line for each cycle while they run.
+// `weir load`: runs scenarios against a live target, one after the other, with a line for each cycle.
 import { setFlagsFromString } from 'node:v8';
 import type { Argv } from 'yargs';
 import { load, mintKey } from '../live/load.js';
@@ -9,21 +9,25 @@ import type { GivenTo } from './command.js';
 import { folderFor, printFindings } from './findings.js';
 import { interruptible } from './interrupt.js';
 import { liveOptions, liveOptionsOf } from './live-options.js';
-import { checkSeed, checkTop, jsonOption, noDefault, outOption, reportOption, topFlag, topOption } from './options.js';
+import {
+  checkSeed,
+  checkTop,
+  jsonOption,
+  outOption,
+  reportOption,
+  scenariosArgument,
+  seedOption,
+  topFlag,
+  topOption,
+} from './options.js';
 import { CycleLines } from './progress.js';
-import { commandAgain } from './rerun-command.js';
+import { rerunCommand } from './rerun-command.js';
 
 export const options = (yargs: Argv) =>
   yargs
-    .positional('scenario', {
-      type: 'string',
-      array: true,
-      demandOption: true,
-      ...noDefault,
-      describe: 'scenario files (YAML or JSON)',
-    })
+    .positional('scenario', scenariosArgument)
     .options(liveOptions)
-    .option('seed', { type: 'number', requiresArg: true, describe: 'instead of the seed of the scenario' })
+    .option('seed', seedOption)
     .option('pacing', {
       choices: ['arrival', 'spaced', 'at once'] as const,
       requiresArg: true,
@@ -88,7 +92,7 @@ export async function run(given: Given): Promise<void> {
 
 function commandFor(path: string, given: Given): string {
   const { url, cycleMs, seed, pacing, timeout, connections, allowRemote, top } = given;
-  return commandAgain('load', [path], {
+  return rerunCommand('load', [path], {
     url,
     'cycle-ms': cycleMs,
     seed,

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The program `weir`: parses the command line, runs the command that it names, and says how that ended.
+// The program `weir`: parses the command line, runs the named command, and reports its failure.
 import { hideBin } from 'yargs/helpers';
 import { endWith } from './ending.js';
 import { parserFor } from './parser.js';

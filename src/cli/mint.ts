@@ -1,4 +1,4 @@
-// `weir mint` and `weir session`: a free key, and the session that it can be exchanged for. Both are kept for later commands.
+// `weir mint` and `weir session`: a free API key, and a session in exchange for it. Both are stored for later commands.
 import { endSession, mintKey, openSession } from '../api/node.js';
 import { usageFailure } from './ending.js';
 import { nodeCommand } from './node-command.js';
@@ -10,10 +10,10 @@ export const mintCommand = nodeCommand({
       .option('keep', {
         type: 'boolean',
         default: true,
-        describe: 'keep it in your own folder; --no-keep only prints it',
+        describe: 'store it in your configuration folder; --no-keep only prints it',
       })
       .example('$0 mint', 'then `weir machine create edge-gateway` works without a key')
-      .example('$0 mint --no-keep --json', 'for a program that keeps keys by itself'),
+      .example('$0 mint --no-keep --json', 'for a program that stores keys itself'),
   run: async ({ anyone, folder, url }, { keep }) => {
     const answer = await anyone.call(mintKey);
     const { key, key_id, owner, expires_at } = answer;
@@ -25,7 +25,7 @@ export const mintCommand = nodeCommand({
       ['expires', expires_at],
       ['kept in', keep ? folder.key.path : 'no file: it is not shown again'],
     ]);
-    const note = aside && `the key kept before is now in ${aside}; the machines it made open with no other.`;
+    const note = aside && `the previous key is now in ${aside}; the machines made with it open with no other key.`;
     return { answer, words, note };
   },
 });
@@ -35,7 +35,7 @@ export const sessionCommand = nodeCommand({
     yargs
       .option('end', { type: 'boolean', default: false, describe: 'end the kept session' })
       .example('$0 session', 'prints the cookie, for curl and browsers')
-      .example('$0 session --end', 'the cookie opens nothing from now on'),
+      .example('$0 session --end', 'the cookie is invalid from now on'),
   run: async ({ api, withSession, folder, url }, { end }) => {
     if (end) {
       if (!folder.session.exists) throw usageFailure(`No session of ${url} is kept.`);

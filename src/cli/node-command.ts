@@ -1,4 +1,4 @@
-// What the commands that ask a node share: their options, reaching the node, printing an answer.
+// What the commands of `weir node` share: options, the connection to the node, printing an answer.
 import type { ArgumentsCamelCase, Argv } from 'yargs';
 import { readClock } from '../api/node.js';
 import type { NodeClient } from '../client/node-client.js';
@@ -7,12 +7,12 @@ import type { Command } from './command.js';
 import { durationIn, jsonOption } from './options.js';
 import { readableLines } from './terminal.js';
 
-/** What a command has to print: the answer of the node for programs, words for people. */
+/** The output of a command: the answer of the node for programs, a text for people. */
 export interface Printed {
   readonly answer: unknown;
-  /** Without a line feed at the end. */
+  /** Without a trailing line feed. */
   readonly words: string;
-  /** For people, beside the words, on standard error. */
+  /** An additional note for people, on standard error. */
   readonly note?: string | undefined;
   /** Exit code; 0 unless given. */
   readonly exit?: number;
@@ -43,13 +43,13 @@ interface CommonOptions {
 
 export const slugArgument = { type: 'string', demandOption: true, describe: 'slug of the machine' } as const;
 
-/** A command that asks a node. What reaching a node takes is loaded when it is run. */
+/** A command that calls a node. The client is loaded only when the command runs. */
 export function nodeCommand<Options extends CommonOptions>({
   options,
   run,
 }: {
   readonly options: (yargs: Argv<CommonOptions>) => Argv<Options>;
-  /** Returns nothing when it has printed everything itself. */
+  /** Returns undefined if it has printed everything itself. */
   readonly run: (node: NodeClient, given: ArgumentsCamelCase<Options>) => Promise<Printed | undefined>;
 }): Command {
   return {
@@ -80,7 +80,7 @@ export function print({ answer, words, note, exit = 0 }: Printed, asJson: boolea
 }
 
 /**
- * A duration in cycles of the node, which is asked for their length where the text needs it: `60`, `60 cycles`, `47s`.
+ * A duration in cycles of the node: `60`, `60 cycles`, `47s`. The length of a cycle is requested only if the text needs it.
  * @throws Failure `wrong_usage`
  */
 export async function cyclesOf({ anyone }: NodeClient, text: string, option: string): Promise<number>;

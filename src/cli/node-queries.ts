@@ -1,4 +1,4 @@
-// `weir clock`, `weir endpoints`, `weir active`: what a node says about itself to anyone.
+// `weir clock`, `weir endpoints`, `weir active`: public information of a node.
 import { listActive } from '../api/machines.js';
 import { listEndpoints, readClock } from '../api/node.js';
 import { cyclesOf, nodeCommand } from './node-command.js';
@@ -15,7 +15,7 @@ export const clockCommand = nodeCommand({
 });
 
 export const endpointsCommand = nodeCommand({
-  options: (yargs) => yargs.example('$0 endpoints', 'with who may ask, and what for'),
+  options: (yargs) => yargs.example('$0 endpoints', 'with authorization and purpose'),
   run: async ({ anyone }) => {
     const answer = await anyone.call(listEndpoints);
     const rows = answer.endpoints.map(({ method, path, auth, summary }) => [method, path, auth, summary]);
@@ -41,7 +41,7 @@ export const activeCommand = nodeCommand({
     const rows = machines.map((one) => [one.slug, one.transitions, cycle - one.last_transition_cycle, one.contracts]);
     const words =
       rows.length === 0
-        ? `No public machine has moved within ${window_cycles} cycles.`
+        ? `No public machine had a transition within ${window_cycles} cycles.`
         : table(['machine', 'transitions', 'cycles ago', 'contracts'], rows);
     return { answer, words };
   },

@@ -1,4 +1,4 @@
-// `weir operators` and `weir shift`: what transitions can fire, and what it computes over cycles to come.
+// `weir operators` and `weir shift`: lists the operators that transitions can fire, and projects them over future cycles.
 import { getOperator, listOperators, shift } from '../api/operators.js';
 import type { AnswerOf } from '../client/api-client.js';
 import { nodeCommand } from './node-command.js';
@@ -14,7 +14,7 @@ export const operatorsCommand = nodeCommand({
   run: async ({ anyone }, { id }) => {
     if (id !== undefined) {
       const answer = await anyone.call(getOperator, { params: { id } });
-      return { answer, words: wordsOf(answer.operator) };
+      return { answer, words: operatorText(answer.operator) };
     }
     const answer = await anyone.call(listOperators);
     const rows = answer.operators.map((one) => [one.id, one.kind, one.proof_required ? 'yes' : 'no', one.equation]);
@@ -22,7 +22,7 @@ export const operatorsCommand = nodeCommand({
   },
 });
 
-function wordsOf({
+function operatorText({
   id,
   name,
   version,
@@ -65,7 +65,7 @@ export const shiftCommand = nodeCommand({
         type: 'string',
         array: true,
         requiresArg: true,
-        describe: 'beside KO42, which is always there; several times for several',
+        describe: 'an operator in addition to KO42, which is always included; may be repeated',
       })
       .option('input', inputOption)
       .example('$0 shift --steps 4 --input S=100', 'KO42 over four cycles'),

@@ -5,8 +5,22 @@ import { usageFailure } from './ending.js';
 
 export const jsonOption = { type: 'boolean', default: false, describe: 'print JSON, for programs' } as const;
 
-/** For a positional that takes several words: without it help would name an empty list as its default. */
+/** For a positional argument that takes several words: without it, help shows an empty list as its default. */
 export const noDefault = { default: undefined } as const;
+
+export const scenariosArgument = {
+  type: 'string',
+  array: true,
+  demandOption: true,
+  ...noDefault,
+  describe: 'scenario files (YAML or JSON)',
+} as const;
+
+export const seedOption = {
+  type: 'number',
+  requiresArg: true,
+  describe: 'instead of the seed of the scenario',
+} as const;
 
 export const outOption = {
   type: 'string',
@@ -21,7 +35,7 @@ export const reportOption = {
 } as const;
 
 /**
- * A duration that an option was given, in whole cycles: `60`, `60 cycles`, `47s`.
+ * The duration in an option, in whole cycles: `60`, `60 cycles`, `47s`.
  * @throws Failure `wrong_usage`
  */
 export function durationIn(option: string, text: string, cycleMs: number, least = 0): number {
@@ -30,7 +44,7 @@ export function durationIn(option: string, text: string, cycleMs: number, least 
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const { why = error.message, fix = 'For example 60, 60 cycles or 47s.' } = error;
-    throw new Failure('wrong_usage', { what: `--${option} takes a duration, and not "${text}".`, why, fix });
+    throw new Failure('wrong_usage', { what: `--${option} takes a duration, not "${text}".`, why, fix });
   }
 }
 
@@ -55,7 +69,7 @@ export function checkSeed(seed: number | undefined): void {
   throw new Failure('wrong_usage', { what: '--seed takes a whole number from 0 on.', fix: 'For example --seed 7.' });
 }
 
-/** For a command that is to be given again. */
+/** The option for a rerun command; empty for the default. */
 export function topFlag(top: number): { readonly top?: number } {
   return top === TOP ? {} : { top };
 }
@@ -64,7 +78,7 @@ export const inputOption = {
   type: 'string',
   array: true,
   requiresArg: true,
-  describe: 'an input as name=number; several times for several',
+  describe: 'an input as name=number; may be repeated',
 } as const;
 
 /** @throws Failure `wrong_usage` */
@@ -72,8 +86,7 @@ export function inputsFrom(texts: readonly string[] = []): Record<string, number
   const entries = texts.map((text) => {
     const [, name, number] = /^([^=]+)=(.+)$/.exec(text) ?? [];
     const value = Number(number);
-    if (name === undefined || !Number.isFinite(value))
-      throw usageFailure(`--input takes name=number, and not "${text}".`);
+    if (name === undefined || !Number.isFinite(value)) throw usageFailure(`--input takes name=number, not "${text}".`);
     return [name, value] as const;
   });
   return Object.fromEntries(entries);

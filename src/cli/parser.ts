@@ -1,4 +1,4 @@
-// The command line as yargs reads it. Only the file of the command that is named is loaded, so that `weir --help` starts fast.
+// The parser of the command line. Only the file of the named command is loaded, so that `weir --help` starts fast.
 import yargs, { type Argv } from 'yargs';
 import { nearest } from '../schema/did-you-mean.js';
 import { VERSION } from '../version.js';
@@ -6,13 +6,13 @@ import { hideDash, register } from './command.js';
 import { commands, type ListedCommand, nameOf, nodeCommands } from './commands.js';
 import { usageFailure } from './ending.js';
 
-/** yargs' words where they do not help a newcomer. Its types do not know that a text can have a plural. */
-const tooFew = 'Something is missing: %s given after the command, and it takes at least %s';
+/** Replacements for unclear messages of yargs. Its types do not include the plural form. */
+const tooFew = 'Arguments are missing: %s given after the command, and it takes at least %s';
 const words = { 'Not enough non-option arguments: got %s, need at least %s': { one: tooFew, other: tooFew } };
 
 /**
- * A parser for these words; `parseAsync` runs the command that they name, and rejects with what it fails with.
- * @param given what follows `weir`
+ * A parser for the given arguments. `parseAsync` runs the named command and rejects with its failure.
+ * @param given the arguments after `weir`
  */
 export async function parserFor(given: readonly string[]): Promise<Argv> {
   const asked = hideDash(asHelp(given));
@@ -35,7 +35,7 @@ export async function parserFor(given: readonly string[]): Promise<Argv> {
     .example('$0 load scenarios/burst.yaml', 'the same requests against a live node, compared')
     .strict()
     .recommendCommands()
-    // The language of our own words, whatever the locale of the terminal is.
+    // The language of all other texts, for any locale of the terminal.
     .locale('en')
     .updateStrings(words as unknown as Record<string, string>)
     .version(VERSION)
@@ -45,7 +45,7 @@ export async function parserFor(given: readonly string[]): Promise<Argv> {
       'Exit codes: 0 all held; 1 an expectation did not hold; 2 wrong use or unreadable input; 3 observed differs from predicted; 4 the run is invalid; 5 the node could not be reached; 70 an internal error.',
     )
     .fail((message: string, error: Error | null | undefined) => {
-      // What yargs itself cannot read it throws as a YError.
+      // A YError is an error of yargs: it cannot parse the arguments.
       throw error === undefined || error === null || error.name === 'YError'
         ? usageFailure(message, fixFor(message, cli, named))
         : error;
@@ -64,7 +64,7 @@ export async function parserFor(given: readonly string[]): Promise<Argv> {
   return cli;
 }
 
-/** `weir` alone and `weir help` show the help of all, `weir help gate` that of one command. */
+/** `weir` and `weir help` show the help of all commands, `weir help gate` the help of one. */
 function asHelp(given: readonly string[]): readonly string[] {
   if (given.length === 0) return ['--help'];
   return given[0] === 'help' ? [...given.slice(1), '--help'] : given;

@@ -1,5 +1,5 @@
-// How far a command is: one line that is redrawn, on a terminal only, on standard error. It appears after a second of work and is
-// redrawn at most ten times a second.
+// The progress of a command: one line on standard error, only on a terminal. It appears after a second of work and is redrawn at most
+// ten times a second.
 import type { CycleLine } from '../live/live-session.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { WallClock } from '../time/wall.js';
@@ -16,7 +16,7 @@ interface Output {
 
 export class Progress {
   #shown = '';
-  /** When the line may be drawn again. */
+  /** The earliest time of the next drawing. */
   #nextMs: number;
   readonly #what: string;
   readonly #out: Output;
@@ -30,7 +30,7 @@ export class Progress {
     this.#nextMs = nowMs() + APPEARS_AFTER_MS;
   }
 
-  /** @param share 0 .. 1; undefined where the end is not known */
+  /** @param share 0 .. 1; undefined if the end is not known */
   show(share: number | undefined, words = ''): void {
     if (this.#out.isTTY !== true) return;
     const nowMs = this.#nowMs();
@@ -43,7 +43,7 @@ export class Progress {
     this.#out.write(`\r\u001b[2K${cut}`);
   }
 
-  /** Removes the line: what follows is written in its place. */
+  /** Removes the line, so that other output can take its place. */
   clear(): void {
     if (this.#shown !== '') this.#out.write('\r\u001b[2K');
     this.#shown = '';
@@ -62,7 +62,7 @@ function bar(share: number): string {
 
 const WIDTHS = { cycle: 8, planned: 9, sent: 9, admitted: 9, limited: 9 } as const;
 
-/** What a person sees during a live run: a line for each cycle in which something happened, the progress below. */
+/** The progress of a live run: a line for each cycle with requests, and the progress line below. */
 export class CycleLines {
   readonly #progress: Progress;
   readonly #out: NodeJS.WriteStream;

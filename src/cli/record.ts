@@ -1,4 +1,4 @@
-// `weir record`: the record of a machine, exported to a file or standard output and verified on the way where that is asked for.
+// `weir record`: exports the record of a machine to a file or standard output, and verifies it meanwhile on request.
 import { once } from 'node:events';
 import * as fs from 'node:fs';
 import { readRecord } from '../api/record.js';
@@ -8,14 +8,14 @@ import { ExportVerifier } from '../record/verify-export.js';
 import { Failure } from '../schema/failure.js';
 import { exitOfStop, interruptible } from './interrupt.js';
 import { nodeCommand, type Printed, slugArgument } from './node-command.js';
-import { NOT_HELD, type Verdict, verdictOf, wordsOf } from './verdict.js';
+import { NOT_HELD, type Verdict, verdictOf, verdictText } from './verdict.js';
 
 export const recordCommand = nodeCommand({
   options: (yargs) =>
     yargs
       .positional('slug', slugArgument)
       .option('out', { type: 'string', requiresArg: true, describe: 'file for it (default: standard output)' })
-      .option('verify', { type: 'boolean', default: false, describe: 'verify it against the pinned key on the way' })
+      .option('verify', { type: 'boolean', default: false, describe: 'verify it against the pinned key' })
       .example('$0 record edge-gateway --out edge.ndjson --verify', 'keep it, and know that it holds')
       .example('$0 record edge-gateway | jq .kind', 'its rows, for other programs'),
   run: (node, given) => exportRecord(node, given),
@@ -28,7 +28,7 @@ interface Given {
   readonly json: boolean;
 }
 
-/** Where the bytes go. A file comes into its place when it is whole. */
+/** The destination of the bytes. A file gets its name only when it is complete. */
 interface Target {
   write(chunk: Buffer): Promise<void> | void;
   end(): void;
@@ -36,8 +36,8 @@ interface Target {
 }
 
 /**
- * @returns what to print beside the record itself; undefined for a record that went to standard output unverified
- * @throws Failure `unwritable_folder`, and what the node refuses with
+ * @returns what to print after the export; undefined for an export to standard output
+ * @throws Failure `unwritable_folder`, or the refusal of the node
  */
 async function exportRecord({ api, trusted: { pin } }: NodeClient, given: Given): Promise<Printed | undefined> {
   const { slug, out, verify, json } = given;
@@ -62,11 +62,11 @@ async function exportRecord({ api, trusted: { pin } }: NodeClient, given: Given)
     const verdict = verifier && verdictOf(verifier.end(), pin);
     if (out === undefined) {
       if (verdict === undefined) return undefined;
-      process.stderr.write(`${wordsOf(verdict)}\n`);
+      process.stderr.write(`${verdictText(verdict)}\n`);
       if (!verdict.valid) process.exitCode = NOT_HELD;
       return undefined;
     }
-    return told(out, bytes, verdict, json);
+    return printed(out, bytes, verdict, json);
   } catch (error) {
     if (!interrupt.signal.aborted) throw error;
     process.stderr.write(
@@ -79,11 +79,11 @@ async function exportRecord({ api, trusted: { pin } }: NodeClient, given: Given)
   }
 }
 
-function told(file: string, bytes: number, verdict: Verdict | undefined, json: boolean): Printed {
+function printed(file: string, bytes: number, verdict: Verdict | undefined, json: boolean): Printed {
   const answer = { ok: true, file, bytes, ...(verdict === undefined ? {} : { verification: verdict }) };
   const kept = `The record is in ${file}, ${bytes} bytes.`;
   if (verdict === undefined) return { answer, words: kept };
-  return { answer, words: json ? '' : `${kept}\n${wordsOf(verdict)}`, exit: verdict.valid ? 0 : NOT_HELD };
+  return { answer, words: json ? '' : `${kept}\n${verdictText(verdict)}`, exit: verdict.valid ? 0 : NOT_HELD };
 }
 
 const standardOutput: Target = {
@@ -114,7 +114,7 @@ function guarded<Result>(path: string, work: () => Result): Result {
     throw new Failure('unwritable_folder', {
       what: `The record was not written to ${path}.`,
       why: `${(error as Error).message}.`,
-      fix: 'Choose another place with --out, or make room on the disk.',
+      fix: 'Choose another file with --out, or free space on the disk.',
       cause: error,
     });
   }

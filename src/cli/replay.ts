@@ -24,7 +24,7 @@ import { liveOptionsOf } from './live-options.js';
 import { checkTop, durationIn, jsonOption, noDefault, outOption, reportOption, topFlag, topOption } from './options.js';
 import { CycleLines, Progress } from './progress.js';
 import { checkWarnings, logOptions, nameOf, readingText, readText, runName } from './replay-log.js';
-import { commandAgain } from './rerun-command.js';
+import { rerunCommand } from './rerun-command.js';
 
 export const options = (yargs: Argv) =>
   yargs
@@ -219,7 +219,7 @@ async function writeRefused(
 function commandFor(given: Given): string {
   const { log, threshold, within, cycleMs, logFormat, timeColumn, timeUnit, countColumn, spread, top } = given;
   const { live, url, speed, allowRemote } = given;
-  return commandAgain('replay', log, {
+  return rerunCommand('replay', log, {
     threshold,
     within,
     'cycle-ms': cycleMs === CYCLE_MS ? undefined : cycleMs,

@@ -1,4 +1,4 @@
-// `weir report`: runs read back and rendered in one form, or one of them into a folder of its own.
+// `weir report`: reads runs and renders them in one format, or writes the report of one run to a folder.
 import type { Argv } from 'yargs';
 import { compareRuns } from '../report/compare-runs.js';
 import { openReportFolder } from '../report/folder.js';
@@ -26,7 +26,7 @@ export const options = (yargs: Argv) =>
       describe: 'text, json, csv, junit, markdown, html or png, on standard output',
     })
     .option('out', { type: 'string', requiresArg: true, describe: 'render one run again into this folder' })
-    .option('baseline', { type: 'string', requiresArg: true, describe: 'hold the runs against this one' })
+    .option('baseline', { type: 'string', requiresArg: true, describe: 'compare the runs with this one' })
     .option('tolerance', {
       type: 'number',
       default: 0.05,
@@ -37,7 +37,7 @@ export const options = (yargs: Argv) =>
       type: 'number',
       default: 0,
       requiresArg: true,
-      describe: 'what a figure may be worse in any case, in its unit',
+      describe: 'amount by which a figure may always be worse, in its unit',
     })
     .option('fail-on-worse', {
       type: 'boolean',
@@ -87,7 +87,7 @@ export async function run(given: Given): Promise<void> {
   }
 }
 
-/** Waits for a reader that is slower than we are: a timeline may be long. */
+/** Waits for a slow reader, because a timeline may be long. */
 async function write(rendered: Rendered): Promise<void> {
   const isText = typeof rendered === 'string';
   const pieces: Iterable<string | Uint8Array> = isText || rendered instanceof Uint8Array ? [rendered] : rendered;

@@ -1,21 +1,21 @@
-// Owns the command that gives one run again: what a report says under "Run it again". Leaves which options a command has to its file.
+// The command that repeats a run: a report shows it under "Run it again".
 import { shellWord } from '../report/reported.js';
 
-/** What an option was given; one that is undefined or false was not. */
+/** The value of an option; undefined or false if it was not given. */
 export type Flag = string | number | boolean | readonly string[] | undefined;
 
 /**
- * @param files the one scenario, or the logs, of the run: others that were named with it are none of its business
- * @param flags by name, those that have a say in the result. Where the report goes has none. A key of a node is none of them, nor are
- * name and password in a URL: a report is shown to others
+ * @param files the scenario or the logs of this run, without those of other runs
+ * @param flags by name, the options that affect the result. The folder of the report does not. A key, and the user name and password
+ * of a URL, are secrets and must not be in a report
  */
-export function commandAgain(command: string, files: readonly string[], flags: Readonly<Record<string, Flag>>): string {
+export function rerunCommand(command: string, files: readonly string[], flags: Readonly<Record<string, Flag>>): string {
   const options = Object.entries(flags).flatMap(([name, value]) => {
     if (value === undefined || value === false) return [];
     if (value === true) return [`--${name}`];
     return (Array.isArray(value) ? value : [value]).flatMap((one) => {
       const text = name === 'url' ? withoutCredentials(String(one)) : String(one);
-      // What begins with a dash would be taken for another option.
+      // A value with a leading dash would be parsed as another option.
       return text.startsWith('-') ? [`--${name}=${text}`] : [`--${name}`, text];
     });
   });

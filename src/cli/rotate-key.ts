@@ -1,5 +1,4 @@
-// `weir rotate-key`: a new key for a stopped node. Its data folder is locked meanwhile.
-
+// `weir rotate-key`: gives a stopped node a new key. The data folder is locked meanwhile.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Argv } from 'yargs';
@@ -19,7 +18,7 @@ export const options = (yargs: Argv) =>
 
 type Given = GivenTo<typeof options>;
 
-/** @throws Failure `store_locked` while the node runs, and what opening its store throws */
+/** @throws Failure `store_locked` while the node runs, and the failures of opening its store */
 export function run(given: Given): void {
   const { data, json } = given;
   if (!existsSync(join(data, 'node.json'))) throw usageFailure(`There is no node in ${data}: it has no node.json.`);

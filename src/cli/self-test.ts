@@ -1,5 +1,4 @@
-// `weir self-test`: the published results on all cores, and a table of what was expected and found.
-
+// `weir self-test`: measures the published results on all cores, and prints expected and measured figures.
 import { availableParallelism } from 'node:os';
 import { Piscina } from 'piscina';
 import type { Argv } from 'yargs';

@@ -1,5 +1,4 @@
-// `weir serve`: runs a node: its store, clock and key, what is printed at its start, and its end.
-
+// `weir serve`: runs a node until it is interrupted.
 import { isIP } from 'node:net';
 import type { Argv } from 'yargs';
 import { type Ground, openGround } from '../node/ground.js';
@@ -14,12 +13,12 @@ const DEFAULT_PORT = 7770;
 
 export const options = (yargs: Argv) =>
   yargs
-    .option('port', { type: 'number', default: DEFAULT_PORT, requiresArg: true, describe: '0 takes any that is free' })
+    .option('port', { type: 'number', default: DEFAULT_PORT, requiresArg: true, describe: '0 takes any free port' })
     .option('host', {
       type: 'string',
       default: '127.0.0.1',
       requiresArg: true,
-      describe: 'address to listen on; 0.0.0.0 opens it to all',
+      describe: 'address to listen on; 0.0.0.0 accepts connections from everywhere',
     })
     .option('data', {
       type: 'string',
@@ -27,7 +26,11 @@ export const options = (yargs: Argv) =>
       requiresArg: true,
       describe: 'folder of the store, made when missing',
     })
-    .option('memory', { type: 'boolean', default: false, describe: 'keep nothing: all is gone when it ends' })
+    .option('memory', {
+      type: 'boolean',
+      default: false,
+      describe: 'store nothing: all data is lost when the node ends',
+    })
     .option('durability', {
       choices: ['cycle', 'strict'] as const,
       default: 'cycle' as const,
@@ -43,7 +46,7 @@ export const options = (yargs: Argv) =>
       type: 'string',
       array: true,
       requiresArg: true,
-      describe: 'address or network of a proxy whose X-Forwarded-* is believed',
+      describe: 'address or network of a proxy whose X-Forwarded-* headers are trusted',
     })
     .option('metrics-port', {
       type: 'number',
@@ -60,16 +63,16 @@ export const options = (yargs: Argv) =>
     .option('rotate-key', {
       type: 'boolean',
       default: false,
-      describe: 'begin with a new key, named by the present one',
+      describe: 'start with a new key, signed by the current one',
     })
     .option('json', jsonOption)
     .example('$0 serve', `on http://127.0.0.1:${DEFAULT_PORT}, data in ./weir-data`)
     .example('$0 serve --port 0 --memory --cycle-ms 50', 'for a try: fast cycles, nothing kept')
-    .example('$0 serve --data /var/lib/weir --durability strict', 'no acknowledged event is ever forgotten');
+    .example('$0 serve --data /var/lib/weir --durability strict', 'no acknowledged event is ever lost');
 
 type Given = GivenTo<typeof options>;
 
-/** Serves until the first SIGINT or SIGTERM, then finishes what is under way; the second one ends the process at once. */
+/** Serves until the first SIGINT or SIGTERM, then finishes requests in progress; the second one ends the process immediately. */
 export async function run(given: Given): Promise<void> {
   check(given);
   const { logLevel: level, logRequests: requests, host, port, durability, trustProxy = [] } = given;
@@ -89,9 +92,9 @@ export async function run(given: Given): Promise<void> {
       store.close();
       throw error;
     });
-    process.stdout.write(given.json ? `${JSON.stringify(factsOf(node, ground))}\n` : wordsOf(node, ground, given));
+    process.stdout.write(given.json ? `${JSON.stringify(factsOf(node, ground))}\n` : startText(node, ground, given));
     await aborted(interrupt.signal);
-    if (!given.json) process.stderr.write('weir: finishing what is under way; once more ends it at once\n');
+    if (!given.json) process.stderr.write('weir: finishing requests in progress; press again to end immediately\n');
     await node.close();
     if (node.host.failure !== undefined) throw node.host.failure;
   } finally {
@@ -114,7 +117,7 @@ function factsOf({ url, metricsUrl }: RunningNode, { dir, identity: { signer, cy
   };
 }
 
-function wordsOf({ url, metricsUrl }: RunningNode, { dir, identity }: Ground, given: Given): string {
+function startText({ url, metricsUrl }: RunningNode, { dir, identity }: Ground, given: Given): string {
   const { signer, cycleMs, isNew } = identity;
   const kept =
     dir === undefined ? 'in memory: all is gone when the node ends' : `${dir}, durability ${given.durability}`;
@@ -147,10 +150,10 @@ function check({ port, metricsPort = 0, cycleMs, trustProxy = [], memory, rotate
     if (!isNetwork(proxy)) throw usageFailure(`--trust-proxy takes addresses and networks, and "${proxy}" is neither.`);
   }
   if (memory && isRotated)
-    throw usageFailure('--rotate-key makes no sense with --memory: every such node has a new key.');
+    throw usageFailure('--rotate-key cannot be combined with --memory: such a node always has a new key.');
 }
 
-/** An hour. */
+/** One hour. */
 const LONGEST_CYCLE_MS = 3_600_000;
 
 /** For example 10.0.0.1 or 10.0.0.0/8. */

@@ -1,4 +1,4 @@
-// `weir simulate`: scenarios in virtual time, one after the other, each with its report.
+// `weir simulate`: runs scenarios in virtual time, one after the other, each with its report.
 import { join } from 'node:path';
 import type { Argv } from 'yargs';
 import type { WrittenReport } from '../report/folder.js';
@@ -17,31 +17,26 @@ import {
   checkTop,
   durationIn,
   jsonOption,
-  noDefault,
   outOption,
   reportOption,
+  scenariosArgument,
+  seedOption,
   topFlag,
   topOption,
 } from './options.js';
 import { Progress } from './progress.js';
-import { commandAgain } from './rerun-command.js';
+import { rerunCommand } from './rerun-command.js';
 import { terminalAtHand } from './terminal.js';
 import { TraceFile } from './trace-file.js';
 
 export const options = (yargs: Argv) =>
   yargs
-    .positional('scenario', {
-      type: 'string',
-      array: true,
-      demandOption: true,
-      ...noDefault,
-      describe: 'scenario files (YAML or JSON)',
-    })
-    .option('seed', { type: 'number', requiresArg: true, describe: 'instead of the seed of the scenario' })
+    .positional('scenario', scenariosArgument)
+    .option('seed', seedOption)
     .option('replications', {
       type: 'number',
       requiresArg: true,
-      describe: 'run so many times under seeds that follow, on all cores',
+      describe: 'number of runs, with successive seeds, on all cores',
     })
     .option('threads', {
       type: 'number',
@@ -73,7 +68,7 @@ type Given = GivenTo<typeof options>;
 
 export async function run(given: Given): Promise<void> {
   checkArguments(given);
-  // All files are read before the first run: a misspelt path should not be found after a minute of others.
+  // All files are read before the first run, so that a misspelt path fails immediately.
   const scenarios: [path: string, scenario: LoadedScenario][] = [];
   for (const path of given.scenario) scenarios.push([path, await loadScenario(path)]);
   const { signal, release } = interruptible();
@@ -95,10 +90,10 @@ export async function run(given: Given): Promise<void> {
 }
 
 function commandFor(path: string, { seed, until, replications, top }: Given): string {
-  return commandAgain('simulate', [path], { seed, until, replications, ...topFlag(top) });
+  return rerunCommand('simulate', [path], { seed, until, replications, ...topFlag(top) });
 }
 
-/** Its name; numbered where several files have one name, so that no report is written over another. */
+/** The name of the scenario, with a number if several scenarios have that name, so that no report replaces another. */
 function placeOf(
   scenario: LoadedScenario,
   all: readonly (readonly [path: string, scenario: LoadedScenario])[],

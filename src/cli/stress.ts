@@ -1,4 +1,4 @@
-// `weir stress`: rounds of saturation, and a table of what the node held.
+// `weir stress`: saturates a node in several rounds, and prints the measured figures.
 import type { Argv } from 'yargs';
 import type { RateSearch } from '../live/rate-search.js';
 import { type RouteFigures, type StressResult, stress } from '../live/stress.js';
@@ -18,7 +18,7 @@ export const options = (yargs: Argv) =>
     .option('workers', {
       type: 'number',
       requiresArg: true,
-      describe: 'threads that ask, beside this one (default: 0)',
+      describe: 'additional threads that send requests (default: 0)',
     })
     .option('seconds', { type: 'number', requiresArg: true, describe: 'length of a round in seconds (default: 3)' })
     .option('rounds', { type: 'number', requiresArg: true, describe: 'rounds of which the median counts (default: 3)' })
@@ -114,7 +114,7 @@ function cellsOf(figures: RouteFigures): string[] {
   ];
 }
 
-/** The highest rate that kept the bound, and what stood in the way of a higher one. */
+/** The highest rate within the bound, and the cause that prevents a higher one. */
 function searchText({ p99Ms, ratePerSecond, boundBy, trials }: RateSearch): string {
   const held =
     ratePerSecond === 0

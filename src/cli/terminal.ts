@@ -1,7 +1,7 @@
-// What a command prints for people: tables as wide as the terminal, names with values, nothing that a terminal would obey.
+// Output for people: tables that fit the terminal, lists of names with values, text without control characters.
 import { alignedTable, type Terminal } from '../report/terminal-text.js';
 
-/** Width, colour and characters of standard output. Colour: on a terminal, unless NO_COLOR is set; FORCE_COLOR asks for it anywhere. */
+/** Width, colour and characters of standard output. Colour is on for a terminal unless NO_COLOR is set; FORCE_COLOR turns it on. */
 export function terminalAtHand(out: NodeJS.WriteStream = process.stdout): Terminal {
   const { NO_COLOR, FORCE_COLOR, TERM, LC_ALL, LC_CTYPE, LANG } = process.env;
   const isForced = FORCE_COLOR !== undefined && FORCE_COLOR !== '0';
@@ -16,8 +16,8 @@ export function terminalAtHand(out: NodeJS.WriteStream = process.stdout): Termin
 export type Cell = string | number | undefined;
 
 /**
- * Lines of a table without a line feed at the end. Columns whose cells are all numbers are aligned to the right. On a terminal the
- * widest column is cut to the width that there is; in a pipe nothing is.
+ * Lines of a table without a trailing line feed. Columns of numbers are aligned to the right. On a terminal the widest column is cut
+ * to fit; in a pipe nothing is cut.
  */
 export function table(heads: readonly string[], rows: readonly (readonly Cell[])[]): string {
   const columns = heads.map((title, column) => ({
@@ -29,7 +29,7 @@ export function table(heads: readonly string[], rows: readonly (readonly Cell[])
   return alignedTable(columns, cells, width).join('\n');
 }
 
-/** `name  value` lines, indented, with the values one below the other. Those without a value are left out. */
+/** Indented lines `name  value` with aligned values. Entries without a value are omitted. */
 export function facts(entries: readonly (readonly [name: string, value: Cell])[]): string {
   const given = entries.filter(([, value]) => value !== undefined);
   const width = Math.max(0, ...given.map(([name]) => name.length));
@@ -41,9 +41,9 @@ export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** The same lines without anything that a terminal would obey. */
-export function readableLines(words: string): string {
-  return words.replace(/[^\P{C}\n]|[\u2028\u2029]/gu, '\u00b7');
+/** The same lines without control characters other than line feeds. */
+export function readableLines(text: string): string {
+  return text.replace(/[^\P{C}\n]|[\u2028\u2029]/gu, '\u00b7');
 }
 
 function textOf(cell: Cell): string {

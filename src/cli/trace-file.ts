@@ -1,27 +1,27 @@
-// The files of a trace: every message as a line of NDJSON, and a sequence diagram beside it. Of a run with more messages than a diagram
-// can show, the diagram has those that changed the state of an actor.
+// The files of a trace: every message as a line of NDJSON, and a sequence diagram. If a run has too many messages for a diagram, the
+// diagram shows only those that changed the state of an actor.
 import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { Failure } from '../schema/failure.js';
 import { MOST_DRAWN, sequenceDiagram } from '../simulate/sequence-diagram.js';
 import { Trace, type TracedMessage } from '../simulate/trace.js';
 
-/** Characters that are gathered before they are written. */
+/** Number of characters written at once. */
 const CHUNK = 64 * 1024;
 
-/** Written synchronously: a run in virtual time does not wait for streams, and would fill the memory. */
+/** Writes synchronously: a run in virtual time does not wait for streams, so their buffers would fill the memory. */
 export class TraceFile {
   readonly trace: Trace;
   /** The trace and its diagram. */
   readonly files: readonly string[];
   readonly #path: string;
   readonly #file: number;
-  /** The first messages, and the first ones that changed a state; each up to what a diagram can show. */
+  /** The first messages, and the first messages that changed a state, at most as many as a diagram can show. */
   readonly #first: TracedMessage[] = [];
   readonly #changes: TracedMessage[] = [];
   #chunk = '';
   #messages = 0;
 
-  /** @throws Failure `unwritable_folder`, before anything has run */
+  /** @throws Failure `unwritable_folder` */
   constructor(path: string) {
     this.#path = path;
     this.files = [path, `${path.replace(/\.(ndjson|jsonl|json)$/, '')}.mmd`];

@@ -1,5 +1,4 @@
-// Owns what is said of a record that was verified, and whose word that rests on. Leaves finding out to record/verify-export.ts.
-
+// The verdict on a verified record, as data and as text. The verification itself is in record/verify-export.ts.
 import type { Pin } from '../client/nodes-folder.js';
 import { lastCycleOf } from '../client/pin.js';
 import { readable } from '../client/refusal.js';
@@ -8,18 +7,18 @@ import { facts, plural } from './terminal.js';
 
 export type Verdict = Verification & { readonly ok: true };
 
-/** Exit code for a record that does not hold. */
+/** Exit code for an invalid record. */
 export const NOT_HELD = 1;
 
 /**
- * What was found, with what the pin knows beside it: a key that was followed by another could sign up to that cycle, whatever
- * the record itself says of its successor.
+ * Adds the knowledge of the pin to a verification: a former key is valid only up to the cycle of its succession, even if the record
+ * itself does not contain the succession.
  */
 export function verdictOf(found: Verification, pin?: Pin): Verdict {
   const { checkpoint } = found;
   const last = checkpoint === null || pin === undefined ? undefined : lastCycleOf(pin, checkpoint.signed_by);
   if (checkpoint === null || last === undefined || checkpoint.cycle <= last) return { ok: true, ...found };
-  const reason = `The checkpoint of cycle ${checkpoint.cycle} is signed by ${checkpoint.signed_by}, which another key followed in cycle ${last}.`;
+  const reason = `The checkpoint of cycle ${checkpoint.cycle} is signed by ${checkpoint.signed_by}, which another key replaced in cycle ${last}.`;
   return {
     ok: true,
     ...found,
@@ -29,7 +28,7 @@ export function verdictOf(found: Verification, pin?: Pin): Verdict {
   };
 }
 
-export function wordsOf({ valid, machine, rows, head, first_broken, checkpoint, proofs }: Verdict): string {
+export function verdictText({ valid, machine, rows, head, first_broken, checkpoint, proofs }: Verdict): string {
   const name = machine === null ? 'The record' : `The record of ${readable(machine)}`;
   const signed =
     checkpoint === null

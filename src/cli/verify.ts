@@ -1,5 +1,4 @@
-// `weir verify`: checks an exported record from a file or standard input, offline.
-
+// `weir verify`: verifies an exported record from a file or standard input, offline.
 import * as fs from 'node:fs';
 import type { Argv } from 'yargs';
 import { baseUrlFrom, DEFAULT_URL, NodeFolder, type Pin } from '../client/nodes-folder.js';
@@ -12,7 +11,7 @@ import { type GivenTo, showDash } from './command.js';
 import { usageFailure } from './ending.js';
 import { print } from './node-command.js';
 import { jsonOption } from './options.js';
-import { NOT_HELD, verdictOf, wordsOf } from './verdict.js';
+import { NOT_HELD, verdictOf, verdictText } from './verdict.js';
 
 export const options = (yargs: Argv) =>
   yargs
@@ -41,26 +40,26 @@ export const options = (yargs: Argv) =>
 
 type Given = GivenTo<typeof options>;
 
-/** Whom the reader trusts. */
+/** The key against which the record is verified. */
 type Trusted =
   | { readonly kind: 'key'; readonly trust: ReturnType<typeof trustIn> }
   | { readonly kind: 'pin'; readonly pin: Pin }
-  | { readonly kind: 'nobody' };
+  | { readonly kind: 'none' };
 
-/** @throws Failure `unreadable_file`, `wrong_usage`, `invalid_input` for a key that is none */
+/** @throws Failure `unreadable_file`, `wrong_usage`, `invalid_input` for an invalid key */
 export async function run(given: Given): Promise<void> {
   const { record, pin = given.key, url, json } = given;
   const trusted = pin === undefined ? pinnedFor(url ?? (process.env['WEIR_URL'] || DEFAULT_URL)) : trustedFrom(pin);
   const verdict = verdictOf(await walk(record, trusted), trusted.kind === 'pin' ? trusted.pin : undefined);
-  print({ answer: verdict, words: wordsOf(verdict), exit: verdict.valid ? 0 : NOT_HELD }, json);
+  print({ answer: verdict, words: verdictText(verdict), exit: verdict.valid ? 0 : NOT_HELD }, json);
 }
 
 function pinnedFor(url: string): Trusted {
   const pin = new NodeFolder(baseUrlFrom(url)).pin.read();
-  return pin === undefined ? { kind: 'nobody' } : { kind: 'pin', pin };
+  return pin === undefined ? { kind: 'none' } : { kind: 'pin', pin };
 }
 
-/** PEM, its base64 or its fingerprint as they are, or a file with one of them. */
+/** A key as PEM, base64 or fingerprint, or the path of a file that contains one. */
 function trustedFrom(text: string): Trusted {
   const given = text.includes('BEGIN') || isRawKey(text) || isFingerprint(text) ? text : contentOf(text);
   return { kind: 'key', trust: trustIn(given) };

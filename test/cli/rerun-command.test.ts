@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { commandAgain, type Flag } from '../../src/cli/rerun-command.js';
+import { type Flag, rerunCommand } from '../../src/cli/rerun-command.js';
 
 describe('the command that gives a run again', () => {
   it.each<[what: string, files: string[], flags: Record<string, Flag>, command: string]>([
@@ -22,5 +22,5 @@ describe('the command that gives a run again', () => {
       { url: 'http://me:se@cret@127.0.0.1:80/x' },
       'weir simulate a.yaml --url http://127.0.0.1:80/x',
     ],
-  ])('%s', (_, files, flags, command) => expect(commandAgain('simulate', files, flags)).toBe(command));
+  ])('%s', (_, files, flags, command) => expect(rerunCommand('simulate', files, flags)).toBe(command));
 });
