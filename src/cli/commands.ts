@@ -104,7 +104,7 @@ export const nodeCommands: readonly ListedCommand[] = [
   },
   {
     usage: 'transition <slug> <to>',
-    summary: 'move a contract to another state, whatever its counts are',
+    summary: 'move a contract to another state, for any counts',
     load: async () => (await import('./contracts.js')).transitionCommand,
   },
   {

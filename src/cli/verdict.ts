@@ -32,7 +32,7 @@ export function verdictText({ valid, machine, rows, head, first_broken, checkpoi
   const name = machine === null ? 'The record' : `The record of ${readable(machine)}`;
   const signed =
     checkpoint === null
-      ? 'by nobody'
+      ? 'no'
       : `in cycle ${checkpoint.cycle} by ${checkpoint.signed_by}, ${checkpoint.pinned ? 'as pinned' : 'which the record itself names'}`;
   const about = facts([
     ['head', head === null ? undefined : `row ${head.seq}, ${head.hash}`],

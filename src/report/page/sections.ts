@@ -21,14 +21,14 @@ const MOST_DIFFERENCES = 200;
 
 export function headSection(outcome: Outcome): Html {
   const { verdict, scenario, question, kind, arm, seed, first_cycle, last_cycle, cycle_ms, notes = [] } = outcome;
-  const told = [...notes, ...readSentences(outcome)];
+  const allNotes = [...notes, ...readSentences(outcome)];
   const span = first_cycle === null || last_cycle === null ? 'no cycle' : spanWords(outcome, first_cycle, last_cycle);
   return html`<header><p class="verdict ${verdict === 'held' ? 'held' : verdict === 'nothing expected' ? 'open' : 'broken'}" id="verdict"><b>${verdictSigns[verdict]} ${verdict}</b> ${verdictSentence(outcome)}</p>
 <button type="button" id="theme" aria-label="Switch between light and dark">Light / dark</button></header>
 <h1>${scenario}</h1>
 ${question === undefined ? '' : html`<p class="question">${question}</p>`}
 <p class="facts">${kind}, ${arm}; ${kind === 'replay' ? '' : `seed ${seed}; `}${unbroken(`${span}; 1 cycle = ${cycle_ms} ms`)}</p>
-${told.length === 0 ? '' : html`<ul class="notes">${told.map((note) => html`<li>${note}</li>`)}</ul>`}`;
+${allNotes.length === 0 ? '' : html`<ul class="notes">${allNotes.map((note) => html`<li>${note}</li>`)}</ul>`}`;
 }
 
 function spanWords(outcome: Outcome, first: number, last: number): string {
