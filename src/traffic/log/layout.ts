@@ -19,6 +19,15 @@ export class Field {
     this.to = to;
   }
 
+  /** As in a line that does not have it. */
+  clear(): void {
+    this.set(NOTHING, 0, 0);
+  }
+
+  get isMissing(): boolean {
+    return this.bytes.length === 0;
+  }
+
   text(): string {
     return this.bytes.toString('utf8', this.from, this.to);
   }
@@ -30,7 +39,7 @@ const NOTHING = Buffer.alloc(0);
 export interface Cutter {
   /** Sets every wanted field. Gives a reason when the line is none of the format; '' when it is a comment of the format. */
   cut(bytes: Buffer, from: number, to: number): string | undefined;
-  /** The time of the line, where the format cannot be cut without reading it. */
+  /** The time of the line that was cut, in a layout that `readsTime`. */
   readonly unixMs?: number | undefined;
 }
 
@@ -47,6 +56,8 @@ export interface Layout {
   readonly lines: readonly Buffer[];
   /** Makes a cutter that sets `fields[i]` to the field `names[i]`. */
   cutter(names: readonly string[], fields: readonly Field[]): Cutter;
+  /** Whether its cutters read the known time themselves, since no line is one without it. */
+  readonly readsTime?: boolean;
   /** What is known of the fields without looking at them. */
   readonly known?: Known;
   /** Of a table: puts the lines of a row together before they are read. */
@@ -78,8 +89,8 @@ export function valuesOf(layout: Layout, name: string): Buffer[] {
   const cutter = layout.cutter([name], [field]);
   const values: Buffer[] = [];
   for (const line of layout.lines) {
-    field.set(NOTHING, 0, 0);
-    if (cutter.cut(line, 0, line.length) !== undefined || field.bytes.length === 0) continue;
+    field.clear();
+    if (cutter.cut(line, 0, line.length) !== undefined || field.isMissing) continue;
     values.push(Buffer.from(field.bytes.subarray(field.from, field.to)));
   }
   return values;

@@ -24,7 +24,8 @@ export class RequestReader implements LineReader {
   readonly #intake: Intake;
   readonly #cutter: Cutter;
   readonly #fields: readonly Field[];
-  readonly #when: Field;
+  /** Undefined where the cutter reads the time. */
+  readonly #when: Field | undefined;
   readonly #clock: Field | undefined;
   readonly #count: Field | undefined;
   readonly #key: Part | undefined;
@@ -47,7 +48,8 @@ export class RequestReader implements LineReader {
     };
     this.time = new TimeReader(time.style);
     this.#intake = intake;
-    this.#when = fieldOf(time.names[0]!);
+    const isReadByCutter = layout.readsTime === true && time.names[0] === layout.known?.time;
+    this.#when = isReadByCutter ? undefined : fieldOf(time.names[0]!);
     this.#clock = time.names[1] === undefined ? undefined : fieldOf(time.names[1]);
     this.#count = count === undefined ? undefined : fieldOf(count);
     this.#key = key && { ...key, field: fieldOf(key.name), texts: new TextPool() };
@@ -83,7 +85,8 @@ export class RequestReader implements LineReader {
 
   /** Hands over the request, or says why there is none. */
   #read(bytes: Buffer, from: number, to: number, number: number): string | undefined {
-    for (const field of this.#fields) field.from = field.to = 0;
+    const fields = this.#fields;
+    for (let i = 0; i < fields.length; i++) fields[i]!.from = fields[i]!.to = 0;
     const reason = this.#cutter.cut(bytes, from, to);
     if (reason !== undefined) return reason;
     for (const filter of this.#filters) {
@@ -91,7 +94,7 @@ export class RequestReader implements LineReader {
       this.#intake.filtered++;
       return undefined;
     }
-    const unixMs = this.#cutter.unixMs ?? this.#readTime();
+    const unixMs = this.#when === undefined ? this.#cutter.unixMs! : this.#readTime(this.#when);
     if (Number.isNaN(unixMs)) return this.#noTime;
     const n = this.#count === undefined ? 1 : this.#readCount(this.#count);
     if (Number.isNaN(n)) return this.#noCount;
@@ -100,8 +103,7 @@ export class RequestReader implements LineReader {
     return undefined;
   }
 
-  #readTime(): number {
-    const { bytes, from, to } = this.#when;
+  #readTime({ bytes, from, to }: Field): number {
     if (this.#clock === undefined) return this.time.read(bytes, from, to);
     const clock = this.#clock;
     if (to - from + clock.to - clock.from > 120) return Number.NaN;

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readText } from './reading.js';
 
@@ -64,6 +65,47 @@ describe('a line of an access log is a request if its address and its bracketed 
   ])('%s: %s', async (reason, line) => {
     const { heard, skipped } = await readText(`83.149.9.216 - - ${time}\n${line}\n`, client);
     expect({ heard: heard.length, skipped }).toEqual({ heard: 1, skipped: [`2: ${reason}`] });
+  });
+});
+
+describe('a line is read as if it stood alone, whatever time the line before has', () => {
+  const two = fc.integer({ min: 0, max: 29 }).map((n) => `${n}`.padStart(2, '0'));
+  const often = (usual: string, ...others: string[]) =>
+    fc.oneof({ weight: 12, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: fc.constantFrom(...others) });
+  const timeText = fc
+    .tuple(
+      often('17/May/2015', '18/May/2015', '17/Mai/2015', '7/May/2015', '31/Feb/2015', '2015-05-17', '17-May-2015'),
+      often(':', ' ', 'T'),
+      fc.tuple(two, two, two),
+      often(':', '', '.', ';'),
+      often(' +0000', ' -0400', '+02:00', '.12345', ',12345', ' +9999', '', 'Z', ' +000]'),
+    )
+    .map(([date, between, clock, colon, zone]) => `${date}${between}${clock.join(colon)}${zone}`);
+  const oddTime = fc.constantFrom(
+    '17/May/2015:23:59:60 +0000',
+    '17/May/2015:24:00:00 +0000',
+    '17/May/2015:1a:00:00 +0000',
+  );
+  const brackets = fc
+    .tuple(
+      fc.oneof({ weight: 9, arbitrary: timeText }, { weight: 1, arbitrary: oddTime }),
+      often(']', '', '}', '] ]', `] ${time}`),
+    )
+    .map(([text, close]) => `[${text}${close}`);
+
+  it('usual and odd times in turn', async () => {
+    const lines = fc.array(brackets, { minLength: 2, maxLength: 12 });
+    await fc.assert(
+      fc.asyncProperty(lines, async (times) => {
+        // A log needs one request to be read. Its ISO time is none that is remembered.
+        const first = `10.0.0.1 - - [2015-05-16T00:00:00Z] ${rest}`;
+        const texts = times.map((text, i) => `10.0.0.${i} - - ${text} ${rest}`);
+        const alone = await Promise.all(texts.map((text) => readText(`${first}\n${text}`, client)));
+        const together = await readText([first, ...texts].join('\n'), client);
+        expect(together.heard.slice(1)).toEqual(alone.flatMap(({ heard }) => heard.slice(1)));
+      }),
+      { numRuns: 300 },
+    );
   });
 });
 

@@ -39,6 +39,7 @@ function clfLayout(format: string, lines: readonly Buffer[]): Layout {
     noun: 'field',
     names: ['client', 'user', 'time', ...tail],
     lines,
+    readsTime: true,
     cutter: (names, fields) => new ClfCutter(names, fields),
     known: {
       time: 'time',
@@ -155,20 +156,82 @@ class BracketedTime {
   close = -1;
   /** Where the brackets of the time open, or the last that do when none holds a time, or -1. */
   open = -1;
+  readonly #sameDay = new SameDay();
 
   find(bytes: Buffer, from: number, to: number): boolean {
     this.open = -1;
     for (let at = from; at < to; at++) {
       if (bytes[at] !== OPEN_BRACKET) continue;
       this.open = at;
+      if (this.#sameDay.matches(bytes, at, to)) {
+        this.unixMs = this.#sameDay.unixMs(bytes, at);
+        this.close = at + USUAL_CLOSE;
+        return true;
+      }
       const close = closing(bytes, at + 1, to);
       if (close < 0 || !hasDate(bytes, at + 1, close)) continue;
       this.unixMs = readDateTime(bytes, at + 1, close);
       this.close = close;
-      if (!Number.isNaN(this.unixMs)) return true;
+      if (Number.isNaN(this.unixMs)) continue;
+      this.#sameDay.learn(bytes, at, close, this.unixMs);
+      return true;
     }
     return false;
   }
+}
+
+/**
+ * Reads a usual time of the date and zone of one before by its clock alone. Any other is for `readDateTime`, which gives the same.
+ *
+ *   [17/May/2015:10:05:03 +0000]
+ *   0            13 16 19       27
+ */
+class SameDay {
+  /** Such brackets, of which the clock time does not count. */
+  readonly #text = new Uint8Array(USUAL_CLOSE + 1);
+  /** When the date begins. */
+  #startMs = Number.NaN;
+
+  matches(bytes: Buffer, open: number, to: number): boolean {
+    if (to - open <= USUAL_CLOSE) return false;
+    const text = this.#text;
+    for (let i = USUAL_CLOSE; i > 20; i--) if (bytes[open + i] !== text[i]) return false;
+    for (let i = 12; i > 0; i--) if (bytes[open + i] !== text[i]) return false;
+    return isClock(bytes, open + 13);
+  }
+
+  unixMs(bytes: Buffer, open: number): number {
+    return this.#startMs + clockMs(bytes, open + 13);
+  }
+
+  learn(bytes: Buffer, open: number, close: number, unixMs: number): void {
+    if (close - open !== USUAL_CLOSE || bytes[open + 3] !== SLASH || !isClock(bytes, open + 13)) return;
+    this.#text.set(bytes.subarray(open, close + 1));
+    this.#startMs = unixMs - clockMs(bytes, open + 13);
+  }
+}
+
+/** How far from the opening bracket a usual time closes. */
+const USUAL_CLOSE = 27;
+
+/** Whether `:10:05:03` stands before and from `at`: from 00:00:00 to 23:59:59. */
+function isClock(bytes: Buffer, at: number): boolean {
+  const hour = twoDigits(bytes, at);
+  const minute = twoDigits(bytes, at + 3);
+  const second = twoDigits(bytes, at + 6);
+  const hasColons = bytes[at - 1] === COLON && bytes[at + 2] === COLON && bytes[at + 5] === COLON;
+  return hasColons && hour >= 0 && hour < 24 && minute >= 0 && minute < 60 && second >= 0 && second < 60;
+}
+
+function clockMs(bytes: Buffer, at: number): number {
+  return ((twoDigits(bytes, at) * 60 + twoDigits(bytes, at + 3)) * 60 + twoDigits(bytes, at + 6)) * 1000;
+}
+
+/** -1 when one of them is no digit. */
+function twoDigits(bytes: Buffer, at: number): number {
+  const tens = bytes[at]! - ZERO;
+  const ones = bytes[at + 1]! - ZERO;
+  return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : -1;
 }
 
 /** The longest time that is looked for between brackets, in bytes: ISO with nanoseconds and zone takes 35. */
@@ -228,6 +291,9 @@ const SPACE = 0x20;
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const MINUS = 0x2d;
+const SLASH = 0x2f;
+const ZERO = 0x30;
+const COLON = 0x3a;
 const OPEN_BRACKET = 0x5b;
 const BACKSLASH = 0x5c;
 const CLOSE_BRACKET = 0x5d;

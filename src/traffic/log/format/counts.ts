@@ -27,6 +27,7 @@ function layoutOf(lines: readonly Buffer[], intervalMs: number): Layout {
     noun: 'field',
     names: ['line', 'count'],
     lines,
+    readsTime: true,
     cutter: (wanted, fields) => new CountCutter(wanted, fields, intervalMs),
     known: {
       time: 'line',

@@ -20,7 +20,14 @@ export interface Format {
   open(head: Head, told: boolean): Layout | undefined;
 }
 
-/** Whether most of the lines hold it; false for no line. */
+/** Whether it holds for more than half of the lines; looks at no more of them than it needs. */
 export function mostLines(lines: readonly Buffer[], holds: (line: Buffer) => boolean): boolean {
-  return lines.filter(holds).length * 2 > lines.length;
+  let failed = 0;
+  return (
+    lines.length > 0 &&
+    lines.every((line) => {
+      if (!holds(line)) failed++;
+      return failed * 2 < lines.length;
+    })
+  );
 }

@@ -5,7 +5,7 @@
 //   A value ends where the text after it begins. Blanks stand for one blank or more. A value in quotes may hold \" and blanks, one
 //   followed by a blank and a sign as ` [` may
 //   hold blanks, any other none. `$_` is anything. Text after the end is let be.
-import { type Cutter, type Field, type Known, type Layout, valuesOf } from '../layout.js';
+import { type Cutter, Field, type Known, type Layout } from '../layout.js';
 import { isFullDate } from '../time-column.js';
 import { type Format, mostLines } from './format.js';
 
@@ -47,11 +47,13 @@ export function templateLayout(format: string, template: string, lines: readonly
 
 /** Whether a line has everything up to the last name, and a time that can be read. */
 function isWhole(layout: Layout): (line: Buffer) => boolean {
-  const last = layout.names.at(-1)!;
+  const [time, last] = [new Field(), new Field()];
+  const cutter = layout.cutter([layout.known?.time ?? 'time', layout.names.at(-1)!], [time, last]);
   return (line) => {
-    const one = { ...layout, lines: [line] };
-    const [time] = valuesOf(one, layout.known?.time ?? 'time');
-    return valuesOf(one, last).length > 0 && time !== undefined && isFullDate(time, true);
+    time.clear();
+    last.clear();
+    if (cutter.cut(line, 0, line.length) !== undefined || last.isMissing || time.isMissing) return false;
+    return isFullDate(time.bytes.subarray(time.from, time.to), true);
   };
 }
 
