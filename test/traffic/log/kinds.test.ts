@@ -576,3 +576,9 @@ describe('keys and filters are found in any format', () => {
     expect([heard.map(([ms]) => ms), reading.filtered]).toEqual([[6000], 2]);
   });
 });
+
+it('the time of the envelope is read where it is asked for', async () => {
+  const line = '2015-05-17T10:05:04Z 192.0.2.1 - - [17/May/2015:10:05:03 +0000] "GET / HTTP/1.1" 200 12\n';
+  const { heard } = await readText(line.repeat(2), { timeColumn: 'log_time' });
+  expect(heard.map(([unixMs]) => unixMs)).toEqual(Array(2).fill(Date.UTC(2015, 4, 17, 10, 5, 4)));
+});
