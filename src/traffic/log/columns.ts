@@ -5,8 +5,8 @@
 //   count         3, "", 7, NaN, 12             mostly whole numbers: the count; the two rows are skipped
 import { Failure } from '../../schema/failure.js';
 import { hasPort, isIpLiteral, type Part } from './address.js';
-import { type Layout, valuesOf } from './layout.js';
-import { listed, missing, mostly, resolve, sameWord, shown } from './names.js';
+import { type Layout, mostly, valuesOf } from './layout.js';
+import { listed, missing, resolve, sameWord, shown } from './names.js';
 import type { FieldOptions, Warning } from './options.js';
 import { chooseTime, type TimeChoice } from './time-column.js';
 import { readCount } from './unix.js';

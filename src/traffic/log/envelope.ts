@@ -3,10 +3,9 @@
 //   Feb  6 12:14:14 web1 nginx[14389]: 192.0.2.1 - - [06/Feb/2009:12:14:14 +0000] "GET / HTTP/1.1" 200 12
 //   |------- envelope: syslog --------||------------------- the line: combined -------------------------|
 
-import { mostLines } from './format/format.js';
 import { isObject, textIn } from './format/json.js';
 import { setFirstAddress } from './format/timed-lines.js';
-import { type Cutter, Field, type Known, type Layout } from './layout.js';
+import { type Cutter, Field, type Known, type Layout, mostly } from './layout.js';
 
 export interface Envelope {
   readonly name: string;
@@ -51,7 +50,7 @@ const envelopes: readonly Envelope[] = [
 
 /** The envelope of most of the lines. */
 export function envelopesOf(lines: readonly Buffer[]): readonly Envelope[] {
-  return envelopes.filter(({ pattern }) => mostLines(lines, (line) => pattern.test(headOf(line, 0, line.length))));
+  return envelopes.filter(({ pattern }) => mostly(lines, (line) => pattern.test(headOf(line, 0, line.length))));
 }
 
 /** How long an envelope may be. */

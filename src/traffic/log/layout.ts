@@ -83,6 +83,18 @@ export interface Known {
   readonly where?: readonly (readonly [name: string, value: string])[];
 }
 
+/** Whether it holds for more than half of the values; looks at no more of them than it needs. */
+export function mostly<T>(values: readonly T[], holds: (value: T) => boolean): boolean {
+  let held = 0;
+  let failed = 0;
+  for (const value of values) {
+    if (holds(value)) held++;
+    else failed++;
+    if (held * 2 > values.length || failed * 2 >= values.length) break;
+  }
+  return held * 2 > values.length;
+}
+
 /** The values that the sampled lines have for a field; lines without it are left out. */
 export function valuesOf(layout: Layout, name: string): Buffer[] {
   const field = new Field();

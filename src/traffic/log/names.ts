@@ -11,10 +11,6 @@ export function resolve(layout: Layout, told: string): string | undefined {
   return other ?? (valuesOf(layout, told).length > 0 ? told : undefined);
 }
 
-export function mostly<T>(values: readonly T[], holds: (value: T) => boolean): boolean {
-  return values.filter(holds).length * 2 > values.length;
-}
-
 /**
  * The name that is the word but for letter case, a unit (`t_ms`), or how its parts are joined (`@timestamp`, `startTime`); of
  * nested fields also their last part (`request.remote_ip`).

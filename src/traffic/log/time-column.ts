@@ -1,7 +1,7 @@
 // Chooses the field that is the time of a request, or the two that are its date and its clock time, and how they are read.
 import { Failure } from '../../schema/failure.js';
-import { type Layout, valuesOf } from './layout.js';
-import { listed, missing, mostly, resolve, sameWord, shown } from './names.js';
+import { type Layout, mostly, valuesOf } from './layout.js';
+import { listed, missing, resolve, sameWord, shown } from './names.js';
 import type { FieldOptions, Warning } from './options.js';
 import { TimeReader, type TimeStyle } from './time-reader.js';
 import { areSerials, type TimeUnit, unitOf, unitOfDate } from './unix.js';

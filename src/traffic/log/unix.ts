@@ -192,7 +192,7 @@ interface Decimal {
 }
 
 function decimalIn(bytes: Uint8Array, from: number, to: number): Decimal | undefined {
-  if (to - from > 400) return undefined;
+  if (to - from > 400 || !isNumeric(bytes, from, to)) return undefined;
   const parts = DIGITS.exec(String.fromCharCode(...bytes.subarray(from, to)));
   if (parts === null) return undefined;
   const [, sign, whole = '', fraction = '', exponent = '0'] = parts;
@@ -202,6 +202,17 @@ function decimalIn(bytes: Uint8Array, from: number, to: number): Decimal | undef
   const wholePlaces = digits === '' ? 0 : whole.length - (all.length - digits.length) + Number(exponent);
   return { negative: sign === '-', digits, wholePlaces };
 }
+
+/** Whether every byte can be of a number: most dates are refused without making a string of them. */
+function isNumeric(bytes: Uint8Array, from: number, to: number): boolean {
+  for (let at = from; at < to; at++) {
+    const byte = bytes[at]!;
+    if ((byte < ZERO || byte > ZERO + 9) && !NUMERIC_SIGNS.includes(byte)) return false;
+  }
+  return true;
+}
+
+const NUMERIC_SIGNS = Buffer.from('+-.eE');
 
 /** The nearest double of a decimal number, NaN when it is none. */
 function numberIn(bytes: Uint8Array, from: number, to: number): number {

@@ -1,9 +1,9 @@
 // A number of requests a line and no time: the first line is the second 0 of the log, or the first interval that --spread gives.
 //   12
 //   15
-import type { Cutter, Field, Layout } from '../layout.js';
+import { type Cutter, type Field, type Layout, mostly } from '../layout.js';
 import { readCount, unitOfDate } from '../unix.js';
-import { type Format, mostLines } from './format.js';
+import type { Format } from './format.js';
 
 const SECOND_MS = 1000;
 
@@ -14,8 +14,8 @@ export const counts: Format = {
     const isDate = (line: Buffer) => unitOfDate(Number(line.toString('latin1'))) !== undefined;
     // A first line may be the name of the column.
     const rest = lines.slice(1);
-    const areCounts = rest.length === 0 ? mostLines(lines, isCount) : mostLines(rest, isCount);
-    if (!told && (!areCounts || mostLines(lines, isDate))) return undefined;
+    const areCounts = rest.length === 0 ? mostly(lines, isCount) : mostly(rest, isCount);
+    if (!told && (!areCounts || mostly(lines, isDate))) return undefined;
     const intervalMs = (options.spreadMs ?? 0) > 0 ? options.spreadMs! : SECOND_MS;
     return layoutOf(lines, intervalMs);
   },

@@ -118,6 +118,9 @@ function evenness(table: Table): number {
   return even / Math.max(1, table.rows.length) + table.names.length / 1e6;
 }
 
+/** How much of a log is cut into rows before it is asked whether they are enough. */
+const PIECE_BYTES = 4096;
+
 /** The first rows, cut by a delimiter. */
 export function sampleRows(head: Buffer, delimiter: string): Row[] {
   const rows: Row[] = [];
@@ -128,7 +131,9 @@ export function sampleRows(head: Buffer, delimiter: string): Row[] {
     rows.push({ bytes: Buffer.from(bytes.subarray(from, to)), cells: scanner.texts() });
   });
   const lines = new LineCutter(cutter, { skip: () => undefined });
-  lines.push(head);
+  for (let at = 0; at < head.length && rows.length <= SAMPLED_ROWS; at += PIECE_BYTES) {
+    lines.push(head.subarray(at, at + PIECE_BYTES));
+  }
   lines.end();
   return rows;
 }

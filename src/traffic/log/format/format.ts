@@ -19,15 +19,3 @@ export interface Format {
    */
   open(head: Head, told: boolean): Layout | undefined;
 }
-
-/** Whether it holds for more than half of the lines; looks at no more of them than it needs. */
-export function mostLines(lines: readonly Buffer[], holds: (line: Buffer) => boolean): boolean {
-  let failed = 0;
-  return (
-    lines.length > 0 &&
-    lines.every((line) => {
-      if (!holds(line)) failed++;
-      return failed * 2 < lines.length;
-    })
-  );
-}

@@ -1,15 +1,14 @@
 // One JSON object a line, and the objects of one JSON text. Members of nested objects are named by their path.
 //   {"ts":1446249504.427,"request":{"remote_ip":"192.0.2.1"}}          fields ts, request, request.remote_ip
-import { type Cutter, Field, type Known, type Layout } from '../layout.js';
+import { type Cutter, Field, type Known, type Layout, mostly } from '../layout.js';
 import type { Format, Head } from './format.js';
-import { mostLines } from './format.js';
 import { hasEscape, JsonWalk, locate, plainText, WantedField } from './json-walk.js';
 
 export const ndjson: Format = {
   name: 'ndjson',
   open: ({ lines }, told) => {
     const objects = lines.filter(isObject);
-    return told || mostLines(lines, isObject) ? jsonLayout('ndjson', objects) : undefined;
+    return told || mostly(lines, isObject) ? jsonLayout('ndjson', objects) : undefined;
   },
 };
 
@@ -102,7 +101,7 @@ export function textIn(line: Buffer, name: string): string | undefined {
 export function jsonWith({ lines }: Head, field: string, values: readonly string[]): readonly Buffer[] | undefined {
   const objects = lines.filter(isObject);
   const has = (line: Buffer) => values.includes(textIn(line, field) ?? '');
-  return mostLines(objects, has) ? objects : undefined;
+  return mostly(objects, has) ? objects : undefined;
 }
 
 const QUOTE = 0x22;

@@ -1,8 +1,8 @@
 // logfmt: words of a name and a value.
 //   time=2015-05-17T10:05:03Z level=info method=GET path="/a b" fwd="192.0.2.1" status=200
-import type { Cutter, Field, Layout } from '../layout.js';
+import { type Cutter, type Field, type Layout, mostly } from '../layout.js';
 import { findTime } from '../time-column.js';
-import { type Format, mostLines } from './format.js';
+import type { Format } from './format.js';
 
 const PAIR = /([A-Za-z_][\w.@-]*)=("(?:[^"\\]|\\.)*"|[^\s"]*)(?=\s|$)/g;
 
@@ -13,7 +13,7 @@ export const logfmt: Format = {
   name: 'logfmt',
   open: ({ lines, options }, told) => {
     const layout = logfmtLayout(lines);
-    if (!told && !mostLines(lines, isLogfmt)) return undefined;
+    if (!told && !mostly(lines, isLogfmt)) return undefined;
     return told || findTime(layout, options.timeColumn) !== undefined ? layout : undefined;
   },
 };
@@ -21,7 +21,7 @@ export const logfmt: Format = {
 /** logfmt whose time is in an envelope. */
 export const timelessLogfmt: Format = {
   name: 'logfmt',
-  open: ({ lines }) => (mostLines(lines, isLogfmt) ? logfmtLayout(lines) : undefined),
+  open: ({ lines }) => (mostly(lines, isLogfmt) ? logfmtLayout(lines) : undefined),
 };
 
 function isLogfmt(line: Buffer): boolean {

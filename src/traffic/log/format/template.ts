@@ -5,9 +5,9 @@
 //   A value ends where the text after it begins. Blanks stand for one blank or more. A value in quotes may hold \" and blanks, one
 //   followed by a blank and a sign as ` [` may
 //   hold blanks, any other none. `$_` is anything. Text after the end is let be.
-import { type Cutter, Field, type Known, type Layout } from '../layout.js';
+import { type Cutter, Field, type Known, type Layout, mostly } from '../layout.js';
 import { isFullDate } from '../time-column.js';
-import { type Format, mostLines } from './format.js';
+import type { Format } from './format.js';
 
 interface Part {
   /** The text before the value. */
@@ -25,7 +25,7 @@ export function templateFormat(name: string, template: string, known: Known = {}
     name,
     open: ({ lines }, told) => {
       const layout = templateLayout(name, template, lines, known);
-      return told || mostLines(lines, isWhole(layout)) ? layout : undefined;
+      return told || mostly(lines, isWhole(layout)) ? layout : undefined;
     },
   };
 }

@@ -3,9 +3,9 @@
 //   [Sun May 17 10:05:03.123456 2015] [core:error] [pid 7] [client 192.0.2.1:4711] File does not exist
 //   1700000000                       12 2015-05-17T10:05  (a number before the time, as of uniq -c, is a count)
 import { isIpLiteral } from '../address.js';
-import type { Cutter, Field, Layout } from '../layout.js';
+import { type Cutter, type Field, type Layout, mostly } from '../layout.js';
 import { isFullDate } from '../time-column.js';
-import { type Format, mostLines } from './format.js';
+import type { Format } from './format.js';
 
 /** How a line is cut: perhaps a count, then the time, then the rest. */
 const SHAPES: readonly RegExp[] = [
@@ -21,7 +21,7 @@ const SHAPES: readonly RegExp[] = [
 export const timedLines: Format = {
   name: 'lines',
   open: ({ lines }, told) => {
-    const shape = SHAPES.find((one) => mostLines(lines, (line) => isTimed(line, one)));
+    const shape = SHAPES.find((one) => mostly(lines, (line) => isTimed(line, one)));
     if (shape === undefined && !told) return undefined;
     return layoutOf(shape ?? SHAPES[0]!, lines);
   },

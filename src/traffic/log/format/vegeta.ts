@@ -7,7 +7,8 @@ const NAMES = 'timestamp status latency_ns bytes_out bytes_in error body attack 
 
 export const vegeta: Format = {
   name: 'vegeta',
-  open: ({ bytes }, told) => {
+  open: ({ bytes, lines }, told) => {
+    if (!told && !/^[\s"]*\d{19}/.test(lines[0]?.toString('latin1', 0, 64) ?? '')) return undefined;
     const rows = sampleRows(bytes, ',');
     const isRow = (cells: readonly string[]) =>
       cells.length >= 8 &&
