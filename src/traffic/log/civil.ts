@@ -1,4 +1,4 @@
-// Owns the calendar: days from a date, milliseconds from a date with a clock time. Leaves reading their text to instant.ts.
+// The calendar: days from a date, milliseconds from a date with a clock time. instant.ts reads their text.
 
 const DAY_MINUTES = 24 * 60;
 

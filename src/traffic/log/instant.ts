@@ -1,4 +1,4 @@
-// Owns how a time is written: ISO 8601, CLF, or a number. Reads it from bytes, in integers. Leaves the calendar to civil.ts, numbers to unix.ts.
+// Reads a time from bytes, in integers: ISO 8601, CLF, or a number. The calendar is in civil.ts, numbers in unix.ts.
 import { daysFromCivil, unixMsOf } from './civil.js';
 import { readUnix, type TimeUnit } from './unix.js';
 

@@ -1,4 +1,4 @@
-// Owns cutting a stream of bytes into lines. Leaves what a line means to the formats.
+// Cuts a stream of bytes into lines.
 import type { Intake } from './intake.js';
 
 /** Reads the lines of one format. The bytes are only valid during the call. */

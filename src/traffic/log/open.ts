@@ -139,7 +139,7 @@ function originOf(layout: Layout, columns: Columns, { time }: RequestReader): Or
 /**
  * The layout of a log that begins with `head`; `har` or `json` for one JSON text, `empty` when it has nothing but blanks. In this order:
  *
- * 1. told: taken as it is
+ * 1. a format that a person named: taken as it is
  * 2. one JSON text with an array
  * 3. a first line of names with a known time, directives, JSON lines
  * 4. within an envelope, any of these and the texts of servers

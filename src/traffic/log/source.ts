@@ -1,4 +1,4 @@
-// Owns the bytes of a log: a file, a pipe or standard input, unpacked when they are gzip. Leaves what they say to the formats.
+// Reads the bytes of a log from a file, a pipe or standard input, and unpacks gzip.
 import { type FileHandle, open } from 'node:fs/promises';
 import { stdin } from 'node:process';
 import { addAbortSignal, pipeline, Readable } from 'node:stream';
@@ -16,7 +16,7 @@ export interface SourceHooks {
 }
 
 /**
- * The bytes of the log at `path` (`-` for standard input), gzip unpacked, told by the bytes and not by the name; also
+ * The bytes of the log at `path` (`-` for standard input), gzip unpacked, recognised by the bytes and not by the name; also
  * several gzip members one after the other. A chunk is only valid until the next one is asked for.
  * @throws Failure `unreadable_file`
  */

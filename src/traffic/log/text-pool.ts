@@ -1,4 +1,4 @@
-// Owns strings made from bytes that come again and again, as the addresses of a log. Leaves what they mean to the formats.
+// Makes strings of bytes that are often the same, as the addresses in a log.
 
 /** A power of two: how many texts are kept to be given out again. */
 const SLOTS = 1 << 13;

@@ -34,7 +34,7 @@ function words(...lines: string[]): string[] {
 }
 
 /**
- * The time of a log: the field told, else the first of
+ * The time of a log: the field that a person names, else the first of
  *
  * 1. a usual name whose values are dates, or numbers that are dates between 1990 and 2100
  * 2. a date and a clock time in two fields
@@ -55,7 +55,7 @@ export function chooseTime(layout: Layout, options: FieldOptions, path: string, 
   });
 }
 
-/** The fields that stand for the time whatever they hold, when the log has one with a usual name or the name told. */
+/** The fields that stand for the time whatever they hold, when the log has one with a usual name or the name given. */
 export function findTime(layout: Layout, told: string | undefined): readonly string[] | undefined {
   if (told !== undefined) {
     const parts = told.split('+').map((part) => resolve(layout, part));

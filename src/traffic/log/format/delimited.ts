@@ -28,7 +28,7 @@ const delimiters = [',', '\t', ';', '|'];
 /** How many rows are looked at. */
 const SAMPLED_ROWS = 200;
 
-/** A table whose first row names a column that is known to be a time, or told to be. */
+/** A table whose first row names a column that is known to be a time, or that a person named as one. */
 export const namedTable: Format = {
   name: 'csv',
   open: ({ bytes, options }) => {
@@ -81,7 +81,7 @@ export const evenTable: Format = {
   },
 };
 
-/** As told by a person: a comma and a tab are not the only delimiters of either. */
+/** Named by a person: a comma and a tab are not the only delimiters of either. */
 export const csv: Format = { name: 'csv', open: (head) => told(head, 'csv') };
 export const tsv: Format = { name: 'tsv', open: (head) => told(head, 'tsv') };
 

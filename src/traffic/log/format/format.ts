@@ -15,7 +15,7 @@ export interface Format {
   readonly name: string;
   /**
    * The layout of a log that begins so; undefined when it is of another format.
-   * @param told whether a person says that it is this one
+   * @param told whether a person named this format
    */
   open(head: Head, told: boolean): Layout | undefined;
 }

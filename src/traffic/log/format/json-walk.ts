@@ -1,4 +1,4 @@
-// Owns finding the members of JSON objects in bytes, as they are written. Leaves what the values mean to ndjson.ts and har.ts.
+// Finds the members of JSON objects in bytes, as they are written, without parsing their values.
 //
 // JSON.parse would turn `1446249504427123456` into the nearest double; a time must keep its digits, so it is read from the bytes.
 // Structure is checked (strings, brackets, commas, colons); the spelling of values that nobody asks for is not.
@@ -31,7 +31,7 @@ export class JsonWalk {
     return open === OPEN_BRACE || open === OPEN_BRACKET;
   }
 
-  /** Goes on to the next member or element; false after the last, or when the text is broken: `end` tells which. */
+  /** Goes on to the next member or element; false after the last, or when the text is broken: `end` says which. */
   next(): boolean {
     const bytes = this.#bytes;
     const to = this.#to;

@@ -1,4 +1,4 @@
-// Owns rows of CSV and TSV: where their fields stand, and which lines make one row. Leaves what the fields mean to delimited.ts.
+// Rows of CSV and TSV: where their fields begin and end, and which lines make one row.
 import { type LineReader, MAX_LINE_BYTES } from '../lines.js';
 
 /** How a row's quotes stand at its end: all closed, one open, or one closed with more text after it than RFC 4180 allows. */

@@ -2,9 +2,8 @@
 //
 //   $client - $user [$time] "$request" $status
 //
-//   A value ends where the text after it begins. Blanks stand for one blank or more. A value in quotes may hold \" and blanks, one
-//   followed by a blank and a sign as ` [` may
-//   hold blanks, any other none. `$_` is anything. Text after the end is let be.
+//   A value ends where the text after it begins. Blanks stand for one blank or more. A value in quotes may hold \" and
+//   blanks. One followed by a blank and a sign as ` [` may hold blanks, any other none. `$_` is anything. Text after the end is ignored.
 import { type Cutter, Field, type Known, type Layout, mostly } from '../layout.js';
 import { isFullDate } from '../time-column.js';
 import type { Format } from './format.js';
