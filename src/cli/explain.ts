@@ -8,7 +8,7 @@ import { LIMITED } from '../limiter/rule/rule.js';
 import type { GivenTo } from './command.js';
 import { usageFailure } from './ending.js';
 import { print } from './node-command.js';
-import { jsonOption } from './options.js';
+import { jsonOption, noDefault } from './options.js';
 import { facts } from './terminal.js';
 
 export const options = (yargs: Argv) =>
@@ -17,6 +17,7 @@ export const options = (yargs: Argv) =>
       type: 'string',
       array: true,
       demandOption: true,
+      ...noDefault,
       describe: 'name of a limiter with its parameters as name=value, or a stanza of nginx or HAProxy in quotes',
     })
     .option('json', jsonOption)

@@ -94,8 +94,12 @@ class SlowClient {
     socket.on('error', () => {});
     if (first !== '') socket.write(first);
     // Who does not read has read the beginning of the answer.
-    if (isDeaf) socket.once('data', (data) => ((this.#text = data.toString('latin1').slice(0, 1_000)), socket.pause()));
-    else this.listen();
+    if (isDeaf) {
+      socket.once('data', (data) => {
+        this.#text = data.toString('latin1').slice(0, 1_000);
+        socket.pause();
+      });
+    } else this.listen();
   }
 
   /** The status that it was told. */
