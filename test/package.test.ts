@@ -35,6 +35,7 @@ describe('the package', () => {
   it('holds the program, its types, schemas and scenarios, and no more', () => {
     const places = [
       /^dist\/.+\.(js|d\.ts)$/,
+      /^dist\/web\/[\w-]+\.(css|html|svg)$/,
       /^dist\/schema\/\w+\.schema\.json$/,
       /^dist\/LICENSES\.txt$/,
       /^scenarios\/[\w-]+\.(yaml|log|md)$/,
