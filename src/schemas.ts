@@ -1,4 +1,4 @@
-// Owns the last step of the build: the shapes of scenarios, outcomes and series as JSON Schema, beside the code in the package.
+// A step of the build: writes the JSON Schemas of scenarios, outcomes and series into the package.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { Outcome } from './outcome/schema.js';
 import { Series } from './outcome/series.js';

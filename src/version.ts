@@ -1,2 +1,2 @@
-// Owns the version of the program; a test holds it against package.json.
+// The version of the program; a test compares it with package.json.
 export const VERSION = '0.1.0';

@@ -1,4 +1,4 @@
-// What `weir replay` is told of a log, and what it says of it.
+// The options of `weir replay` that describe a log, and the words about how it was read.
 import { basename, dirname } from 'node:path';
 import { counted } from '../report/words.js';
 import { canonicalJson, sha256Hex } from '../schema/canonical.js';
@@ -69,7 +69,7 @@ function oneOf(option: string, word: string, allowed: readonly string[]): string
   });
 }
 
-/** What tells the reports of one log apart: the limiter, and a hash of every other option that changes the outcome. */
+/** Distinguishes the reports of one log: the limiter, and a hash of every other option that changes the outcome. */
 export function runName(given: Given, within: number): string {
   const { log, cycleMs, speed, live } = given;
   const others = {

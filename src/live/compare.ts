@@ -1,5 +1,4 @@
-// Owns holding what a target did against what the model says of the same arrivals. Pure: both are there already. Leaves the verdict
-// to judge.ts.
+// Compares what a target did with what the model does with the same arrivals. Pure. The verdict is made in judge.ts.
 //
 //   lax      the model, given only what is known to have arrived
 //   strict   the model, given also what may have arrived: requests without an answer, requests at the edge of a cycle

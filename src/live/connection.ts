@@ -16,7 +16,7 @@ export interface ConnectionOptions {
   readonly allowRemote?: boolean | undefined;
   /** The most connections to open, at least 1. Default 128. */
   readonly connections?: number | undefined;
-  /** For a target that does not tell its cycles: the length of one in ms. Undefined: it is a node, and tells. */
+  /** The length of a cycle in ms, for a target that does not report cycles; undefined for a node, which does. */
   readonly cycleMs: number | undefined;
   /** How long an answer is waited for, in ms. Default 5000. */
   readonly timeoutMs?: number | undefined;
@@ -148,7 +148,7 @@ function ownTime(clock: WallClock, cycleMs: number): NodeTime {
   return { cycleMs, offsetMs: clock.now() - clock.monotonicMs(), uncertaintyMs: 0 };
 }
 
-/** A clock that tells the node's time. It is to be started, and stopped. */
+/** A clock that shows the time of the node. Start it before use and stop it afterwards. */
 export function alignedClock(base: WallClock, { cycleMs, offsetMs }: NodeTime, options: WallOptions): WallClock {
   const monotonicMs = () => base.monotonicMs();
   return new WallClock(cycleMs, { ...options, source: { monotonicMs, wallMs: () => monotonicMs() + offsetMs } });

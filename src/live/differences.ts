@@ -1,7 +1,7 @@
 // What the answers of a target show, held against the model: differences, and how sure they are.
 //
-//   a node tells cycle and count of every request      compared cycle by cycle          compare.ts
-//   any other target tells only its decisions          is there an order that fits?     explanation.ts
+//   a node answers with cycle and count                compared cycle by cycle          compare.ts
+//   any other target answers with decisions alone      is there an order that fits?     explanation.ts
 import type { Plan } from '../limiter/plan.js';
 import type { Difference } from '../outcome/schema.js';
 import { cycleOf } from '../time/cycle.js';
@@ -93,7 +93,7 @@ function unknownCycles({ requestLog, gone, lastCycle }: LiveSeen): Map<number, n
     if (kind === 'refused') continue;
     first.set(contract, Math.min(first.get(contract) ?? Number.POSITIVE_INFINITY, cycle));
   }
-  // What a target did in its last cycles, before it went away, it may not have come to tell.
+  // A target that went away may not have reported its last cycles.
   if (gone !== undefined) {
     const told = Math.min(lastCycle, ...requestLog.faults.map(({ cycle }) => cycle)) - 1;
     for (const { contract } of requestLog.cells()) first.set(contract, Math.min(first.get(contract) ?? told, told));

@@ -1,4 +1,4 @@
-// Owns the thread of embedded-node.ts: a node, started and warmed up when the thread is, closed when it is told to.
+// The thread of embedded-node.ts: a node that starts and warms up with the thread, and closes on a message.
 import { parentPort, workerData } from 'node:worker_threads';
 import { rateLimiter } from '../limiter/rate-limiter.js';
 import { planContract } from '../limiter/validate.js';

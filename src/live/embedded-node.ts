@@ -1,5 +1,5 @@
-// Owns a node for one run: in a thread of its own, so that it and the generator do not wait for each other, on a free loopback port,
-// with a store that is thrown away. Leaves the node to node/.
+// A node for one run, on a free loopback port, in a thread of its own, so that node and generator do not wait for
+// each other. Its store is discarded.
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
@@ -9,13 +9,13 @@ import type { EventLoopUtilization } from 'node:perf_hooks';
 import { Worker } from 'node:worker_threads';
 import { Failure } from '../schema/failure.js';
 
-/** What the thread is told. */
+/** Messages to the thread. */
 export interface EmbeddedNodeTask {
   readonly cycleMs: number;
   readonly dir: string;
 }
 
-/** What the thread tells. */
+/** Messages from the thread. */
 export type EmbeddedNodeMessage = { readonly url: string } | { readonly error: string };
 
 export interface EmbeddedNode {

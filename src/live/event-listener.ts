@@ -1,5 +1,4 @@
-// Owns listening to a node's stream of events: what was told, when it was heard, and coming back when the stream breaks. Leaves what
-// it means to the run.
+// Listens to a node's stream of events: what arrived, and when; reconnects when the stream breaks.
 //
 //   id: 12                                one message: lines up to an empty one; `data` is a CloudEvents envelope
 //   event: rate_limited

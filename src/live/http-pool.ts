@@ -1,5 +1,4 @@
-// Owns the connections to a target: a pool that is kept alive, requests on it, and what breaks on the way. The one file that
-// names undici. Leaves what is asked to the targets, how long to wait to whoever asks.
+// The connections to a target: a pool that is kept alive, the requests on it, and what can break. The one file that names undici.
 import { type Dispatcher, Pool } from 'undici';
 import { Failure } from '../schema/failure.js';
 import type { Clock } from '../time/clock.js';
@@ -29,7 +28,7 @@ export interface Breakage {
   readonly words: string;
 }
 
-/** Is told what becomes of a request: at most once `started`, then exactly once one of the others, unless it was let go. */
+/** Called as a request proceeds: `started` at most once, then exactly one of the others once, unless it was cancelled. */
 export interface RequestListener {
   /** The bytes of the request go out now; before, it waited for a free connection. */
   started(): void;

@@ -1,5 +1,4 @@
-// Owns requests under way: each is launched once and ends once, by an answer, by a breakage, or when its time is over. Leaves when to
-// launch to the sender and the clients, what was seen to the requestLog.
+// Requests in flight: each starts once and ends once, by an answer, by a broken connection, or by its time limit.
 
 import type { Stretch } from '../outcome/stretch.js';
 import type { Ticket } from '../time/agenda.js';

@@ -1,4 +1,4 @@
-// Owns how long answers took, and how late requests were sent. Leaves distributions to math/durations.ts.
+// How long answers took, and how late requests were sent.
 //
 //   intended        sent                 answered
 //      |── send lag ──|────── raw ──────────|

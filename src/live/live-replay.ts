@@ -1,5 +1,4 @@
-// Owns a recorded log sent to a live node at its recorded times, or at so many times their speed. Leaves reading to traffic/log/, the
-// run to live/, virtual time to replay.ts.
+// A recorded log sent to a live node at its recorded times, or at a multiple of their speed.
 //
 //   log       10:00:00 ──────── 10:00:07.77 ─────────►     one cycle of the node stands for `speed` cycles of the log
 //   node      | cycle c         | c + 1                     at speed 10: 7.77 s of the log in 777 ms

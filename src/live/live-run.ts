@@ -1,5 +1,4 @@
-// Owns a live run: the target prepared, both sides warmed up, the run itself, and the clock there read once more. Leaves the session
-// of the run to session.ts, what it comes to to result.ts.
+// A live run from end to end: prepare the target, warm up both sides, run the session, read the clock of the target once more.
 //
 //   prepare ─► warm up ─► session ─► the clock once more ─► seen
 import { Durations } from '../math/durations.js';
@@ -59,7 +58,7 @@ export async function runLive(connection: Connection, options: LiveRunOptions): 
   }
 }
 
-/** Opens what is missing of so many connections. What fails here fails again for the requests that count, and is told there. */
+/** Opens what is missing of so many connections. What fails here fails again for the requests of the run, and is reported there. */
 function warmer({ pool, clock, timeoutMs, connections }: Connection, weir: WeirTarget): (wanted: number) => void {
   return (wanted) => {
     const n = Math.min(wanted, connections);

@@ -1,5 +1,5 @@
-// Owns the session of one live run: starts who sends, listens, waits, and keeps what was seen. Leaves preparing the target to
-// live-run.ts, what is sent to paced-sender.ts and live-clients.ts. Every wait is bounded; a stop ends all of them.
+// The session of one live run: starts the senders, listens, waits, and keeps what was observed. Every wait is
+// bounded; a stop ends all of them.
 //
 //   │ cycles with requests │ drain │ ─► answers under way ─► what the stream still has to tell
 
@@ -62,7 +62,7 @@ export interface LiveRunOptions {
   readonly sending: (stage: Stage) => Sending;
 }
 
-/** What whoever sends is given. */
+/** What a sender is given. */
 export interface Stage {
   readonly clock: WallClock;
   readonly firstCycle: number;
@@ -82,9 +82,9 @@ export interface SessionSeen {
   readonly latency: Latency;
   /** How far instants may be off, in ms. */
   readonly slackMs: number;
-  /** By contract; undefined where the target tells none. */
+  /** By contract; undefined where the target has no events. */
   readonly heard: readonly (readonly Heard[])[] | undefined;
-  /** All that happened in cycles before this one has been told; Infinity where nobody listened. */
+  /** All events of the cycles before this one have arrived; Infinity without a listener. */
   readonly toldBefore: number;
   readonly streamLost: boolean;
   readonly connections: number;
@@ -212,12 +212,12 @@ export class LiveSession {
     for (const { cycle } of this.#requestLog.cells()) this.#lastCycle = Math.max(this.#lastCycle, cycle);
     const listener = this.#listener;
     if (listener === undefined || this.gone !== undefined) return;
-    // A transition is told once it is on disk, which may take longer than a short cycle.
+    // A transition is published once it is on disk, which may take longer than a short cycle.
     const untilMs = startOf(this.#lastCycle + 2, clock.cycleMs) + GRACE_MS;
     await listener.heardUpTo(this.#lastCycle + 1 + this.#diskCycles, untilMs);
   }
 
-  /** The stream tells that a cycle has begun while transitions of the one before may still be on their way to the disk. */
+  /** The stream reports that a cycle has begun while transitions of the one before may still be on their way to the disk. */
   get #toldBefore(): number {
     return this.#listener === undefined ? Number.POSITIVE_INFINITY : this.#listener.cycle - this.#diskCycles;
   }

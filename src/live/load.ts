@@ -1,5 +1,4 @@
-// Owns the live arm of a scenario: the very requests of the simulation sent to a target, and the comparison of what it did with what
-// the model says. Leaves the run to live/live-run.ts, the comparison to live/result.ts.
+// The live arm of a scenario: the requests of the simulation sent to a target, and the comparison of both.
 //
 //   scenario, seed ─► schedule or clients ─► target ─► what arrived, what was decided ─┐
 //                                                            └─► the model on it ──────┴─► agrees, node differs, run invalid

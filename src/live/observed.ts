@@ -164,7 +164,7 @@ export interface EventHeard {
 
 export interface Reacted {
   readonly name: string;
-  /** As the target told them, in order of cycle. */
+  /** As the target reported them, in order of cycle. */
   readonly transitions: readonly TransitionSeen[];
   /** As the model has them: when the window first held too much. */
   readonly modelled: readonly TransitionSeen[];

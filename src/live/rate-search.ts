@@ -1,5 +1,5 @@
-// Owns the search for the highest rate at which a node still answers in time: paced trials, and bisection between the last rate that
-// held and the first that did not. Leaves a trial's sending to live-run.ts.
+// The search for the highest rate at which a node still answers in time: paced trials, and bisection between the last rate that held
+// and the first that did not.
 import type { Plan } from '../limiter/plan.js';
 import type { Connection } from './connection.js';
 import { type LiveSeen, runLive } from './live-run.js';

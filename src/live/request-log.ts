@@ -1,5 +1,4 @@
-// Owns what is known of the requests of a live run, by cycle and contract: what was planned, what was sent, what the target says that
-// it counted and decided, and what went wrong. Leaves timing to latency.ts, judging to compare.ts.
+// The requests of a live run by cycle and contract: planned, sent, and counted by the target.
 //
 //   planned ──► sent ──┬─► answered: decided in a cycle that the target names
 //                      ├─► failed
@@ -8,7 +7,7 @@
 import type { Stretch } from '../outcome/stretch.js';
 import type { SeenRequest } from './placed-requests.js';
 
-/** One answer of the target. `count` and `state` where it tells them. */
+/** One answer of the target; `count` and `state` where it has them. */
 export interface SeenAnswer {
   readonly admitted: boolean;
   readonly count: number | undefined;

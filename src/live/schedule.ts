@@ -1,5 +1,5 @@
-// Owns what is to be sent in each cycle of a run without clients: which contract, and where in the cycle. Leaves sending to
-// paced-sender.ts. The requests are those of the simulation: the same models, drawn from the same streams.
+// What is to be sent in each cycle of a run without clients: which contract, and where in the cycle. They are the
+// requests of the simulation: the same models, drawn from the same streams.
 //
 //   arrivals   | x   x   x |      popularity     | A   C   A |
 //              |  o     o  |   ─────────────►    |  B     A  |      in order of their instants

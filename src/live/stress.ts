@@ -1,5 +1,5 @@
-// Owns how much a node holds: its hot routes under as many requests as connections can carry, and the highest rate that keeps the 99th
-// percentile of the latency under a bound. Leaves saturation to autocannon, whose file this is, and paced rates to live/.
+// How much a node holds: its hot routes under as many requests as the connections carry (by autocannon, used here alone), and the
+// highest rate that keeps the 99th percentile of the latency under a bound.
 //
 //   saturation   every connection asks again as soon as it is answered: how many a second, at best
 //   search       paced rates, latency from the intended instant:      |ok|--ok--|?|--too slow--|        bisection
@@ -154,7 +154,7 @@ class Saturation {
     if (done.length === 0) return undefined;
     const middle = (of: (round: Round) => number) => median(done.map(of));
     const requestsPerSecond = middle(({ result }) => result.requests.total / result.duration);
-    // Threads of autocannon have loops of their own, which nobody tells of.
+    // Threads of autocannon have event loops of their own, whose delay is not known here.
     const generatorBusy = workers > 0 ? null : middle(({ generator }) => generator.utilization);
     const nodeBusy = this.node === undefined ? null : middle(({ node }) => node?.utilization ?? 0);
     return {

@@ -1,5 +1,4 @@
-// Owns a Weir node as a target: a key, a machine and contracts made for the run, and the gate's answers read. Leaves sending to
-// the sender, listening to event-listener.ts.
+// A Weir node as a target: a key, a machine and contracts made for the run, and the answers of the gate.
 import { randomBytes } from 'node:crypto';
 import type { Plan } from '../limiter/plan.js';
 import { Failure } from '../schema/failure.js';

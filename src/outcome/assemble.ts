@@ -1,4 +1,4 @@
-// Owns putting an outcome together: figures, expectations, notes, verdict, digest. Pure: what it needs has happened already.
+// Makes an outcome of its parts: figures, expectations, notes, verdict, digest. Pure.
 
 import { VERSION } from '../version.js';
 import { digestOf } from './digest.js';

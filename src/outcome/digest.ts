@@ -1,4 +1,4 @@
-// Owns the digest of an outcome: the same scenario and seed give the same one, in every process and on every machine.
+// The digest of an outcome: the same scenario and seed give the same one, in every process and on every machine.
 import { canonicalJson, sha256Hex } from '../schema/canonical.js';
 import type { Outcome } from './schema.js';
 

@@ -1,4 +1,4 @@
-// Owns what a scenario demands of its outcome: conditions on figures, over the run, a phase, or every stretch of so many cycles.
+// What a scenario demands of its outcome: conditions on figures, over the run, a phase, or every interval of a given length.
 //
 //   limited == 0            the figure over the whole run
 //   ... from 0 to 120       over the cycles 0 .. 119
@@ -145,7 +145,7 @@ export function judge(
   return { ...asked, actual, held: isKnown && holds(condition, value) };
 }
 
-/** Of the values that fail the one that tells most: the largest, or the smallest, else any; of those that hold the largest. */
+/** Of the values that fail the largest, else the smallest, else any; of those that hold the largest. */
 function verdictOn(values: ReadonlySet<number>, condition: Node): Pick<ExpectationOutcome, 'actual' | 'held'> {
   if (values.size === 0) return { actual: null, held: false };
   let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];

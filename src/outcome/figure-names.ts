@@ -1,5 +1,4 @@
-// Owns the names of the figures on which expectations may be set. They follow from the shape of an outcome, so that none is missing
-// here that stands there. Leaves their values to run/.
+// The names of the figures that an expectation may use. They follow from the schema of an outcome, so that none is missing.
 import type { TSchema } from 'typebox';
 import { ClientFigures, LiveFigures, Quantiles, ServiceFigures } from './schema.js';
 

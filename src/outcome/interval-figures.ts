@@ -1,5 +1,4 @@
-// Owns figures over part of a run: what happened between two cycles, and in any stretch of so many. Leaves windows that slide to
-// sliding.ts, and what is demanded of the figures to outcome/expectation.ts.
+// Figures over part of a run: between two cycles, or over every interval of a given length.
 
 import type { FigureSource } from './expectation.js';
 import type { StretchFigure } from './figure-names.js';
@@ -30,7 +29,7 @@ export class Stretches implements Pick<FigureSource, 'over' | 'values'> {
 
   constructor(private readonly past: Past) {}
 
-  /** Undefined for a contract that is not there or was not told of apart from the others, and where the run did not come to. */
+  /** Undefined for a contract that does not exist or was not tracked individually, and if the run stopped earlier. */
   over(figure: StretchFigure, at: Stretch, contract: string | undefined): number | undefined {
     const [value] = this.values(figure, Number.POSITIVE_INFINITY, at, contract) ?? [];
     return value;

@@ -1,5 +1,4 @@
-// Owns the shape of an outcome: what a run yields, whichever arm it ran on. Runs write it, reports read it; they meet here and
-// nowhere else. Published with the package as JSON Schema.
+// The schema of an outcome: what a run yields, in either arm. Published with the package as JSON Schema.
 import type { Static } from 'typebox';
 import { Type } from '../schema/json-schema.js';
 import { Count, Nullable, Read, strict, Text } from './read-schema.js';

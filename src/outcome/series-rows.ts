@@ -1,5 +1,4 @@
-// Owns which rows of a series are kept: of a short run all, of a long one those without which a chart would look different. Leaves
-// what the columns mean to series.ts.
+// Chooses the rows of a series: all of a short run; of a long one those without which a chart would look different.
 //
 //   a stretch of a long run      . : | .. _ ...   ->   first, last, and of every column the least and the most
 

@@ -1,6 +1,5 @@
-// Owns the shape of what a run measures beside its counts, cycle by cycle: the schedule, the queue, retries, latency. Columns of equal
-// length, written as series.json beside an outcome and not part of its digest. Leaves the counts themselves to timeline.ts, and which
-// rows of a long run are kept to series-rows.ts.
+// The schema of what a run measures beside its counts, cycle by cycle: the schedule, the queue, retries, latency. Columns of equal
+// length; `series.json` beside an outcome, and not part of its digest.
 import type { Static, TSchema } from 'typebox';
 import { Type } from '../schema/json-schema.js';
 

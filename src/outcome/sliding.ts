@@ -1,4 +1,4 @@
-// Owns values over windows that slide along a run: their sums, and their largest. Leaves what the values are to stretches.ts.
+// Values over windows that slide along a run: their sums, and their largest.
 //
 //   values at     3   7   9             a sum changes only where a value enters or leaves the window: those starts stand for all
 //   window     |------|

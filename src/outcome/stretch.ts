@@ -1,4 +1,4 @@
-// Owns stretches of a run: from one cycle up to another. Leaves what is looked at in them to expectations, phases and faults.
+// A stretch of a run: from one cycle up to another.
 import { Failure } from '../schema/failure.js';
 
 /** A stretch of a run, in cycles from its start; `to` no longer belongs to it, and is Infinity for the end of the run. */

@@ -1,4 +1,4 @@
-// Owns timelines as files: CSV for spreadsheets, NDJSON for programs. One line a row; text is streamed, never held whole.
+// Timelines as files: CSV for spreadsheets, NDJSON for programs. One line a row; the text is streamed, never held whole.
 import type { Timeline, TimelineRow } from './timeline.js';
 
 const COLUMNS = ['cycle', 'contract', 'requests', 'admitted', 'limited', 'count', 'state'] as const;

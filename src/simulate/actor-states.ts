@@ -1,4 +1,4 @@
-// Owns what every actor of a run is doing at the moment: its state, and what it waits for. Leaves showing it to the command that asked.
+// What every actor of a run is doing at the moment: its state, and what it waits for.
 import type { Client } from '../actor/client/client.js';
 import { cycleOf, startOf } from '../time/cycle.js';
 import type { SimulatedClients } from './simulated-clients.js';

@@ -1,5 +1,4 @@
-// Owns the band of many runs of one scenario: between which counts of the window most of them lay, stretch by stretch. Leaves running
-// them to replicate.ts.
+// The band of many runs of one scenario: for each interval, the counts of the window between which most runs lay.
 //
 //   high    ▔▔╲__╱▔▔     19 of 20 runs stay at or below
 //   middle  ──╲__╱──     the median

@@ -1,4 +1,4 @@
-// Owns a node that stands still for a while: what is sent meanwhile waits before it, and is taken in order when it goes on.
+// A node that stands still for a while: what is sent meanwhile waits in front of it, and is taken in order afterwards.
 import type { SentAttempt, Transport } from '../actor/client/client.js';
 import type { Clock } from '../time/clock.js';
 import { Rank } from '../time/rank.js';

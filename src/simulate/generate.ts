@@ -1,5 +1,4 @@
-// Owns the requests of a scenario one by one, as they would be written to a log: when each comes, and for which contract. What its
-// clients make of the answers is no part of it: a log has no gate. Leaves writing lines to traffic/log/write.ts.
+// The requests of a scenario one by one, as a log has them: when each comes, and for which contract.
 
 import { RandomStream, type Seed } from '../math/random.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';

@@ -1,5 +1,4 @@
-// Owns the way of an attempt through the model: gate, service, answer. Leaves deciding to the gate it is given, and a transport over a
-// network to the live arm.
+// The path of an attempt through the model: gate, service, answer.
 //
 //   attempt ─► gate ─ admitted ─► service ─ served ──────────┐
 //               └─ limited ─┐       └─ refused: failed ──────┤

@@ -1,4 +1,4 @@
-// Owns one thread of replicate.ts: runs a scenario file under the seeds it is given.
+// One thread of replicate.ts: runs a scenario file under the seeds it is given.
 import { type LoadedScenario, loadScenario } from '../scenario/load-scenario.js';
 import { stretchPeaks } from './band.js';
 import { figureList, type Replicate, type ReplicationTask } from './replicate.js';

@@ -1,5 +1,5 @@
-// Owns many runs of one scenario under seeds that follow from its own, on all cores, and what they say together.
-// The figures do not depend on how the runs were spread: each is a pure function of the scenario and its seed.
+// Many runs of one scenario under successive seeds, on all cores, and their summary. The figures do not depend on how the runs were spread:
+// each is a pure function of the scenario and its seed.
 import { availableParallelism } from 'node:os';
 import { Piscina } from 'piscina';
 import { meanInterval, shareInterval } from '../math/interval.js';
@@ -162,7 +162,7 @@ export function withReplications(outcome: Outcome, { replications, heldIn }: Rep
   return { ...whole, digest: digestOf(whole) };
 }
 
-/** Parts of an outcome whose figures are told of replications. */
+/** Parts of an outcome whose figures replications report. */
 const PARTS = ['service', 'clients'] as const;
 
 /** Every number of an outcome that a seed determines, by name. */

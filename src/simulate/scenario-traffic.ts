@@ -1,4 +1,4 @@
-// Owns the traffic of a scenario: its models made, its logs read, and how long requests come.
+// The traffic of a scenario: its arrival models, its logs, and how long requests come.
 import { resolve } from 'node:path';
 import type { Seed } from '../math/random.js';
 import { parseStretch } from '../outcome/stretch.js';

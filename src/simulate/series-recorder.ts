@@ -1,5 +1,4 @@
-// Owns what a simulation with clients measures over time: queue, open jobs, retries, latency, taken down when a cycle is complete.
-// Leaves who tells it to clients and service, and which cycles of a long run are kept to outcome/series-rows.ts.
+// What a simulation with clients measures over time: queue, open jobs, retries, latency. A row is taken when a cycle is complete.
 //
 //   waiting   __|‾|_____|‾‾‾‾‾‾     queue: the most in the cycle
 //   cycle     |   0   |   1   |     open jobs: at its end; latency: of the jobs that were served in it

@@ -1,5 +1,4 @@
-// Owns what stands behind the gate: servers, the queue before them, and the time that a request takes. Leaves who asks, and what
-// becomes of the answer, to the transport.
+// The service behind the gate: servers, a queue in front of them, and the time that a request takes.
 //
 //                ┌── refused when `queue` are waiting
 //   offer ──► [ . . . . ] ──► server 1 ──► served
@@ -32,7 +31,7 @@ export interface ServiceOptions<Work> {
   readonly untilMs?: number | undefined;
 }
 
-/** Who is told of what the service does as it does it, the warm-up included: for what is drawn over time. */
+/** Observes the service as it works, the warm-up included: for series over time. */
 export interface ServiceWatch {
   /** So many are waiting from now on. */
   queued(waiting: number): void;

@@ -1,5 +1,4 @@
-// Owns the clients of a run in virtual time, with the transport they send on: gate, faults, service. Leaves what clients do to
-// actor/client/, what the service does to service.ts.
+// The clients of a run in virtual time, with the transport they send on: gate, faults, service.
 
 import type { Answer } from '../actor/client/behaviour.js';
 import type { SentAttempt } from '../actor/client/client.js';

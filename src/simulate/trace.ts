@@ -1,5 +1,4 @@
-// Owns making the actors of a run visible: every message with its cycle, where it came from and what it changed. Leaves what actors do
-// at one moment to actor-states.ts, files to the command that asked.
+// The trace of a run: every message between actors, with its cycle, its sender, and what it changed.
 import type { Actor, AnyActorLogic, InspectionEvent } from 'xstate';
 import { startOf } from '../time/cycle.js';
 import type { SimulatedClients } from './simulated-clients.js';
@@ -44,7 +43,7 @@ export class Trace {
   private world: World | undefined;
   /** The state in which each actor was last seen. */
   private readonly states = new WeakMap<object, string>();
-  /** Messages in the order taken, from the first on whose actor still reacts: a cause is told before its effects. */
+  /** Messages in the order taken, from the first on whose actor still reacts: a cause stands before its effects. */
   private readonly taken: Taken[] = [];
   /** By actor: its messages among those, in the order in which it will react to them. */
   private readonly mailboxes = new WeakMap<object, Taken[]>();
@@ -53,7 +52,7 @@ export class Trace {
 
   constructor(private readonly sink: TraceSink) {}
 
-  /** To be called when the world stands: until then no actor has been told anything. */
+  /** Call it once the world is made and before any actor has received a message. */
   follow(world: World, clients: SimulatedClients | undefined): void {
     this.world = world;
     if (clients === undefined) return;

@@ -1,5 +1,5 @@
-// Owns everything that waits, and the order in which it runs: by due, then rank, then order of asking.
-// Leaves the passing of time to its drivers: virtual.ts steps at once, wall.ts waits and then takes the same step.
+// Everything that waits, in the order in which it runs: by due, then rank, then order of asking. virtual.ts steps at once;
+// wall.ts waits, then takes the same step.
 //
 //   heap, 4-ary, keys side by side       slots: where a waiting task lives until it has run
 //
@@ -56,7 +56,7 @@ export class Agenda {
 
   /**
    * @param startMs where time begins, in unix ms
-   * @param onEarlier told the due of a task that was just asked for and is now the first to run, so that a driver
+   * @param onEarlier called with the due of a task that was just added and is now the first to run, so that a driver
    *   which sleeps until `nextDue()` can wake up sooner
    */
   constructor(startMs: number, onEarlier?: (due: number) => void) {
@@ -115,7 +115,7 @@ export class Agenda {
 
   /**
    * Removes the first task and runs it; false when nothing waits. A task that throws is gone all the same, and its error
-   * goes to whoever called: the agenda is in order and can go on with the next step.
+   * goes to the caller: the agenda is in order and can go on with the next step.
    */
   step(): boolean {
     this.#settle();

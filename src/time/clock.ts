@@ -1,10 +1,10 @@
-// Owns the port through which everything else learns what time it is. Leaves being one to virtual.ts and wall.ts.
+// The port through which all code learns what time it is. virtual.ts and wall.ts implement it.
 import type { Agenda } from './agenda.js';
 
 /**
  * A time that passes, and the agenda of those who wait for it.
  *
- * The promise, whoever makes it: `now()` never decreases; `cycle()` is `cycleOf(now(), cycleMs)`, so it never decreases
+ * What every clock promises: `now()` never decreases; `cycle()` is `cycleOf(now(), cycleMs)`, so it never decreases
  * either; and while a task runs, `now()` is not before its due.
  */
 export interface Clock {

@@ -1,4 +1,4 @@
-// Owns the unit of time: which cycle an instant falls into, and when a cycle begins. Leaves reading clocks to clock/.
+// The unit of time: which cycle an instant falls into, and when a cycle begins.
 //
 //   unix ms   0        777       1554      2331
 //             |---------|---------|---------|----

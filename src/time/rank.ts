@@ -1,8 +1,8 @@
-// Owns who goes first among those who are due at the same instant. Leaves what each of them does to its owner.
+// The order of tasks that are due at the same instant.
 //
 //   one instant   close -> advance -> cycle -> arrival -> service -> client -> report
 //
-// A contract advances into a cycle before any event of that cycle is counted, and whoever reports sees the instant complete.
+// A contract advances into a cycle before any event of that cycle is counted, and a report sees the instant complete.
 
 /** Lower goes first. Integers from 0 to 31: the agenda keeps rank and order of asking in one number. */
 export const Rank = {

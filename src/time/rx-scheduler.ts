@@ -1,4 +1,4 @@
-// Owns the agenda as RxJS sees it: a scheduler for operators that wait. Leaves waiting and order to agenda.ts.
+// The agenda as an RxJS scheduler, for operators that wait.
 import { type SchedulerAction, type SchedulerLike, Subscription } from 'rxjs';
 import type { Ticket } from './agenda.js';
 import type { Clock } from './clock.js';

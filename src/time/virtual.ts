@@ -1,4 +1,4 @@
-// Owns time that passes at once: as far as the agenda goes, as fast as its tasks run. Leaves order to agenda.ts.
+// Virtual time: it passes as fast as the tasks of its agenda run.
 
 // A long run must let signals and sockets in. `setImmediate` waits for no time, only for one turn of the event loop,
 // so the rule that timers live in wall.ts is kept in spirit.

@@ -1,4 +1,4 @@
-// Owns real time: the one file that looks at a clock and sets timers. Leaves order to agenda.ts, and what is due to its tasks.
+// Real time: the one file that looks at a clock and sets timers.
 //
 //   wall clock      10:00 ---- 10:01 | stepped forward        11:05 ----       now() follows at once
 //   wall clock      10:00 ---- 10:01 | stepped back           09:05 ----       now() holds its course: 10:01 ----
@@ -15,7 +15,7 @@ import { Rank } from './rank.js';
 
 /** Where time comes from. Tests bring their own, to step the wall clock by an hour. */
 export interface TimeSource {
-  /** Unix ms; may be stepped in either direction by whoever sets the clock. */
+  /** Unix ms; may be stepped in either direction when the clock is set. */
   wallMs(): number;
   /** Milliseconds since some instant; never decreases, and may stand still while the computer sleeps. */
   monotonicMs(): number;
@@ -24,7 +24,7 @@ export interface TimeSource {
 export interface WallOptions {
   /** Is given what a task throws; the clock goes on with the next. What this or `onLag` throws is an uncaught exception. */
   readonly onError: (error: unknown) => void;
-  /** Is told after each task how late it began, in ms after its due, at least 0. What was asked for late is late, too. */
+  /** Called after each task with how late it began, in ms after its due, at least 0. A task that was added late is late, too. */
   readonly onLag?: ((lagMs: number) => void) | undefined;
   /** Catching up gives the event loop its turn after this long, in ms; one task at least is run in between. Default 10. */
   readonly sliceMs?: number | undefined;
@@ -43,7 +43,7 @@ export function wallNowMs(): number {
 
 const ofThisMachine: TimeSource = { wallMs: () => Date.now(), monotonicMs: () => performance.now() };
 
-/** The clock of a node and of a live load. It drives its agenda between `start()` and `stop()`; it tells the time always. */
+/** The clock of a node and of a live load. It drives its agenda between `start()` and `stop()`; it can be read at any time. */
 export class WallClock implements Clock {
   readonly agenda: Agenda;
   /** Unix ms at the zero of the monotonic clock, by the furthest that the wall clock has been seen. */
@@ -79,7 +79,7 @@ export class WallClock implements Clock {
 
   now(): number {
     // The wall first, then the monotonic clock: a process that is halted between the two readings then finds its wall
-    // reading too old, which changes nothing, rather than its own course too slow, which would put it ahead for good.
+    // reading too old, which changes nothing, rather than its own course too slow, which would put it ahead permanently.
     const wallMs = this.#source.wallMs();
     const monotonicMs = this.#source.monotonicMs();
     if (wallMs > this.#originMs + monotonicMs) this.#originMs = wallMs - monotonicMs;

@@ -3,7 +3,7 @@
 //   first burst      |||||            how many of a burst pass at once, and how many after a delay
 //   most in a second   ||||:||||      the most starts in any second that a client can get, sought over an edge of the rule
 //   at its rate      | | | | | |      evenly, forty requests at exactly the rate; sixty at twice the rate
-//   waits            what a refused request is told, and after which it would have been admitted
+//   waits            the wait announced to a refused request, and the wait after which it would have been admitted
 import { announcedWait } from '../rule/announced.js';
 import { type Primitive, type RuleDefinition, ruleOf } from '../rule/definition.js';
 import { LIMITED, type Rule } from '../rule/rule.js';

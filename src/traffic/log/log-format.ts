@@ -2,7 +2,7 @@
 //
 //   nginx     $remote_addr - $remote_user [$time_local] "$request" $status
 //   Apache    %h %l %u %t "%r" %>s %b "%{Referer}i"
-//   template  $client - $remote_user [$time] "$request" $status          fields have one name, whoever writes them
+//   template  $client - $remote_user [$time] "$request" $status          a field has one name in all formats
 import { Failure } from '../../schema/failure.js';
 import type { Known } from './layout.js';
 

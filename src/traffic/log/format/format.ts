@@ -15,7 +15,7 @@ export interface Format {
   readonly name: string;
   /**
    * The layout of a log that begins so; undefined when it is of another format.
-   * @param told whether a person named this format
+   * @param told whether the user named this format
    */
   open(head: Head, told: boolean): Layout | undefined;
 }
