@@ -1,8 +1,14 @@
 import { defineConfig } from 'vitest/config';
 
+/** What needs a minute each: `npm run test:long`. */
+const long = ['fuzz', 'kill-loop', 'many-readers', 'slow-clients'].map((name) => `test/node/${name}.test.ts`);
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    projects: [
+      { extends: true, test: { name: 'short', include: ['test/**/*.test.ts'], exclude: long } },
+      { extends: true, test: { name: 'long', include: long } },
+    ],
     // The machines that run this have two cores: one process per file, and three files at a time, since a third of the suites waits for
     // real time to pass, for other processes, or for a browser.
     pool: 'forks',
