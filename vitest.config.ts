@@ -1,7 +1,12 @@
 import { defineConfig } from 'vitest/config';
 
-/** What needs a minute each: `npm run test:long`. */
-const long = ['fuzz', 'kill-loop', 'many-readers', 'slow-clients'].map((name) => `test/node/${name}.test.ts`);
+/** What takes half a minute and more each: `npm run test:long`. */
+const long = [
+  ...['fuzz', 'kill-loop', 'many-readers', 'slow-clients'].map((name) => `test/node/${name}.test.ts`),
+  'test/live/wrong-nodes.test.ts',
+  'test/package.test.ts',
+  'test/readme.test.ts',
+];
 
 export default defineConfig({
   test: {
