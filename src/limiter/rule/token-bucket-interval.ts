@@ -35,6 +35,12 @@ export function intervalBucket(params: TokenBucketParams, grainMs: number): Rule
     if (stale && state.tokens >= capacity) return state.tokens;
     return Math.min(capacity, state.tokens + Math.floor((t - state.gridMs) / per) * rate);
   };
+  /** What requests of cost 1 can take now. A stale tick is read after the first of them: the ticks since then fill the bucket again. */
+  const within = (state: State, t: number) => {
+    const now = level(state, t);
+    if (!stale || state.tokens < capacity || isNew(state, t) || isGone(state, t)) return now;
+    return 1 + Math.min(capacity, now - 1 + Math.floor((t - state.gridMs) / per) * rate);
+  };
   const tooMany = (n: number) => n > capacity && !overCapacity;
   /** When `n` are there. */
   const timeOf = (state: State, t: number, n: number) => {
@@ -60,14 +66,14 @@ export function intervalBucket(params: TokenBucketParams, grainMs: number): Rule
       return Math.max(t, Math.min(timeOf(state, t, n) - maxWait, forgotten(state)));
     },
     nextChange(state, t) {
-      if (level(state, t) >= capacity && maxWait === 0) return NEVER;
+      if (level(state, t) >= capacity && maxWait === 0 && (!stale || within(state, t) >= capacity + 1)) return NEVER;
       const grid = gridAt(state, t);
       const nextTick = Math.min(grid + (Math.floor((t + maxWait - grid) / per) + 1) * per - maxWait, grid + per);
       return forgotten(state) > t ? Math.min(nextTick, forgotten(state)) : nextTick;
     },
     remaining(state, t) {
       const ticks = Math.floor((t + maxWait - gridAt(state, t)) / per);
-      return Math.max(0, Math.floor(level(state, t) + ticks * rate));
+      return Math.max(0, Math.floor(within(state, t) + ticks * rate));
     },
     forgettable: (state, t) => !stale && initial === capacity && level(state, t) >= capacity && align !== 'first',
     waits: {

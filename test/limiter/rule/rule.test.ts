@@ -277,3 +277,12 @@ describe.each(Object.entries(rules))('%s', (_, definition) => {
     }, 20);
   });
 });
+
+it('a bucket that keeps a stale tick while it is full admits one request more after idling', () => {
+  const rule = ruleOf(rules['token bucket by intervals of juju']!);
+  const state = rule.fresh(START_MS);
+  const tMs = START_MS + 150;
+  expect([rule.remaining(state, START_MS), rule.remaining(state, tMs)]).toEqual([5, 6]);
+  const decided = Array.from({ length: 7 }, () => rule.decide(state, tMs, 1, 0));
+  expect(decided).toEqual([0, 0, 0, 0, 0, 0, LIMITED]);
+});
