@@ -54,7 +54,7 @@ export interface ReplicateOptions {
 }
 
 /** The seed of replication `index`; that of the first is the seed itself. */
-function replicationSeed(seed: Seed, index: number): Seed {
+export function replicationSeed(seed: Seed, index: number): Seed {
   return index === 0 ? seed : `${seed}/${index}`;
 }
 
@@ -150,7 +150,7 @@ export function withReplications(outcome: Outcome, { replications, heldIn }: Rep
   const { digest: _, ...rest } = outcome;
   const expectations = outcome.expectations.map((expectation, index) => {
     const held_in = heldIn[index]!;
-    return { ...expectation, held_in, held: held_in >= (expectation.share ?? 1) * replications.n };
+    return { ...expectation, held_in, held: held_in / replications.n >= (expectation.share ?? 1) };
   });
   const whole = {
     ...rest,

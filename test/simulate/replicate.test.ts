@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest';
+import type { Outcome } from '../../src/outcome/schema.js';
+import { replicationSeed, withReplications } from '../../src/simulate/replicate.js';
+
+it('seeds of replications differ, and the first is that of the scenario', () => {
+  expect([0, 1, 2].map((index) => replicationSeed(7, index))).toEqual([7, '7/1', '7/2']);
+});
+
+it.each([
+  [20, 20, undefined, true],
+  [20, 19, undefined, false],
+  [20, 19, 0.95, true],
+  [20, 18, 0.95, false],
+  // 0.55 * 20 is more than 11 in binary.
+  [20, 11, 0.55, true],
+  [100, 7, 0.07, true],
+  [100, 6, 0.07, false],
+])('of %i runs an expectation held in %i, share %s: %s', (n, held, share, isEnough) => {
+  const expectation = { name: 'x', expected: 'limited == 0', actual: 0, held: true, ...(share && { share }) };
+  const outcome = { expectations: [expectation], digest: '' } as unknown as Outcome;
+  const replications = { n, held, held_share: { low: 0, high: 1 }, failed_seeds: [], figures: {} };
+  const found = withReplications(outcome, { replications, heldIn: [held] }, n);
+  expect([found.expectations[0]!.held, found.verdict]).toEqual([isEnough, isEnough ? 'held' : 'not held']);
+});
