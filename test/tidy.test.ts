@@ -114,7 +114,7 @@ describe('what is banned, and what to use instead', () => {
     ['Date.now', /\bDate\.now\b/, 'take the clock you are given', /^src\/time\/wall\.ts$/],
     ['performance.now', /\bperformance\.(now|timeOrigin)\b/, 'take the clock you are given', /^src\/time\/wall\.ts$/],
     ['new Date()', /\bnew Date\(\)/, 'take the clock you are given', /^src\/time\/wall\.ts$/],
-    ['timers', /\b(setTimeout|setInterval)\(/, 'the agenda of the clock', /^src\/(time\/wall\.ts|web\/)/],
+    ['timers', /(?<!\.)\b(setTimeout|setInterval)\(/, 'the agenda of the clock', /^src\/(time\/wall\.ts|web\/)/],
     ['Math.random', /\bMath\.random\b/, 'RandomStream of math/random.ts', /^$/],
     [
       'Math.sin and the like',

@@ -2,7 +2,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Argv } from 'yargs';
-import { identityIn, rotateKey } from '../node/identity.js';
+import { rotated } from '../node/ground.js';
+import { identityIn } from '../node/identity.js';
 import { openSqliteStore } from '../store/sqlite.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { WallClock } from '../time/wall.js';
@@ -30,7 +31,7 @@ export function run(given: Given): void {
         throw error;
       },
     });
-    const after = rotateKey(store.dir, before, clock.cycle());
+    const after = rotated(store, before, clock);
     const [from, to] = [before.signer.fingerprint, after.signer.fingerprint];
     const cycle = after.successions.at(-1)?.cycle;
     if (json) process.stdout.write(`${JSON.stringify({ ok: true, from, to, cycle })}\n`);

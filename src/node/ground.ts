@@ -2,10 +2,11 @@
 import { generateSigner } from '../record/signing.js';
 import { MemoryStore } from '../store/memory.js';
 import { MemoryCredentials } from '../store/memory-credentials.js';
-import { openSqliteStore } from '../store/sqlite.js';
+import { openSqliteStore, type SqliteStore } from '../store/sqlite.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { Rank } from '../time/rank.js';
 import { WallClock } from '../time/wall.js';
+import { holdClock, newestCycleOf } from './hold-clock.js';
 import { type Identity, identityIn, rotateKey as withNewKey } from './identity.js';
 import type { NodeOptions } from './node.js';
 
@@ -34,20 +35,35 @@ export function openGround({ dir, cycleMs, rotateKey = false, onError }: GroundO
     return { store: new MemoryStore(), credentials: new MemoryCredentials(), clock, identity, dir };
   }
   // All that one turn of the event loop writes is one commit. The store is opened before there is a clock to flush it.
+  let clock: WallClock | undefined;
   const store = openSqliteStore({
     dir,
-    defer: (flush) => clock.agenda.at(clock.now(), Rank.report, flush),
-    monotonicMs: () => clock.monotonicMs(),
+    defer: (flush) => (clock === undefined ? flush() : clock.agenda.at(clock.now(), Rank.report, flush)),
+    monotonicMs: () => clock?.monotonicMs() ?? 0,
   });
-  let identity: Identity;
   try {
     const hasData = store.machines().next().done !== true;
-    identity = identityIn(store.dir, hasData, cycleMs, CYCLE_MS);
+    const identity = identityIn(store.dir, hasData, cycleMs, CYCLE_MS);
+    clock = new WallClock(identity.cycleMs, { onError });
+    const isRotated = rotateKey && !identity.isNew;
+    return {
+      store,
+      credentials: store.credentials,
+      clock,
+      identity: isRotated ? rotated(store, identity, clock) : identity,
+      dir: store.dir,
+    };
   } catch (error) {
     store.close();
     throw error;
   }
-  const clock = new WallClock(identity.cycleMs, { onError });
-  if (rotateKey && !identity.isNew) identity = withNewKey(store.dir, identity, clock.cycle());
-  return { store, credentials: store.credentials, clock, identity, dir: store.dir };
+}
+
+/**
+ * Gives the node of an open data folder a new key, from the running cycle on, which is not before the newest stored one.
+ * @throws Failure `clock_behind`, `unreadable_file`, `unwritable_folder`
+ */
+export function rotated(store: SqliteStore, identity: Identity, clock: WallClock): Identity {
+  holdClock(clock, newestCycleOf(store));
+  return withNewKey(store.dir, identity, clock.cycle());
 }

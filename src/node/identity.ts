@@ -1,12 +1,15 @@
 // The identity of a node: the key it signs with, how that followed from earlier keys, and the length of its cycles. One file in the
 // data folder, made on the first start.
 //
-//   node.json   {"cycle_ms":777,"private_key":"-----BEGIN PRIVATE KEY-----…","successions":[…]}
+//   node.json   {"cycle_ms":777,"private_key":"-----BEGIN PRIVATE KEY-----…","successions":[…],"checksum":"6f1c…"}
 //
+// The checksum is the SHA-256 of the canonical JSON of the other fields: a bit that flips on the disk would be another key, another
+// length of cycles, or another past, and nobody would notice. A file without one is from an earlier version and gets one.
 // Key and successions share one file because they change together: with only one of the two a node cannot start.
 import { join } from 'node:path';
 import { reader, SuccessionShape } from '../record/shape.js';
 import { newPrivateKeyPem, type Signer, type Succession, signerFromPem, signSuccession } from '../record/signing.js';
+import { digestOf } from '../schema/canonical.js';
 import { Failure } from '../schema/failure.js';
 import { Type } from '../schema/json-schema.js';
 import { readPrivate, writePrivate } from '../store/private-file.js';
@@ -26,6 +29,7 @@ const readIdentity = reader(
       cycle_ms: Type.Integer({ minimum: 1 }),
       private_key: Type.String(),
       successions: Type.Array(SuccessionShape),
+      checksum: Type.Optional(Type.String()),
     },
     { additionalProperties: false },
   ),
@@ -79,7 +83,12 @@ function load(dir: string): Identity | undefined {
   if (text === undefined) return undefined;
   const read = readIdentity(parsed(text));
   if ('fault' in read) throw unreadable(path, `It does not look like one: ${read.fault}.`);
-  const { cycle_ms: cycleMs, private_key, successions } = read.value;
+  const { checksum, ...content } = read.value;
+  if (checksum !== undefined && checksum !== digestOf(content)) {
+    throw unreadable(path, 'Its checksum does not fit: the file was changed, or the disk lost a bit of it.');
+  }
+  const { cycle_ms: cycleMs, private_key, successions } = content;
+  if (checksum === undefined) save(dir, private_key, { cycleMs, successions });
   try {
     return { signer: signerFromPem(private_key), successions, cycleMs, isNew: false };
   } catch (error) {
@@ -88,7 +97,8 @@ function load(dir: string): Identity | undefined {
 }
 
 function save(dir: string, pem: string, { cycleMs, successions }: Pick<Identity, 'cycleMs' | 'successions'>): void {
-  const file = { cycle_ms: cycleMs, private_key: pem, successions };
+  const content = { cycle_ms: cycleMs, private_key: pem, successions };
+  const file = { ...content, checksum: digestOf(content) };
   writePrivate(pathIn(dir), `${JSON.stringify(file, undefined, 2)}\n`);
 }
 

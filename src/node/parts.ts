@@ -6,7 +6,6 @@ import type { Signer, Succession } from '../record/signing.js';
 import { Failure } from '../schema/failure.js';
 import type { Credentials } from '../store/credential-store.js';
 import type { Store } from '../store/store.js';
-import { startOf } from '../time/cycle.js';
 import type { WallClock } from '../time/wall.js';
 import { VERSION } from '../version.js';
 import { Access } from './access.js';
@@ -14,6 +13,7 @@ import { ActiveMachines } from './active-machines.js';
 import { Checkpoints } from './checkpoints.js';
 import { Durability, type DurabilityMode } from './durability.js';
 import { Turns } from './fair-queue.js';
+import { holdClock } from './hold-clock.js';
 import { defaultLimits, type Limits } from './limits.js';
 import { Counts, Metrics } from './metrics.js';
 import { MintLimit } from './mint-limit.js';
@@ -100,27 +100,6 @@ export function assemble(options: PartsOptions, routes: readonly ListedRoute[], 
     routes,
     isDraining,
   };
-}
-
-/** How far the stored data may be ahead of the clock: more is no glitch, but another time. */
-const MOST_AHEAD_MS = 24 * 3_600_000;
-
-/**
- * A clock that was ahead when the node ran last is behind what is stored. The node then begins at the newest stored cycle, and its
- * cycles go on at the rate of the monotonic clock until the wall clock has caught up: as after a backward step while it runs.
- * @throws Failure `clock_behind` for more than a day
- */
-function holdClock(clock: WallClock, newestCycle: number): void {
-  const newestMs = startOf(newestCycle, clock.cycleMs);
-  const aheadMs = newestMs - clock.now();
-  if (aheadMs > MOST_AHEAD_MS) {
-    throw new Failure('clock_behind', {
-      what: 'The node was not started.',
-      why: `The newest stored cycle, ${newestCycle}, begins ${(aheadMs / 3_600_000).toFixed(1)} hours after the present time of this machine.`,
-      fix: 'Set the clock of this machine. If the clock was wrong when the node ran last, restore a backup from before.',
-    });
-  }
-  clock.notBefore(newestMs);
 }
 
 export type Parts = Readonly<ReturnType<typeof assemble>>;

@@ -3,7 +3,6 @@
 //   request ─► who is asking ─► body parsed, checked ─► handler ─► answer counted
 //                  └────────────────┴──────────────────────┴──► failure ─► problem.ts
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import cookie from '@fastify/cookie';
 import Fastify, {
   type FastifyBaseLogger,
@@ -19,6 +18,7 @@ import type { Shapes } from '../api/endpoint.js';
 import { Nothing } from '../api/shapes.js';
 import { Failure } from '../schema/failure.js';
 import { compileSchema } from '../schema/json-schema.js';
+import { Connections } from './connections.js';
 import { registerOpenApi } from './openapi.js';
 import type { Parts } from './parts.js';
 import {
@@ -27,7 +27,6 @@ import {
   internalError,
   problemOf,
   refusal,
-  refuseBrokenRequest,
   sendProblem,
   type Unrouted,
   undecodable,
@@ -57,6 +56,7 @@ export async function createServer(
   { log, logRequests, trustProxy }: ServerOptions,
 ): Promise<FastifyInstance> {
   const { limits, counts } = parts;
+  const connections = new Connections(parts);
   const unrouted =
     (refuse: (request: IncomingMessage) => Unrouted) => (request: IncomingMessage, response: ServerResponse) => {
       const status = answerUnrouted(refuse(request), request, response);
@@ -84,18 +84,9 @@ export async function createServer(
       onBadUrl: (_path, request, response) => refuseUndecodable(request, response),
       onMaxParamLength: (_path, request, response) => refuseUndecodable(request, response),
     },
-    clientErrorHandler: (error, socket) => {
-      counts.malformedRequests += 1;
-      refuseBrokenRequest(error, socket, parts.clock);
-    },
+    clientErrorHandler: (error, socket) => connections.refuse(error, socket),
   });
-  app.server.maxConnections = limits.sockets;
-  app.server.on('connection', (socket: Socket) => {
-    counts.connections += 1;
-    socket.on('close', () => {
-      counts.connections -= 1;
-    });
-  });
+  connections.watch(app.server);
   // Without its hooks: cookies are read where a session is looked for, and nowhere else.
   app.register(cookie, { hook: false });
   app.decorateRequest('caller', undefined);

@@ -62,14 +62,15 @@ export class SqliteMachines {
     const { id, machine, definition, templateId = null, createdCycle, firstFireCycle } = image;
     assert(id === state.id, `the state of contract ${state.id} was put beside the image of ${id}`);
     const definitionId = this.#idOf(definition);
-    const windows = encodeWindows(state.windows);
+    const windows = encodeWindows(state.windows, besideOf(state));
     const { changes } = this.#putContract.run(id, definitionId, templateId, createdCycle, firstFireCycle, machine);
     assert(changes === 1, `machine ${machine} is not in the store`);
     this.#insertState.run(this.#numberOf(id), state.state, state.heldUntilCycle, windows);
   }
 
-  putState({ id, state, heldUntilCycle, windows }: ContractState): void {
-    this.#updateState.run(state, heldUntilCycle, encodeWindows(windows), this.#numberOf(id));
+  putState(image: ContractState): void {
+    const { id, state, heldUntilCycle, windows } = image;
+    this.#updateState.run(state, heldUntilCycle, encodeWindows(windows, besideOf(image)), this.#numberOf(id));
   }
 
   /** All machines by slug. Contracts whose definitions have the same text share one definition object. */
@@ -168,7 +169,14 @@ function machineOf({ slug, owner, is_public, display_name, created_cycle }: Mach
 }
 
 function stateOf({ id, state, held_until_cycle, windows: bytes }: ContractColumns, dir: string): ContractState {
-  const windows = decodeWindows(bytes);
-  if (windows === undefined) throw damaged(dir, `The windows of contract ${id} cannot be read.`);
-  return { id, state, heldUntilCycle: held_until_cycle, windows };
+  const kept = { id, state, heldUntilCycle: held_until_cycle };
+  const windows = decodeWindows(bytes, besideOf(kept));
+  if (windows === undefined)
+    throw damaged(dir, `The state and the windows of contract ${id} do not fit their checksum.`);
+  return { ...kept, windows };
+}
+
+/** What the checksum of the windows covers besides them. */
+function besideOf({ id, state, heldUntilCycle }: Omit<ContractState, 'windows'>): string {
+  return `${id} ${state} ${heldUntilCycle}`;
 }

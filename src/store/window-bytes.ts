@@ -1,6 +1,6 @@
 // Windows as bytes: encodes the counts of a contract, and decodes them if they are undamaged.
 //
-//   windows   version (1 byte) | number of windows | window … | CRC-32 of all bytes before (4 bytes)
+//   windows   version (1 byte) | number of windows | window … | CRC-32 (4 bytes)
 //   window    cycle (8 bytes)  | number of runs    | run …
 //   run       gap | length | events × length
 //
@@ -9,17 +9,22 @@
 //
 // Numbers without a width are varints: seven bits a byte, the lowest first, the high bit set on all bytes but the last. A busy
 // window of 60 cycles takes some 80 bytes, an empty one 14. Numbers with a width are little-endian.
+//
+// The checksum covers what stands beside the bytes, such as the state of the contract, and then all bytes before it. In version 1 it
+// covers the bytes alone.
 import { crc32 } from 'node:zlib';
 import type { WindowImage } from '../limiter/window.js';
 import { assert, Bug } from '../schema/failure.js';
 
-const VERSION = 1;
+const VERSION = 2;
+const VERSION_WITHOUT_BESIDE = 1;
 const CHECKSUM_BYTES = 4;
 
 /**
+ * @param beside what is stored beside the bytes and must not change either
  * @throws Bug unless events are integers above zero and ages are ascending integers from zero
  */
-export function encodeWindows(windows: readonly WindowImage[]): Uint8Array {
+export function encodeWindows(windows: readonly WindowImage[], beside = ''): Uint8Array {
   writer.begin();
   writer.byte(VERSION);
   writer.varint(windows.length);
@@ -27,16 +32,18 @@ export function encodeWindows(windows: readonly WindowImage[]): Uint8Array {
     writer.double(cycle);
     writeRuns(counts);
   }
-  return writer.end();
+  return writer.end(crc32(beside));
 }
 
-/** @returns undefined if `encodeWindows` did not write these bytes: bits are flipped, or the end is missing */
-export function decodeWindows(bytes: Uint8Array): readonly WindowImage[] | undefined {
+/** @returns undefined if `encodeWindows` did not write these bytes beside this: bits are flipped, or the end is missing */
+export function decodeWindows(bytes: Uint8Array, beside = ''): readonly WindowImage[] | undefined {
   const content = bytes.subarray(0, -CHECKSUM_BYTES);
-  if (bytes.length < CHECKSUM_BYTES || viewOf(bytes).getUint32(content.length, true) !== crc32(content))
-    return undefined;
+  const [version] = content;
+  if (version !== VERSION && version !== VERSION_WITHOUT_BESIDE) return undefined;
+  const checksum = crc32(content, version === VERSION ? crc32(beside) : 0);
+  if (viewOf(bytes).getUint32(content.length, true) !== checksum) return undefined;
   const reader = new ByteReader(content);
-  if (reader.byte() !== VERSION) return undefined;
+  reader.byte();
   return Array.from({ length: reader.varint() }, () => ({ cycle: reader.double(), counts: readRuns(reader) }));
 }
 
@@ -116,10 +123,10 @@ class ByteWriter {
     this.#bytes[this.#length++] = left;
   }
 
-  /** Appends the checksum. @returns a copy */
-  end(): Uint8Array {
+  /** Appends the checksum, begun with that of what stands beside. @returns a copy */
+  end(besideChecksum: number): Uint8Array {
     this.#reserve();
-    const checksum = crc32(this.#bytes.subarray(0, this.#length));
+    const checksum = crc32(this.#bytes.subarray(0, this.#length), besideChecksum);
     this.#view.setUint32(this.#length, checksum, true);
     return Buffer.from(this.#bytes.subarray(0, this.#length + CHECKSUM_BYTES));
   }

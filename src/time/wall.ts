@@ -36,6 +36,9 @@ export interface WallOptions {
 /** No sleep is longer than this: a step of the wall clock is noticed within it, and no delay exceeds a timer's 2^31 - 1 ms. */
 const LONGEST_SLEEP_MS = 1_000;
 
+/** A timer this late means that the process did not run: it was stopped, the computer slept, or one task held the event loop. */
+const STALL_MS = 250;
+
 /** The present time in unix ms, for who needs it once and no clock. */
 export function wallNowMs(): number {
   return ofThisMachine.wallMs();
@@ -54,6 +57,9 @@ export class WallClock implements Clock {
   #waking = false;
   /** When the timer goes off, in unix ms: Infinity when none is set, -Infinity when the next turn of the event loop is it. */
   #alarmMs = Infinity;
+  /** When the timer should go off, and when the last one that was very late did, both by the monotonic clock. */
+  #expectedMs = Infinity;
+  #stalledMs = -Infinity;
   #timer: NodeJS.Timeout | undefined;
   #immediate: NodeJS.Immediate | undefined;
   readonly #source: TimeSource;
@@ -119,6 +125,11 @@ export class WallClock implements Clock {
     return this.#lagMs;
   }
 
+  /** Milliseconds since the process last went on after it had not run for a quarter of a second or longer; Infinity if that never was. */
+  get sinceStallMs(): number {
+    return this.monotonicMs() - this.#stalledMs;
+  }
+
   /** Begins to drive the agenda; what became due before is caught up with. Tasks run from the event loop, never from in here. */
   start(): void {
     this.#started = true;
@@ -170,7 +181,9 @@ export class WallClock implements Clock {
     }
     this.#alarmMs = dueMs;
     // Rounded up: a timer cuts fractions off, and waking too early costs a second sleep.
-    this.#timer = setTimeout(this.#wake, Math.min(Math.ceil(waitMs), LONGEST_SLEEP_MS));
+    const sleepMs = Math.min(Math.ceil(waitMs), LONGEST_SLEEP_MS);
+    this.#expectedMs = this.monotonicMs() + sleepMs;
+    this.#timer = setTimeout(this.#wake, sleepMs);
     if (this.#unref) this.#timer.unref();
   }
 
@@ -180,6 +193,7 @@ export class WallClock implements Clock {
     this.#timer = undefined;
     this.#immediate = undefined;
     this.#alarmMs = Infinity;
+    this.#expectedMs = Infinity;
   }
 
   /**
@@ -188,7 +202,9 @@ export class WallClock implements Clock {
    */
   readonly #wake = (): void => {
     this.#waking = true;
-    const sliceEndMs = this.monotonicMs() + this.#sliceMs;
+    const startMs = this.monotonicMs();
+    if (startMs > this.#expectedMs + STALL_MS) this.#stalledMs = startMs;
+    const sliceEndMs = startMs + this.#sliceMs;
     const beganMs = this.now();
     try {
       do {

@@ -1,12 +1,15 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { afterEach, expect, it } from 'vitest';
 import { Host } from '../../src/host/host.js';
 import { openGround } from '../../src/node/ground.js';
+import { Failure } from '../../src/schema/failure.js';
+import { startOf } from '../../src/time/cycle.js';
 
-const dir = mkdtempSync(join(tmpdir(), 'weir-ground-'));
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
+const dir = fs.mkdtempSync(join(tmpdir(), 'weir-ground-'));
+afterEach(() => fs.rmSync(dir, { recursive: true, force: true }));
 
 const onError = (error: unknown) => {
   throw error;
@@ -16,9 +19,64 @@ it('a folder with records and without the key that signed them is refused, and g
   const first = openGround({ dir, onError });
   new Host({ clock: first.clock, store: first.store }).createMachine({ slug: 'm' });
   first.store.close();
-  rmSync(join(dir, 'node.json'));
+  fs.rmSync(join(dir, 'node.json'));
   expect(() => openGround({ dir, onError })).toThrow('is missing');
   // Refused again: the first refusal has left the folder unlocked, and as it was.
   expect(() => openGround({ dir, onError })).toThrow('is missing');
-  expect(existsSync(join(dir, 'node.json'))).toBe(false);
+  expect(fs.existsSync(join(dir, 'node.json'))).toBe(false);
 });
+
+it('a key file in which a bit has flipped is refused in words, wherever it flipped', () => {
+  openGround({ dir, onError }).store.close();
+  const path = join(dir, 'node.json');
+  const whole = fs.readFileSync(path);
+  fc.assert(
+    fc.property(fc.nat(8 * whole.length - 1), (bit) => {
+      const bytes = Buffer.from(whole);
+      bytes[bit >> 3]! ^= 1 << (bit & 7);
+      fs.writeFileSync(path, bytes);
+      const code = codeOf(() => openGround({ dir, onError }).store.close());
+      // Only white space may change: what the file says is then the same.
+      expect(code === 'unreadable_file' || sameContent(bytes, whole)).toBe(true);
+    }),
+    { numRuns: 300, seed: 13 },
+  );
+});
+
+it('a key file of an earlier version, without a checksum, is read and gets one', () => {
+  const first = openGround({ dir, onError });
+  first.store.close();
+  const path = join(dir, 'node.json');
+  const { checksum, ...content } = JSON.parse(fs.readFileSync(path, 'utf8'));
+  fs.writeFileSync(path, JSON.stringify(content));
+  const again = openGround({ dir, onError });
+  again.store.close();
+  expect(again.identity.signer.publicKey).toBe(first.identity.signer.publicKey);
+  expect(JSON.parse(fs.readFileSync(path, 'utf8')).checksum).toBe(checksum);
+});
+
+it('a key that is changed while the clock is behind changes no earlier than the newest stored cycle', () => {
+  const first = openGround({ dir, onError });
+  first.clock.notBefore(first.clock.now() + 3_600_000);
+  const newest = first.clock.cycle();
+  new Host({ clock: first.clock, store: first.store }).createMachine({ slug: 'm' });
+  first.store.close();
+  const again = openGround({ dir, rotateKey: true, onError });
+  again.store.close();
+  expect(again.identity.successions.map(({ cycle }) => cycle)).toEqual([newest]);
+  expect(again.clock.now()).toBeGreaterThanOrEqual(startOf(newest, again.clock.cycleMs));
+});
+
+function codeOf(work: () => void): string | undefined {
+  try {
+    work();
+    return undefined;
+  } catch (error) {
+    if (error instanceof Failure) return error.code;
+    throw error;
+  }
+}
+
+function sameContent(changed: Buffer, whole: Buffer): boolean {
+  return JSON.stringify(JSON.parse(changed.toString())) === JSON.stringify(JSON.parse(whole.toString()));
+}

@@ -132,6 +132,8 @@ describe('a damaged database', () => {
       'has windows with a flipped bit',
       (path) => edit(path, "UPDATE states SET windows = CAST(x'03' || substr(windows, 2) AS BLOB)"),
     ],
+    ['has a contract in another state', (path) => edit(path, "UPDATE states SET state = 'limiting'")],
+    ['has a contract held for another time', (path) => edit(path, 'UPDATE states SET held_until_cycle = 4')],
     ['has a definition that is none', (path) => edit(path, "UPDATE definitions SET text = '{'")],
     ['has a last row that is none', (path) => edit(path, 'UPDATE rows SET text = substr(text, 2)')],
   ])('that %s is refused, with what to do', (_, damage) => {

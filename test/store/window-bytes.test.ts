@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { WindowImage } from '../../src/limiter/window.js';
@@ -63,6 +64,23 @@ describe('windows as bytes', () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  it('are not read again beside anything else than what they were written beside', () => {
+    fc.assert(
+      fc.property(anyWindows, fc.string(), fc.string(), (windows, beside, other) => {
+        const bytes = encodeWindows(windows, beside);
+        expect(decodeWindows(bytes, beside)).toEqual(windows);
+        if (other !== beside) expect(decodeWindows(bytes, other)).toBeUndefined();
+      }),
+    );
+  });
+
+  it('of version 1, whose checksum covers them alone, are still read', () => {
+    const bytes = Buffer.from(encodeWindows([{ cycle: CYCLE, counts: [[0, 1]] }]));
+    bytes[0] = 1;
+    bytes.writeUInt32LE(crc32(bytes.subarray(0, -4)), bytes.length - 4);
+    expect(decodeWindows(bytes, 'anything')).toEqual([{ cycle: CYCLE, counts: [[0, 1]] }]);
   });
 
   it('are not read again when a piece is missing, wherever it was cut', () => {

@@ -1,0 +1,100 @@
+// The connections of a node: counted, and cut when they are too slow. Time in which the process itself did not run is not the client's.
+//
+//   client   sends ─────────────┐ waits                                 answered
+//   node     ── stopped ───────────────────┤ timers, then bytes that wait ├──►
+//                                             └ a timeout is judged after these were read, and anew after a stop
+//
+// Node runs timers before it reads: after a stop every idle connection, and every request that was under way, has expired although
+// what it waited for has been in the buffers of the system all the while.
+import type { IncomingMessage, Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyError } from 'fastify';
+import { Rank } from '../time/rank.js';
+import type { WallClock } from '../time/wall.js';
+import type { Limits } from './limits.js';
+import type { Counts } from './metrics.js';
+import { refuseBrokenRequest } from './problem.js';
+
+interface ConnectionParts {
+  readonly counts: Counts;
+  readonly clock: WallClock;
+  readonly limits: Limits;
+}
+
+export class Connections {
+  readonly #counts: Counts;
+  readonly #clock: WallClock;
+  readonly #limits: Limits;
+  /** The newest request of each connection whose head has been read. */
+  readonly #newest = new WeakMap<Socket, IncomingMessage>();
+
+  constructor({ counts, clock, limits }: ConnectionParts) {
+    this.#counts = counts;
+    this.#clock = clock;
+    this.#limits = limits;
+  }
+
+  watch(server: Server): void {
+    const { sockets } = this.#limits;
+    server.maxConnections = sockets;
+    server.on('connection', (socket) => {
+      this.#counts.connections += 1;
+      socket.on('close', () => {
+        this.#counts.connections -= 1;
+      });
+    });
+    server.on('request', (request) => this.#newest.set(request.socket, request));
+    // With a listener, Node leaves it to us what happens to a connection on which nothing has moved.
+    server.on('timeout', (socket) => this.#cutIdle(socket));
+  }
+
+  /** What arrived is no HTTP, or a request has not arrived in time. */
+  refuse(error: FastifyError, socket: Socket): void {
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') this.#refuseLate(error, socket);
+    else this.#refuse(error, socket);
+  }
+
+  #cutIdle(socket: Socket): void {
+    const { bytesRead } = socket;
+    this.#afterReading(() => {
+      if (socket.bytesRead !== bytesRead) return;
+      if (this.#hasStalled()) socket.setTimeout(socket.timeout ?? this.#limits.idleTimeoutMs);
+      else socket.destroy();
+    });
+  }
+
+  /** Node looks at a request that was late once and never again: after a stop it gets the whole time anew, here. */
+  #refuseLate(error: FastifyError, socket: Socket): void {
+    const before = this.#newest.get(socket);
+    const wasWhole = before?.complete ?? true;
+    const isWhole = () => {
+      const newest = this.#newest.get(socket);
+      return newest?.complete === true && !(newest === before && wasWhole);
+    };
+    this.#afterReading(() => {
+      if (isWhole()) return;
+      if (!this.#hasStalled()) return this.#refuse(error, socket);
+      const pending = this.#newest.get(socket);
+      const closed = new AbortController();
+      socket.once('close', () => closed.abort());
+      void this.#clock.sleep(this.#limits.requestTimeoutMs, closed.signal).then(() => {
+        if (this.#newest.get(socket) === pending && !isWhole()) this.#refuse(error, socket);
+      });
+    });
+  }
+
+  #refuse(error: FastifyError, socket: Socket): void {
+    this.#counts.malformedRequests += 1;
+    refuseBrokenRequest(error, socket, this.#clock);
+  }
+
+  /** Due now is after the sockets were read that have something to read: Node runs timers, sockets, then what is due at once. */
+  #afterReading(work: () => void): void {
+    this.#clock.agenda.at(this.#clock.now(), Rank.report, work);
+  }
+
+  /** Slow connections are looked for every so often: one that expired during a stop is found within that time after it. */
+  #hasStalled(): boolean {
+    return this.#clock.sinceStallMs < 2 * this.#limits.connectionsCheckMs;
+  }
+}

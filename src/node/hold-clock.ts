@@ -1,0 +1,33 @@
+// A clock that was ahead when the node ran last is behind what is stored. The node then begins at the newest stored cycle, and its
+// cycles go on at the rate of the monotonic clock until the wall clock has caught up: as after a backward step while it runs.
+import { Failure } from '../schema/failure.js';
+import type { Store } from '../store/store.js';
+import { startOf } from '../time/cycle.js';
+import type { WallClock } from '../time/wall.js';
+
+/** How far the stored data may be ahead of the clock: more is no glitch, but another time. */
+const MOST_AHEAD_MS = 24 * 3_600_000;
+
+/** @throws Failure `clock_behind` if the stored data is more than a day ahead */
+export function holdClock(clock: WallClock, newestCycle: number): void {
+  const newestMs = startOf(newestCycle, clock.cycleMs);
+  const aheadMs = newestMs - clock.now();
+  if (aheadMs > MOST_AHEAD_MS) {
+    throw new Failure('clock_behind', {
+      what: 'The node was not started.',
+      why: `The newest stored cycle, ${newestCycle}, begins ${(aheadMs / 3_600_000).toFixed(1)} hours after the present time of this machine.`,
+      fix: 'Set the clock of this machine. If the clock was wrong when the node ran last, restore a backup from before.',
+    });
+  }
+  clock.notBefore(newestMs);
+}
+
+/** The newest cycle of a row, a signed head or a window; 0 for an empty store. Reads every contract. */
+export function newestCycleOf(store: Store): number {
+  let newest = 0;
+  for (const { machine, contracts, last } of store.machines()) {
+    newest = Math.max(newest, last?.cycle ?? 0, store.checkpoint(machine.slug)?.cycle ?? 0);
+    for (const { state } of contracts) newest = Math.max(newest, state.windows[0]?.cycle ?? 0);
+  }
+  return newest;
+}

@@ -1,0 +1,126 @@
+// A real process that is stopped for longer than a connection may be idle, and goes on: whoever waited gets an answer, what was due
+// meanwhile is in the record before what comes next.
+import { connect, type Socket } from 'node:net';
+import { afterEach, expect, it } from 'vitest';
+import { type Serving, serve } from '../cli/command-line.js';
+import { ask } from './asking.js';
+
+const CYCLE_MS = 50;
+/** Longer than a connection may be idle, by the defaults of the node. */
+const STOP_MS = 5_500;
+/** Longer than a request may take to arrive. */
+const LONG_STOP_MS = 17_000;
+
+let node: Serving;
+afterEach(() => node.stop());
+
+async function stopFor(ms: number, meanwhile: () => void): Promise<void> {
+  node.child.kill('SIGSTOP');
+  meanwhile();
+  await new Promise((resolve) => setTimeout(resolve, ms));
+  node.child.kill('SIGCONT');
+}
+
+it.each([STOP_MS, LONG_STOP_MS])(
+  'every request that waited while the node was stopped for %d ms is answered',
+  async (ms) => {
+    node = await serve(['--memory']);
+    const { key } = await ask(node.url, 'POST', '/api/demo-key/mint');
+    const get = 'GET /api/clock HTTP/1.1\r\nHost: x\r\n\r\n';
+    const body = '{"slug":"waited"}';
+    const post = `POST /api/chain/state-machines HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    const idle = await Client.on(node.url);
+    idle.send(get);
+    await idle.answers(1);
+    const silent = await Client.on(node.url);
+    const inHead = await Client.on(node.url);
+    inHead.send(get.slice(0, 20));
+    const inBody = await Client.on(node.url);
+    inBody.send(post.slice(0, -4));
+    // Answered after what the others had sent was read.
+    await ask(node.url, 'GET', '/api/clock');
+    let fresh: Promise<Client> | undefined;
+    await stopFor(ms, () => {
+      idle.send(get);
+      silent.send(get);
+      inHead.send(get.slice(20));
+      inBody.send(post.slice(-4));
+      fresh = Client.on(node.url);
+      void fresh.then((client) => client.send(get));
+    });
+    expect({
+      idle: await idle.answers(2),
+      silent: await silent.answers(1),
+      inHead: await inHead.answers(1),
+      inBody: await inBody.answers(1),
+      fresh: await (await fresh)?.answers(1),
+    }).toEqual({ idle: [200, 200], silent: [200], inHead: [200], inBody: [201], fresh: [200] });
+  },
+);
+
+it('a machine that is deployed to after a stop has what was due meanwhile in its record before', async () => {
+  const within = 5;
+  node = await serve(['--memory']);
+  const { key } = await ask(node.url, 'POST', '/api/demo-key/mint');
+  const deploy = { slug: 'edge', threshold: 1, within };
+  await ask(node.url, 'POST', '/api/chain/state-machines', key, { slug: 'edge', is_public: true });
+  await ask(node.url, 'POST', '/api/contracts/templates/rate-limiter/deploy', key, deploy);
+  const burst = await ask(node.url, 'POST', '/api/chain/edge/event', key, { type: 'request', count: 3 });
+  let deployed: Promise<unknown> | undefined;
+  await stopFor((within + 20) * CYCLE_MS, () => {
+    deployed = ask(node.url, 'POST', '/api/contracts/templates/rate-limiter/deploy', key, deploy);
+  });
+  await deployed;
+  const { valid } = await ask(node.url, 'GET', '/api/chain/edge/state/verify');
+  const { rows } = await ask(node.url, 'GET', '/api/chain/edge/state');
+  const kinds = rows.map(({ kind, to }: { kind: string; to?: string }) => [kind, to]);
+  expect([valid, kinds, rows[3].cycle - burst.cycle]).toEqual([
+    true,
+    [
+      ['machine_created', undefined],
+      ['contract_created', 'allowing'],
+      ['transition', 'limiting'],
+      ['transition', 'allowing'],
+      ['contract_created', 'allowing'],
+    ],
+    within,
+  ]);
+});
+
+/** A connection on which parts of requests are sent. */
+class Client {
+  static async on(url: string): Promise<Client> {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    await new Promise((resolve) => socket.once('connect', resolve));
+    return new Client(socket);
+  }
+
+  readonly #socket: Socket;
+  #text = '';
+  #look = () => {};
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.on('error', () => {});
+    socket.on('close', () => this.#look());
+    socket.on('data', (data) => {
+      this.#text += data.toString('latin1');
+      this.#look();
+    });
+  }
+
+  send(text: string): void {
+    this.#socket.write(text);
+  }
+
+  /** The statuses received, once there are so many or the connection is closed. */
+  answers(count: number): Promise<number[]> {
+    return new Promise((resolve) => {
+      this.#look = () => {
+        const statuses = [...this.#text.matchAll(/HTTP\/1\.1 (\d{3}) [A-Z]/g)].map(([, status]) => Number(status));
+        if (statuses.length >= count || this.#socket.destroyed) resolve(statuses);
+      };
+      this.#look();
+    });
+  }
+}
