@@ -49,6 +49,13 @@ function importsOf(path: string): string[] {
   );
 }
 
+/** Files and packages whose code is loaded with a file: no types, and nothing that is imported later. */
+function valueImportsOf(path: string): string[] {
+  return [...textOf(path).matchAll(/^(?:import|export) (?!type )([^'"]*?) ?from '([^']+)'/gms)]
+    .filter(([, names]) => !/^\{( type \w+,?)+ \}$/.test(names!))
+    .map(([, , to]) => (to!.startsWith('.') ? join(path, '..', to!.replace(/\.js$/, '.ts')) : to!));
+}
+
 describe('the house', () => {
   it.each(files)('%s opens with what it is for', (path) => {
     const first = textOf(path)
@@ -81,6 +88,28 @@ describe('the house', () => {
     };
     for (const path of files) visit(path, []);
     expect(circles).toEqual([]);
+  });
+
+  it('a command loads its work when it runs: help and a wrong option are answered without it', () => {
+    const light = new Set(['yargs', 'canonicalize', 'typebox/schema']);
+    const loadedOf = (path: string, seen: Set<string>): Set<string> => {
+      if (seen.has(path)) return seen;
+      seen.add(path);
+      if (path.startsWith('src/')) for (const to of valueImportsOf(path)) loadedOf(to, seen);
+      return seen;
+    };
+    const commands = [...textOf('src/cli/commands.ts').matchAll(/import\('\.\/([\w-]+)\.js'\)/g)];
+    const heavy = ['parser', ...commands.map(([, name]) => name!)].flatMap((name) =>
+      [...loadedOf(`src/cli/${name}.ts`, new Set())]
+        .filter((to) =>
+          to.startsWith('src/')
+            ? /^src\/(host|scenario|simulate|node|live|validation)\//.test(to)
+            : !to.startsWith('node:') && !light.has(to),
+        )
+        .map((to) => `src/cli/${name}.ts -> ${to}`),
+    );
+    expect(commands.length).toBeGreaterThan(20);
+    expect(heavy, 'use instead: await import() in `run`').toEqual([]);
   });
 
   it('a file is one sitting: at most 300 lines', () => {

@@ -5,11 +5,8 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { Argv, Options } from 'yargs';
-import { Deciders } from '../limiter/products/deciders.js';
 import { definitionOf, products } from '../limiter/products/products.js';
-import { readDocument } from '../scenario/document.js';
 import { Failure } from '../schema/failure.js';
-import { LineCutter } from '../traffic/log/lines.js';
 import type { GivenTo } from './command.js';
 import { usageFailure } from './ending.js';
 
@@ -60,7 +57,12 @@ const MOST_HELD = 1 << 16;
 
 /** @throws Failure `wrong_usage`, `unreadable_file`, `invalid_yaml`, `invalid_definition`, `limit_reached` */
 export async function run(given: Given): Promise<void> {
-  const deciders = new Deciders(definitionOf(limiterOf(given), given.cycleMs), given.made);
+  const definition = definitionOf(await limiterOf(given), given.cycleMs);
+  const [{ Deciders }, { LineCutter }] = await Promise.all([
+    import('../limiter/products/deciders.js'),
+    import('../traffic/log/lines.js'),
+  ]);
+  const deciders = new Deciders(definition, given.made);
   let answers = '';
   const answer = (one: object) => {
     answers += `${JSON.stringify(one)}\n`;
@@ -95,7 +97,7 @@ export async function run(given: Given): Promise<void> {
   await flush();
 }
 
-function limiterOf(given: Given): unknown {
+async function limiterOf(given: Given): Promise<unknown> {
   const { rule, like } = given;
   if ((rule === undefined) === (like === undefined)) {
     throw usageFailure(
@@ -106,7 +108,9 @@ function limiterOf(given: Given): unknown {
   if (like !== undefined) {
     return { like, ...Object.fromEntries(Object.entries(given).filter(([name]) => Object.hasOwn(parameters, name))) };
   }
-  return readDocument(contentOf(rule as string), rule as string).value;
+  const text = contentOf(rule as string);
+  const { readDocument } = await import('../scenario/document.js');
+  return readDocument(text, rule as string).value;
 }
 
 function contentOf(path: string): string {

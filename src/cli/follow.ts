@@ -1,6 +1,6 @@
 // `weir follow`: prints the events of a machine as they happen, one line each.
 import { getMachine } from '../api/machines.js';
-import { follow, type StreamMessage } from '../client/event-stream.js';
+import type { StreamMessage } from '../client/event-stream.js';
 import type { NodeClient } from '../client/node-client.js';
 import { readable } from '../client/refusal.js';
 import { interruptible } from './interrupt.js';
@@ -49,6 +49,7 @@ interface Given {
 
 /** Ends when it is interrupted, or after the given number of events. */
 async function printMessages({ api, clock }: NodeClient, given: Given, signal: AbortSignal): Promise<void> {
+  const { follow } = await import('../client/event-stream.js');
   const { slug, only, cycles, json, events = Number.POSITIVE_INFINITY } = given;
   const afterSeq = given.after ?? (await api.call(getMachine, { params: { slug } })).machine.head.seq;
   let printed = 0;

@@ -2,11 +2,8 @@
 
 import { once } from 'node:events';
 import type { Argv } from 'yargs';
-import { loadScenario } from '../scenario/load-scenario.js';
 import { Failure } from '../schema/failure.js';
-import { requestsOf } from '../simulate/generate.js';
 import { readInstant } from '../traffic/log/instant.js';
-import { combinedLine } from '../traffic/log/write.js';
 import type { GivenTo } from './command.js';
 import { checkSeed } from './options.js';
 
@@ -31,9 +28,15 @@ const CHUNK = 64 * 1024;
 export async function run(given: Given): Promise<void> {
   const { scenario: path, seed, start } = given;
   checkSeed(seed);
+  const fromMs = startOf(start);
+  const [{ loadScenario }, { requestsOf }, { combinedLine }] = await Promise.all([
+    import('../scenario/load-scenario.js'),
+    import('../simulate/generate.js'),
+    import('../traffic/log/write.js'),
+  ]);
   const scenario = await loadScenario(path);
   // The first cycle of the scenario begins with one of the clock: then a replay counts the same requests in each.
-  const startMs = Math.ceil(startOf(start) / scenario.cycleMs) * scenario.cycleMs;
+  const startMs = Math.ceil(fromMs / scenario.cycleMs) * scenario.cycleMs;
   let chunk = '';
   let number = 0;
   for await (const { ms, contract } of requestsOf(scenario, seed)) {

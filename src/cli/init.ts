@@ -4,7 +4,6 @@ import { copyFile, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Argv } from 'yargs';
 import { alignedTable } from '../report/terminal-text.js';
-import { Scenario } from '../scenario/scenario-schema.js';
 import { nearest } from '../schema/did-you-mean.js';
 import { Failure } from '../schema/failure.js';
 import type { GivenTo } from './command.js';
@@ -31,6 +30,7 @@ const shipped = new URL('../../scenarios/', import.meta.url);
 
 export async function run({ file, from, list, schema }: Given): Promise<void> {
   if (schema) {
+    const { Scenario } = await import('../scenario/scenario-schema.js');
     process.stdout.write(`${JSON.stringify(Scenario, undefined, 2)}\n`);
     return;
   }

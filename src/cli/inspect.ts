@@ -1,12 +1,9 @@
 // `weir inspect`: the definition of a template, as the node has it; or its machine for XState's visual tools, or a diagram, which need
 // no node.
 import type { Static } from 'typebox';
-import { contractMachine } from '../actor/contract-machine.js';
-import { stateDiagram } from '../actor/state-diagram.js';
 import { inspectRateLimiter } from '../api/contracts.js';
 import { isOnAggregate, type TransitionDefinition } from '../limiter/definition.js';
 import { rateLimiter, TEMPLATE_ID } from '../limiter/rate-limiter.js';
-import { planContract } from '../limiter/validate.js';
 import { Failure } from '../schema/failure.js';
 import type { Command } from './command.js';
 import { definitionFrom } from './deploy.js';
@@ -73,9 +70,14 @@ function whenAndWithin(trigger: Trigger): [when: string, within: number | undefi
 
 export const inspectCommand: Command = {
   options: fromNode.options,
-  run: (given: { template: string; xstate?: boolean; mermaid?: boolean }) => {
+  run: async (given: { template: string; xstate?: boolean; mermaid?: boolean }) => {
     if (given.xstate !== true && given.mermaid !== true) return fromNode.run(given);
     const { template } = given;
+    const [{ contractMachine }, { stateDiagram }, { planContract }] = await Promise.all([
+      import('../actor/contract-machine.js'),
+      import('../actor/state-diagram.js'),
+      import('../limiter/validate.js'),
+    ]);
     const { definition } = planContract(template === TEMPLATE_ID ? rateLimiter() : definitionFrom(template));
     const { schemas: _, ...config } = contractMachine(definition).config;
     process.stdout.write(given.mermaid === true ? stateDiagram(definition) : `${JSON.stringify(config, null, 2)}\n`);

@@ -1,7 +1,6 @@
 // `weir limiters`: the limiters known, and what each does with a burst, all at ten requests a second.
 import type { Argv } from 'yargs';
-import { products } from '../limiter/products/products.js';
-import { type Profile, profileOf } from '../limiter/products/profile.js';
+import type { Profile } from '../limiter/products/profile.js';
 import type { GivenTo } from './command.js';
 import { print } from './node-command.js';
 import { jsonOption } from './options.js';
@@ -14,7 +13,11 @@ export const options = (yargs: Argv) =>
     .example('$0 explain nginx', 'one of them in more words');
 
 /** Everything is measured on the rule, with the parameters of the example. */
-export function run({ json }: GivenTo<typeof options>): void {
+export async function run({ json }: GivenTo<typeof options>): Promise<void> {
+  const [{ products }, { profileOf }] = await Promise.all([
+    import('../limiter/products/products.js'),
+    import('../limiter/products/profile.js'),
+  ]);
   const rows = Object.entries(products).map(([name, { product, example, refused, rule }]) => {
     const definition = rule(example);
     const profile = profileOf(definition);

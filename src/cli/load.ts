@@ -1,13 +1,6 @@
-// `weir load`: runs scenarios against a live target, one after the other, with a line for each cycle.
-import { setFlagsFromString } from 'node:v8';
+// `weir load`: runs scenarios against a live target. The runs are in load-runs.ts.
 import type { Argv } from 'yargs';
-import { load, mintKey } from '../live/load.js';
-import type { WrittenReport } from '../report/folder.js';
-import type { Reported } from '../report/reported.js';
-import { type LoadedScenario, loadScenario } from '../scenario/load-scenario.js';
 import type { GivenTo } from './command.js';
-import { folderFor, printFindings } from './findings.js';
-import { interruptible } from './interrupt.js';
 import { liveOptions, liveOptionsOf } from './live-options.js';
 import {
   checkSeed,
@@ -17,11 +10,8 @@ import {
   reportOption,
   scenariosArgument,
   seedOption,
-  topFlag,
   topOption,
 } from './options.js';
-import { CycleLines } from './progress.js';
-import { rerunCommand } from './rerun-command.js';
 
 export const options = (yargs: Argv) =>
   yargs
@@ -41,65 +31,11 @@ export const options = (yargs: Argv) =>
     .example('$0 load scenarios/burst.yaml --cycle-ms 50', 'the same in seconds')
     .example('$0 load scenarios/*.yaml --url http://127.0.0.1:7770', 'against a node that runs already');
 
-type Given = GivenTo<typeof options>;
+export type GivenToLoad = GivenTo<typeof options>;
 
-export async function run(given: Given): Promise<void> {
+export async function run(given: GivenToLoad): Promise<void> {
   checkSeed(given.seed);
   checkTop(given.top);
-  // While answers are slow, requests live long; V8 then allocates all of their kind in old space, where they stay until the next full
-  // collection: 3 kB a request, and eight pauses of 10 ms a second. Without that guess it pauses for 3 ms. For this process only, which
-  // is the command's own: a library may not set flags.
-  setFlagsFromString('--no-allocation-site-pretenuring');
-  const scenarios: [path: string, scenario: LoadedScenario][] = [];
-  for (const path of given.scenario) scenarios.push([path, await loadScenario(path)]);
-  const { signal, release } = interruptible();
-  const live = { ...liveOptionsOf(given), signal };
-  const sharesKey =
-    live.url !== undefined &&
-    live.key === undefined &&
-    scenarios.filter(([, { target }]) => target === undefined).length > 1;
-  const common = sharesKey ? { ...live, key: await mintKey(live) } : live;
-  const runs: Reported[] = [];
-  const reports: (WrittenReport | undefined)[] = [];
-  for (const [path, scenario] of scenarios) {
-    if (signal.aborted) break;
-    const seed = given.seed ?? scenario.seed;
-    const folder = await folderFor(given, {
-      scenario: `${scenario.name}-live`,
-      id: String(seed),
-      ofSeveral: scenarios.length > 1,
-    });
-    const lines = new CycleLines(scenario.name);
-    const options = { ...common, seed, top: given.top, onCycle: lines.show };
-    const { observed, predicted, series } = await load(
-      scenario,
-      given.pacing === undefined ? options : { ...options, pacing: given.pacing },
-    );
-    lines.clear();
-    const { timeline } = predicted;
-    const run = {
-      ...observed,
-      ...(timeline === undefined ? {} : { predicted: timeline }),
-      series,
-      command: commandFor(path, given),
-    };
-    runs.push(run);
-    reports.push(await folder?.write(run));
-  }
-  release();
-  printFindings(runs, reports, given);
-}
-
-function commandFor(path: string, given: Given): string {
-  const { url, cycleMs, seed, pacing, timeout, connections, allowRemote, top } = given;
-  return rerunCommand('load', [path], {
-    url,
-    'cycle-ms': cycleMs,
-    seed,
-    pacing,
-    timeout,
-    connections,
-    'allow-remote': allowRemote,
-    ...topFlag(top),
-  });
+  const live = liveOptionsOf(given);
+  await (await import('./load-runs.js')).loadRuns(given, live);
 }

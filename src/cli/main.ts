@@ -1,8 +1,7 @@
 #!/usr/bin/env node
-// The program `weir`: parses the command line, runs the named command, and reports its failure.
+// The program `weir`.
 import { hideBin } from 'yargs/helpers';
-import { endWith } from './ending.js';
-import { parserFor } from './parser.js';
+import { runCommandLine } from './parser.js';
 
 // The reader of a pipe may close it early: `weir endpoints | head -1`.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -10,9 +9,4 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit();
 });
 
-try {
-  const parser = await parserFor(hideBin(process.argv));
-  await parser.parseAsync();
-} catch (error) {
-  endWith(error, process.argv.includes('--json'));
-}
+await runCommandLine(hideBin(process.argv));

@@ -4,11 +4,24 @@ import { nearest } from '../schema/did-you-mean.js';
 import { VERSION } from '../version.js';
 import { hideDash, register } from './command.js';
 import { commands, type ListedCommand, nameOf, nodeCommands } from './commands.js';
-import { usageFailure } from './ending.js';
+import { endWith, usageFailure } from './ending.js';
 
 /** Replacements for unclear messages of yargs. Its types do not include the plural form. */
 const tooFew = 'Arguments are missing: %s given after the command, and it takes at least %s';
 const words = { 'Not enough non-option arguments: got %s, need at least %s': { one: tooFew, other: tooFew } };
+
+/**
+ * Runs the named command to its end, and reports its failure. It sets the exit code and does not exit the process.
+ * @param given the arguments after `weir`
+ */
+export async function runCommandLine(given: readonly string[]): Promise<void> {
+  try {
+    const parser = await parserFor(given);
+    await parser.parseAsync();
+  } catch (error) {
+    endWith(error, given.includes('--json'));
+  }
+}
 
 /**
  * A parser for the given arguments. `parseAsync` runs the named command and rejects with its failure.

@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import * as fs from 'node:fs';
 import { readRecord } from '../api/record.js';
 import type { NodeClient } from '../client/node-client.js';
+import type { Pin } from '../client/nodes-folder.js';
 import { rootKeyOf } from '../client/pin.js';
-import { ExportVerifier } from '../record/verify-export.js';
+import type { ExportVerifier } from '../record/verify-export.js';
 import { Failure } from '../schema/failure.js';
 import { exitOfStop, interruptible } from './interrupt.js';
 import { nodeCommand, type Printed, slugArgument } from './node-command.js';
@@ -42,7 +43,7 @@ interface Target {
 async function exportRecord({ api, trusted: { pin } }: NodeClient, given: Given): Promise<Printed | undefined> {
   const { slug, out, verify, json } = given;
   const interrupt = interruptible();
-  const verifier = verify ? new ExportVerifier({ pinned: rootKeyOf(pin) }) : undefined;
+  const verifier = verify ? await verifierFor(pin) : undefined;
   try {
     const ask = { params: { slug }, query: { format: 'ndjson' } } as const;
     const body = await api.open(readRecord, ask, 'application/x-ndjson', interrupt.signal);
@@ -77,6 +78,11 @@ async function exportRecord({ api, trusted: { pin } }: NodeClient, given: Given)
   } finally {
     interrupt.release();
   }
+}
+
+async function verifierFor(pin: Pin): Promise<ExportVerifier> {
+  const { ExportVerifier } = await import('../record/verify-export.js');
+  return new ExportVerifier({ pinned: rootKeyOf(pin) });
 }
 
 function printed(file: string, bytes: number, verdict: Verdict | undefined, json: boolean): Printed {

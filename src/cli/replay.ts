@@ -1,30 +1,11 @@
-// `weir replay`: logs through a limiter: what would have been refused.
-
-import { createWriteStream } from 'node:fs';
-import { finished } from 'node:stream/promises';
-import type { Observable } from 'rxjs';
+// `weir replay`: logs through a limiter: what would have been refused. The runs are in replay-runs.ts.
 import type { Argv } from 'yargs';
-import { rateLimiter } from '../limiter/rate-limiter.js';
-import { planContract } from '../limiter/validate.js';
-import type { CycleRow } from '../outcome/cycle-row.js';
-import type { Reported } from '../report/reported.js';
 import { Failure } from '../schema/failure.js';
-import { Refusals } from '../simulate/refusals.js';
-import { type ReplayOptions, replay } from '../simulate/replay.js';
-import { CYCLE_MS } from '../time/cycle.js';
-import { wallNowMs } from '../time/wall.js';
-import { type LogOptions, logFormats } from '../traffic/log/options.js';
-import { type LogReading, readLogs } from '../traffic/log/read.js';
-import { summaryOf } from '../traffic/log/read-summary.js';
+import { logFormats } from '../traffic/log/options.js';
 import { timeUnits } from '../traffic/log/unix.js';
 import { type GivenTo, showDashes } from './command.js';
-import { folderFor, printFindings } from './findings.js';
-import { interruptible } from './interrupt.js';
-import { liveOptionsOf } from './live-options.js';
-import { checkTop, durationIn, jsonOption, noDefault, outOption, reportOption, topFlag, topOption } from './options.js';
-import { CycleLines, Progress } from './progress.js';
-import { checkWarnings, logOptions, nameOf, readingText, readText, runName } from './replay-log.js';
-import { rerunCommand } from './rerun-command.js';
+import { checkTop, durationIn, jsonOption, noDefault, outOption, reportOption, topOption } from './options.js';
+import { logOptions } from './replay-log.js';
 
 export const options = (yargs: Argv) =>
   yargs
@@ -120,9 +101,9 @@ export const options = (yargs: Argv) =>
     .example('$0 replay access.log --where method=POST --key path --refused refused.ndjson', 'which requests it hits')
     .example('$0 replay counts.csv --time-column minute --count-column n --spread 60s', 'counts per minute');
 
-type Given = GivenTo<typeof options>;
+export type GivenToReplay = GivenTo<typeof options>;
 
-export async function run(given: Given): Promise<void> {
+export async function run(given: GivenToReplay): Promise<void> {
   checkTop(given.top);
   if (!(Number.isInteger(given.cycleMs) && given.cycleMs >= 1 && given.cycleMs <= 86_400_000)) {
     throw new Failure('wrong_usage', {
@@ -131,52 +112,18 @@ export async function run(given: Given): Promise<void> {
     });
   }
   const within = durationIn('within', given.within, given.cycleMs, 1);
-  const plan = planContract(rateLimiter({ threshold: given.threshold, within }));
-  const nowMs = wallNowMs();
-  const log = { ...logOptions(given), nowMs };
+  const log = logOptions(given);
   checkRefused(given);
-  const name = nameOf(given.log);
-  const { signal, release } = interruptible();
-  const id = runName(given, within);
-  const folder = await folderFor(given, { scenario: given.live ? `${name}-live` : name, id });
-  const reading = new Progress(`reading ${name}`);
-  const refusals = new Refusals();
-  const common = {
-    name,
-    cycleMs: given.cycleMs,
-    plan,
-    log,
-    signal,
-    top: given.top,
-    onRead: (done: number, total: number | undefined) =>
-      reading.show(total === undefined ? undefined : done / total, `${Math.round(done / 1e6)} MB`),
-    ...(given.refused !== undefined && {
-      onRows: (rows: Observable<CycleRow>) => {
-        refusals.restart();
-        rows.subscribe((row) => refusals.see(row));
-      },
-    }),
-  };
-  try {
-    const { readings, ...found } = given.live
-      ? await runLive(given, common, reading)
-      : await runVirtual(given, common, reading);
-    release();
-    const read = summaryOf(readings, log.keyColumn === undefined ? undefined : found.outcome.contracts, nowMs);
-    if (given.strict) checkWarnings(read.warnings);
-    const told = { ...found, outcome: { ...found.outcome, read }, command: commandFor(given) };
-    const report = await folder?.write(told);
-    if (given.refused !== undefined) await writeRefused(given.refused, refusals, given, log);
-    if (!given.json) process.stdout.write(`${[...readings.map(readingText), ...readText(read)].join('\n')}\n\n`);
-    printFindings([told], [report], given);
-  } catch (error) {
-    reading.clear();
-    await folder?.discard();
-    throw error;
+  if (given.live && !(given.speed > 0 && given.speed <= 1_000_000)) {
+    throw new Failure('wrong_usage', {
+      what: '--speed takes a number above 0, up to 1000000.',
+      fix: 'For example --speed 10.',
+    });
   }
+  await (await import('./replay-runs.js')).replayRuns(given, within, log);
 }
 
-function checkRefused({ refused, log, live }: Given): void {
+function checkRefused({ refused, log, live }: GivenToReplay): void {
   if (refused === undefined) return;
   const why = live
     ? 'A live node refuses by itself.'
@@ -187,101 +134,4 @@ function checkRefused({ refused, log, live }: Given): void {
     why,
     fix: live ? 'Leave out --live.' : 'Save the log in a file first.',
   });
-}
-
-/** Reads the log again and writes the lines that would have been refused. */
-async function writeRefused(
-  path: string,
-  refusals: Refusals,
-  { log: paths, cycleMs }: Given,
-  log: LogOptions,
-): Promise<void> {
-  const file = createWriteStream(path);
-  const closed = finished(file);
-  const sink = refusals.sink(cycleMs, log.keyColumn !== undefined, (line) => file.write(`${JSON.stringify(line)}\n`));
-  try {
-    await Promise.race([readLogs(paths, log, sink), closed]);
-    file.end();
-    await closed;
-  } catch (error) {
-    file.destroy();
-    closed.catch(() => undefined);
-    if (error instanceof Failure) throw error;
-    throw new Failure('unwritable_folder', {
-      what: `${path} cannot be written.`,
-      why: (error as Error).message,
-      fix: 'Name another file with --refused.',
-      cause: error,
-    });
-  }
-}
-
-function commandFor(given: Given): string {
-  const { log, threshold, within, cycleMs, logFormat, timeColumn, timeUnit, countColumn, spread, top } = given;
-  const { live, url, speed, allowRemote } = given;
-  return rerunCommand('replay', log, {
-    threshold,
-    within,
-    'cycle-ms': cycleMs === CYCLE_MS ? undefined : cycleMs,
-    'log-format': logFormat,
-    'time-column': timeColumn,
-    'time-unit': timeUnit,
-    'count-column': countColumn,
-    spread,
-    key: given.key ?? given.keyColumn,
-    where: given.where,
-    from: given.from,
-    to: given.to,
-    strict: given.strict,
-    live,
-    ...(live ? { url, speed: speed === 1 ? undefined : speed, 'allow-remote': allowRemote } : {}),
-    ...topFlag(top),
-  });
-}
-
-type Common = Pick<ReplayOptions, 'name' | 'cycleMs' | 'plan' | 'log' | 'onRows'> & {
-  readonly signal: AbortSignal;
-  readonly top: number;
-  readonly onRead: (done: number, total: number | undefined) => void;
-};
-
-type ReadAndRun = Reported & { readonly readings: readonly LogReading[] };
-
-async function runVirtual({ log }: Given, common: Common, reading: Progress): Promise<ReadAndRun> {
-  const running = new Progress('replaying');
-  const run = await replay(log, {
-    ...common,
-    onProgress: (cycle, last) => {
-      reading.clear();
-      running.show(undefined, `to cycle ${cycle} of ${last}`);
-    },
-  });
-  reading.clear();
-  running.clear();
-  return run;
-}
-
-async function runLive(given: Given, common: Common, reading: Progress): Promise<ReadAndRun> {
-  if (!(given.speed > 0 && given.speed <= 1_000_000)) {
-    throw new Failure('wrong_usage', {
-      what: '--speed takes a number above 0, up to 1000000.',
-      fix: 'For example --speed 10.',
-    });
-  }
-  const lines = new CycleLines(common.name);
-  // Most replays send nothing, and need nothing of what sends.
-  const { liveReplay } = await import('../live/live-replay.js');
-  const { observed, predicted, series, readings } = await liveReplay(given.log, {
-    ...common,
-    ...liveOptionsOf({ ...given, credential: undefined, key: undefined, timeout: undefined, connections: undefined }),
-    cycleMs: given.cycleMs,
-    speed: given.speed,
-    onCycle: (line) => {
-      reading.clear();
-      lines.show(line);
-    },
-  });
-  lines.clear();
-  const { timeline } = predicted;
-  return { ...observed, ...(timeline === undefined ? {} : { predicted: timeline }), series, readings };
 }

@@ -1,14 +1,8 @@
-// `weir report`: reads runs and renders them in one format, or writes the report of one run to a folder.
+// `weir report`: renders runs. The work is in render-runs.ts.
 import type { Argv } from 'yargs';
-import { compareRuns } from '../report/compare-runs.js';
-import { openReportFolder } from '../report/folder.js';
-import { formatNamed, type NamedRun, type Rendered, render } from '../report/formats.js';
-import { readRun } from '../report/read-report.js';
 import { Failure } from '../schema/failure.js';
 import type { GivenTo } from './command.js';
-import { exitCodes } from './ending.js';
 import { noDefault } from './options.js';
-import { terminalAtHand } from './terminal.js';
 
 export const options = (yargs: Argv) =>
   yargs
@@ -49,51 +43,14 @@ export const options = (yargs: Argv) =>
     .example('$0 report reports/burst/7 reports/burst/8', 'two runs side by side')
     .example('$0 report new --baseline old --fail-on-worse', 'for CI');
 
-type Given = GivenTo<typeof options>;
+export type GivenToReport = GivenTo<typeof options>;
 
-export async function run(given: Given): Promise<void> {
-  const { run: paths, baseline, format, out, tolerance: share, floor, failOnWorse } = given;
-  if (!(share >= 0) || !(floor >= 0)) {
+export async function run(given: GivenToReport): Promise<void> {
+  if (!(given.tolerance >= 0) || !(given.floor >= 0)) {
     throw new Failure('wrong_usage', {
       what: '--tolerance and --floor take numbers from 0 on.',
       fix: 'For example --tolerance 0.05.',
     });
   }
-  const named = formatNamed(format);
-  const runs: NamedRun[] = [];
-  for (const name of baseline === undefined ? paths : [baseline, ...paths])
-    runs.push({ name, reported: await readRun(name) });
-  const [first] = runs;
-  if (out !== undefined && first !== undefined) {
-    if (runs.length > 1)
-      throw new Failure('wrong_usage', { what: '--out takes one run.', fix: 'Name one run, without a baseline.' });
-    const { scenario, seed } = first.reported.outcome;
-    const folder = await openReportFolder({ out, scenario, run: String(seed) });
-    process.stdout.write(`open it here: ${(await folder.write(first.reported)).page}\n`);
-    return;
-  }
-  const tolerance = { share, floor };
-  await write(
-    await render(named, runs, {
-      terminal: terminalAtHand(),
-      tolerance,
-      ...(baseline === undefined ? {} : { baseline: 0 }),
-    }),
-  );
-  if (runs.length === 1 && first !== undefined) process.exitCode = exitCodes[first.reported.outcome.verdict];
-  if (failOnWorse && baseline !== undefined) {
-    const outcomes = runs.map(({ name, reported: { outcome } }) => ({ name, outcome }));
-    if (compareRuns(outcomes, { baseline: 0, tolerance }).worse.length > 0) process.exitCode = 1;
-  }
-}
-
-/** Waits for a slow reader, because a timeline may be long. */
-async function write(rendered: Rendered): Promise<void> {
-  const isText = typeof rendered === 'string';
-  const pieces: Iterable<string | Uint8Array> = isText || rendered instanceof Uint8Array ? [rendered] : rendered;
-  for (const piece of pieces) {
-    if (!process.stdout.write(piece))
-      await new Promise<void>((resolve) => process.stdout.once('drain', () => resolve()));
-  }
-  if (isText && !rendered.endsWith('\n')) process.stdout.write('\n');
+  await (await import('./render-runs.js')).renderRuns(given);
 }

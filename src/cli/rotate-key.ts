@@ -2,9 +2,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Argv } from 'yargs';
-import { rotated } from '../node/ground.js';
-import { identityIn } from '../node/identity.js';
-import { openSqliteStore } from '../store/sqlite.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { WallClock } from '../time/wall.js';
 import type { GivenTo } from './command.js';
@@ -20,9 +17,14 @@ export const options = (yargs: Argv) =>
 type Given = GivenTo<typeof options>;
 
 /** @throws Failure `store_locked` while the node runs, and the failures of opening its store */
-export function run(given: Given): void {
+export async function run(given: Given): Promise<void> {
   const { data, json } = given;
   if (!existsSync(join(data, 'node.json'))) throw usageFailure(`There is no node in ${data}: it has no node.json.`);
+  const [{ rotated }, { identityIn }, { openSqliteStore }] = await Promise.all([
+    import('../node/ground.js'),
+    import('../node/identity.js'),
+    import('../store/sqlite.js'),
+  ]);
   const store = openSqliteStore({ dir: data });
   try {
     const before = identityIn(store.dir, true, undefined, CYCLE_MS);

@@ -1,10 +1,8 @@
 // `weir self-test`: measures the published results on all cores, and prints expected and measured figures.
 import { availableParallelism } from 'node:os';
-import { Piscina } from 'piscina';
 import type { Argv } from 'yargs';
 import { alignedTable } from '../report/terminal-text.js';
 import { Failure } from '../schema/failure.js';
-import { selfTest } from '../validation/self-test.js';
 import type { GivenTo } from './command.js';
 import { interruptible } from './interrupt.js';
 import { jsonOption } from './options.js';
@@ -32,6 +30,7 @@ export async function run(given: Given): Promise<void> {
       fix: 'Leave it out for the published check.',
     });
   }
+  const [{ Piscina }, { selfTest }] = await Promise.all([import('piscina'), import('../validation/self-test.js')]);
   const threads = availableParallelism();
   const pool = new Piscina<{ check: string; seed: number; replication: number }, readonly number[]>({
     filename: new URL('../validation/worker.js', import.meta.url).href,

@@ -1,8 +1,8 @@
 // `weir serve`: runs a node until it is interrupted.
 import { isIP } from 'node:net';
 import type { Argv } from 'yargs';
-import { type Ground, openGround } from '../node/ground.js';
-import { createLog, type RunningNode, startNode } from '../node/node.js';
+import type { Ground } from '../node/ground.js';
+import type { RunningNode } from '../node/node.js';
 import { VERSION } from '../version.js';
 import type { GivenTo } from './command.js';
 import { usageFailure } from './ending.js';
@@ -75,6 +75,10 @@ type Given = GivenTo<typeof options>;
 /** Serves until the first SIGINT or SIGTERM, then finishes requests in progress; the second one ends the process immediately. */
 export async function run(given: Given): Promise<void> {
   check(given);
+  const [{ openGround }, { createLog, startNode }] = await Promise.all([
+    import('../node/ground.js'),
+    import('../node/node.js'),
+  ]);
   const { logLevel: level, logRequests: requests, host, port, durability, trustProxy = [] } = given;
   const log = { level, requests, destination: process.stderr };
   const logger = createLog(log);

@@ -3,9 +3,8 @@ import * as fs from 'node:fs';
 import type { Argv } from 'yargs';
 import { baseUrlFrom, DEFAULT_URL, NodeFolder, type Pin } from '../client/nodes-folder.js';
 import { rootKeyOf } from '../client/pin.js';
-import { isRawKey } from '../record/signing.js';
 import type { Verification } from '../record/verification.js';
-import { ExportVerifier, isFingerprint, trustIn } from '../record/verify-export.js';
+import type { trustIn } from '../record/verify-export.js';
 import { Failure } from '../schema/failure.js';
 import { type GivenTo, showDash } from './command.js';
 import { usageFailure } from './ending.js';
@@ -49,7 +48,8 @@ type Trusted =
 /** @throws Failure `unreadable_file`, `wrong_usage`, `invalid_input` for an invalid key */
 export async function run(given: Given): Promise<void> {
   const { record, pin = given.key, url, json } = given;
-  const trusted = pin === undefined ? pinnedFor(url ?? (process.env['WEIR_URL'] || DEFAULT_URL)) : trustedFrom(pin);
+  const trusted =
+    pin === undefined ? pinnedFor(url ?? (process.env['WEIR_URL'] || DEFAULT_URL)) : await trustedFrom(pin);
   const verdict = verdictOf(await walk(record, trusted), trusted.kind === 'pin' ? trusted.pin : undefined);
   print({ answer: verdict, words: verdictText(verdict), exit: verdict.valid ? 0 : NOT_HELD }, json);
 }
@@ -60,7 +60,11 @@ function pinnedFor(url: string): Trusted {
 }
 
 /** A key as PEM, base64 or fingerprint, or the path of a file that contains one. */
-function trustedFrom(text: string): Trusted {
+async function trustedFrom(text: string): Promise<Trusted> {
+  const [{ isRawKey }, { isFingerprint, trustIn }] = await Promise.all([
+    import('../record/signing.js'),
+    import('../record/verify-export.js'),
+  ]);
   const given = text.includes('BEGIN') || isRawKey(text) || isFingerprint(text) ? text : contentOf(text);
   return { kind: 'key', trust: trustIn(given) };
 }
@@ -77,6 +81,7 @@ function contentOf(path: string): string {
 
 async function walk(record: string, trusted: Trusted): Promise<Verification> {
   const pinned = trusted.kind === 'pin' ? rootKeyOf(trusted.pin) : undefined;
+  const { ExportVerifier } = await import('../record/verify-export.js');
   const verifier = new ExportVerifier(trusted.kind === 'key' ? trusted.trust : { pinned });
   try {
     for await (const chunk of isStandardInput(record) ? process.stdin : fs.createReadStream(record)) {

@@ -3,8 +3,8 @@
 //   const { machine } = await client.call(getMachine, { params: { slug: 'edge-gateway' } });
 import type { Static, TSchema } from 'typebox';
 import type { Endpoint, Shapes } from '../api/endpoint.js';
+import { fitsSchema, schemaErrors } from '../schema/compile-schema.js';
 import { Failure } from '../schema/failure.js';
-import { fitsSchema, schemaErrors } from '../schema/json-schema.js';
 import { faultsOf } from '../schema/schema-faults.js';
 import type { Answer, Ask, Connection } from './http.js';
 import { refusalFrom } from './refusal.js';

@@ -2,9 +2,9 @@
 // that exist, states that can be reached, no endless firing. The same for a template and for any other contract.
 import type { FindOperator } from '../operator/operator.js';
 import { findStandardOperator } from '../operator/registry.js';
+import { compileSchema } from '../schema/compile-schema.js';
 import { nearest } from '../schema/did-you-mean.js';
 import { Failure, type FailureCode, type Fault } from '../schema/failure.js';
-import { compileSchema } from '../schema/json-schema.js';
 import { faultsOf } from '../schema/schema-faults.js';
 import { ContractDefinition, OnAggregate } from './definition.js';
 import type { IntegerSet } from './expression/integer-set.js';

@@ -2,8 +2,8 @@
 //
 //   {"type":"request"}   {"type":"request","count":3,"cycle":2345678901,"contract_id":"0123456789abcdef"}
 import { EventShape } from '../api/events.js';
+import { compileSchema } from '../schema/compile-schema.js';
 import { Failure } from '../schema/failure.js';
-import { compileSchema } from '../schema/json-schema.js';
 import { refusal } from './problem.js';
 
 const compiled = compileSchema(EventShape);

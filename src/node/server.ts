@@ -16,8 +16,8 @@ import Fastify, {
 import type { TObject, TSchema } from 'typebox';
 import type { Shapes } from '../api/endpoint.js';
 import { Nothing } from '../api/shapes.js';
+import { compileSchema } from '../schema/compile-schema.js';
 import { Failure } from '../schema/failure.js';
-import { compileSchema } from '../schema/json-schema.js';
 import { Connections } from './connections.js';
 import { registerOpenApi } from './openapi.js';
 import type { Parts } from './parts.js';

@@ -1,7 +1,8 @@
 // Schemas of a row (one for each kind), a checkpoint and a succession. They are closed: unknown fields are refused.
 // verify-record.ts checks the content.
 import type { Static, TSchema } from 'typebox';
-import { compileSchema, Type } from '../schema/json-schema.js';
+import { compileSchema } from '../schema/compile-schema.js';
+import { Type } from '../schema/json-schema.js';
 import { faultsOf } from '../schema/schema-faults.js';
 import type { AuditRow, Checkpoint, RowKind } from './row.js';
 import type { Succession } from './signing.js';

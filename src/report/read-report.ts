@@ -7,8 +7,8 @@ import type { TSchema } from 'typebox';
 import { Outcome } from '../outcome/schema.js';
 import { Series } from '../outcome/series.js';
 import { Timeline, type TimelineRow } from '../outcome/timeline.js';
+import { compileSchema } from '../schema/compile-schema.js';
 import { Failure, type Fault } from '../schema/failure.js';
-import { compileSchema } from '../schema/json-schema.js';
 import { faultsOf } from '../schema/schema-faults.js';
 import { limitingStates, type Reported } from './reported.js';
 

@@ -1,12 +1,8 @@
-// JSON Schemas typed by TypeBox, and their compiled checks. Builds only the kinds of schemas that Weir uses. schema-faults.ts and
-// value-faults.ts put faults into words.
+// JSON Schemas typed by TypeBox. Builds only the kinds of schemas that Weir uses. compile-schema.ts checks values by them.
 //
 // The types are TypeBox's own, and each builder gives exactly what TypeBox's gives (a test compares the two). They are written out
 // because TypeBox loads some 500 modules to offer them, a third of the time in which a node starts.
 import type * as TypeBox from 'typebox';
-import type { Static, TSchema } from 'typebox';
-import { Check, Compile, Errors } from 'typebox/schema';
-import type { SchemaError } from './schema-faults.js';
 
 type Kinds =
   | 'Array'
@@ -54,28 +50,3 @@ const builders: { readonly [Kind in Kinds]: (...given: never[]) => Plain } = {
 
 /** Builds JSON Schemas with types: `Type.Object({ n: Type.Integer() })`. See the documentation of TypeBox. */
 export const Type = builders as unknown as Pick<typeof TypeBox, Kinds>;
-
-/** The check of one schema, compiled once. */
-interface SchemaCheck<T> {
-  fits(value: unknown): value is T;
-  /** What does not fit; empty if the value fits. */
-  errors(value: unknown): readonly SchemaError[];
-}
-
-export function compileSchema<S extends TSchema>(schema: S): SchemaCheck<Static<S>> {
-  const compiled = Compile(schema);
-  return {
-    fits: (value): value is Static<S> => compiled.Check(value),
-    errors: (value) => compiled.Errors(value)[1],
-  };
-}
-
-/** As `compileSchema(schema).errors(value)`, for a schema that is used once. */
-export function schemaErrors(schema: TSchema, value: unknown): readonly SchemaError[] {
-  return Errors(schema, value)[1];
-}
-
-/** As `compileSchema(schema).fits(value)`, for a schema that is used once. */
-export function fitsSchema(schema: TSchema, value: unknown): boolean {
-  return Check(schema, value);
-}

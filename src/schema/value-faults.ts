@@ -4,9 +4,10 @@
 //   popularity: { law: zipf }      even | uniform | zipf | weights         "/popularity/exponent is required", not "must be even"
 //                                                ^ meant                   or "weights is required"
 import type { TSchema } from 'typebox';
+import { fitsSchema, schemaErrors } from './compile-schema.js';
 import { nearest } from './did-you-mean.js';
 import type { Fault } from './failure.js';
-import { fitsSchema, schemaErrors, Type } from './json-schema.js';
+import { Type } from './json-schema.js';
 import { faultsOf } from './schema-faults.js';
 
 /** The parts of a schema that the walk uses; it knows objects, arrays, records and unions. Everything else is a leaf. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Static } from 'typebox';
 import { describe, expect, it } from 'vitest';
 import { Outcome } from '../../src/outcome/schema.js';
-import { compileSchema } from '../../src/schema/json-schema.js';
+import { compileSchema } from '../../src/schema/compile-schema.js';
 import { begin, type Serving, serve, temporaryFolder, weir } from './command-line.js';
 
 const folder = temporaryFolder();

@@ -1,6 +1,7 @@
 import * as TypeBox from 'typebox';
 import { describe, expect, it } from 'vitest';
-import { compileSchema, fitsSchema, schemaErrors, Type } from '../../src/schema/json-schema.js';
+import { compileSchema, fitsSchema, schemaErrors } from '../../src/schema/compile-schema.js';
+import { Type } from '../../src/schema/json-schema.js';
 
 type Builders = Pick<typeof TypeBox, keyof typeof Type>;
 

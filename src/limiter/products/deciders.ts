@@ -1,7 +1,9 @@
 // One limiter over many keys: lines of JSON in, decisions out. Each key has a state of its own; states that a new one would decide
 // like are dropped, so that memory follows the keys that are limited now, not all that ever came.
+
+import { compileSchema } from '../../schema/compile-schema.js';
 import { Failure } from '../../schema/failure.js';
-import { compileSchema, Type } from '../../schema/json-schema.js';
+import { Type } from '../../schema/json-schema.js';
 import { faultsOf } from '../../schema/schema-faults.js';
 import { announcedWait } from '../rule/announced.js';
 import { type Announces, type RuleDefinition, ruleOf } from '../rule/definition.js';

@@ -4,9 +4,10 @@
 //   { primitive: gcra, params: { T_ms: 100, … } }     ->  as it is
 //   { paste: 'limit_req_zone …; limit_req …;' }      ->  as like: pasted.ts
 //   { threshold: 100, within: 60 }                    ->  { primitive: rolling_count, … }
+
+import { schemaErrors } from '../../schema/compile-schema.js';
 import { nearest } from '../../schema/did-you-mean.js';
 import { Failure } from '../../schema/failure.js';
-import { schemaErrors } from '../../schema/json-schema.js';
 import { parseTime } from '../../schema/quantity.js';
 import { faultsOf } from '../../schema/schema-faults.js';
 import { checkRule, type RuleDefinition } from '../rule/definition.js';

@@ -5,9 +5,10 @@
 //   clock_resolution_ms: 1
 //   announces: { wait: window_end, round: up_to_s }
 import type { Static, TSchema } from 'typebox';
+import { schemaErrors } from '../../schema/compile-schema.js';
 import { nearest } from '../../schema/did-you-mean.js';
 import { Failure, type Fault, unreachable } from '../../schema/failure.js';
-import { schemaErrors, Type } from '../../schema/json-schema.js';
+import { Type } from '../../schema/json-schema.js';
 import { faultsOf } from '../../schema/schema-faults.js';
 import { AdaptiveParams, adaptive } from './adaptive.js';
 import { and, or } from './combined.js';

@@ -1,0 +1,71 @@
+// The runs of `weir load`: one scenario after the other, with a line for each cycle.
+import { setFlagsFromString } from 'node:v8';
+import { type LiveOptions, load, mintKey } from '../live/load.js';
+import type { WrittenReport } from '../report/folder.js';
+import type { Reported } from '../report/reported.js';
+import { type LoadedScenario, loadScenario } from '../scenario/load-scenario.js';
+import { folderFor, printFindings } from './findings.js';
+import { interruptible } from './interrupt.js';
+import type { GivenToLoad as Given } from './load.js';
+import { topFlag } from './options.js';
+import { CycleLines } from './progress.js';
+import { rerunCommand } from './rerun-command.js';
+
+export async function loadRuns(given: Given, options: LiveOptions): Promise<void> {
+  // While answers are slow, requests live long; V8 then allocates all of their kind in old space, where they stay until the next full
+  // collection: 3 kB a request, and eight pauses of 10 ms a second. Without that guess it pauses for 3 ms. For this process only, which
+  // is the command's own: a library may not set flags.
+  setFlagsFromString('--no-allocation-site-pretenuring');
+  const scenarios: [path: string, scenario: LoadedScenario][] = [];
+  for (const path of given.scenario) scenarios.push([path, await loadScenario(path)]);
+  const { signal, release } = interruptible();
+  const live = { ...options, signal };
+  const sharesKey =
+    live.url !== undefined &&
+    live.key === undefined &&
+    scenarios.filter(([, { target }]) => target === undefined).length > 1;
+  const common = sharesKey ? { ...live, key: await mintKey(live) } : live;
+  const runs: Reported[] = [];
+  const reports: (WrittenReport | undefined)[] = [];
+  for (const [path, scenario] of scenarios) {
+    if (signal.aborted) break;
+    const seed = given.seed ?? scenario.seed;
+    const folder = await folderFor(given, {
+      scenario: `${scenario.name}-live`,
+      id: String(seed),
+      ofSeveral: scenarios.length > 1,
+    });
+    const lines = new CycleLines(scenario.name);
+    const asked = { ...common, seed, top: given.top, onCycle: lines.show };
+    const { observed, predicted, series } = await load(
+      scenario,
+      given.pacing === undefined ? asked : { ...asked, pacing: given.pacing },
+    );
+    lines.clear();
+    const { timeline } = predicted;
+    const run = {
+      ...observed,
+      ...(timeline === undefined ? {} : { predicted: timeline }),
+      series,
+      command: commandFor(path, given),
+    };
+    runs.push(run);
+    reports.push(await folder?.write(run));
+  }
+  release();
+  printFindings(runs, reports, given);
+}
+
+function commandFor(path: string, given: Given): string {
+  const { url, cycleMs, seed, pacing, timeout, connections, allowRemote, top } = given;
+  return rerunCommand('load', [path], {
+    url,
+    'cycle-ms': cycleMs,
+    seed,
+    pacing,
+    timeout,
+    connections,
+    'allow-remote': allowRemote,
+    ...topFlag(top),
+  });
+}

@@ -1,0 +1,161 @@
+// The runs of `weir replay`: in virtual time, or against a live node.
+import { createWriteStream } from 'node:fs';
+import { finished } from 'node:stream/promises';
+import type { Observable } from 'rxjs';
+import { rateLimiter } from '../limiter/rate-limiter.js';
+import { planContract } from '../limiter/validate.js';
+import type { CycleRow } from '../outcome/cycle-row.js';
+import type { Reported } from '../report/reported.js';
+import { Failure } from '../schema/failure.js';
+import { Refusals } from '../simulate/refusals.js';
+import { type ReplayOptions, replay } from '../simulate/replay.js';
+import { CYCLE_MS } from '../time/cycle.js';
+import { wallNowMs } from '../time/wall.js';
+import type { LogOptions } from '../traffic/log/options.js';
+import { type LogReading, readLogs } from '../traffic/log/read.js';
+import { summaryOf } from '../traffic/log/read-summary.js';
+import { folderFor, printFindings } from './findings.js';
+import { interruptible } from './interrupt.js';
+import { liveOptionsOf } from './live-options.js';
+import { topFlag } from './options.js';
+import { CycleLines, Progress } from './progress.js';
+import type { GivenToReplay as Given } from './replay.js';
+import { checkWarnings, nameOf, readingText, readText, runName } from './replay-log.js';
+import { rerunCommand } from './rerun-command.js';
+
+/** @param within length of the window in cycles */
+export async function replayRuns(given: Given, within: number, options: LogOptions): Promise<void> {
+  const plan = planContract(rateLimiter({ threshold: given.threshold, within }));
+  const nowMs = wallNowMs();
+  const log = { ...options, nowMs };
+  const name = nameOf(given.log);
+  const { signal, release } = interruptible();
+  const id = runName(given, within);
+  const folder = await folderFor(given, { scenario: given.live ? `${name}-live` : name, id });
+  const reading = new Progress(`reading ${name}`);
+  const refusals = new Refusals();
+  const common = {
+    name,
+    cycleMs: given.cycleMs,
+    plan,
+    log,
+    signal,
+    top: given.top,
+    onRead: (done: number, total: number | undefined) =>
+      reading.show(total === undefined ? undefined : done / total, `${Math.round(done / 1e6)} MB`),
+    ...(given.refused !== undefined && {
+      onRows: (rows: Observable<CycleRow>) => {
+        refusals.restart();
+        rows.subscribe((row) => refusals.see(row));
+      },
+    }),
+  };
+  try {
+    const { readings, ...found } = given.live
+      ? await runLive(given, common, reading)
+      : await runVirtual(given, common, reading);
+    release();
+    const read = summaryOf(readings, log.keyColumn === undefined ? undefined : found.outcome.contracts, nowMs);
+    if (given.strict) checkWarnings(read.warnings);
+    const told = { ...found, outcome: { ...found.outcome, read }, command: commandFor(given) };
+    const report = await folder?.write(told);
+    if (given.refused !== undefined) await writeRefused(given.refused, refusals, given, log);
+    if (!given.json) process.stdout.write(`${[...readings.map(readingText), ...readText(read)].join('\n')}\n\n`);
+    printFindings([told], [report], given);
+  } catch (error) {
+    reading.clear();
+    await folder?.discard();
+    throw error;
+  }
+}
+
+/** Reads the log again and writes the lines that would have been refused. */
+async function writeRefused(
+  path: string,
+  refusals: Refusals,
+  { log: paths, cycleMs }: Given,
+  log: LogOptions,
+): Promise<void> {
+  const file = createWriteStream(path);
+  const closed = finished(file);
+  const sink = refusals.sink(cycleMs, log.keyColumn !== undefined, (line) => file.write(`${JSON.stringify(line)}\n`));
+  try {
+    await Promise.race([readLogs(paths, log, sink), closed]);
+    file.end();
+    await closed;
+  } catch (error) {
+    file.destroy();
+    closed.catch(() => undefined);
+    if (error instanceof Failure) throw error;
+    throw new Failure('unwritable_folder', {
+      what: `${path} cannot be written.`,
+      why: (error as Error).message,
+      fix: 'Name another file with --refused.',
+      cause: error,
+    });
+  }
+}
+
+function commandFor(given: Given): string {
+  const { log, threshold, within, cycleMs, logFormat, timeColumn, timeUnit, countColumn, spread, top } = given;
+  const { live, url, speed, allowRemote } = given;
+  return rerunCommand('replay', log, {
+    threshold,
+    within,
+    'cycle-ms': cycleMs === CYCLE_MS ? undefined : cycleMs,
+    'log-format': logFormat,
+    'time-column': timeColumn,
+    'time-unit': timeUnit,
+    'count-column': countColumn,
+    spread,
+    key: given.key ?? given.keyColumn,
+    where: given.where,
+    from: given.from,
+    to: given.to,
+    strict: given.strict,
+    live,
+    ...(live ? { url, speed: speed === 1 ? undefined : speed, 'allow-remote': allowRemote } : {}),
+    ...topFlag(top),
+  });
+}
+
+type Common = Pick<ReplayOptions, 'name' | 'cycleMs' | 'plan' | 'log' | 'onRows'> & {
+  readonly signal: AbortSignal;
+  readonly top: number;
+  readonly onRead: (done: number, total: number | undefined) => void;
+};
+
+type ReadAndRun = Reported & { readonly readings: readonly LogReading[] };
+
+async function runVirtual({ log }: Given, common: Common, reading: Progress): Promise<ReadAndRun> {
+  const running = new Progress('replaying');
+  const run = await replay(log, {
+    ...common,
+    onProgress: (cycle, last) => {
+      reading.clear();
+      running.show(undefined, `to cycle ${cycle} of ${last}`);
+    },
+  });
+  reading.clear();
+  running.clear();
+  return run;
+}
+
+async function runLive(given: Given, common: Common, reading: Progress): Promise<ReadAndRun> {
+  const lines = new CycleLines(common.name);
+  // Most replays send nothing, and need nothing of what sends.
+  const { liveReplay } = await import('../live/live-replay.js');
+  const { observed, predicted, series, readings } = await liveReplay(given.log, {
+    ...common,
+    ...liveOptionsOf({ ...given, credential: undefined, key: undefined, timeout: undefined, connections: undefined }),
+    cycleMs: given.cycleMs,
+    speed: given.speed,
+    onCycle: (line) => {
+      reading.clear();
+      lines.show(line);
+    },
+  });
+  lines.clear();
+  const { timeline } = predicted;
+  return { ...observed, ...(timeline === undefined ? {} : { predicted: timeline }), series, readings };
+}

@@ -1,0 +1,35 @@
+// Checks of values by a JSON Schema. The only file that runs TypeBox; the build bundles its modules into this one. schema-faults.ts and
+// value-faults.ts put faults into words.
+import type { Static, TSchema } from 'typebox';
+import { Check, Compile, Errors } from 'typebox/schema';
+import type { SchemaError } from './schema-faults.js';
+
+/** The check of one schema, compiled once. */
+interface SchemaCheck<T> {
+  fits(value: unknown): value is T;
+  /** What does not fit; empty if the value fits. */
+  errors(value: unknown): readonly SchemaError[];
+}
+
+/** Compiles when the first value is checked. */
+export function compileSchema<S extends TSchema>(schema: S): SchemaCheck<Static<S>> {
+  let compiled: ReturnType<typeof Compile> | undefined;
+  const check = () => {
+    compiled ??= Compile(schema);
+    return compiled;
+  };
+  return {
+    fits: (value): value is Static<S> => check().Check(value),
+    errors: (value) => check().Errors(value)[1],
+  };
+}
+
+/** As `compileSchema(schema).errors(value)`, for a schema that is used once. */
+export function schemaErrors(schema: TSchema, value: unknown): readonly SchemaError[] {
+  return Errors(schema, value)[1];
+}
+
+/** As `compileSchema(schema).fits(value)`, for a schema that is used once. */
+export function fitsSchema(schema: TSchema, value: unknown): boolean {
+  return Check(schema, value);
+}
