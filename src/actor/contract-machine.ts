@@ -33,6 +33,8 @@ export interface MoveEvent {
   readonly input: Readonly<Record<string, number>>;
   /** Cycles for which no aggregate moves the contract afterwards; 0 for none. */
   readonly holdCycles: number;
+  /** Who asked: the id of a key. */
+  readonly by?: string | undefined;
 }
 
 /** An operator refused the transition that was due: it is due again when the hold is over. */

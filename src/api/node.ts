@@ -1,40 +1,8 @@
-// The endpoints of the node itself: keys and sessions, public key, list of endpoints, clock.
+// The endpoints of the node itself: public key, list of endpoints, clock, limits.
 import { SuccessionShape } from '../record/shape.js';
 import { Type } from '../schema/json-schema.js';
 import type { Endpoint } from './endpoint.js';
 import { Cycle, Ok } from './shapes.js';
-
-const Minted = Type.Object({
-  ok: Ok,
-  key: Type.String({ pattern: '^weir_[A-Za-z0-9_-]{43}$', description: 'Shown only once; the node stores its hash.' }),
-  key_id: Type.String({ description: 'Identifies the key; not secret.' }),
-  owner: Type.String({ description: 'Whose machines the key opens.' }),
-  expires_at: Type.String({ description: 'ISO 8601.' }),
-});
-
-const Session = Type.Object({
-  ok: Ok,
-  owner: Type.String(),
-  expires_at: Type.String({ description: 'ISO 8601; not after the key itself.' }),
-});
-
-export const mintKey = {
-  method: 'POST',
-  path: '/api/demo-key/mint',
-  answers: { 201: { description: 'The key. It is not shown again.', schema: Minted } },
-} as const satisfies Endpoint;
-
-export const openSession = {
-  method: 'POST',
-  path: '/api/session',
-  answers: { 201: { description: 'The cookie is set.', schema: Session } },
-} as const satisfies Endpoint;
-
-export const endSession = {
-  method: 'DELETE',
-  path: '/api/session',
-  answers: { 204: { description: 'The session is over.' } },
-} as const satisfies Endpoint;
 
 export const publicKey = {
   method: 'GET',
@@ -71,6 +39,10 @@ export const listEndpoints = {
             method: Type.String(),
             path: Type.String(),
             auth: Type.String(),
+            scope: Type.String({
+              description:
+                'What a credential must be allowed to do: read, event, gate or admin; any; none where none is looked at.',
+            }),
             tier: Type.String(),
             domain: Type.String(),
             summary: Type.String(),
@@ -113,6 +85,7 @@ export const listLimits = {
         machines: Bound,
         contracts: Bound,
         window_cycles: Bound,
+        keys: Bound,
         streams: Bound,
         mint: Type.Object(
           { threshold: Type.Integer(), within: Type.Integer() },

@@ -1,13 +1,13 @@
 // The endpoints of the record: read, verify.
 import { Type } from '../schema/json-schema.js';
 import type { Endpoint } from './endpoint.js';
-import { ContractId, Cycle, closed, Head, OfMachine, Ok, Row, Seq } from './shapes.js';
+import { ContractId, Cycle, closed, Head, OfMachine, Ok, Row, RowKind, Seq } from './shapes.js';
 
 const Query = Type.Object(
   {
     after_seq: Type.Optional(Seq),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: 'Rows a page; 100 when absent.' })),
-    kind: Type.Optional(Type.Enum(['machine_created', 'contract_created', 'transition', 'transition_failed'])),
+    kind: Type.Optional(RowKind),
     contract_id: Type.Optional(ContractId),
     from_cycle: Type.Optional(Cycle),
     to_cycle: Type.Optional(Cycle),

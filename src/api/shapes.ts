@@ -44,6 +44,14 @@ export const Head = Type.Object(
   { description: 'The end of the record.' },
 );
 
+export const RowKind = Type.Enum([
+  'machine_created',
+  'contract_created',
+  'transition',
+  'transition_failed',
+  'admin_action',
+]);
+
 /** A row of the record. Its fields depend on its kind. */
 export const Row = Type.Object(
   {
@@ -51,7 +59,7 @@ export const Row = Type.Object(
     seq: Type.Integer(),
     cycle: Type.Integer(),
     at: Type.String({ description: 'ISO 8601.' }),
-    kind: Type.Enum(['machine_created', 'contract_created', 'transition', 'transition_failed']),
+    kind: RowKind,
     contract_id: Type.Optional(Type.String()),
     from: Type.Optional(Type.String()),
     to: Type.Optional(Type.String()),
@@ -64,8 +72,15 @@ export const Row = Type.Object(
     substrate: Type.Optional(Type.Object({}, { additionalProperties: true })),
     failure: Type.Optional(Type.Object({ code: Type.String(), detail: Type.String() })),
     cause: Type.Enum(['trigger', 'manual', 'system']),
+    by: Type.Optional(Type.String({ description: 'Id of the key that asked for it.' })),
     emitted: Type.Array(Type.String()),
     definition_digest: Type.Optional(Type.String()),
+    action: Type.Optional(Type.Enum(['key_made', 'key_rotated', 'key_revoked'])),
+    key_id: Type.Optional(Type.String({ description: 'The key that was made, rotated or revoked.' })),
+    next_key_id: Type.Optional(Type.String({ description: 'The key that follows a rotated one.' })),
+    scopes: Type.Optional(Type.Array(Type.String(), { description: 'What the new key may do.' })),
+    only_machine: Type.Optional(Type.String({ description: 'The only machine that the new key opens.' })),
+    expires_at: Type.Optional(Type.String({ description: 'When the new key expires; ISO 8601.' })),
     previous_hash: Hash,
     hash: Hash,
   },

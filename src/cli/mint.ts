@@ -1,5 +1,5 @@
 // `weir mint` and `weir session`: a free API key, and a session in exchange for it. Both are stored for later commands.
-import { endSession, mintKey, openSession } from '../api/node.js';
+import { endSession, mintKey, openSession } from '../api/keys.js';
 import { usageFailure } from './ending.js';
 import { nodeCommand } from './node-command.js';
 import { facts } from './terminal.js';

@@ -10,7 +10,7 @@ import type { Plan } from '../limiter/plan.js';
 import { type Cells, cutCells } from '../limiter/window.js';
 import { Failure } from '../schema/failure.js';
 import type { ContractImage, ContractState, MachineImage, Store } from '../store/store.js';
-import { fireOperators } from './fire-operators.js';
+import { causeOf, fireOperators } from './fire-operators.js';
 import { Chain, type Ledger } from './ledger.js';
 import type { Wakes } from './wakes.js';
 
@@ -173,8 +173,8 @@ export class Contract extends ContractActor {
       contract_id: this.id,
       from: plan.states[transition.from]!.name,
       to: plan.states[transition.to]!.name,
-      cause: event.type === 'move' ? 'manual' : 'trigger',
-    } as const;
+      ...causeOf(proposal),
+    };
     const fired = fireOperators(proposal);
     if (fired.ok) {
       const emits = emitted.map(({ type }) => type);

@@ -34,6 +34,12 @@ export function fireOperators({ transition, event, count }: Proposal): Fired {
   return { ok: true, fields: { ...fieldsOf(firing), substrate } };
 }
 
+/** Why the transition is made, and who asked for it. */
+export function causeOf({ event }: Proposal): Pick<AuditEntry, 'cause' | 'by'> {
+  if (event.type !== 'move') return { cause: 'trigger' };
+  return event.by === undefined ? { cause: 'manual' } : { cause: 'manual', by: event.by };
+}
+
 function fieldsOf(firing: Extract<Firing, { ok: true }>): OperatorFields {
   return {
     operator: firing.operator,

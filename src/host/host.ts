@@ -10,14 +10,14 @@ import type { Plan } from '../limiter/plan.js';
 import { planContract } from '../limiter/validate.js';
 import type { FindOperator } from '../operator/operator.js';
 import { findStandardOperator } from '../operator/registry.js';
-import type { AuditRow } from '../record/row.js';
+import type { AuditEntry, AuditRow } from '../record/row.js';
 import { digestOf, sha256Hex } from '../schema/canonical.js';
-import { nearest } from '../schema/did-you-mean.js';
 import { assert, Failure } from '../schema/failure.js';
 import type { Store } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
 import { Contract, type HostParts, Machine } from './contract.js';
 import { type Happening, Ledger } from './ledger.js';
+import { whyNoTransition } from './no-transition.js';
 import { Wakes } from './wakes.js';
 
 interface HostOptions {
@@ -41,6 +41,8 @@ interface NewMachine {
   readonly owner?: string;
   readonly isPublic?: boolean;
   readonly displayName?: string;
+  /** Who asks for it: the id of a key. */
+  readonly by?: string | undefined;
 }
 
 /** A manual transition as it was asked for. */
@@ -48,7 +50,15 @@ interface Move {
   readonly to: string;
   readonly input?: Readonly<Record<string, number>>;
   readonly holdCycles?: number;
+  /** Who asks for it: the id of a key. */
+  readonly by?: string | undefined;
 }
+
+/** What somebody did to a key, without the fields that every row has. */
+export type AdminNote = Pick<
+  AuditEntry,
+  'by' | 'action' | 'key_id' | 'next_key_id' | 'scopes' | 'only_machine' | 'expires_at'
+>;
 
 /** The plan of all contracts whose definitions are equal, with the digest that goes into their rows. */
 interface SharedPlan {
@@ -84,14 +94,14 @@ export class Host {
   }
 
   /** @throws Failure `slug_taken` */
-  createMachine({ slug, owner = '', isPublic = false, displayName = slug }: NewMachine): Machine {
+  createMachine({ slug, owner = '', isPublic = false, displayName = slug, by }: NewMachine): Machine {
     if (this.machines.has(slug)) {
       throw new Failure('slug_taken', { what: `The machine "${slug}" exists already.`, fix: 'Choose another slug.' });
     }
     const cycle = this.#reached();
     const machine = new Machine({ slug, owner, isPublic, displayName, createdCycle: cycle });
     this.#parts.store.putMachine(machine.image);
-    this.#parts.ledger.write(machine, { cycle, kind: 'machine_created', cause: 'manual', emitted: [] });
+    this.#parts.ledger.write(machine, { cycle, kind: 'machine_created', cause: 'manual', ...askedBy(by), emitted: [] });
     this.machines.set(slug, machine);
     this.commit();
     return machine;
@@ -109,7 +119,7 @@ export class Host {
    * As `createContract`, for a plan that was made with the operators of this host. Contracts of equal definitions share one plan, the first
    * one, and with it one machine.
    */
-  createPlanned(slug: string, planned: Plan, templateId?: string): Contract {
+  createPlanned(slug: string, planned: Plan, templateId?: string, by?: string): Contract {
     const machine = this.machine(slug);
     const { plan, digest } = this.#shared(planned);
     const cycle = this.#reached();
@@ -131,11 +141,19 @@ export class Host {
       to: contract.state,
       definition_digest: digest,
       cause: 'manual',
+      ...askedBy(by),
       emitted: [],
     });
     this.#adopt(contract);
     this.commit();
     return contract;
+  }
+
+  /** Writes a row about what somebody did that moves no contract; durable, like all others, with the next commit. */
+  note(machine: Machine, action: AdminNote): void {
+    const entry = { ...action, cycle: this.#reached(), kind: 'admin_action', cause: 'manual', emitted: [] } as const;
+    this.#parts.ledger.write(machine, entry);
+    this.commit();
   }
 
   /** @throws Failure `machine_not_found` */
@@ -190,10 +208,10 @@ export class Host {
    * @returns the row of the transition
    * @throws Failure `no_transition`, `condition_failed`, `compute_failed`, `prove_failed`, `verify_failed`
    */
-  transition(contract: Contract, { to, input = {}, holdCycles = 0 }: Move): AuditRow {
+  transition(contract: Contract, { to, input = {}, holdCycles = 0, by }: Move): AuditRow {
     const cycle = Math.max(this.#reached(), contract.gate.cycle);
     contract.advance(cycle);
-    const outcome = contract.move({ type: 'move', to, cycle, counts: contract.gate.counts, input, holdCycles });
+    const outcome = contract.move({ type: 'move', to, cycle, counts: contract.gate.counts, input, holdCycles, by });
     if (outcome === 'stayed') throw whyNoTransition(contract, to);
     if (this.failure !== undefined) throw this.failure;
     const { last } = contract.machine;
@@ -275,26 +293,6 @@ export class Host {
   }
 }
 
-/** Why the machine of a contract takes no transition when it is asked for the state `to`. */
-function whyNoTransition(contract: Contract, to: string): Failure {
-  const { states } = contract.plan;
-  const { name: from, transitions } = states[contract.stateIndex]!;
-  const transition = transitions.find((one) => states[one.to]!.name === to);
-  if (transition !== undefined) {
-    return new Failure('condition_failed', {
-      what: `The contract stays in state "${from}".`,
-      why: `The condition of the transition to "${to}" is false: ${transition.firesWhen?.text}.`,
-      fix: 'Give the `input` that the condition asks for.',
-    });
-  }
-  const targets = transitions.map((one) => states[one.to]!.name);
-  const guess = nearest(
-    to,
-    states.map(({ name }) => name),
-  );
-  return new Failure('no_transition', {
-    what: `There is no transition from "${from}" to "${to}".`,
-    why: targets.length === 0 ? `No transition leaves "${from}".` : `From here: ${[...new Set(targets)].join(', ')}.`,
-    ...(guess === undefined || guess === to ? {} : { fix: `Did you mean "${guess}"?` }),
-  });
+function askedBy(by: string | undefined): Pick<AuditEntry, 'by'> {
+  return by === undefined ? {} : { by };
 }

@@ -7,8 +7,17 @@ import type { FastifyRequest } from 'fastify';
 import { sha256Hex } from '../schema/canonical.js';
 import { Failure, unreachable } from '../schema/failure.js';
 import type { Credentials, Key } from '../store/credential-store.js';
+import { changesState, type Route } from './route.js';
 
-export const SESSION_COOKIE = 'weir_session';
+const SESSION_COOKIE = 'weir_session';
+
+/**
+ * The cookie of a session. By HTTPS it has the prefix by which browsers refuse it from any other host, and from this one without
+ * `Secure`; by plain HTTP, which is for this machine, browsers take no such name.
+ */
+export function sessionCookieOf({ protocol }: FastifyRequest): string {
+  return protocol === 'https' ? `__Host-${SESSION_COOKIE}` : SESSION_COOKIE;
+}
 
 /** Whom a route is for. */
 export type Auth =
@@ -54,10 +63,16 @@ export class Access {
 
   /**
    * Who is asking; undefined for somebody without a credential where the route lets them in.
-   * @param changes whether the route changes something
-   * @throws Failure `credential_missing`, `credential_invalid`, `cross_site_refused`, `not_owner` (a session of another owner)
+   * @throws Failure `credential_missing`, `credential_invalid`, `cross_site_refused`, `not_owner` (a session of another owner),
+   * `scope_missing`
    */
-  callerOf(request: FastifyRequest, auth: Auth, changes: boolean, nowMs: number): Caller | undefined {
+  callerOf(request: FastifyRequest, route: Route, nowMs: number): Caller | undefined {
+    const caller = this.#callerBy(request, route.auth, changesState(route), nowMs);
+    if (caller !== undefined) refuseBeyondScope(caller, route);
+    return caller;
+  }
+
+  #callerBy(request: FastifyRequest, auth: Auth, changes: boolean, nowMs: number): Caller | undefined {
     const { authorization, cookie } = request.raw.headers;
     switch (auth) {
       case 'public':
@@ -86,8 +101,19 @@ export class Access {
   /** Whether somebody who came in earlier could still come in. */
   holdsAt({ key, sessionHash, expiresAtMs }: Caller, nowMs: number): boolean {
     if (nowMs >= expiresAtMs) return false;
-    if (sessionHash !== undefined) return this.#session(sessionHash) !== undefined;
-    return this.#credentials.keyByHash(key.hash)?.isRevoked === false;
+    if (sessionHash !== undefined) return nowMs < (this.#session(sessionHash)?.expiresAtMs ?? 0);
+    const stored = this.#credentials.keyByHash(key.hash);
+    return stored !== undefined && !stored.isRevoked && nowMs < stored.expiresAtMs;
+  }
+
+  /** For a request that takes its time. @throws Failure `credential_invalid` once its key or session has ended */
+  refuseEnded(caller: Caller | undefined, nowMs: number): void {
+    if (caller !== undefined && !this.holdsAt(caller, nowMs)) throw invalid('key');
+  }
+
+  /** A key was revoked, or expires sooner: those who were let in by it are asked again. */
+  forget(keyId: string): void {
+    for (const callers of [this.#byHeader, this.#bySessionHash]) callers.drop(({ key }) => key.id === keyId);
   }
 
   /** Ends a session: its cookie is not valid any more. */
@@ -109,7 +135,7 @@ export class Access {
   }
 
   #bySession(request: FastifyRequest, header: string | undefined, changes: boolean, nowMs: number): Caller | undefined {
-    const token = header === undefined ? undefined : request.server.parseCookie(header)[SESSION_COOKIE];
+    const token = header === undefined ? undefined : request.server.parseCookie(header)[sessionCookieOf(request)];
     if (token === undefined) return undefined;
     const sessionHash = hashOfSecret(token);
     const caller = this.#bySessionHash.get(sessionHash) ?? this.#session(sessionHash);
@@ -149,7 +175,7 @@ function needed(caller: Caller | undefined, auth: Auth): Caller {
   if (caller !== undefined) return caller;
   const ways = {
     key: 'Send a key as `Authorization: Bearer <key>`; POST /api/demo-key/mint mints one.',
-    session: `Send the cookie ${SESSION_COOKIE}, which POST /api/session sets.`,
+    session: 'Send the cookie that POST /api/session sets.',
   };
   throw new Failure('credential_missing', {
     what: 'Nothing says who is asking.',
@@ -162,6 +188,26 @@ function invalid(what: 'key' | 'session'): Failure {
     what: `The ${what} is not valid.`,
     why: 'It is not one of this node, or it has expired or was ended.',
     fix: what === 'key' ? 'POST /api/demo-key/mint mints another.' : 'POST /api/session opens another.',
+  });
+}
+
+/** @throws Failure `scope_missing` */
+function refuseBeyondScope({ key }: Caller, { scope = 'any', ofOwner = false }: Route): void {
+  if (ofOwner && key.machine !== undefined) throw beyondMachine(key.machine);
+  if (scope === 'any' || key.scopes.includes(scope) || key.scopes.includes('admin')) return;
+  throw new Failure('scope_missing', {
+    what: 'The request was refused.',
+    why: `It needs a key with the scope "${scope}", and this key has ${key.scopes.map((one) => `"${one}"`).join(', ')}.`,
+    fix: 'A key with the scope "admin" makes others: POST /api/keys.',
+  });
+}
+
+/** For a key of one machine that is sent for anything else. */
+export function beyondMachine(machine: string): Failure {
+  return new Failure('scope_missing', {
+    what: 'The request was refused.',
+    why: `The key opens the machine "${machine}" and nothing else.`,
+    fix: 'Send a key that opens every machine of its owner.',
   });
 }
 
@@ -206,6 +252,11 @@ export class Recent<Value> {
   delete(key: string): void {
     this.#young.delete(key);
     this.#old.delete(key);
+  }
+
+  /** Forgets every value that fits. */
+  drop(fits: (value: Value) => boolean): void {
+    for (const part of [this.#young, this.#old]) for (const [key, value] of part) if (fits(value)) part.delete(key);
   }
 }
 

@@ -31,6 +31,8 @@ export interface Limits {
   /** How many keys one address may mint in how many cycles, and how many addresses have a count of their own at a time. */
   readonly mint: { readonly threshold: number; readonly within: number; readonly addresses: number };
   readonly keyLifetimeMs: number;
+  /** Keys of an owner, revoked ones too until they expire. */
+  readonly keysPerOwner: number;
   readonly sessionLifetimeMs: number;
   /** How long a closing node still takes requests while /readyz says no, so that balancers turn away first; in ms. */
   readonly noticeMs: number;
@@ -62,6 +64,7 @@ export const defaultLimits: Limits = {
   verifications: 16,
   mint: { threshold: 10, within: 60, addresses: 1_000 },
   keyLifetimeMs: 30 * 24 * HOUR,
+  keysPerOwner: 1_000,
   sessionLifetimeMs: 12 * HOUR,
   noticeMs: 0,
   drainMs: 10 * SECOND,

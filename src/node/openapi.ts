@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifySchema } from 'fastify';
 import type { Answer } from '../api/endpoint.js';
 import { Problem } from '../api/views.js';
 import { catalogue, type FailureCode } from '../schema/failure.js';
-import { type Auth, SESSION_COOKIE } from './access.js';
+import type { Auth } from './access.js';
 import type { Route } from './route.js';
 
 /** Tells swagger of every route that is mounted after it. */
@@ -21,8 +21,13 @@ export async function registerOpenApi(app: FastifyInstance, version: string): Pr
       },
       components: {
         securitySchemes: {
-          key: { type: 'http', scheme: 'bearer', description: 'A key from POST /api/demo-key/mint.' },
-          session: { type: 'apiKey', in: 'cookie', name: SESSION_COOKIE, description: 'Set by POST /api/session.' },
+          key: { type: 'http', scheme: 'bearer', description: 'A key from POST /api/demo-key/mint or POST /api/keys.' },
+          session: {
+            type: 'apiKey',
+            in: 'cookie',
+            name: 'weir_session',
+            description: 'Set by POST /api/session; by HTTPS its name is __Host-weir_session.',
+          },
         },
       },
     },
@@ -35,7 +40,15 @@ export async function registerOpenApi(app: FastifyInstance, version: string): Pr
 }
 
 /** Codes with which a route can fail: its own, and those of its credentials, its body, its query and the store. */
-export function errorsOf({ auth, method, path, shapes = {}, errors = [] }: Route): FailureCode[] {
+export function errorsOf({
+  auth,
+  scope,
+  ofOwner = false,
+  method,
+  path,
+  shapes = {},
+  errors = [],
+}: Route): FailureCode[] {
   const touchesStore = auth !== 'public' || path === '/api/demo-key/mint';
   const codes: FailureCode[] = [
     ...errors,
@@ -44,6 +57,7 @@ export function errorsOf({ auth, method, path, shapes = {}, errors = [] }: Route
       ? (['invalid_json', 'unsupported_media_type', 'body_too_large', 'invalid_input'] as const)
       : []),
     ...credentialErrors(auth, method !== 'GET'),
+    ...(scope === undefined || (scope === 'any' && !ofOwner) ? [] : (['scope_missing'] as const)),
     ...(touchesStore ? (['store_failed'] as const) : []),
   ];
   return [...new Set(codes)];
@@ -61,7 +75,7 @@ function credentialErrors(auth: Auth, changes: boolean): readonly FailureCode[] 
 }
 
 function described(route: Route): FastifySchema & Record<string, unknown> {
-  const { shapes = {}, summary, domain, tier, example, auth } = route;
+  const { shapes = {}, summary, domain, tier, example, auth, scope = 'none' } = route;
   const { body } = shapes;
   return {
     summary,
@@ -70,6 +84,7 @@ function described(route: Route): FastifySchema & Record<string, unknown> {
     security: securityOf(auth),
     'x-tier': tier,
     'x-auth': auth,
+    'x-scope': scope,
     ...(shapes.params === undefined ? {} : { params: shapes.params }),
     ...(shapes.querystring === undefined ? {} : { querystring: shapes.querystring }),
     ...(body === undefined

@@ -3,7 +3,7 @@ import type { Contract, Machine } from '../host/contract.js';
 import type { Host } from '../host/host.js';
 import { windowCycles } from '../limiter/plan.js';
 import { assert, Failure } from '../schema/failure.js';
-import type { Caller } from './access.js';
+import { beyondMachine, type Caller } from './access.js';
 
 export class Ownership {
   readonly #host: Host;
@@ -15,12 +15,13 @@ export class Ownership {
     for (const machine of host.machines.values()) this.add(machine);
   }
 
-  /** A machine that the host has from now on. */
+  /** A machine that the host has from now on. Those that the node keeps itself count for nobody. */
   add(machine: Machine): void {
+    this.#slugs = undefined;
+    if (isReserved(machine.slug)) return;
     const owned = this.#byOwner.get(machine.image.owner);
     if (owned === undefined) this.#byOwner.set(machine.image.owner, [machine]);
     else owned.push(machine);
-    this.#slugs = undefined;
   }
 
   machinesOf(owner: string): readonly Machine[] {
@@ -37,28 +38,33 @@ export class Ownership {
 
   /**
    * The machine, for its owner alone.
-   * @throws Failure `store_failed`, `machine_not_found` (as for a private one of another owner), `not_owner`
+   * @throws Failure `store_failed`, `machine_not_found` (as for a private one of another owner), `not_owner`, `scope_missing`
    */
   owned(slug: string, caller: Caller | undefined): Machine {
     assert(caller !== undefined, 'a route for owners wants a credential');
     if (this.#host.failure !== undefined) throw this.#host.failure;
+    refuseOtherMachine(slug, caller);
     const machine = this.#host.machines.get(slug);
-    if (machine !== undefined && machine.image.owner === caller.owner) return machine;
-    if (machine === undefined || !machine.image.isPublic) throw notFound(slug);
+    const isOwn = machine !== undefined && machine.image.owner === caller.owner;
+    if (isOwn && !isReserved(slug)) return machine;
+    if (machine === undefined || (!machine.image.isPublic && !isOwn)) throw notFound(slug);
     throw new Failure('not_owner', {
       what: `The machine "${slug}" was left as it is.`,
-      why: 'It belongs to another owner, who lets others look at it and no more.',
+      why: isOwn
+        ? 'The node keeps it for you, and nobody else writes to it.'
+        : 'It belongs to another owner, who lets others look at it and no more.',
       fix: 'Create a machine of your own, or use the key of its owner.',
     });
   }
 
   /**
    * The machine, for every caller that may see it. A node that cannot store any more still shows what it has stored.
-   * @throws Failure `machine_not_found` (as for a private one of another owner)
+   * @throws Failure `machine_not_found` (as for a private one of another owner), `scope_missing`
    */
   visible(slug: string, caller: Caller | undefined): Machine {
     const machine = this.#host.machines.get(slug);
     if (machine !== undefined && isVisible(machine, caller)) return machine;
+    if (caller !== undefined) refuseOtherMachine(slug, caller);
     throw notFound(slug);
   }
 
@@ -86,8 +92,23 @@ export function contractOf(host: Host, machine: Machine, id: string): Contract {
   });
 }
 
-function isVisible({ image }: Machine, caller: Caller | undefined): boolean {
-  return image.isPublic || image.owner === caller?.owner;
+function isVisible({ image, slug }: Machine, caller: Caller | undefined): boolean {
+  return image.isPublic || (image.owner === caller?.owner && opens(caller, slug));
+}
+
+/** Whether the key of the caller is not kept to another machine. */
+function opens({ key }: Caller, slug: string): boolean {
+  return key.machine === undefined || key.machine === slug;
+}
+
+/** The same for every other slug, so that nothing is learnt about it. @throws Failure `scope_missing` */
+function refuseOtherMachine(slug: string, caller: Caller): void {
+  if (!opens(caller, slug)) throw beyondMachine(caller.key.machine ?? '');
+}
+
+/** Slugs that would hide other routes below /api/chain, or that the node keeps for itself. */
+export function isReserved(slug: string): boolean {
+  return slug === 'active' || slug === 'state-machines' || slug.startsWith('weir-');
 }
 
 function notFound(slug: string): Failure {

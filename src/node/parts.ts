@@ -14,6 +14,7 @@ import { Checkpoints } from './checkpoints.js';
 import { Durability, type DurabilityMode } from './durability.js';
 import { Turns } from './fair-queue.js';
 import { holdClock } from './hold-clock.js';
+import { KeyRecord } from './key-record.js';
 import { defaultLimits, type Limits } from './limits.js';
 import { Counts, Metrics } from './metrics.js';
 import { MintLimit } from './mint-limit.js';
@@ -26,6 +27,7 @@ interface ListedRoute {
   readonly method: string;
   readonly path: string;
   readonly auth: string;
+  readonly scope?: string | undefined;
   readonly tier: string;
   readonly domain: string;
   /** One sentence. */
@@ -76,6 +78,7 @@ export function assemble(options: PartsOptions, routes: readonly ListedRoute[], 
   const mintLimit = new MintLimit(host, limits.mint);
   const active = new ActiveMachines(host);
   active.load(store, clock.cycle());
+  const ownership = new Ownership(host);
   return {
     version: VERSION,
     limits,
@@ -87,7 +90,8 @@ export function assemble(options: PartsOptions, routes: readonly ListedRoute[], 
     signer,
     successions,
     access,
-    ownership: new Ownership(host),
+    ownership,
+    keyRecord: new KeyRecord(host, ownership),
     durability,
     mintLimit,
     active,

@@ -12,7 +12,7 @@ import {
 } from './routes/contracts.js';
 import { countMany, countOne, openStream } from './routes/events.js';
 import { gate, gateByPost } from './routes/gate.js';
-import { endSession, mintKey, openSession } from './routes/keys.js';
+import { listKeys, makeKey, mintKey, revokeKey, rotateKey } from './routes/keys.js';
 import { createMachine, getMachine, listActive, listMachines } from './routes/machines.js';
 import {
   homeIcon,
@@ -30,9 +30,14 @@ import {
 } from './routes/node.js';
 import { getOperator, listOperators, shift } from './routes/operators.js';
 import { readRecord, verifyRecord } from './routes/record.js';
+import { endSession, openSession } from './routes/sessions.js';
 
 export const routes: readonly Route[] = [
   mintKey,
+  makeKey,
+  listKeys,
+  rotateKey,
+  revokeKey,
   openSession,
   endSession,
   createMachine,

@@ -176,11 +176,9 @@ function mount(app: FastifyInstance, parts: Parts, route: Route): void {
 
 /** Finds out who is asking before the body is read. */
 function identify({ access, clock }: Parts, route: Route) {
-  const changes = changesState(route);
-  const { auth } = route;
   return (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {
     try {
-      request.caller = access.callerOf(request, auth, changes, clock.now());
+      request.caller = access.callerOf(request, route, clock.now());
     } catch (error) {
       done(error as Error);
       return;

@@ -134,6 +134,11 @@ export class Streams {
     }
   }
 
+  /** Ends the streams that were opened with a key. */
+  endOf(keyId: string): void {
+    for (const { caller, response } of this.#all()) if (caller?.key.id === keyId) response.end();
+  }
+
   /** Ends every stream; readers reconnect. */
   close(): void {
     for (const { response } of this.#all()) response.end();

@@ -2,7 +2,10 @@
 //
 // Field names are those of the HTTP API and of exported records: a row is hashed, stored, served and exported in this shape.
 
-export type RowKind = 'machine_created' | 'contract_created' | 'transition' | 'transition_failed';
+export type RowKind = 'machine_created' | 'contract_created' | 'transition' | 'transition_failed' | 'admin_action';
+
+/** What was done to a key of an owner. */
+export type AdminAction = 'key_made' | 'key_rotated' | 'key_revoked';
 
 /** Why a row was written: a trigger of the contract, a person or program over the API, or the node itself. */
 type Cause = 'trigger' | 'manual' | 'system';
@@ -35,9 +38,19 @@ export interface AuditEntry {
   /** For `transition_failed`: the code and the message of the failure. */
   readonly failure?: { readonly code: string; readonly detail: string };
   readonly cause: Cause;
+  /** Id of the key that asked for what the row says; absent for what the node or a trigger did. */
+  readonly by?: string;
   readonly emitted: readonly string[];
   /** For `contract_created`: SHA-256 over the canonical JSON of the definition. For `machine_created`: nothing. */
   readonly definition_digest?: string;
+  /** For `admin_action`: what was done, to which key, and for a rotation the key that follows it. Never a secret. */
+  readonly action?: AdminAction;
+  readonly key_id?: string;
+  readonly next_key_id?: string;
+  /** What the new key may do, on which machine alone, and until when (ISO 8601). */
+  readonly scopes?: readonly string[];
+  readonly only_machine?: string;
+  readonly expires_at?: string;
 }
 
 export interface AuditRow extends AuditEntry {

@@ -4,7 +4,7 @@ import type { Static, TSchema } from 'typebox';
 import { compileSchema } from '../schema/compile-schema.js';
 import { Type } from '../schema/json-schema.js';
 import { faultsOf } from '../schema/schema-faults.js';
-import type { AuditRow, Checkpoint, RowKind } from './row.js';
+import type { AdminAction, AuditRow, Checkpoint, RowKind } from './row.js';
 import type { Succession } from './signing.js';
 
 const closed = { additionalProperties: false } as const;
@@ -24,6 +24,11 @@ const Inputs = Type.Record(
   },
 );
 const Machine = Type.String({ pattern: '^[a-z0-9-]{1,64}$', description: 'Slug of the machine.' });
+const Instant = (description: string) =>
+  Type.String({
+    pattern: '^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$',
+    description,
+  });
 // 32 and 64 bytes in base64. signing.ts checks that the last character is the canonical one for these bytes.
 const PublicKey = (description: string) => Type.String({ pattern: '^[A-Za-z0-9+/]{43}=$', description });
 const Signature = Type.String({ pattern: '^[A-Za-z0-9+/]{86}==$', description: 'Ed25519, base64.' });
@@ -32,15 +37,14 @@ const everyRow = {
   machine: Machine,
   seq: Count(1, 'Place in the record of the machine. Starts at 1 and has no holes.'),
   cycle: Count(0, 'The cycle in which it happened.'),
-  at: Type.String({
-    pattern: '^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$',
-    description: 'ISO 8601 in UTC with milliseconds.',
-  }),
+  at: Instant('ISO 8601 in UTC with milliseconds.'),
   cause: Type.Enum(['trigger', 'manual', 'system'], { description: 'Why the row was written.' }),
   previous_hash: Hash('Hash of the row before; zeros for the first.'),
   hash: Hash('SHA-256 over the canonical JSON (RFC 8785) of the row without this field.'),
 };
 const nothingEmitted = Type.Array(Type.String(), { maxItems: 0, description: 'Nothing was emitted.' });
+const By = Type.Optional(Name('Id of the key that asked for it.'));
+const actions = ['key_made', 'key_rotated', 'key_revoked'] as const satisfies readonly AdminAction[];
 const ContractId = Type.String({ minLength: 1, maxLength: 200, description: 'The contract it happened to.' });
 const Operator = Name('Id of the operator that was fired.');
 const OperatorVersion = Type.String({ minLength: 1, maxLength: 32, description: 'Version of the operator.' });
@@ -49,13 +53,14 @@ const Equation = Type.String({ minLength: 1, maxLength: 4000, description: 'The 
 /** The schema of a row, by its kind. */
 const rowShapes = {
   machine_created: Type.Object(
-    { ...everyRow, kind: Type.Literal('machine_created'), emitted: nothingEmitted },
+    { ...everyRow, kind: Type.Literal('machine_created'), by: By, emitted: nothingEmitted },
     { ...closed, description: 'The machine was created. The first row of every record, and only the first.' },
   ),
   contract_created: Type.Object(
     {
       ...everyRow,
       kind: Type.Literal('contract_created'),
+      by: By,
       contract_id: ContractId,
       to: Name('The state in which the contract began.'),
       definition_digest: Hash('SHA-256 over the canonical JSON of the definition.'),
@@ -67,6 +72,7 @@ const rowShapes = {
     {
       ...everyRow,
       kind: Type.Literal('transition'),
+      by: By,
       contract_id: ContractId,
       from: Name('The state it left.'),
       to: Name('The state it entered.'),
@@ -90,6 +96,7 @@ const rowShapes = {
     {
       ...everyRow,
       kind: Type.Literal('transition_failed'),
+      by: By,
       contract_id: ContractId,
       from: Name('The state it was in, and still is.'),
       to: Type.Optional(Name('The state it did not enter.')),
@@ -107,6 +114,26 @@ const rowShapes = {
       emitted: nothingEmitted,
     },
     { ...closed, description: 'A transition was tried and refused; the state is unchanged.' },
+  ),
+  admin_action: Type.Object(
+    {
+      ...everyRow,
+      kind: Type.Literal('admin_action'),
+      by: Name('Id of the key that asked for it.'),
+      action: Type.Enum([...actions], { description: 'What was done.' }),
+      key_id: Name('The key that was made, rotated or revoked.'),
+      next_key_id: Type.Optional(Name('Of a rotation: the key that follows it.')),
+      scopes: Type.Optional(
+        Type.Array(Type.Enum(['read', 'event', 'gate', 'admin']), {
+          maxItems: 4,
+          description: 'What the new key may do.',
+        }),
+      ),
+      only_machine: Type.Optional(Machine),
+      expires_at: Type.Optional(Instant('When the new key expires; of a revocation, absent.')),
+      emitted: nothingEmitted,
+    },
+    { ...closed, description: 'A key of the owner was made, rotated or revoked.' },
   ),
 } as const satisfies Record<RowKind, TSchema>;
 
@@ -148,6 +175,7 @@ const rowReaders: Record<RowKind, (value: unknown) => Read<AuditRow>> = {
   contract_created: reader(rowShapes.contract_created),
   transition: reader(rowShapes.transition),
   transition_failed: reader(rowShapes.transition_failed),
+  admin_action: reader(rowShapes.admin_action),
 };
 
 /** A row of any kind, or the first place at which the value does not have the shape of a row. */

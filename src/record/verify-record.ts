@@ -160,6 +160,7 @@ export class RecordVerifier {
     const state = this.#states.get(id);
     switch (kind) {
       case 'machine_created':
+      case 'admin_action':
         return undefined;
       case 'contract_created':
         return state === undefined ? undefined : `Contract ${id} was created before.`;

@@ -54,6 +54,8 @@ const kinds = {
   slug_taken: { status: 409, exit: 2, title: 'The slug is taken' },
   credential_missing: { status: 401, exit: 2, title: 'A credential is needed' },
   credential_invalid: { status: 401, exit: 2, title: 'The credential is not valid' },
+  scope_missing: { status: 403, exit: 2, title: 'The key may not do this' },
+  key_not_found: { status: 404, exit: 2, title: 'There is no such key' },
   cross_site_refused: { status: 403, exit: 2, title: 'The request comes from another site' },
   not_owner: { status: 403, exit: 2, title: 'The machine belongs to another owner' },
   too_many_requests: { status: 429, exit: 1, title: 'Too many requests' },

@@ -6,6 +6,9 @@
 // keys cannot be, and a slow hash for each request would make the node easy to overload. The lookup need not take constant time:
 // the timing reveals only hashes, and an attacker cannot choose those.
 
+/** What a key may do. `admin` includes the other three. */
+export type Scope = 'read' | 'event' | 'gate' | 'admin';
+
 /** A stored key. Times are unix ms. */
 export interface Key {
   /** Public: identifies the key in answers and logs. */
@@ -14,6 +17,9 @@ export interface Key {
   readonly hash: string;
   /** The owner whose machines the key opens. */
   readonly owner: string;
+  readonly scopes: readonly Scope[];
+  /** Slug of the only machine that it opens; undefined: every machine of its owner. */
+  readonly machine: string | undefined;
   readonly createdAtMs: number;
   /** The key is not valid from this time on. */
   readonly expiresAtMs: number;
@@ -34,6 +40,10 @@ export interface Credentials {
   /** Stores a key and replaces one with the same id, so it also revokes. */
   putKey(key: Key): void;
   keyByHash(hash: string): Key | undefined;
+  keyById(id: string): Key | undefined;
+  /** Up to `limit` keys of an owner, revoked ones too, by id, after an id. */
+  keysOf(owner: string, after: string, limit: number): readonly Key[];
+  countKeys(owner: string): number;
   /** @throws Bug if there is no such key */
   putSession(session: Session): void;
   /** The session, and the present state of the key it was opened with. */

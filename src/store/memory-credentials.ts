@@ -18,6 +18,19 @@ export class MemoryCredentials implements Credentials {
     return this.#keysByHash.get(hash);
   }
 
+  keyById(id: string): Key | undefined {
+    return this.#keys.get(id);
+  }
+
+  keysOf(owner: string, after: string, limit: number): readonly Key[] {
+    const owned = [...this.#keys.values()].filter((key) => key.owner === owner && key.id > after);
+    return owned.sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, limit);
+  }
+
+  countKeys(owner: string): number {
+    return this.keysOf(owner, '', Number.POSITIVE_INFINITY).length;
+  }
+
   putSession(session: Session): void {
     assert(this.#keys.has(session.keyId), `there is no key ${session.keyId} for a session`);
     this.#sessions.set(session.hash, session);

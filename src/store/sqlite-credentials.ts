@@ -1,12 +1,15 @@
 // Keys and sessions in the database of the node's store: durable with the next commit of the store.
 import type { Statement } from 'better-sqlite3';
-import type { Credentials, Key, Session } from './credential-store.js';
+import type { Credentials, Key, Scope, Session } from './credential-store.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 
 export class SqliteCredentials implements Credentials {
   readonly #connection: SqliteConnection;
-  readonly #putKey: Statement<[string, string, string, number, number, number]>;
+  readonly #putKey: Statement<[string, string, string, string, string | null, number, number, number]>;
   readonly #keyByHash: Statement<[string], KeyColumns>;
+  readonly #keyById: Statement<[string], KeyColumns>;
+  readonly #keysOf: Statement<[string, string, number], KeyColumns>;
+  readonly #countKeys: Statement<[string], { readonly count: number }>;
   readonly #putSession: Statement<[string, string, number]>;
   readonly #sessionByHash: Statement<[string], SessionColumns>;
   readonly #deleteSession: Statement<[string]>;
@@ -16,10 +19,15 @@ export class SqliteCredentials implements Credentials {
   constructor(connection: SqliteConnection) {
     this.#connection = connection;
     this.#putKey = connection.prepare(`
-      INSERT INTO keys (id, hash, owner, created_at_ms, expires_at_ms, is_revoked) VALUES (?, ?, ?, ?, ?, ?)
-      ON CONFLICT (id) DO UPDATE SET hash = excluded.hash, owner = excluded.owner, created_at_ms = excluded.created_at_ms,
-        expires_at_ms = excluded.expires_at_ms, is_revoked = excluded.is_revoked`);
+      INSERT INTO keys (id, hash, owner, scopes, machine, created_at_ms, expires_at_ms, is_revoked)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT (id) DO UPDATE SET hash = excluded.hash, owner = excluded.owner, scopes = excluded.scopes,
+        machine = excluded.machine, created_at_ms = excluded.created_at_ms, expires_at_ms = excluded.expires_at_ms,
+        is_revoked = excluded.is_revoked`);
     this.#keyByHash = connection.prepare('SELECT * FROM keys WHERE hash = ?');
+    this.#keyById = connection.prepare('SELECT * FROM keys WHERE id = ?');
+    this.#keysOf = connection.prepare('SELECT * FROM keys WHERE owner = ? AND id > ? ORDER BY id LIMIT ?');
+    this.#countKeys = connection.prepare('SELECT COUNT(*) AS count FROM keys WHERE owner = ?');
     this.#putSession = connection.prepare(`
       INSERT INTO sessions (hash, key_id, expires_at_ms) VALUES (?, ?, ?)
       ON CONFLICT (hash) DO UPDATE SET key_id = excluded.key_id, expires_at_ms = excluded.expires_at_ms`);
@@ -33,13 +41,29 @@ export class SqliteCredentials implements Credentials {
     this.#purgeKeys = connection.prepare('DELETE FROM keys WHERE expires_at_ms <= ?');
   }
 
-  putKey({ id, hash, owner, createdAtMs, expiresAtMs, isRevoked }: Key): void {
-    this.#connection.write(() => this.#putKey.run(id, hash, owner, createdAtMs, expiresAtMs, isRevoked ? 1 : 0));
+  putKey({ id, hash, owner, scopes, machine, createdAtMs, expiresAtMs, isRevoked }: Key): void {
+    const only = machine ?? null;
+    this.#connection.write(() =>
+      this.#putKey.run(id, hash, owner, scopes.join(' '), only, createdAtMs, expiresAtMs, isRevoked ? 1 : 0),
+    );
   }
 
   keyByHash(hash: string): Key | undefined {
     const columns = this.#connection.read(() => this.#keyByHash.get(hash));
     return columns && keyOf(columns);
+  }
+
+  keyById(id: string): Key | undefined {
+    const columns = this.#connection.read(() => this.#keyById.get(id));
+    return columns && keyOf(columns);
+  }
+
+  keysOf(owner: string, after: string, limit: number): readonly Key[] {
+    return this.#connection.read(() => this.#keysOf.all(owner, after, limit)).map(keyOf);
+  }
+
+  countKeys(owner: string): number {
+    return this.#connection.read(() => this.#countKeys.get(owner))?.count ?? 0;
   }
 
   putSession({ hash, keyId, expiresAtMs }: Session): void {
@@ -68,6 +92,8 @@ interface KeyColumns {
   readonly id: string;
   readonly hash: string;
   readonly owner: string;
+  readonly scopes: string;
+  readonly machine: string | null;
   readonly created_at_ms: number;
   readonly expires_at_ms: number;
   readonly is_revoked: number;
@@ -77,11 +103,13 @@ interface SessionColumns extends KeyColumns {
   readonly session_expires_at_ms: number;
 }
 
-function keyOf({ id, hash, owner, created_at_ms, expires_at_ms, is_revoked }: KeyColumns): Key {
+function keyOf({ id, hash, owner, scopes, machine, created_at_ms, expires_at_ms, is_revoked }: KeyColumns): Key {
   return {
     id,
     hash,
     owner,
+    scopes: scopes.split(' ') as Scope[],
+    machine: machine ?? undefined,
     createdAtMs: created_at_ms,
     expiresAtMs: expires_at_ms,
     isRevoked: is_revoked === 1,

@@ -83,6 +83,13 @@ export const steps: readonly string[] = [
   CREATE INDEX sessions_by_key ON sessions (key_id);
   CREATE INDEX sessions_by_expiry ON sessions (expires_at_ms);
   `,
+  `
+  -- Separated by spaces. A key from before there were scopes could do everything.
+  ALTER TABLE keys ADD COLUMN scopes TEXT NOT NULL DEFAULT 'admin';
+  -- The only machine that the key opens; NULL: every machine of its owner.
+  ALTER TABLE keys ADD COLUMN machine TEXT;
+  CREATE INDEX keys_by_owner ON keys (owner, id);
+  `,
 ];
 
 /**

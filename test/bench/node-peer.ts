@@ -49,7 +49,7 @@ async function weir(): Promise<Listening> {
   const secret = newKey();
   const expiresAtMs = Math.floor(clock.now()) + 3_600_000;
   const key = { id: 'bench', hash: secret.hash, owner: 'bench', createdAtMs: 0, expiresAtMs, isRevoked: false };
-  credentials.putKey(key);
+  credentials.putKey({ ...key, scopes: ['admin'], machine: undefined });
   const authorization = `Bearer ${secret.text}`;
   await fetch(`${node.url}/api/chain/state-machines`, {
     method: 'POST',

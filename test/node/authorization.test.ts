@@ -15,8 +15,8 @@ type Visitor =
   | 'owner, session'
   | 'ended session';
 
-/** Which machine a route is about: none, a private one, a public one. */
-type Place = 'none' | 'private' | 'public';
+/** What a route is about: nothing of an owner's, a private machine, a public one, a key. */
+type Place = 'none' | 'private' | 'public' | 'key';
 
 const ok = 'ok';
 const visitors: Visitor[] = [
@@ -33,6 +33,7 @@ const missing = '401 credential_missing';
 const invalid = '401 credential_invalid';
 const unknown = '404 machine_not_found';
 const foreign = '403 not_owner';
+const noKey = '404 key_not_found';
 
 /** Every cell, in the order of the visitors. */
 const expected: Record<Auth, Partial<Record<Place, readonly string[]>>> = {
@@ -51,6 +52,9 @@ const expected: Record<Auth, Partial<Record<Place, readonly string[]>>> = {
   },
   key: {
     none: [missing, invalid, invalid, ok, ok, missing, missing],
+    private: [missing, invalid, invalid, unknown, ok, missing, missing],
+    public: [missing, invalid, invalid, foreign, ok, missing, missing],
+    key: [missing, invalid, invalid, noKey, ok, missing, missing],
   },
   session: {
     none: [missing, missing, missing, missing, missing, ok, invalid],
@@ -63,7 +67,7 @@ const expected: Record<Auth, Partial<Record<Place, readonly string[]>>> = {
 let node: Running;
 let owner: string;
 let ended: string;
-let machines: Record<Exclude<Place, 'none'>, About>;
+let machines: Record<'private' | 'public', About>;
 
 beforeAll(async () => {
   node = await startRunning({ limits: { mint: { threshold: 1_000, within: 60, addresses: 10 } } });
@@ -83,6 +87,48 @@ describe('who may ask', () => {
     const cells: string[] = [];
     for (const visitor of visitors) cells.push(await outcome(route, place, await credentialOf(visitor)));
     expect(cells).toEqual(expected[route.auth][place]);
+  });
+});
+
+describe('what a key may do', () => {
+  const scopes = ['read', 'event', 'gate', 'admin'] as const;
+  const beyond = '403 scope_missing';
+  const guarded = rows.filter(([, route]) => route.scope !== undefined && route.auth !== 'session');
+
+  it.each(guarded)('%s: by the scopes of the key', async (_name, route, place) => {
+    const cells: string[] = [];
+    for (const scope of scopes)
+      cells.push(await outcome(route, place, { key: node.keyOf('owner', 60_000, { scopes: [scope] }) }));
+    expect(cells).toEqual(
+      scopes.map((scope) => (['any', scope].includes(route.scope!) || scope === 'admin' ? ok : beyond)),
+    );
+  });
+
+  it.each(guarded)('%s: by the machine of the key', async (_name, route, place) => {
+    const keyFor = (machine: string) => ({ key: node.keyOf('owner', 60_000, { machine }) });
+    const own = await outcome(route, place, keyFor(aboutOf(place).slug));
+    const other = await outcome(route, place, keyFor('another-machine'));
+    const anyone = place === 'none' || (place === 'public' && route.auth === 'public_or_owner');
+    expect([own, other]).toEqual(route.ofOwner ? [beyond, beyond] : [ok, anyone ? ok : beyond]);
+  });
+
+  it.each(guarded)('%s: a session may do what its key may', async (_name, route, place) => {
+    if (route.auth === 'key' || route.auth === 'key_and_session') return;
+    const session = await node.sessionOf(node.keyOf('owner', 60_000, { scopes: ['gate'] }));
+    expect(await outcome(route, place, { session })).toBe(['any', 'gate'].includes(route.scope!) ? ok : beyond);
+  });
+
+  it('nothing is learnt by a key of one machine about others: one that is there and one that is not look the same', async () => {
+    const key = node.keyOf('owner', 60_000, { machine: 'public-gateway' });
+    const slugs = [machines.private.slug, 'never-created'];
+    const answers = await Promise.all(slugs.map((slug) => node.ask('GET', `/api/chain/${slug}/state`, { key })));
+    const listed = await node.ask('GET', '/api/chain/state-machines', { key });
+    expect(answers.map(({ status, body }) => [status, body.code])).toEqual([
+      [403, 'scope_missing'],
+      [403, 'scope_missing'],
+    ]);
+    expect(answers[0]!.body).toEqual(answers[1]!.body);
+    expect(listed.body.machines.map(({ slug }: { slug: string }) => slug)).not.toContain(machines.private.slug);
   });
 });
 
@@ -174,16 +220,26 @@ describe('beyond the matrix', () => {
   });
 });
 
-function placesOf({ path, auth, example }: Route): Place[] {
-  const isAboutOne = path.includes('{slug}') || 'slug' in Object(example.body);
-  return isAboutOne && path !== '/api/chain/state-machines'
-    ? (Object.keys(expected[auth]) as Place[]).slice(1)
-    : ['none'];
+function placesOf({ path, example }: Route): Place[] {
+  if (path.includes('{key_id}')) return ['key'];
+  const isAboutOne = path.includes('{slug}') || 'slug' in Object(example.body) || 'machine' in Object(example.body);
+  return isAboutOne && path !== '/api/chain/state-machines' ? ['private', 'public'] : ['none'];
+}
+
+function aboutOf(place: Place): About {
+  switch (place) {
+    case 'none':
+      return { slug: 'none', contractId: '' };
+    case 'key':
+      return { slug: 'none', contractId: '', keyId: node.idOf(node.keyOf('owner')) };
+    default:
+      return machines[place];
+  }
 }
 
 async function outcome(route: Route, place: Place, credential: Ask): Promise<string> {
-  const about = place === 'none' ? { slug: '', contractId: '' } : machines[place];
-  if (place !== 'none') await restore(about);
+  const about = aboutOf(place);
+  if (place === 'private' || place === 'public') await restore(about);
   const response = await node.send(route.method, pathOf(route, about), {
     ...credential,
     body: bodyOf(route, about),

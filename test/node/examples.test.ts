@@ -27,7 +27,7 @@ beforeEach(async () => {
 
 describe('the example of every route', () => {
   it.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))('%s', async (_name, route) => {
-    const about = { slug, contractId };
+    const about = { slug, contractId, keyId: node.idOf(node.keyOf('owner')) };
     const response = await node.send(route.method, pathOf(route, about), {
       ...credentialFor(route.auth),
       body: bodyOf(route, about),

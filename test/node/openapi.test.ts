@@ -43,6 +43,7 @@ const Operation = Type.Object(
     security: Type.Array(Type.Record(Type.String(), Type.Array(Type.String(), { maxItems: 0 }))),
     'x-tier': Type.String(),
     'x-auth': Type.String(),
+    'x-scope': Type.String(),
   },
   closed,
 );
@@ -112,10 +113,11 @@ describe('the registry', () => {
     expect(body).toEqual({
       ok: true,
       count: routes.length,
-      endpoints: routes.map(({ method, path, auth, tier, domain, summary }) => ({
+      endpoints: routes.map(({ method, path, auth, scope = 'none', tier, domain, summary }) => ({
         method,
         path,
         auth,
+        scope,
         tier,
         domain,
         summary,

@@ -5,10 +5,11 @@ import type { Route } from '../../src/node/route.js';
 export interface About {
   readonly slug: string;
   readonly contractId: string;
+  readonly keyId?: string;
 }
 
-export function pathOf({ path, example }: Route, { slug, contractId }: About): string {
-  const params: Record<string, string> = { ...example.params, slug, contract_id: contractId };
+export function pathOf({ path, example }: Route, { slug, contractId, keyId = 'none' }: About): string {
+  const params: Record<string, string> = { ...example.params, slug, contract_id: contractId, key_id: keyId };
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => params[name] ?? '');
   const query = new URLSearchParams(example.query ?? {}).toString();
   return query === '' ? filled : `${filled}?${query}`;
@@ -20,7 +21,8 @@ export function bodyOf({ example, path }: Route, { slug }: Pick<About, 'slug'>):
   if (body === undefined || typeof body === 'string') return body;
   const isNew = path === '/api/chain/state-machines';
   const named = 'slug' in (body as object) ? { slug: isNew ? freeSlug() : slug } : {};
-  return JSON.stringify({ ...(body as object), ...named });
+  const bound = 'machine' in (body as object) ? { machine: slug } : {};
+  return JSON.stringify({ ...(body as object), ...named, ...bound });
 }
 
 export function typeOf({ example }: Route): string {

@@ -3,6 +3,8 @@
 import { newKey } from '../../src/node/access.js';
 import { type NodeOptions, type RunningNode, startNode } from '../../src/node/node.js';
 import { generateSigner } from '../../src/record/signing.js';
+import { sha256Hex } from '../../src/schema/canonical.js';
+import type { Key } from '../../src/store/credential-store.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { MemoryCredentials } from '../../src/store/memory-credentials.js';
 import { type TimeSource, WallClock } from '../../src/time/wall.js';
@@ -32,7 +34,9 @@ export interface Running extends RunningNode {
   /** As `ask`, with the answer unread. */
   send(method: string, path: string, ask?: Ask): Promise<Response>;
   /** A key of an owner, without minting. */
-  keyOf(owner: string, expiresInMs?: number): string;
+  keyOf(owner: string, expiresInMs?: number, rights?: Partial<Pick<Key, 'scopes' | 'machine'>>): string;
+  /** The id of a key that `keyOf` gave. */
+  idOf(key: string): string;
   /** The session of a key, by POST /api/session. */
   sessionOf(key: string): Promise<string>;
 }
@@ -56,18 +60,20 @@ export async function startRunning({ cycleMs = 777, memory, source, ...options }
     const response = await send(method, path, asked);
     return { status: response.status, headers: response.headers, body: read(await response.text()) };
   };
-  const keyOf: Running['keyOf'] = (owner, expiresInMs = 3_600_000) => {
+  const idOf: Running['idOf'] = (key) => `key-${sha256Hex(key).slice(0, 8)}`;
+  const keyOf: Running['keyOf'] = (owner, expiresInMs = 3_600_000, rights = {}) => {
     const { text, hash } = newKey();
     const now = Math.floor(clock.now());
-    const key = { id: `key-${hash.slice(0, 8)}`, hash, owner, isRevoked: false };
-    credentials.putKey({ ...key, createdAtMs: now, expiresAtMs: now + expiresInMs });
+    const key = { id: idOf(text), hash, owner, isRevoked: false };
+    const all: Pick<Key, 'scopes' | 'machine'> = { scopes: ['admin'], machine: undefined, ...rights };
+    credentials.putKey({ ...key, ...all, createdAtMs: now, expiresAtMs: now + expiresInMs });
     return text;
   };
   const sessionOf: Running['sessionOf'] = async (key) => {
     const { headers } = await ask('POST', '/api/session', { key });
     return /weir_session=([^;]+)/.exec(headers.get('set-cookie') ?? '')?.[1] ?? '';
   };
-  return { ...node, clock, store, credentials, errors, ask, send, keyOf, sessionOf };
+  return { ...node, clock, store, credentials, errors, ask, send, keyOf, idOf, sessionOf };
 }
 
 function requestOf({ key, session, body, type, headers = {} }: Ask): RequestInit {

@@ -1,11 +1,24 @@
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { afterEach, expect, it } from 'vitest';
 import { Failure } from '../../src/schema/failure.js';
+import type { Key } from '../../src/store/credential-store.js';
 import { MemoryCredentials } from '../../src/store/memory-credentials.js';
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite.js';
+import { APPLICATION_ID, migrate, steps } from '../../src/store/sqlite-migrations.js';
 import { describeCredentials } from '../suite/credentials.js';
 import { temporaryFolder } from './folder.js';
 
-const KEY = { id: 'k', hash: 'ab'.repeat(32), owner: 'o', createdAtMs: 1, expiresAtMs: 2, isRevoked: false };
+const KEY: Key = {
+  id: 'k',
+  hash: 'ab'.repeat(32),
+  owner: 'o',
+  scopes: ['read', 'gate'],
+  machine: 'edge',
+  createdAtMs: 1,
+  expiresAtMs: 2,
+  isRevoked: false,
+};
 const SESSION = { hash: 'cd'.repeat(32), keyId: 'k', expiresAtMs: 3 };
 
 const open: SqliteStore[] = [];
@@ -41,4 +54,16 @@ it('credentials are durable with the other writes of a commit, or not at all', (
   store.commit((failure) => told.push(failure));
   expect([told[0]?.code, store.credentials.keyByHash(KEY.hash)]).toEqual(['store_failed', undefined]);
   expect(() => store.credentials.putKey(KEY)).toThrow(Failure);
+});
+
+it('a key from before there were scopes is an admin key of its owner, for every machine', () => {
+  const dir = temporaryFolder();
+  const path = join(dir, 'weir.db');
+  const database = new Database(path);
+  database.pragma('journal_mode = WAL');
+  database.pragma(`application_id = ${APPLICATION_ID}`);
+  migrate(database, path, steps.slice(0, 1));
+  database.prepare('INSERT INTO keys VALUES (?, ?, ?, ?, ?, ?)').run('k', KEY.hash, 'o', 1, 2, 0);
+  database.close();
+  expect(openStore(dir).credentials.keyByHash(KEY.hash)).toEqual({ ...KEY, scopes: ['admin'], machine: undefined });
 });

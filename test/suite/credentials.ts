@@ -44,6 +44,32 @@ export function describeCredentials(name: string, open: () => Credentials): void
       ]).toEqual([undefined, replaced, { session: session('s', 'a'), key: replaced }]);
     });
 
+    it('finds a key by its id, with its scopes and its machine', () => {
+      const narrow = key('b', { scopes: ['event', 'gate'], machine: 'edge' });
+      credentials.putKey(key('a'));
+      credentials.putKey(narrow);
+      expect(['a', 'b', 'hash-a', 'c'].map((id) => credentials.keyById(id))).toEqual([
+        key('a'),
+        narrow,
+        undefined,
+        undefined,
+      ]);
+    });
+
+    it('lists the keys of an owner by id, in pages, and counts them', () => {
+      const ids = ['d', 'a', 'c', 'b'];
+      for (const id of ids) credentials.putKey(key(id, { isRevoked: id === 'b' }));
+      credentials.putKey(key('bb', { owner: 'other' }));
+      const page = (after: string, limit: number) => credentials.keysOf('owner-1', after, limit).map(({ id }) => id);
+      expect([page('', 2), page('b', 2), page('d', 2), page('', 9)]).toEqual([
+        ['a', 'b'],
+        ['c', 'd'],
+        [],
+        ['a', 'b', 'c', 'd'],
+      ]);
+      expect(['owner-1', 'other', 'nobody'].map((owner) => credentials.countKeys(owner))).toEqual([4, 1, 0]);
+    });
+
     it('finds sessions by their hash, with their key', () => {
       credentials.putKey(key('a'));
       credentials.putKey(key('b'));
@@ -102,6 +128,8 @@ function key(id: string, fields: Partial<Key> = {}): Key {
     id,
     hash: `hash-${id}`,
     owner: 'owner-1',
+    scopes: ['admin'],
+    machine: undefined,
     createdAtMs: 1_795_000_000_000,
     expiresAtMs: 1_796_000_000_000,
     isRevoked: false,

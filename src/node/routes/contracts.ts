@@ -25,6 +25,7 @@ const refusals = [
 export const deployRateLimiter = route({
   ...api.deployRateLimiter,
   auth: 'key_or_session',
+  scope: 'admin',
   tier: 'machine',
   domain: 'contract templates',
   summary:
@@ -42,6 +43,7 @@ export const deployRateLimiter = route({
 export const createContract = route({
   ...api.createContract,
   auth: 'key_or_session',
+  scope: 'admin',
   tier: 'machine',
   domain: 'contracts',
   summary:
@@ -59,6 +61,7 @@ export const createContract = route({
 export const listContracts = route({
   ...api.listContracts,
   auth: 'public_or_owner',
+  scope: 'read',
   tier: 'public',
   domain: 'contracts',
   summary: 'Lists the contracts of a machine in order of creation.',
@@ -75,6 +78,7 @@ export const listContracts = route({
 export const getContract = route({
   ...api.getContract,
   auth: 'public_or_owner',
+  scope: 'read',
   tier: 'public',
   domain: 'contracts',
   summary: 'Tells about a contract: its state, its window, when to come again, its last transitions.',
@@ -107,7 +111,7 @@ async function create(
   assert(caller !== undefined, 'a contract is created by an owner');
   const plan = planContract(definition, host.findOperator);
   refuseTooMany(ownership.usageOf(caller.owner), plan, limits);
-  const contract = host.createPlanned(machine.slug, plan, templateId);
+  const contract = host.createPlanned(machine.slug, plan, templateId, caller.key.id);
   await durability.commit();
   return contract;
 }
@@ -158,6 +162,7 @@ export const inspectRateLimiter = route({
 export const driveTransition = route({
   ...api.driveTransition,
   auth: 'key_or_session',
+  scope: 'admin',
   tier: 'machine',
   domain: 'contracts',
   summary: 'Moves a contract to another state, whatever its counts are; the next evaluation applies the rules again.',
@@ -182,7 +187,7 @@ export const driveTransition = route({
     const contract = contractOf(host, machine, params.contract_id);
     const { to, input = {}, hold_cycles: holdCycles = 0 } = body;
     try {
-      const row = host.transition(contract, { to, input, holdCycles });
+      const row = host.transition(contract, { to, input, holdCycles, by: caller?.key.id });
       return {
         ok: true,
         previous_state: row.from,

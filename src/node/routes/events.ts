@@ -15,6 +15,7 @@ import { route } from '../route.js';
 export const countOne = route({
   ...api.countOne,
   auth: 'key_or_session',
+  scope: 'event',
   tier: 'machine',
   domain: 'events',
   summary:
@@ -71,6 +72,7 @@ function decide(
 export const countMany = route({
   ...api.countMany,
   auth: 'key_or_session',
+  scope: 'event',
   tier: 'machine',
   domain: 'events',
   summary:
@@ -88,10 +90,11 @@ export const countMany = route({
     const machine = ownership.owned(request.params.slug, request.caller);
     const bulk = new BulkCount(host, machine, () => clock.cycle());
     const body = request.body as unknown as Readable;
+    const chunks = chunksOf(body, () => parts.access.refuseEnded(request.caller, clock.now()));
     refuseAnnounced(request.headers['content-length'], limits.eventsBytes);
     try {
-      if (request.mediaType === 'application/json') await readArray(parts, body, bulk, machine.contracts.length);
-      else await readLines(parts, body, bulk, machine.contracts.length);
+      if (request.mediaType === 'application/json') await readArray(parts, chunks, bulk, machine.contracts.length);
+      else await readLines(parts, chunks, bulk, machine.contracts.length);
     } finally {
       counts.admitted += bulk.admitted;
       counts.limited += bulk.limited;
@@ -120,11 +123,16 @@ export const countMany = route({
 const TURN = 1 << 20;
 
 /** Counts line by line as they come; holds no more than one chunk and one line. */
-async function readLines({ limits, turns }: Parts, body: Readable, bulk: BulkCount, contracts: number): Promise<void> {
+async function readLines(
+  { limits, turns }: Parts,
+  body: AsyncIterable<Buffer>,
+  bulk: BulkCount,
+  contracts: number,
+): Promise<void> {
   const cutter = new LineCutter(bulk, { skip: (number) => bulk.refuse(number, tooLong()) });
   const most = Math.ceil(TURN / Math.max(1, contracts));
   let bytes = 0;
-  for await (const chunk of chunksOf(body)) {
+  for await (const chunk of body) {
     bytes += chunk.length;
     if (bytes > limits.eventsBytes) return bulk.stop(cutter.lines + 1);
     // Once counting has stopped the rest is read and dropped, so that the client reads the answer.
@@ -141,10 +149,15 @@ async function readLines({ limits, turns }: Parts, body: Readable, bulk: BulkCou
 /** The shortest event, in bytes: an array is counted in the turns that its lines would take. */
 const SHORTEST_EVENT = '{"type":"a"}'.length;
 
-async function readArray({ limits, turns }: Parts, body: Readable, bulk: BulkCount, contracts: number): Promise<void> {
+async function readArray(
+  { limits, turns }: Parts,
+  body: AsyncIterable<Buffer>,
+  bulk: BulkCount,
+  contracts: number,
+): Promise<void> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of chunksOf(body)) {
+  for await (const chunk of body) {
     bytes += chunk.length;
     if (bytes > limits.bodyBytes) throw arrayTooLarge(limits.bodyBytes);
     chunks.push(chunk);
@@ -158,10 +171,13 @@ async function readArray({ limits, turns }: Parts, body: Readable, bulk: BulkCou
   }
 }
 
-/** The chunks of a body; one that breaks off is a failure of its sender. The connection outlives the last chunk taken. */
-async function* chunksOf(body: Readable): AsyncGenerator<Buffer> {
+/** The chunks of a body, each after a check of its sender; one that breaks off is a failure of its sender. The connection outlives the last chunk taken. */
+async function* chunksOf(body: Readable, check: () => void): AsyncGenerator<Buffer> {
   try {
-    yield* body.iterator({ destroyOnReturn: false });
+    for await (const chunk of body.iterator({ destroyOnReturn: false })) {
+      check();
+      yield chunk;
+    }
   } catch (error) {
     throw failureFrom(error) ?? brokenOff(error);
   }
@@ -219,6 +235,7 @@ function brokenOff(cause: unknown): Failure {
 export const openStream = route({
   ...api.openStream,
   auth: 'public_or_owner',
+  scope: 'read',
   tier: 'public',
   domain: 'events',
   summary:

@@ -24,6 +24,7 @@ const VIOLATED = ['default'];
 
 const declaration = {
   auth: 'key_or_session',
+  scope: 'gate',
   tier: 'machine',
   domain: 'events',
   errors: ['machine_not_found', 'not_owner', 'contract_not_found', 'unknown_event_type', 'contract_failed'],

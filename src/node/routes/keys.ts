@@ -1,22 +1,27 @@
-// Routes of keys and sessions: a free key for anyone, within the limit of their address; a session cookie for a key.
-import type { Shapes } from '../../api/endpoint.js';
-import * as api from '../../api/node.js';
+// Routes of keys: a free key for anyone, within the limit of their address; the keys of an owner, made, listed, rotated, revoked.
+//
+//   make, rotate, revoke ─► credential and audit row in one commit ─► callers that were let in by the key are forgotten, its streams end
+import * as api from '../../api/keys.js';
 import { assert, Failure } from '../../schema/failure.js';
+import type { Key } from '../../store/credential-store.js';
 import { secondsUntil } from '../../time/cycle.js';
-import { newKey, newName, newSession, SESSION_COOKIE } from '../access.js';
+import { type Caller, newKey, newName } from '../access.js';
 import type { Parts } from '../parts.js';
-import { type Asked, route } from '../route.js';
+import { route } from '../route.js';
+
+const DAY_MS = 86_400_000;
 
 export const mintKey = route({
   ...api.mintKey,
   auth: 'public',
   tier: 'account',
   domain: 'keys and sessions',
-  summary: 'Mints a free key. So many an address: a rate-limiter contract of the node decides.',
+  summary:
+    'Mints a free key, the first admin key of a new owner. So many an address: a rate-limiter contract of the node decides.',
   errors: ['too_many_requests'],
   example: { status: 201 },
   async handle(parts, request, reply) {
-    const { mintLimit, clock, credentials, durability, limits } = parts;
+    const { mintLimit, clock, durability, limits } = parts;
     const nowMs = clock.now();
     const cycle = clock.cycle();
     const after = mintLimit.retryAfterCycles(request.ip ?? '', cycle);
@@ -25,14 +30,14 @@ export const mintKey = route({
       reply.header('retry-after', secondsUntil(cycle + after, nowMs, clock.cycleMs));
       throw tooMany(limits.mint);
     }
-    const secret = newKey();
-    const expiresAtMs = Math.floor(nowMs) + limits.keyLifetimeMs;
-    const key = { id: newName('key'), owner: newName('owner') };
-    credentials.putKey({ ...key, hash: secret.hash, createdAtMs: Math.floor(nowMs), expiresAtMs, isRevoked: false });
+    const { key, secret } = put(
+      parts,
+      { owner: newName('owner'), scopes: ['admin'], machine: undefined },
+      limits.keyLifetimeMs,
+    );
     await durability.commit();
     reply.code(201);
-    const expires_at = new Date(expiresAtMs).toISOString();
-    return { ok: true, key: secret.text, key_id: key.id, owner: key.owner, expires_at };
+    return madeView(key, secret);
   },
 });
 
@@ -44,52 +49,164 @@ function tooMany({ threshold, within }: Parts['limits']['mint']): Failure {
   });
 }
 
-export const openSession = route({
-  ...api.openSession,
+/** What the routes of an owner's keys share. */
+const common = {
   auth: 'key',
+  scope: 'admin',
+  ofOwner: true,
   tier: 'account',
   domain: 'keys and sessions',
-  summary: `Exchanges a key for a session: sets the cookie ${SESSION_COOKIE}.`,
-  example: { status: 201 },
-  async handle({ clock, credentials, durability, limits }, request, reply) {
-    const { caller } = request;
-    assert(caller !== undefined, 'a session is opened with a key');
-    const nowMs = Math.floor(clock.now());
-    const expiresAtMs = Math.min(nowMs + limits.sessionLifetimeMs, caller.key.expiresAtMs);
-    const { text, hash } = newSession();
-    credentials.putSession({ hash, keyId: caller.key.id, expiresAtMs });
-    await durability.commit();
-    reply.code(201).header('set-cookie', cookie(request, text, Math.floor((expiresAtMs - nowMs) / 1000)));
-    return { ok: true, owner: caller.owner, expires_at: new Date(expiresAtMs).toISOString() };
+} as const;
+
+export const makeKey = route({
+  ...api.makeKey,
+  ...common,
+  summary:
+    'Makes a key for what its scopes name, on every machine of the owner or on one. Leaves a row in the record of the owner.',
+  errors: ['machine_not_found', 'not_owner', 'limit_reached'],
+  example: { body: { scopes: ['event', 'gate'], machine: 'edge-gateway', expires_in_days: 90 }, status: 201 },
+  async handle(parts, { body, caller }, reply) {
+    assert(caller !== undefined, 'a key is made by its owner');
+    const { scopes, machine, expires_in_days: days } = body;
+    if (machine !== undefined) parts.ownership.owned(machine, caller);
+    refuseTooMany(parts, caller);
+    const lifetimeMs = days === undefined ? parts.limits.keyLifetimeMs : days * DAY_MS;
+    const { key, secret } = put(parts, { owner: caller.owner, scopes, machine }, lifetimeMs);
+    parts.keyRecord.write(caller, { action: 'key_made', key_id: key.id, ...rights(key) });
+    await parts.durability.commit();
+    reply.code(201);
+    return madeView(key, secret);
   },
 });
 
-export const endSession = route({
-  ...api.endSession,
-  auth: 'session',
-  tier: 'account',
-  domain: 'keys and sessions',
-  summary: 'Ends the session whose cookie is sent.',
-  example: { status: 204 },
-  async handle({ access, durability }, request, reply) {
-    const hash = request.caller?.sessionHash;
-    assert(hash !== undefined, 'a session is ended by its cookie');
-    access.end(hash);
-    await durability.commit();
-    return reply
-      .code(204)
-      .header('set-cookie', cookie(request, '', 0))
-      .send();
+export const listKeys = route({
+  ...api.listKeys,
+  ...common,
+  summary: 'Lists the keys of the owner, by id, without their secrets.',
+  example: { query: { limit: '10' }, status: 200 },
+  handle({ credentials, clock, keyRecord }, { query, caller }) {
+    assert(caller !== undefined, 'keys are listed for their owner');
+    const { after = '', limit = 100 } = query;
+    const found = credentials.keysOf(caller.owner, after, limit + 1);
+    const page = found.slice(0, limit);
+    const nowMs = clock.now();
+    const keys = page
+      .filter(({ expiresAtMs }) => nowMs < expiresAtMs)
+      .map(({ id, scopes, machine, createdAtMs, expiresAtMs, isRevoked }) => ({
+        key_id: id,
+        scopes,
+        ...(machine === undefined ? {} : { machine }),
+        created_at: instant(createdAtMs),
+        expires_at: instant(expiresAtMs),
+        revoked: isRevoked,
+        is_own: id === caller.key.id,
+      }));
+    const record = keyRecord.of(caller.owner)?.slug;
+    return {
+      ok: true,
+      keys,
+      ...(found.length > limit ? { next: page.at(-1)!.id } : {}),
+      ...(record === undefined ? {} : { record }),
+    };
   },
 });
 
-function cookie(request: Asked<Shapes>, value: string, maxAge: number): string {
-  const secure = request.protocol === 'https';
-  return request.server.serializeCookie(SESSION_COOKIE, value, {
-    httpOnly: true,
-    sameSite: 'lax',
-    path: '/',
-    secure,
-    maxAge,
+export const rotateKey = route({
+  ...api.rotateKey,
+  ...common,
+  summary:
+    'Makes the key that follows another, with the same owner, scopes and machine; both hold during the overlap. Leaves a row.',
+  errors: ['key_not_found', 'limit_reached'],
+  example: { params: { key_id: '{key_id}' }, body: { overlap_seconds: 3_600 }, status: 201 },
+  async handle(parts, { params, body, caller }, reply) {
+    assert(caller !== undefined, 'a key is rotated by its owner');
+    const before = keyOf(parts, caller, params.key_id);
+    refuseTooMany(parts, caller);
+    const { overlap_seconds: overlap = 86_400, expires_in_days: days } = body;
+    const lifetimeMs = days === undefined ? before.expiresAtMs - before.createdAtMs : days * DAY_MS;
+    const { key, secret } = put(parts, before, lifetimeMs);
+    const endsAtMs = Math.min(before.expiresAtMs, key.createdAtMs + overlap * 1_000);
+    // Without an overlap the old key stays in the list until it would have expired, as a revoked one.
+    change(parts, overlap === 0 ? { ...before, isRevoked: true } : { ...before, expiresAtMs: endsAtMs });
+    parts.keyRecord.write(caller, { action: 'key_rotated', key_id: before.id, next_key_id: key.id, ...rights(key) });
+    await parts.durability.commit();
+    reply.code(201);
+    return { ...madeView(key, secret), previous: { key_id: before.id, expires_at: instant(endsAtMs) } };
+  },
+});
+
+export const revokeKey = route({
+  ...api.revokeKey,
+  ...common,
+  summary:
+    'Ends a key at once, with its sessions and streams. Leaves a row. An owner without an admin key cannot make another: rotate the last one.',
+  errors: ['key_not_found'],
+  example: { params: { key_id: '{key_id}' }, status: 204 },
+  async handle(parts, { params, caller }, reply) {
+    assert(caller !== undefined, 'a key is revoked by its owner');
+    const key = keyOf(parts, caller, params.key_id);
+    change(parts, { ...key, isRevoked: true });
+    parts.keyRecord.write(caller, { action: 'key_revoked', key_id: key.id });
+    await parts.durability.commit();
+    return reply.code(204).send();
+  },
+});
+
+type Rights = Pick<Key, 'owner' | 'scopes' | 'machine'>;
+
+/** Stores a new key. Its secret is in the answer and nowhere else. */
+function put({ credentials, clock }: Parts, { owner, scopes, machine }: Rights, lifetimeMs: number) {
+  const { text: secret, hash } = newKey();
+  const createdAtMs = Math.floor(clock.now());
+  const times = { createdAtMs, expiresAtMs: createdAtMs + lifetimeMs };
+  const key: Key = { id: newName('key'), hash, owner, scopes, machine, ...times, isRevoked: false };
+  credentials.putKey(key);
+  return { key, secret };
+}
+
+/** Stores a key that ends sooner; whoever came in by it is asked again. */
+function change({ credentials, access, streams }: Parts, key: Key): void {
+  credentials.putKey(key);
+  access.forget(key.id);
+  if (key.isRevoked) streams.endOf(key.id);
+}
+
+/** @throws Failure `key_not_found`, also for a key of another owner and for one that has ended */
+function keyOf({ credentials, clock }: Parts, { owner }: Caller, id: string): Key {
+  const key = credentials.keyById(id);
+  if (key !== undefined && key.owner === owner && !key.isRevoked && clock.now() < key.expiresAtMs) return key;
+  throw new Failure('key_not_found', {
+    what: `There is no key "${id.slice(0, 64)}" to change.`,
+    why: 'It is not one of yours, or it has expired or was revoked.',
+    fix: 'GET /api/keys lists your keys.',
   });
+}
+
+function refuseTooMany({ credentials, limits }: Parts, { owner }: Caller): void {
+  if (credentials.countKeys(owner) < limits.keysPerOwner) return;
+  throw new Failure('limit_reached', {
+    what: 'No key was made.',
+    why: `An owner has up to ${limits.keysPerOwner} keys on this node, revoked ones too until they would have expired.`,
+    fix: 'Wait until one expires, or use those you have.',
+  });
+}
+
+function rights({ scopes, machine, expiresAtMs }: Key) {
+  return { scopes, ...(machine === undefined ? {} : { only_machine: machine }), expires_at: instant(expiresAtMs) };
+}
+
+function madeView({ id, owner, scopes, machine, expiresAtMs }: Key, secret: string) {
+  return {
+    ok: true,
+    key: secret,
+    key_id: id,
+    owner,
+    scopes,
+    ...(machine === undefined ? {} : { machine }),
+    expires_at: instant(expiresAtMs),
+  };
+}
+
+function instant(ms: number): string {
+  return new Date(ms).toISOString();
 }

@@ -2,16 +2,16 @@
 import * as api from '../../api/machines.js';
 import { assert, Failure } from '../../schema/failure.js';
 import type { Caller } from '../access.js';
+import { isReserved } from '../ownership.js';
 import type { Parts } from '../parts.js';
 import { route } from '../route.js';
 import { machineSummary, machineView } from '../views.js';
 
-/** Slugs that would hide other routes below /api/chain, or that the node keeps for itself. */
-const isReserved = (slug: string) => slug === 'active' || slug === 'state-machines' || slug.startsWith('weir-');
-
 export const createMachine = route({
   ...api.createMachine,
   auth: 'key_or_session',
+  scope: 'admin',
+  ofOwner: true,
   tier: 'account',
   domain: 'state machines',
   summary: 'Creates a machine. Its record begins with the row of its creation.',
@@ -24,7 +24,8 @@ export const createMachine = route({
     if (host.failure !== undefined) throw host.failure;
     if (isReserved(slug)) throw reserved(slug);
     refuseTooMany(parts, caller);
-    const machine = host.createMachine({ slug, owner: caller.owner, isPublic: is_public, displayName: display_name });
+    const { owner, key } = caller;
+    const machine = host.createMachine({ slug, owner, isPublic: is_public, displayName: display_name, by: key.id });
     ownership.add(machine);
     await durability.commit();
     reply.code(201);
@@ -35,6 +36,7 @@ export const createMachine = route({
 export const listMachines = route({
   ...api.listMachines,
   auth: 'public_or_owner',
+  scope: 'read',
   tier: 'public',
   domain: 'state machines',
   summary: 'Lists the public machines and your own, by slug.',
@@ -52,6 +54,7 @@ export const listMachines = route({
 export const getMachine = route({
   ...api.getMachine,
   auth: 'public_or_owner',
+  scope: 'read',
   tier: 'public',
   domain: 'state machines',
   summary: 'Tells about a machine, its contracts and the end of its record.',

@@ -16,10 +16,11 @@ export const listEndpoints = route({
   summary: 'Lists every route of this node.',
   example: { status: 200 },
   handle({ routes }) {
-    const endpoints = routes.map(({ method, path, auth, tier, domain, summary }) => ({
+    const endpoints = routes.map(({ method, path, auth, scope = 'none', tier, domain, summary }) => ({
       method,
       path,
       auth,
+      scope,
       tier,
       domain,
       summary,
@@ -60,11 +61,12 @@ export const readClock = route({
 export const listLimits = route({
   ...api.listLimits,
   auth: 'public_or_owner',
+  scope: 'any',
   domain: 'node',
   tier: 'public',
   summary: 'Lists every bound of the node, and what the caller uses of it.',
   example: { status: 200 },
-  handle({ limits, ownership, streams }, { caller }) {
+  handle({ limits, ownership, streams, credentials }, { caller }) {
     const owner = caller?.owner;
     const usage = owner === undefined ? undefined : ownership.usageOf(owner);
     const bound = (most: number, used: number | undefined) => (used === undefined ? { most } : { most, used });
@@ -73,6 +75,7 @@ export const listLimits = route({
       machines: bound(limits.machinesPerOwner, usage?.machines),
       contracts: bound(limits.contractsPerOwner, usage?.contracts),
       window_cycles: bound(limits.windowCyclesPerOwner, usage?.windowCycles),
+      keys: bound(limits.keysPerOwner, owner === undefined ? undefined : credentials.countKeys(owner)),
       streams: bound(limits.readersPerCaller, owner === undefined ? undefined : streams.ofOwner(owner)),
       mint: { threshold: limits.mint.threshold, within: limits.mint.within },
       node: {

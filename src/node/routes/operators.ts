@@ -54,6 +54,7 @@ function notFound(operators: OperatorRegistry, id: string): Failure {
 export const shift = route({
   ...api.shift,
   auth: 'key_and_session',
+  scope: 'read',
   tier: 'computation (public)',
   domain: 'compute, wizard surface',
   summary: 'Projects operators over cycles: computed, proved, verified, step by step.',

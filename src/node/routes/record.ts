@@ -17,6 +17,7 @@ const NDJSON = 'application/x-ndjson';
 export const readRecord = route({
   ...api.readRecord,
   auth: 'public_or_owner',
+  scope: 'read',
   tier: 'public',
   domain: 'record',
   summary: 'Reads the record of a machine: audit rows by seq, in pages, or all of it as NDJSON for `weir verify`.',
@@ -42,6 +43,7 @@ export const readRecord = route({
 export const verifyRecord = route({
   ...api.verifyRecord,
   auth: 'public_or_owner',
+  scope: 'read',
   tier: 'public',
   domain: 'record',
   summary: 'Walks the record: every hash, link, transition, proof, and the newest signed checkpoint.',

@@ -1,0 +1,152 @@
+// The endpoints of keys and sessions: a free key, the keys of an owner, a session for a key.
+import { Type } from '../schema/json-schema.js';
+import type { Endpoint } from './endpoint.js';
+import { closed, Ok, Slug } from './shapes.js';
+
+const Secret = Type.String({
+  pattern: '^weir_[A-Za-z0-9_-]{43}$',
+  description: 'Shown only once; the node stores its hash.',
+});
+const KeyId = Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$', description: 'Identifies the key; not secret.' });
+const Instant = (description: string) => Type.String({ description: `ISO 8601. ${description}` });
+
+const Scopes = Type.Array(Type.Enum(['read', 'event', 'gate', 'admin']), {
+  minItems: 1,
+  maxItems: 4,
+  uniqueItems: true,
+  description:
+    'read: what belongs to the owner, records and streams too. event: counts events. gate: asks gates. admin: all of that, and creates machines, contracts and keys, and moves contracts.',
+});
+const OneMachine = Type.Optional(
+  Type.String({ pattern: '^[a-z0-9-]{1,64}$', description: 'Slug of the only machine that the key opens.' }),
+);
+const ExpiresInDays = (otherwise: string) =>
+  Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 365, description: `Days until it expires; ${otherwise} when absent.` }),
+  );
+
+const made = {
+  ok: Ok,
+  key: Secret,
+  key_id: KeyId,
+  owner: Type.String({ description: 'Whose machines the key opens.' }),
+  scopes: Scopes,
+  machine: OneMachine,
+  expires_at: Instant('When the key expires.'),
+};
+
+export const makeKey = {
+  method: 'POST',
+  path: '/api/keys',
+  shapes: {
+    body: Type.Object({ scopes: Scopes, machine: Type.Optional(Slug), expires_in_days: ExpiresInDays('30') }, closed),
+  },
+  answers: { 201: { description: 'The key. It is not shown again.', schema: Type.Object(made) } },
+} as const satisfies Endpoint;
+
+export const listKeys = {
+  method: 'GET',
+  path: '/api/keys',
+  shapes: {
+    querystring: Type.Object(
+      {
+        after: Type.Optional(
+          Type.String({ maxLength: 64, description: 'Only ids after this one: `next` of the previous page.' }),
+        ),
+        limit: Type.Optional(
+          Type.Integer({ minimum: 1, maximum: 1_000, description: 'Keys a page; 100 when absent.' }),
+        ),
+      },
+      closed,
+    ),
+  },
+  answers: {
+    200: {
+      description: 'A page of keys, by id, without their secrets.',
+      schema: Type.Object({
+        ok: Ok,
+        keys: Type.Array(
+          Type.Object({
+            key_id: KeyId,
+            scopes: Scopes,
+            machine: OneMachine,
+            created_at: Instant(''),
+            expires_at: Instant('A rotated key expires at the end of the overlap.'),
+            revoked: Type.Boolean({ description: 'A revoked key is listed until it would have expired.' }),
+            is_own: Type.Boolean({ description: 'Whether it is the key of this request.' }),
+          }),
+        ),
+        next: Type.Optional(Type.String({ description: '`after` of the next page; absent on the last page.' })),
+        record: Type.Optional(
+          Type.String({
+            description:
+              'Slug of the private machine whose record has a row for each key that was made, rotated or revoked: who (`by`), what (`action`), when. Read it by GET /api/chain/{slug}/state. Absent before the first.',
+          }),
+        ),
+      }),
+    },
+  },
+} as const satisfies Endpoint;
+
+const OfKey = Type.Object({ key_id: KeyId });
+
+export const rotateKey = {
+  method: 'POST',
+  path: '/api/keys/{key_id}/rotate',
+  shapes: {
+    params: OfKey,
+    body: Type.Object(
+      {
+        overlap_seconds: Type.Optional(
+          Type.Integer({
+            minimum: 0,
+            maximum: 2_592_000,
+            description: 'How long both keys hold; a day when absent. 0: the old one ends at once.',
+          }),
+        ),
+        expires_in_days: ExpiresInDays('the lifetime of the old key'),
+      },
+      closed,
+    ),
+  },
+  answers: {
+    201: {
+      description: 'The new key: same owner, scopes and machine. It is not shown again.',
+      schema: Type.Object({
+        ...made,
+        previous: Type.Object({ key_id: KeyId, expires_at: Instant('The end of the overlap.') }),
+      }),
+    },
+  },
+} as const satisfies Endpoint;
+
+export const revokeKey = {
+  method: 'DELETE',
+  path: '/api/keys/{key_id}',
+  shapes: { params: OfKey },
+  answers: { 204: { description: 'The key, its sessions and its streams have ended.' } },
+} as const satisfies Endpoint;
+
+const Session = Type.Object({
+  ok: Ok,
+  owner: Type.String(),
+  expires_at: Type.String({ description: 'ISO 8601; not after the key itself.' }),
+});
+
+export const mintKey = {
+  method: 'POST',
+  path: '/api/demo-key/mint',
+  answers: { 201: { description: 'The key. It is not shown again.', schema: Type.Object(made) } },
+} as const satisfies Endpoint;
+
+export const openSession = {
+  method: 'POST',
+  path: '/api/session',
+  answers: { 201: { description: 'The cookie is set.', schema: Session } },
+} as const satisfies Endpoint;
+
+export const endSession = {
+  method: 'DELETE',
+  path: '/api/session',
+  answers: { 204: { description: 'The session is over.' } },
+} as const satisfies Endpoint;

@@ -1,0 +1,40 @@
+// The record of what was done to the keys of an owner: who, what, when. It is that of a private machine of the owner, made with the first
+// row, to which only the node writes. It is read, streamed, exported and verified like any other.
+//
+//   weir-keys-5f2a…   1 machine_created   2 admin_action key_made by key_a: key_b   3 admin_action key_revoked by key_a: key_b
+import type { Machine } from '../host/contract.js';
+import type { AdminNote, Host } from '../host/host.js';
+import { sha256Hex } from '../schema/canonical.js';
+import type { Caller } from './access.js';
+import type { Ownership } from './ownership.js';
+
+export class KeyRecord {
+  readonly #host: Host;
+  readonly #ownership: Ownership;
+
+  constructor(host: Host, ownership: Ownership) {
+    this.#host = host;
+    this.#ownership = ownership;
+  }
+
+  /** The machine whose record it is; undefined before the first row. */
+  of(owner: string): Machine | undefined {
+    return this.#host.machines.get(slugOf(owner));
+  }
+
+  /** Writes a row; durable with the next commit. */
+  write({ owner, key }: Caller, note: Omit<AdminNote, 'by'>): void {
+    this.#host.note(this.of(owner) ?? this.#machineFor(owner), { ...note, by: key.id });
+  }
+
+  #machineFor(owner: string): Machine {
+    const image = { slug: slugOf(owner), owner, isPublic: false, displayName: 'What was done to your keys' };
+    const machine = this.#host.createMachine(image);
+    this.#ownership.add(machine);
+    return machine;
+  }
+}
+
+function slugOf(owner: string): string {
+  return `weir-keys-${sha256Hex(owner).slice(0, 24)}`;
+}

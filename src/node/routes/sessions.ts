@@ -1,0 +1,59 @@
+// Routes of sessions: a cookie in exchange for a key, with the scopes of that key and no longer than it.
+import type { Shapes } from '../../api/endpoint.js';
+import * as api from '../../api/keys.js';
+import { assert } from '../../schema/failure.js';
+import { newSession, sessionCookieOf } from '../access.js';
+import { type Asked, route } from '../route.js';
+
+export const openSession = route({
+  ...api.openSession,
+  auth: 'key',
+  scope: 'any',
+  tier: 'account',
+  domain: 'keys and sessions',
+  summary:
+    'Exchanges a key for a session: sets the cookie weir_session, by HTTPS __Host-weir_session. It may do what its key may.',
+  example: { status: 201 },
+  async handle({ clock, credentials, durability, limits }, request, reply) {
+    const { caller } = request;
+    assert(caller !== undefined, 'a session is opened with a key');
+    const nowMs = Math.floor(clock.now());
+    const expiresAtMs = Math.min(nowMs + limits.sessionLifetimeMs, caller.key.expiresAtMs);
+    const { text, hash } = newSession();
+    credentials.putSession({ hash, keyId: caller.key.id, expiresAtMs });
+    await durability.commit();
+    reply.code(201).header('set-cookie', cookie(request, text, Math.floor((expiresAtMs - nowMs) / 1000)));
+    return { ok: true, owner: caller.owner, expires_at: new Date(expiresAtMs).toISOString() };
+  },
+});
+
+export const endSession = route({
+  ...api.endSession,
+  auth: 'session',
+  scope: 'any',
+  tier: 'account',
+  domain: 'keys and sessions',
+  summary: 'Ends the session whose cookie is sent.',
+  example: { status: 204 },
+  async handle({ access, durability }, request, reply) {
+    const hash = request.caller?.sessionHash;
+    assert(hash !== undefined, 'a session is ended by its cookie');
+    access.end(hash);
+    await durability.commit();
+    return reply
+      .code(204)
+      .header('set-cookie', cookie(request, '', 0))
+      .send();
+  },
+});
+
+function cookie(request: Asked<Shapes>, value: string, maxAge: number): string {
+  const secure = request.protocol === 'https';
+  return request.server.serializeCookie(sessionCookieOf(request), value, {
+    httpOnly: true,
+    sameSite: 'lax',
+    path: '/',
+    secure,
+    maxAge,
+  });
+}
