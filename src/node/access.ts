@@ -2,12 +2,11 @@
 //
 //   Authorization: Bearer weir_…   ──► hash ──► key ─────────► caller        looked up once, then cached by the header
 //   Cookie: weir_session=…         ──► hash ──► session, key ─► caller        accepted only from pages of this node
-import { randomBytes } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
-import { sha256Hex } from '../schema/canonical.js';
 import { Failure, unreachable } from '../schema/failure.js';
-import type { Credentials, Key } from '../store/credential-store.js';
-import { changesState, type Route } from './route.js';
+import type { Credentials, Key, Scope } from '../store/credential-store.js';
+import { Recent } from './recent.js';
+import { hashOfSecret } from './secret.js';
 
 const SESSION_COOKIE = 'weir_session';
 
@@ -30,6 +29,17 @@ export type Auth =
   | 'key_or_session'
   /** A key; a session that comes along has to be good, too, and of the same owner. */
   | 'key_and_session';
+
+/**
+ * For whom a route is. `scope`: what a credential must be allowed to do. `ofOwner`: it is about the owner as a whole, so that a key of
+ * one machine is not enough.
+ */
+export type Permission =
+  | { readonly auth: 'public'; readonly scope?: undefined; readonly ofOwner?: undefined }
+  | { readonly auth: Exclude<Auth, 'public'>; readonly scope: RouteScope; readonly ofOwner?: boolean };
+
+/** `any`: every valid credential will do. */
+type RouteScope = Scope | 'any';
 
 /** Who is asking, by a credential that holds until `expiresAtMs`. */
 export interface Caller {
@@ -63,12 +73,13 @@ export class Access {
 
   /**
    * Who is asking; undefined for somebody without a credential where the route lets them in.
+   * @param changes whether the route changes something
    * @throws Failure `credential_missing`, `credential_invalid`, `cross_site_refused`, `not_owner` (a session of another owner),
    * `scope_missing`
    */
-  callerOf(request: FastifyRequest, route: Route, nowMs: number): Caller | undefined {
-    const caller = this.#callerBy(request, route.auth, changesState(route), nowMs);
-    if (caller !== undefined) refuseBeyondScope(caller, route);
+  callerOf(request: FastifyRequest, needed: Permission, changes: boolean, nowMs: number): Caller | undefined {
+    const caller = this.#callerBy(request, needed.auth, changes, nowMs);
+    if (caller !== undefined) refuseBeyondScope(caller, needed);
     return caller;
   }
 
@@ -192,7 +203,7 @@ function invalid(what: 'key' | 'session'): Failure {
 }
 
 /** @throws Failure `scope_missing` */
-function refuseBeyondScope({ key }: Caller, { scope = 'any', ofOwner = false }: Route): void {
+function refuseBeyondScope({ key }: Caller, { scope = 'any', ofOwner = false }: Permission): void {
   if (ofOwner && key.machine !== undefined) throw beyondMachine(key.machine);
   if (scope === 'any' || key.scopes.includes(scope) || key.scopes.includes('admin')) return;
   throw new Failure('scope_missing', {
@@ -217,78 +228,4 @@ function ofAnotherOwner(): Failure {
     why: 'Its session belongs to another owner than its key.',
     fix: 'Send the key alone, or end the session first.',
   });
-}
-
-/**
- * A map of bounded size that drops what was not asked for recently. One look-up where the entry is fresh: there is no list to relink.
- *
- *   get ─► young ─ miss ─► old ─ hit ─► moved to young          young full: it becomes old, and the old one is dropped
- */
-export class Recent<Value> {
-  readonly #size: number;
-  #young = new Map<string, Value>();
-  #old = new Map<string, Value>();
-
-  /** @param size entries that are kept at least; never more than twice as many */
-  constructor(size: number) {
-    this.#size = size;
-  }
-
-  get(key: string): Value | undefined {
-    const fresh = this.#young.get(key);
-    if (fresh !== undefined) return fresh;
-    const value = this.#old.get(key);
-    if (value !== undefined) this.set(key, value);
-    return value;
-  }
-
-  set(key: string, value: Value): void {
-    this.#young.set(key, value);
-    if (this.#young.size < this.#size) return;
-    this.#old = this.#young;
-    this.#young = new Map();
-  }
-
-  delete(key: string): void {
-    this.#young.delete(key);
-    this.#old.delete(key);
-  }
-
-  /** Forgets every value that fits. */
-  drop(fits: (value: Value) => boolean): void {
-    for (const part of [this.#young, this.#old]) for (const [key, value] of part) if (fits(value)) part.delete(key);
-  }
-}
-
-export interface Secret {
-  /** What its owner is given and nobody keeps. */
-  readonly text: string;
-  /** What is kept: SHA-256, lower-case hex. */
-  readonly hash: string;
-}
-
-/** A machine key, `weir_` and 43 characters; a session is 43 characters without more. 256 random bits each. */
-export function newKey(): Secret {
-  return secretOf(`weir_${randomText(32)}`);
-}
-
-export function newSession(): Secret {
-  return secretOf(randomText(32));
-}
-
-/** A public name that nobody has yet: for keys and owners. */
-export function newName(prefix: string): string {
-  return `${prefix}_${randomText(12)}`;
-}
-
-function hashOfSecret(text: string): string {
-  return sha256Hex(text);
-}
-
-function secretOf(text: string): Secret {
-  return { text, hash: hashOfSecret(text) };
-}
-
-function randomText(bytes: number): string {
-  return randomBytes(bytes).toString('base64url');
 }

@@ -9,8 +9,7 @@ import type {
 } from 'fastify';
 import type { Endpoint, Shapes } from '../api/endpoint.js';
 import type { FailureCode } from '../schema/failure.js';
-import type { Scope } from '../store/credential-store.js';
-import type { Auth } from './access.js';
+import type { Permission } from './access.js';
 import type { Parts } from './parts.js';
 
 export type Tier = 'computation (public)' | 'public' | 'account' | 'machine' | 'operations (public)';
@@ -48,17 +47,6 @@ export type Asked<S extends Shapes> = FastifyRequest<
   S,
   TypeBoxTypeProvider
 >;
-
-/**
- * For whom a route is. `scope`: what a credential must be allowed to do. `ofOwner`: it is about the owner as a whole, so that a key of
- * one machine is not enough.
- */
-type Permission =
-  | { readonly auth: 'public'; readonly scope?: undefined; readonly ofOwner?: undefined }
-  | { readonly auth: Exclude<Auth, 'public'>; readonly scope: RouteScope; readonly ofOwner?: boolean };
-
-/** `any`: every valid credential will do. */
-export type RouteScope = Scope | 'any';
 
 export type Declaration<S extends Shapes> = Served<S> & Permission;
 

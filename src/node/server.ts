@@ -176,9 +176,10 @@ function mount(app: FastifyInstance, parts: Parts, route: Route): void {
 
 /** Finds out who is asking before the body is read. */
 function identify({ access, clock }: Parts, route: Route) {
+  const changes = changesState(route);
   return (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {
     try {
-      request.caller = access.callerOf(request, route, clock.now());
+      request.caller = access.callerOf(request, route, changes, clock.now());
     } catch (error) {
       done(error as Error);
       return;

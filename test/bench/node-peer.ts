@@ -10,9 +10,9 @@ import type { AddressInfo } from 'node:net';
 import rateLimit from '@fastify/rate-limit';
 import Fastify, { type FastifyRequest, type FastifySchema } from 'fastify';
 import { rateLimiter, TEMPLATE_ID } from '../../src/limiter/rate-limiter.js';
-import { newKey } from '../../src/node/access.js';
 import { countOne } from '../../src/node/routes/events.js';
 import { gate } from '../../src/node/routes/gate.js';
+import { newKey } from '../../src/node/secret.js';
 import { startOwnNode } from './own-node.js';
 
 export type Kind = 'weir' | 'fastify' | 'http' | 'rate-limit';

@@ -21,11 +21,14 @@ interface Made {
   readonly expires_at: string;
 }
 
-async function mint(): Promise<Made> {
-  return (await node.ask('POST', '/api/demo-key/mint', { headers: { 'x-forwarded-for': `10.0.0.${(minted += 1)}` } }))
-    .body;
-}
 let minted = 0;
+
+/** From an address of its own: each mints only so many. */
+async function mint(): Promise<Made> {
+  minted += 1;
+  const headers = { 'x-forwarded-for': `10.0.0.${minted}` };
+  return (await node.ask('POST', '/api/demo-key/mint', { headers })).body;
+}
 
 async function make(key: string, body: object): Promise<Made> {
   return (await node.ask('POST', '/api/keys', { key, body })).body;

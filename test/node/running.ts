@@ -1,7 +1,7 @@
 // Owns a node for one test file: started on a free port with everything in memory, asked over real HTTP, closed at the end.
 
-import { newKey } from '../../src/node/access.js';
 import { type NodeOptions, type RunningNode, startNode } from '../../src/node/node.js';
+import { newKey } from '../../src/node/secret.js';
 import { generateSigner } from '../../src/record/signing.js';
 import { sha256Hex } from '../../src/schema/canonical.js';
 import type { Key } from '../../src/store/credential-store.js';

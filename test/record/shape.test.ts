@@ -25,9 +25,15 @@ describe('a row', () => {
     [[], 'it is not an object'],
     ['row', 'it is not an object'],
     [7, 'it is not an object'],
-    [{}, '/kind must be one of machine_created, contract_created, transition, transition_failed'],
-    [{ kind: 'toString' }, '/kind must be one of machine_created, contract_created, transition, transition_failed'],
-    [{ kind: ['transition'] }, '/kind must be one of machine_created, contract_created, transition, transition_failed'],
+    [{}, '/kind must be one of machine_created, contract_created, transition, transition_failed, admin_action'],
+    [
+      { kind: 'toString' },
+      '/kind must be one of machine_created, contract_created, transition, transition_failed, admin_action',
+    ],
+    [
+      { kind: ['transition'] },
+      '/kind must be one of machine_created, contract_created, transition, transition_failed, admin_action',
+    ],
   ])('is not %j', (value, fault) => {
     expect(faultOf(value)).toBe(fault);
   });

@@ -5,9 +5,10 @@ import * as api from '../../api/keys.js';
 import { assert, Failure } from '../../schema/failure.js';
 import type { Key } from '../../store/credential-store.js';
 import { secondsUntil } from '../../time/cycle.js';
-import { type Caller, newKey, newName } from '../access.js';
+import type { Caller } from '../access.js';
 import type { Parts } from '../parts.js';
 import { route } from '../route.js';
+import { newKey, newName } from '../secret.js';
 
 const DAY_MS = 86_400_000;
 

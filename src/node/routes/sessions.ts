@@ -2,8 +2,9 @@
 import type { Shapes } from '../../api/endpoint.js';
 import * as api from '../../api/keys.js';
 import { assert } from '../../schema/failure.js';
-import { newSession, sessionCookieOf } from '../access.js';
+import { sessionCookieOf } from '../access.js';
 import { type Asked, route } from '../route.js';
+import { newSession } from '../secret.js';
 
 export const openSession = route({
   ...api.openSession,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Recent } from '../../src/node/access.js';
+import { Recent } from '../../src/node/recent.js';
 
 describe('a map of what was asked for lately', () => {
   it('keeps as many as it was made for, and never twice as many', () => {

@@ -1,0 +1,42 @@
+// A map that keeps what was asked for recently.
+
+/**
+ * A map of bounded size that drops what was not asked for recently. One look-up where the entry is fresh: there is no list to relink.
+ *
+ *   get ─► young ─ miss ─► old ─ hit ─► moved to young          young full: it becomes old, and the old one is dropped
+ */
+export class Recent<Value> {
+  readonly #size: number;
+  #young = new Map<string, Value>();
+  #old = new Map<string, Value>();
+
+  /** @param size entries that are kept at least; never more than twice as many */
+  constructor(size: number) {
+    this.#size = size;
+  }
+
+  get(key: string): Value | undefined {
+    const fresh = this.#young.get(key);
+    if (fresh !== undefined) return fresh;
+    const value = this.#old.get(key);
+    if (value !== undefined) this.set(key, value);
+    return value;
+  }
+
+  set(key: string, value: Value): void {
+    this.#young.set(key, value);
+    if (this.#young.size < this.#size) return;
+    this.#old = this.#young;
+    this.#young = new Map();
+  }
+
+  delete(key: string): void {
+    this.#young.delete(key);
+    this.#old.delete(key);
+  }
+
+  /** Forgets every value that fits. */
+  drop(fits: (value: Value) => boolean): void {
+    for (const part of [this.#young, this.#old]) for (const [key, value] of part) if (fits(value)) part.delete(key);
+  }
+}
