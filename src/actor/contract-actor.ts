@@ -14,8 +14,10 @@ import {
   type Observer,
   type SnapshotFrom,
 } from 'xstate';
-import { Gate, type GateActor } from '../limiter/gate.js';
+import type { Gate, GateActor } from '../limiter/gate.js';
 import type { Plan, PlannedTransition } from '../limiter/plan.js';
+import { gateFor } from '../limiter/rule-gate.js';
+import { CYCLE_MS, startOf } from '../time/cycle.js';
 import {
   type ContractEmitted,
   type ContractEvent,
@@ -162,11 +164,12 @@ export class ContractActor implements GateActor {
  * passed in: `makeGate(plan, cycleOf(now, CYCLE_MS)).decide(1, cycleOf(now, CYCLE_MS))` is how many of one request are admitted.
  * @param cycle the cycle at which the gate begins
  * @param inspect hears every request and every cycle, for traces
+ * @param cycleMs length of a cycle in ms, for a plan with a rule. Default: 777
  */
-export function makeGate(plan: Plan, cycle: number, inspect?: Inspect): Gate {
+export function makeGate(plan: Plan, cycle: number, inspect?: Inspect, cycleMs = CYCLE_MS): Gate {
   const state = plan.states[plan.initial]!.name;
   const actor = new ContractActor(plan, plan.definition.name, { state, heldUntilCycle: cycle }, inspect);
-  return new Gate(plan, cycle, actor);
+  return gateFor(plan, cycle, { cycleMs, nowMs: startOf(cycle, cycleMs) }, actor);
 }
 
 /** Key of an event under which a running actor finds what the machine made of it: the guards are not asked again. */

@@ -89,7 +89,7 @@ export class Host {
     this.findOperator = findOperator;
     const ledger = new Ledger(clock, store);
     this.happenings = ledger.happenings;
-    this.#parts = { ledger, wakes: new Wakes(clock), store, keepsStates, inspect, changed: [] };
+    this.#parts = { clock, ledger, wakes: new Wakes(clock), store, keepsStates, inspect, changed: [] };
     this.#revive(holdClock);
   }
 

@@ -6,12 +6,16 @@ import { compileSchema } from '../schema/compile-schema.js';
 import { nearest } from '../schema/did-you-mean.js';
 import { Failure, type FailureCode, type Fault } from '../schema/failure.js';
 import { faultsOf } from '../schema/schema-faults.js';
-import { ContractDefinition, OnAggregate } from './definition.js';
+import { ContractDefinition, isOnAggregate, OnCount, OnRefused } from './definition.js';
 import type { IntegerSet } from './expression/integer-set.js';
 import { firingAt, makePlan, type Plan, parseTransitions } from './plan.js';
+import { checkRule } from './rule/definition.js';
 
 const definitionSchema = compileSchema(ContractDefinition);
-const onAggregateSchema = compileSchema(OnAggregate);
+const triggers = {
+  count: { shape: OnCount, compiled: compileSchema(OnCount) },
+  refused: { shape: OnRefused, compiled: compileSchema(OnRefused) },
+} as const;
 
 /**
  * Makes a definition ready to run. Every fault that a stage finds is listed with its place.
@@ -39,14 +43,38 @@ function parseDefinition(input: unknown): ContractDefinition {
   refuse(
     'invalid_definition',
     definition.transitions.flatMap(({ trigger }, index) => {
-      if (trigger?.kind !== 'on_aggregate' || onAggregateSchema.fits(trigger)) return [];
-      return faultsOf(OnAggregate, onAggregateSchema.errors(trigger)).map(({ path, message }) => ({
+      if (trigger?.kind !== 'on_aggregate') return [];
+      const { shape, compiled } = triggers[definition.rule === undefined ? 'count' : 'refused'];
+      if (compiled.fits(trigger)) return [];
+      return faultsOf(shape, compiled.errors(trigger)).map(({ path, message }) => ({
         path: `/transitions/${index}/trigger${path === '/' ? '' : path}`,
         message,
       }));
     }),
   );
+  if (definition.rule !== undefined) refuse('invalid_definition', ruleFaults(definition));
   return definition;
+}
+
+/** A rule that cannot be made, or that no trigger looks at; and one that judges several kinds of events with one state. */
+function ruleFaults({ rule, transitions }: ContractDefinition): Fault[] {
+  try {
+    checkRule(rule);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return error.faults.map(({ path, message }) => ({ path: `/rule${path === '/' ? '' : path}`, message }));
+  }
+  const events = new Set(transitions.flatMap(({ trigger }) => (isOnAggregate(trigger) ? [trigger.event] : [])));
+  if (events.size === 1) return [];
+  return [
+    {
+      path: '/rule',
+      message:
+        events.size === 0
+          ? 'is looked at by no trigger; give one with aggregate refused'
+          : `decides one kind of event, and the triggers name ${events.size}: ${[...events].join(', ')}`,
+    },
+  ];
 }
 
 const advice: Partial<Record<FailureCode, string>> = {
@@ -224,7 +252,9 @@ function findCircle(plan: Plan, counts: readonly number[]): number[] | undefined
 function endlessWords(plan: Plan, circle: readonly number[], counts: readonly number[]): string {
   const names = circle.map((state) => `"${plan.states[state]!.name}"`);
   const where = plan.aggregates
-    .map(({ event, within }, index) => `count ${counts[index]} of ${event} in ${within} cycles`)
+    .map(({ event, within }, index) =>
+      plan.rule === undefined ? `count ${counts[index]} of ${event} in ${within} cycles` : `refused ${counts[index]}`,
+    )
     .join(' and ');
   const round = names.length === 1 ? `${names[0]} leads to itself` : `${names.join(' and ')} lead to each other`;
   return `never come to rest: at ${where}, ${round} at every evaluation`;
