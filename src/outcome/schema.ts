@@ -124,10 +124,7 @@ export const Replications = Type.Object(
         low: Type.Number({ minimum: 0, maximum: 1, description: 'Lower end.' }),
         high: Type.Number({ minimum: 0, maximum: 1, description: 'Upper end.' }),
       },
-      {
-        ...strict,
-        description: "The share of all seeds in which every expectation holds: its 95 % interval, Wilson's.",
-      },
+      { ...strict, description: 'Share of all seeds in which every expectation holds: 95 % interval of Wilson.' },
     ),
     failed_seeds: Type.Array(Type.Union([Type.Number(), Type.String()]), {
       maxItems: 100,

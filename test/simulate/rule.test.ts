@@ -8,7 +8,7 @@ import { simulate } from '../../src/simulate/simulate.js';
 const every = (everyMs: number, n: number, limiter: unknown): ScenarioObject => ({
   question: 'How many pass?',
   cycle_ms: everyMs,
-  limiter: limiter as ScenarioObject['limiter'],
+  limiter: limiter as NonNullable<ScenarioObject['limiter']>,
   arrivals: [{ model: 'constant', rate: 1 }],
   duration: n,
 });

@@ -4,6 +4,7 @@
 //   limiter: { primitive: gcra, params: { T_ms: 100, tau_ms: 500 } }    a rule
 //   limiter: { like: nginx, rate: 10r/s, burst: 5 }                     a product, in its own words
 //   limiter: { paste: 'limit_req_zone …; limit_req …;' }                a piece of its configuration
+import type { Static, TUnsafe } from 'typebox';
 import { Failure, type Fault } from '../../schema/failure.js';
 import { Type } from '../../schema/json-schema.js';
 import { parseTime, timeField } from '../../schema/quantity.js';
@@ -54,8 +55,14 @@ function propertiesOf(params: unknown): typeof RuleDefinition.properties {
   return (params as typeof RuleDefinition).properties;
 }
 
+/** A limiter that follows a rule, as TypeScript sees it: the parameters of a product are checked by its schema. */
+type RuleLimiterSpec =
+  | RuleDefinition
+  | Static<typeof Paste>
+  | { readonly like: string; readonly [parameter: string]: unknown };
+
 /** The shapes beside that of a window. */
-export const ruleShapes = [RuleDefinition, Paste, ...likes];
+export const ruleShapes = [RuleDefinition, Paste, ...likes] as unknown as [TUnsafe<RuleLimiterSpec>];
 
 /** A limiter that follows a rule: `primitive`, `like` or `paste`. */
 export function followsRule(limiter: unknown): limiter is Readonly<Record<string, unknown>> {
