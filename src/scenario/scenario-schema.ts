@@ -2,7 +2,6 @@
 import type { Static } from 'typebox';
 import { ClientsSpec } from '../actor/client/schema.js';
 import { ContractDefinition } from '../limiter/definition.js';
-import { ruleShapes, windowFields } from '../limiter/products/limiter-spec.js';
 import { ExpectationSpec } from '../outcome/expectation.js';
 import { Type } from '../schema/json-schema.js';
 import { timeField } from '../schema/quantity.js';
@@ -12,9 +11,19 @@ import { ServiceSpec } from './service-plan.js';
 
 const strict = { additionalProperties: false } as const;
 
-export const WindowLimiter = Type.Object(
+const Limiter = Type.Object(
   {
-    ...windowFields,
+    template: Type.Optional(
+      Type.Literal('rate-limiter', { description: 'Template of the contract. Default: rate-limiter.' }),
+    ),
+    threshold: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 1_000_000_000,
+        description: 'Request events a window may hold. Default: 100.',
+      }),
+    ),
+    within: Type.Optional(timeField('Length of the rolling window. Default: 60 cycles.')),
     definition: Type.Optional(
       Type.Union([
         ContractDefinition,
@@ -26,12 +35,8 @@ export const WindowLimiter = Type.Object(
       ]),
     ),
   },
-  { ...strict, description: 'The template with its parameters, or a whole contract definition.' },
+  { ...strict, description: 'The limiter: the template with its parameters, or a whole contract definition.' },
 );
-
-const Limiter = Type.Union([WindowLimiter, ...ruleShapes], {
-  description: 'The limiter: a window, a rule, a product by its name, or a piece of its configuration.',
-});
 
 const Contracts = Type.Object(
   {

@@ -6,7 +6,7 @@
 // (the lines are out of order by more than the buffer holds) starts the replay over, with all requests collected first.
 import { stat } from 'node:fs/promises';
 import type { Observable } from 'rxjs';
-import { type Plan, spanCycles } from '../limiter/plan.js';
+import type { Plan } from '../limiter/plan.js';
 import { assemble } from '../outcome/assemble.js';
 import type { CycleRow } from '../outcome/cycle-row.js';
 import type { Expectation } from '../outcome/expectation.js';
@@ -19,7 +19,7 @@ import { type LogReading, readLogs } from '../traffic/log/read.js';
 import { spreadOverCycles } from '../traffic/spread.js';
 import { arriveIn, drive, type Watch } from './drive.js';
 import { CycleBuffer } from './feed.js';
-import { delaysOf, type Run } from './simulate.js';
+import type { Run } from './simulate.js';
 import { World } from './world.js';
 
 export interface ReplayOptions extends Watch {
@@ -86,7 +86,6 @@ async function replayWith(paths: readonly string[], options: ReplayOptions, rows
       first_cycle: firstCycle,
       last_cycle: reached,
       skipped_lines: readings.reduce((sum, { skippedLines }) => sum + skippedLines, 0),
-      ...delaysOf(world),
     },
     fold.figures(reached, options.top ?? 100),
     fold.past(firstCycle, reached),
@@ -108,9 +107,7 @@ class LogRun implements RequestSink {
   readonly #plan: Plan;
   readonly #isOne: boolean;
   readonly #onRows: ReplayOptions['onRows'];
-  readonly #buffer: CycleBuffer;
-  /** Requests are counted by cycle, for a rule by ms. */
-  readonly #unitMs: number;
+  readonly #buffer = new CycleBuffer();
   readonly #ids = new Map<string, number>();
   readonly #names: string[] = [];
   #mostRows: number;
@@ -118,12 +115,11 @@ class LogRun implements RequestSink {
   /** Cycles before have run. */
   #released = Number.NEGATIVE_INFINITY;
   #latestMs = Number.NEGATIVE_INFINITY;
-  /** The last cycle, or the last ms, with a request. */
-  #last = Number.NEGATIVE_INFINITY;
+  #lastCycle = Number.NEGATIVE_INFINITY;
   #key: string | undefined;
   #id = 0;
-  // The cycle of the request before, and where it begins and ends; of a rule the ms.
-  #unit = 0;
+  // The cycle of the request before, and where it begins and ends.
+  #cycle = 0;
   #fromMs = 0;
   #toMs = 0;
 
@@ -135,8 +131,6 @@ class LogRun implements RequestSink {
     this.#onRows = onRows;
     this.#cycleMs = cycleMs;
     this.#plan = plan;
-    this.#unitMs = plan.rule === undefined ? cycleMs : 1;
-    this.#buffer = new CycleBuffer(plan.rule !== undefined);
     this.#mostRows = mostRows;
     this.#isOne = isOne;
   }
@@ -144,8 +138,8 @@ class LogRun implements RequestSink {
   request(unixMs: number, n: number, key: string, spreadMs: number): void {
     if (key !== this.#key) this.#meet(key);
     if (unixMs > this.#latestMs) this.#latestMs = unixMs;
-    if (spreadMs === 0 || n === 1) this.#add(this.#unitAt(unixMs), n);
-    else spreadOverCycles(unixMs, n, spreadMs, this.#unitMs, (unit, part) => this.#add(unit, part));
+    if (spreadMs === 0 || n === 1) this.#add(this.#cycleAt(unixMs), n);
+    else spreadOverCycles(unixMs, n, spreadMs, this.#cycleMs, (cycle, part) => this.#add(cycle, part));
     if (this.#buffer.size >= this.#mostRows) this.#runHalf();
   }
 
@@ -157,27 +151,23 @@ class LogRun implements RequestSink {
         why: 'The run was stopped before the first request.',
       });
     this.#buffer.release();
-    const lastCycle = this.#cycleOfUnit(this.#last) + spanCycles(this.#plan, this.#cycleMs);
-    return { ...this.#ready(), lastCycle, buffer: this.#buffer };
+    const within = this.#plan.aggregates.reduce((longest, aggregate) => Math.max(longest, aggregate.within), 1);
+    return { ...this.#ready(), lastCycle: this.#lastCycle + within, buffer: this.#buffer };
   }
 
-  #add(unit: number, n: number): void {
-    if (unit < this.#released) throw LATE;
-    if (unit > this.#last) this.#last = unit;
-    this.#buffer.add(this.#id, unit, n);
-  }
-
-  #cycleOfUnit(unit: number): number {
-    return this.#unitMs === this.#cycleMs ? unit : cycleOf(unit, this.#cycleMs);
+  #add(cycle: number, n: number): void {
+    if (cycle < this.#released) throw LATE;
+    if (cycle > this.#lastCycle) this.#lastCycle = cycle;
+    this.#buffer.add(this.#id, cycle, n);
   }
 
   /** Runs the older half of the buffer, but nothing after the newest request: a count that is spread reaches into the future. */
   #runHalf(): void {
-    const end = Math.min(this.#buffer.middle(), cycleOf(this.#latestMs, this.#unitMs));
+    const end = Math.min(this.#buffer.middle(), cycleOf(this.#latestMs, this.#cycleMs));
     this.#buffer.release(end);
     const { world } = this.#ready();
-    for (let unit = this.#buffer.next(); unit !== undefined; unit = this.#buffer.next())
-      arriveIn(world, this.#buffer, unit);
+    for (let cycle = this.#buffer.next(); cycle !== undefined; cycle = this.#buffer.next())
+      arriveIn(world, this.#buffer, cycle);
     world.check();
     this.#released = Math.max(this.#released, end);
     if (this.#buffer.size > 0.75 * this.#mostRows) this.#mostRows *= 2;
@@ -192,8 +182,7 @@ class LogRun implements RequestSink {
   }
 
   #begin(): Begun {
-    const first = this.#buffer.next() ?? cycleOf(this.#latestMs, this.#unitMs);
-    const firstCycle = this.#cycleOfUnit(first);
+    const firstCycle = this.#buffer.next() ?? cycleOf(this.#latestMs, this.#cycleMs);
     const world = new World({ cycleMs: this.#cycleMs, firstCycle, names: [], plan: this.#plan });
     const fold = new RunFold(world.run);
     world.rows.subscribe(fold);
@@ -209,12 +198,12 @@ class LogRun implements RequestSink {
   }
 
   /** `cycleOf`, without its division while the cycle stays the same. */
-  #unitAt(unixMs: number): number {
+  #cycleAt(unixMs: number): number {
     if (unixMs < this.#fromMs || unixMs >= this.#toMs) {
-      this.#unit = cycleOf(unixMs, this.#unitMs);
-      this.#fromMs = startOf(this.#unit, this.#unitMs);
-      this.#toMs = this.#fromMs + this.#unitMs;
+      this.#cycle = cycleOf(unixMs, this.#cycleMs);
+      this.#fromMs = startOf(this.#cycle, this.#cycleMs);
+      this.#toMs = this.#fromMs + this.#cycleMs;
     }
-    return this.#unit;
+    return this.#cycle;
   }
 }
