@@ -47,8 +47,8 @@ export function onClock<State>(rule: Rule<State>, stepMs: number | undefined): R
   const read =
     stepMs === undefined
       ? (t: number) => t
-      : stepMs === 1
-        ? Math.floor
+      : stepMs >= 1
+        ? (t: number) => Math.floor(t / stepMs) * stepMs
         : (t: number) => Math.floor(t / stepMs + 0.25) * stepMs;
   const seen = ({ atMs }: Clocked<State>, t: number) => Math.max(atMs, read(t));
   /** The first time from `from` on that is read as `t` or later. */

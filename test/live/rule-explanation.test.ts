@@ -1,0 +1,65 @@
+// Thousands of runs: a limiter of the rule is never found to differ, whatever the network does; limiters that are wrong in one way are.
+import { describe, expect, it } from 'vitest';
+import { explainRule } from '../../src/live/rule-explanation.js';
+import { limiterOf, rules, wrongLimiters } from './rule-definitions.js';
+import { drawn, seenOf } from './simulated-answers.js';
+
+/** The most that a request or an answer is under way, in ms, and the share of them that is lost. */
+const networks = [
+  [2, 0],
+  [15, 0],
+  [60, 0],
+  [4, 0.05],
+] as const;
+const SEEDS = 20;
+
+describe('a limiter of the rule is never found to differ', () => {
+  it.each(Object.entries(rules))('%s', (_, definition) => {
+    for (const [longestMs, lost] of networks) {
+      for (let seed = 0; seed < SEEDS; seed += 1) {
+        const seen = seenOf(drawn(seed, 20, longestMs, lost), seed, (madeMs) => limiterOf(definition, madeMs));
+        // As the one who asks may know how fast the network is.
+        const transportMs = seed % 2 === 0 ? undefined : 2 * longestMs;
+        const found = explainRule(seen, definition, { slackMs: 0, transportMs, mostNodes: 8_000 });
+        expect(found, `seed ${seed}, ${longestMs} ms`).not.toMatchObject({ type: 'refuted' });
+      }
+    }
+  });
+});
+
+/**
+ * What 60 requests do not tell apart: a fixed window admits as many whether refused requests count, and from the first one of a busy key on
+ * a grid is as good as any; where refused requests move its end, or it is long beside the pauses, its length does not show.
+ */
+const alike: Readonly<Record<string, readonly string[]>> = {
+  'fixed_window from the first request': ['refused the other way'],
+  'fixed_window, refused do not count': ['refused the other way'],
+  'fixed_window at multiples since 1970': ['refused the other way', 'other alignment'],
+  'fixed_window of a process': ['refused the other way', 'other alignment'],
+  'fixed_window restarted by refused requests': ['10 % longer', '10 % shorter', 'other alignment'],
+  'fixed_window restarted by every request': ['10 % longer', 'other alignment'],
+  'fixed_window with backoff': ['10 % longer', '10 % shorter'],
+  'fixed_window with a block': ['10 % longer', '10 % shorter'],
+  'fixed_window with a local block': ['10 % longer', '10 % shorter', 'refused the other way', 'other alignment'],
+  'fixed_window in seconds': ['10 % longer', '10 % shorter', 'refused the other way'],
+  'sliding_log, refused count': ['10 % longer', '10 % shorter'],
+  sliding_log_block: ['10 % longer', '10 % shorter'],
+  segmented_window: ['10 % longer'],
+  sliding_counter: ['other alignment'],
+};
+
+describe('a limiter that is wrong in one way is found, by at most 60 requests over a quick network', () => {
+  const pairs = Object.entries(rules).flatMap(([name, definition]) =>
+    Object.entries(wrongLimiters(definition))
+      .filter(([wrong]) => !alike[name]?.includes(wrong))
+      .map(([wrong, make]) => [name, wrong, definition, make] as const),
+  );
+
+  it.each(pairs)('%s: %s', (_, __, definition, make) => {
+    const isFound = [0, 1, 2].some((seed) => {
+      const seen = seenOf(drawn(seed, 60, 2), seed, make);
+      return explainRule(seen, definition, { slackMs: 0, transportMs: 4 }).type === 'refuted';
+    });
+    expect(isFound).toBe(true);
+  });
+});
