@@ -14,8 +14,10 @@ import {
   type Observer,
   type SnapshotFrom,
 } from 'xstate';
-import { Gate, type GateActor } from '../limiter/gate.js';
+import type { Gate, GateActor } from '../limiter/gate.js';
 import type { Plan, PlannedTransition } from '../limiter/plan.js';
+import { gateFor } from '../limiter/rule-gate.js';
+import { CYCLE_MS, startOf } from '../time/cycle.js';
 import {
   type ContractEmitted,
   type ContractEvent,
@@ -35,15 +37,7 @@ interface ContractStart {
   readonly state: string;
   /** No evaluation moves the contract before this cycle. */
   readonly heldUntilCycle: number;
-  /** How often in a row operators have refused what triggers fired; default 0. */
-  readonly refusals?: number | undefined;
 }
-
-/**
- * A refused trigger is due again after 1, 2, 4 ... cycles, and at the latest after this many: it writes a row each time. A transition that
- * is taken ends the series. Until then the contract is held.
- */
-const LONGEST_BACK_OFF = 1_024;
 
 /** A transition that the machine takes at an event, before anything has happened. */
 export interface Proposal extends Next {
@@ -65,8 +59,6 @@ export class ContractActor implements GateActor {
   /** Index of the state into `plan.states`. This and the hold are read from the snapshot, and from nothing else. */
   stateIndex: number;
   heldUntilCycle: number;
-  /** How often in a row operators have refused what triggers fired. */
-  refusals: number;
   readonly #inspect: Inspect | undefined;
   #actor: Actor<AnyActorLogic> | undefined;
 
@@ -75,7 +67,6 @@ export class ContractActor implements GateActor {
     this.id = id;
     this.stateIndex = plan.states.findIndex(({ name }) => name === start.state);
     this.heldUntilCycle = start.heldUntilCycle;
-    this.refusals = start.refusals ?? 0;
     this.#inspect = inspect;
     if (inspect !== undefined) this.#started();
   }
@@ -110,10 +101,10 @@ export class ContractActor implements GateActor {
       return 'stayed';
     }
     if (!this.perform(proposal)) {
-      if (event.type === 'aggregate') this.#backOff(event.cycle);
+      // Due again in the next cycle, not at the next event: one refusal a cycle.
+      if (event.type === 'aggregate') this.#started().send({ type: 'refused', cycle: event.cycle, holdCycles: 1 });
       return 'refused';
     }
-    this.refusals = 0;
     this.#take(event, proposal);
     return 'moved';
   }
@@ -138,11 +129,6 @@ export class ContractActor implements GateActor {
       .map(({ params }) => (params as { event: ContractEmitted }).event);
     const count = event.type === 'refused' ? 1 : (event.counts[transition.trigger?.aggregate ?? 0] ?? 1);
     return { event, transition, count, next, emitted };
-  }
-
-  #backOff(cycle: number): void {
-    this.#started().send({ type: 'refused', cycle, holdCycles: Math.min(2 ** this.refusals, LONGEST_BACK_OFF) });
-    this.refusals += 1;
   }
 
   #take(event: ContractEvent, next: Next): void {
@@ -178,11 +164,12 @@ export class ContractActor implements GateActor {
  * passed in: `makeGate(plan, cycleOf(now, CYCLE_MS)).decide(1, cycleOf(now, CYCLE_MS))` is how many of one request are admitted.
  * @param cycle the cycle at which the gate begins
  * @param inspect hears every request and every cycle, for traces
+ * @param cycleMs length of a cycle in ms, for a plan with a rule. Default: 777
  */
-export function makeGate(plan: Plan, cycle: number, inspect?: Inspect): Gate {
+export function makeGate(plan: Plan, cycle: number, inspect?: Inspect, cycleMs = CYCLE_MS): Gate {
   const state = plan.states[plan.initial]!.name;
   const actor = new ContractActor(plan, plan.definition.name, { state, heldUntilCycle: cycle }, inspect);
-  return new Gate(plan, cycle, actor);
+  return gateFor(plan, cycle, { cycleMs, nowMs: startOf(cycle, cycleMs) }, actor);
 }
 
 /** Key of an event under which a running actor finds what the machine made of it: the guards are not asked again. */

@@ -9,7 +9,7 @@
 //
 // The first transition whose guard holds is taken. Time comes as the cycle of an event, never by a timer.
 import { assign, emit, type StateMachine, setup } from 'xstate';
-import { type ContractDefinition, isOnAggregate } from '../limiter/definition.js';
+import { aggregateWords, type ContractDefinition, isOnAggregate } from '../limiter/definition.js';
 import { holds } from '../limiter/expression/evaluate.js';
 import { type Node, parseCondition } from '../limiter/expression/parse.js';
 import type { Plan, PlannedTransition } from '../limiter/plan.js';
@@ -20,7 +20,10 @@ import type { FindOperator } from '../operator/operator.js';
 export interface AggregateEvent {
   readonly type: 'aggregate';
   readonly cycle: number;
-  /** The count of each aggregate: for every pair (event, within) of the triggers, in order of first use. */
+  /**
+   * The count of each aggregate: for every pair (event, within) of the triggers, in order of first use. Of a rule: 1 while it refuses,
+   * else 0.
+   */
   readonly counts: readonly number[];
 }
 
@@ -154,7 +157,7 @@ function onAggregate(plan: Plan, transition: PlannedTransition): object {
     ranges: counts.map(({ lo, hi }) => [lo + 0, hi === Number.POSITIVE_INFINITY ? null : hi + 0]),
   };
   const { trigger, fires_when } = plan.definition.transitions[transition.index]!;
-  const condition = isOnAggregate(trigger) ? `${trigger.condition} (${trigger.event}, ${trigger.within} cycles)` : '';
+  const condition = isOnAggregate(trigger) ? `${trigger.condition} (${aggregateWords(trigger, plan.definition)})` : '';
   const description = typeof fires_when === 'string' ? `${condition} and ${fires_when}` : condition;
   return { guard: { type: 'countIn', params }, ...taken(plan, transition), description };
 }
@@ -185,7 +188,7 @@ const conditions = new WeakMap<AsksFor, Node>();
 function firesWhen(params: AsksFor, { counts, input }: MoveEvent): boolean {
   const { fires_when: text, aggregate } = params;
   if (text === null) return true;
-  const node = conditions.get(params) ?? parseCondition(text, { names: ['count'], prefixes: ['input.'] });
+  const node = conditions.get(params) ?? parseCondition(text, { names: ['count', 'refused'], prefixes: ['input.'] });
   conditions.set(params, node);
-  return holds(node, (name) => (name === 'count' ? counts[aggregate] : input[name.slice('input.'.length)]));
+  return holds(node, (name) => (name.startsWith('input.') ? input[name.slice('input.'.length)] : counts[aggregate]));
 }

@@ -65,7 +65,9 @@ const fromNode = nodeCommand({
 /** The text of a trigger; only its kind if this version does not know it. */
 function whenAndWithin(trigger: Trigger): [when: string, within: number | undefined] {
   if (trigger === undefined || trigger === null) return ['manual', undefined];
-  return isOnAggregate(trigger) ? [trigger.condition, trigger.within] : [trigger.kind, undefined];
+  return isOnAggregate(trigger)
+    ? [trigger.condition, trigger.aggregate === 'count' ? trigger.within : undefined]
+    : [trigger.kind, undefined];
 }
 
 export const inspectCommand: Command = {

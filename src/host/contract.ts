@@ -5,18 +5,22 @@
 import { ContractActor, type Inspect, type Proposal } from '../actor/contract-actor.js';
 import type { ContractEmitted, ContractEvent, MoveEvent } from '../actor/contract-machine.js';
 import { cycleOfGate, decideFast, NEVER_QUIET, setHead } from '../limiter/fast-path.js';
-import { Gate, gateCells } from '../limiter/gate.js';
+import { type Gate, gateCells } from '../limiter/gate.js';
 import type { Plan } from '../limiter/plan.js';
+import { gateFor, RuleGate } from '../limiter/rule-gate.js';
 import { type Cells, cutCells } from '../limiter/window.js';
 import { Failure } from '../schema/failure.js';
 import type { ContractImage, ContractState, MachineImage, Store } from '../store/store.js';
+import type { Clock } from '../time/clock.js';
+import { cycleOf, startOf } from '../time/cycle.js';
+import { Tally } from './contract-tally.js';
 import { causeOf, fireOperators } from './fire-operators.js';
 import { Chain, type Ledger } from './ledger.js';
-import { Tally } from './tally.js';
 import type { Wakes } from './wakes.js';
 
 /** What the contracts of a host share. */
 export interface HostParts {
+  readonly clock: Clock;
   readonly ledger: Ledger;
   readonly wakes: Wakes;
   readonly store: Store;
@@ -70,7 +74,9 @@ export class Contract extends ContractActor {
     this.#parts = parts;
     this.image = image;
     this.machine = machine;
-    this.gate = new Gate(plan, cycle, this, saved?.windows, place);
+    const { clock } = parts;
+    const time = { cycleMs: clock.cycleMs, nowMs: saved === undefined ? clock.now() : startOf(cycle, clock.cycleMs) };
+    this.gate = gateFor(plan, cycle, time, this, saved, place);
     this.tally = new Tally(this.gate);
   }
 
@@ -86,13 +92,14 @@ export class Contract extends ContractActor {
 
   /**
    * Counts `n` events in `cycle` and decides them. See `Gate.decide`.
+   * @param holdMs for a rule: how long each is in flight once it starts; see `RuleGate.decide`
    * @returns how many were admitted
    * @throws Failure `contract_failed` once the contract has stopped
    */
-  decide(n: number, cycle: number, kind = 0): number {
+  decide(n: number, cycle: number, kind = 0, holdMs?: number): number {
     if (cycle > cycleOfGate(this.#cells, this.#at)) this.#parts.wakes.catchUp(cycle);
     const admitted = decideFast(this.#cells, this.#at, n, cycle);
-    if (admitted < 0) return this.#decideSlowly(n, cycle, kind);
+    if (admitted < 0) return this.#decideSlowly(n, cycle, kind, holdMs);
     if (!this.isDirty) this.#becomeDirty();
     return admitted;
   }
@@ -126,12 +133,35 @@ export class Contract extends ContractActor {
     if (this.#moves !== moves) this.#moved();
   }
 
-  /** The cycle has come at which the contract may fire by itself. A contract that has failed, or fails now, is left alone. */
-  wake(cycle: number): void {
+  /** When the contract may fire by itself, in unix ms; Infinity for never. */
+  get wakeMs(): number {
+    const { gate } = this;
+    return gate instanceof RuleGate ? gate.wakeMs : startOf(gate.nextWake(), this.#parts.clock.cycleMs);
+  }
+
+  /** The delay of the last request that was admitted, in ms. */
+  get delayMs(): number {
+    return this.gate instanceof RuleGate ? this.gate.delayMs : 0;
+  }
+
+  /** A request that was to be in flight until now is over. @param heldMs how long it was in flight */
+  release(heldMs: number): void {
+    const { gate } = this;
+    if (!(gate instanceof RuleGate) || this.failure !== undefined) return;
+    const ms = this.#instantIn(this.#parts.clock.cycle());
+    const moves = this.#moves;
+    this.#guarded(() => gate.release(ms, heldMs));
+    this.#counted(moves);
+    this.#parts.wakes.schedule(this);
+  }
+
+  /** The instant has come at which the contract may fire by itself. A contract that has failed, or fails now, is left alone. */
+  wake(ms: number): void {
     if (this.failure !== undefined) return;
     const moves = this.#moves;
     try {
-      this.gate.advance(cycle);
+      if (this.gate instanceof RuleGate) this.gate.reach(ms);
+      else this.gate.advance(cycleOf(ms, this.#parts.clock.cycleMs));
     } catch (error) {
       this.#fail(error);
       return;
@@ -161,8 +191,7 @@ export class Contract extends ContractActor {
   }
 
   saved(): ContractState {
-    const { id, refusals } = this;
-    return { id, ...this.gate.image(), ...(refusals === 0 ? {} : { refusals }) };
+    return { id: this.id, ...this.gate.image() };
   }
 
   /** Fires the operators and writes the row. */
@@ -204,9 +233,10 @@ export class Contract extends ContractActor {
     ledger.commit();
   }
 
-  #decideSlowly(n: number, cycle: number, kind: number): number {
+  #decideSlowly(n: number, cycle: number, kind: number, holdMs: number | undefined): number {
+    const ms = this.plan.rule === undefined ? undefined : this.#instantIn(cycle);
     const moves = this.#moves;
-    const admitted = this.#guarded(() => this.gate.decide(n, cycle, kind));
+    const admitted = this.#guarded(() => this.gate.decide(n, cycle, kind, ms, holdMs));
     this.#counted(moves);
     return admitted;
   }
@@ -215,6 +245,14 @@ export class Contract extends ContractActor {
     if (!this.isDirty) this.#becomeDirty();
     if (this.#moves !== moves) this.#moved();
     else if (this.hearsAll) this.#parts.wakes.schedule(this);
+  }
+
+  /** Now, in a cycle that was read before: a clock on the wall may have gone on since. What is due by then has woken. */
+  #instantIn(cycle: number): number {
+    const { clock, wakes } = this.#parts;
+    const ms = Math.max(clock.now(), startOf(cycle, clock.cycleMs));
+    wakes.catchUpTo(ms);
+    return ms;
   }
 
   #becomeDirty(): void {

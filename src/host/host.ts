@@ -89,7 +89,7 @@ export class Host {
     this.findOperator = findOperator;
     const ledger = new Ledger(clock, store);
     this.happenings = ledger.happenings;
-    this.#parts = { ledger, wakes: new Wakes(clock), store, keepsStates, inspect, changed: [] };
+    this.#parts = { clock, ledger, wakes: new Wakes(clock), store, keepsStates, inspect, changed: [] };
     this.#revive(holdClock);
   }
 
@@ -265,7 +265,7 @@ export class Host {
         newest = Math.max(newest, cycle);
         let plan = plans.get(made.definition);
         if (plan === undefined) {
-          plan = this.#shared(planContract(made.definition, this.findOperator, { isStored: true })).plan;
+          plan = this.#shared(planContract(made.definition, this.findOperator)).plan;
           plans.set(made.definition, plan);
         }
         this.#adopt(new Contract(made, plan, machine, cycle, this.#parts, state));

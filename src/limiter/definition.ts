@@ -1,6 +1,7 @@
 // The shape of a contract definition as its author writes it: states, transitions, triggers, operators. What it means: plan.ts.
 import type { Static } from 'typebox';
 import { Type } from '../schema/json-schema.js';
+import { RuleDefinition } from './rule/definition.js';
 
 const Name = (description: string) =>
   Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_-]{0,63}$', minLength: 1, maxLength: 64, description });
@@ -29,16 +30,34 @@ const TriggerDefinition = Type.Object(
   { additionalProperties: true },
 );
 
-export const OnAggregate = Type.Object(
+const Counted = Name('The kind of event that is counted, for example request.');
+
+/** What a trigger looks at: the count of a rolling window. */
+export const OnCount = Type.Object(
   {
     kind: Type.Literal('on_aggregate'),
-    event: Name('The kind of event that is counted, for example request.'),
+    event: Counted,
     aggregate: Type.Literal('count', { description: 'What is taken over the window.' }),
     within: Type.Integer({ minimum: 1, maximum: 100_000, description: 'Length of the rolling window in cycles.' }),
     condition: Type.String({
       minLength: 1,
       maxLength: 500,
       description: 'When the transition fires: comparisons of `count`, for example `count > 100`.',
+    }),
+  },
+  { additionalProperties: false },
+);
+
+/** The answer of the rule of the definition: 1 from a refused event on, 0 once an event would be admitted again. */
+export const OnRefused = Type.Object(
+  {
+    kind: Type.Literal('on_aggregate'),
+    event: Counted,
+    aggregate: Type.Literal('refused', { description: 'Whether the rule refuses.' }),
+    condition: Type.String({
+      minLength: 1,
+      maxLength: 500,
+      description: 'When the transition fires: comparisons of `refused`, for example `refused > 0`.',
     }),
   },
   { additionalProperties: false },
@@ -127,6 +146,7 @@ export const ContractDefinition = Type.Object(
         description: 'Parameters of the template that the definition was made from.',
       }),
     ),
+    rule: Type.Optional(RuleDefinition),
     states: Type.Record(Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_-]{0,63}$' }), StateDefinition, {
       minProperties: 1,
       maxProperties: 64,
@@ -157,8 +177,15 @@ export const ContractDefinition = Type.Object(
 
 export type ContractDefinition = Static<typeof ContractDefinition>;
 export type TransitionDefinition = Static<typeof TransitionDefinition>;
-export type OnAggregate = Static<typeof OnAggregate>;
+export type OnAggregate = Static<typeof OnCount> | Static<typeof OnRefused>;
 
 export function isOnAggregate(trigger: TransitionDefinition['trigger']): trigger is OnAggregate {
   return trigger?.kind === 'on_aggregate';
+}
+
+/** What a trigger looks at, in words. */
+export function aggregateWords(trigger: OnAggregate, { rule }: ContractDefinition): string {
+  return trigger.aggregate === 'count'
+    ? `${trigger.event}, ${trigger.within} cycles`
+    : `${trigger.event}, ${rule?.primitive}`;
 }

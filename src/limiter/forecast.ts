@@ -2,9 +2,11 @@
 //
 //   count   103 103 102 102 102 101 101 100        a decision changes only where the count falls to a floor:
 //   floor                               100        the cycles before it are skipped
+import { cycleOf, startOf } from '../time/cycle.js';
 import type { IntegerSet } from './expression/integer-set.js';
 import type { Gate } from './gate.js';
 import { firingAt } from './plan.js';
+import { RuleGate } from './rule-gate.js';
 import type { RollingWindow } from './window.js';
 
 /**
@@ -12,6 +14,7 @@ import type { RollingWindow } from './window.js';
  * earlier it would be limited. 0 when the next request would be admitted now; undefined when it never will be.
  */
 export function retryAfterCycles(gate: Gate, kind = 0): number | undefined {
+  if (gate instanceof RuleGate) return cyclesUntil(gate, gate.admissionMs());
   const path = new QuietPath(gate, kind);
   if (path.wouldAdmit()) return 0;
   while (path.step()) if (path.wouldAdmit()) return path.after;
@@ -21,9 +24,18 @@ export function retryAfterCycles(gate: Gate, kind = 0): number | undefined {
 /** The smallest k >= 1 such that the state admits k cycles from now, if nothing arrives; undefined if it does now, or never. */
 export function restoresInCycles(gate: Gate): number | undefined {
   if (gate.admits) return undefined;
+  if (gate instanceof RuleGate) return cyclesUntil(gate, gate.restoresMs());
   const path = new QuietPath(gate);
   while (path.step()) if (path.admits) return path.after;
   return undefined;
+}
+
+/** Cycles until the first that begins at `ms` or later; 0 for a time that has come. */
+function cyclesUntil({ cycle, cycleMs, nowMs }: RuleGate, ms: number | undefined): number | undefined {
+  if (ms === undefined) return undefined;
+  if (ms <= nowMs) return 0;
+  const begun = cycleOf(ms, cycleMs);
+  return Math.max(1, begun - cycle + (startOf(begun, cycleMs) < ms ? 1 : 0));
 }
 
 /** A gate in the cycles to come, computed without changing the gate. */

@@ -20,8 +20,9 @@ import {
   NEVER_QUIET,
   setHead,
 } from './fast-path.js';
+import { Gauge } from './gauge.js';
 import { type Plan, quietBand } from './plan.js';
-import { type Cells, cutCells, RollingWindow, type WindowImage, windowCells } from './window.js';
+import { type Cells, cutCells, type RollingWindow, type WindowImage, windowCells } from './window.js';
 
 /** The actor that a gate answers for. */
 export interface GateActor {
@@ -42,7 +43,19 @@ export interface GateActor {
 export interface GateImage {
   readonly state: string;
   readonly heldUntilCycle: number;
+  /** The first holds the cycle of the gate, also where it counts nothing. */
   readonly windows: readonly WindowImage[];
+  /** Undefined without a rule. */
+  readonly rule?: RuleImage | undefined;
+}
+
+/** What a rule remembers: plain data, typed arrays among them. */
+export interface RuleImage {
+  /** Whether it refuses: the value of the aggregate. */
+  readonly refused: 0 | 1;
+  /** The time that it has reached, in unix ms. */
+  readonly atMs: number;
+  readonly state: unknown;
 }
 
 /** How many cells a gate takes: a head, and its windows. */
@@ -54,7 +67,7 @@ const sumOfCells = (sum: number, { within }: { readonly within: number }) => sum
 
 export class Gate {
   readonly plan: Plan;
-  readonly #actor: GateActor;
+  protected readonly actor: GateActor;
   readonly #gauges: readonly Gauge[];
   /** The window behind the head. */
   readonly #first: Gauge;
@@ -74,7 +87,7 @@ export class Gate {
     place: Cells = cutCells(gateCells(plan)),
   ) {
     this.plan = plan;
-    this.#actor = actor;
+    this.actor = actor;
     this.#cells = place.array;
     this.#at = place.at;
     let at = place.at + HEAD_CELLS;
@@ -87,17 +100,17 @@ export class Gate {
     // A gate that counts nothing has a window all the same: it holds the cycle of the gate.
     this.#first = this.#gauges[0] ?? windowOf(1);
     for (const [index, window] of windows.entries()) this.#gauges[index]?.restore(window);
-    this.refresh();
+    this.#lookUp();
   }
 
   /** Index of the actor's state into `plan.states`. */
   get state(): number {
-    return this.#actor.stateIndex;
+    return this.actor.stateIndex;
   }
 
   /** The hold of the actor: no evaluation moves it before this cycle. */
   get heldUntilCycle(): number {
-    return this.#actor.heldUntilCycle;
+    return this.actor.heldUntilCycle;
   }
 
   /** The cycle up to which the gate has counted. */
@@ -141,9 +154,10 @@ export class Gate {
    * @param n integer >= 0
    * @param cycle not before `this.cycle`: the caller's clock never runs backwards
    * @param kind index into `plan.kinds`
+   * @param _atMs see `RuleGate`: a count of cycles needs no finer time
    * @returns how many of the n events were admitted; the others were limited
    */
-  decide(n: number, cycle: number, kind = 0): number {
+  decide(n: number, cycle: number, kind = 0, _atMs?: number, _holdMs?: number): number {
     const admitted = decideFast(this.#cells, this.#at, n, cycle);
     if (admitted >= 0) return admitted;
     this.advance(cycle);
@@ -168,7 +182,7 @@ export class Gate {
       this.#first.advance(next);
       for (const gauge of this.#gauges) gauge.advance(next);
       if (next === this.heldUntilCycle) this.refresh();
-      if (next >= this.heldUntilCycle || this.#actor.hearsAll) this.#evaluateUnlessQuiet();
+      if (next >= this.heldUntilCycle || this.actor.hearsAll) this.#evaluateUnlessQuiet();
     }
   }
 
@@ -177,7 +191,7 @@ export class Gate {
    * Events that arrive until then can only put it off.
    */
   nextWake(last = Number.POSITIVE_INFINITY): number {
-    if (this.#actor.hearsAll && this.#gauges.some(({ count }) => count > 0)) return this.cycle + 1;
+    if (this.actor.hearsAll && this.#gauges.some(({ count }) => count > 0)) return this.cycle + 1;
     if (this.cycle < this.heldUntilCycle) return this.heldUntilCycle;
     let first = Number.POSITIVE_INFINITY;
     for (const gauge of this.#gauges) first = Math.min(first, gauge.exitBy(Math.min(last, first)));
@@ -198,7 +212,7 @@ export class Gate {
     let admitted = 0;
     for (let left = n; left > 0; ) {
       // Where a window that these events do not feed has left its band, the next event already moves the actor.
-      let reach = this.#actor.hearsAll || !this.#gauges.every(({ isQuiet }) => isQuiet) ? 1 : left;
+      let reach = this.actor.hearsAll || !this.#gauges.every(({ isQuiet }) => isQuiet) ? 1 : left;
       for (const index of aggregates) reach = Math.min(reach, this.#gauges[index]!.reach(left));
       const before = this.admits;
       for (const index of aggregates) this.#gauges[index]!.addAt(happened, reach);
@@ -213,20 +227,35 @@ export class Gate {
   }
 
   #evaluateUnlessQuiet(): void {
-    if (!this.#actor.hearsAll && this.#gauges.every(({ isQuiet }) => isQuiet)) return;
-    this.#actor.evaluate(this.cycle, this.counts);
+    if (!this.actor.hearsAll && this.#gauges.every(({ isQuiet }) => isQuiet)) return;
+    this.actor.evaluate(this.cycle, this.counts);
     this.refresh();
   }
 
   /** Looks up the quiet bands of the actor's state. To be called after each change of the actor. While held, every count is quiet. */
   refresh(): void {
+    this.#lookUp();
+  }
+
+  /** Lets the windows pass to a cycle, without an evaluation. */
+  protected passTo(cycle: number): void {
+    this.#first.advance(cycle);
+  }
+
+  /** Adds to the figures what was decided outside of the windows. */
+  protected decided(n: number, admitted: number, count: number): void {
+    addFigures(this.#cells, this.#at, n, admitted, count);
+  }
+
+  #lookUp(): void {
     const held = this.cycle < this.heldUntilCycle;
     this.#gauges.forEach((gauge, index) => {
       const band = held ? undefined : quietBand(this.plan, this.state, index, gauge.count);
       gauge.lo = held ? 0 : (band?.lo ?? Number.POSITIVE_INFINITY);
       gauge.hi = held ? Number.POSITIVE_INFINITY : (band?.hi ?? Number.NEGATIVE_INFINITY);
     });
-    const [only] = this.#gauges.length === 1 && !this.#actor.hearsAll ? this.#gauges : [];
+    const isOne = this.#gauges.length === 1 && !this.actor.hearsAll && this.plan.rule === undefined;
+    const [only] = isOne ? this.#gauges : [];
     const quiet = only === undefined ? NEVER_QUIET : { lo: only.lo, hi: only.hi, calmUntil: this.#calmUntil(only) };
     setHead(this.#cells, this.#at, quiet, this.plan.states[this.state]!.admits);
   }
@@ -235,45 +264,5 @@ export class Gate {
   #calmUntil({ lo }: Gauge): number {
     if (this.cycle < this.heldUntilCycle) return this.heldUntilCycle;
     return lo <= 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
-  }
-}
-
-/**
- * One window read against a quiet band: how many events can be counted before the actor has to be asked.
- *
- *   band   lo ............ hi
- *   count        ^ room = hi - count      reach(n): counts up to n events and stops behind the first that leaves the band
- */
-class Gauge extends RollingWindow {
-  /** Counts within lo .. hi are quiet. An empty band (lo > hi) means that the next evaluation fires. */
-  lo = 0;
-  hi = Number.POSITIVE_INFINITY;
-
-  get isQuiet(): boolean {
-    return this.count >= this.lo && this.count <= this.hi;
-  }
-
-  /** How many of `n` events, taken one by one, can be counted until the first one that leaves the band; that one included. */
-  reach(n: number): number {
-    const { count } = this;
-    if (count + 1 < this.lo || count + 1 > this.hi) return 1;
-    return Math.min(n, this.hi - count + 1);
-  }
-
-  /**
-   * The first cycle after now, up to `last`, at which the count lies outside the band if nothing arrives; Infinity for none.
-   * Events only leave, so only the lower end can be crossed on the way.
-   */
-  exitBy(last: number): number {
-    const { lo } = this;
-    let { count } = this;
-    if (count < lo || count > this.hi) return this.cycle + 1;
-    if (lo <= 0 || count === 0) return Number.POSITIVE_INFINITY;
-    const steps = Math.min(last - this.cycle, this.within);
-    for (let after = 1; after <= steps; after += 1) {
-      count -= this.leaving(after);
-      if (count < lo) return this.cycle + after;
-    }
-    return Number.POSITIVE_INFINITY;
   }
 }

@@ -21,11 +21,12 @@ import {
 } from './expression/integer-set.js';
 import { ExpressionError, type Node, parseCondition, type Vocabulary } from './expression/parse.js';
 import { solveForCount } from './expression/solve.js';
+import { type PlannedRule, planRule } from './planned-rule.js';
 
-/** What a trigger counts: events of one kind over one rolling window. */
+/** What a trigger looks at: events of one kind over one rolling window, or whether the rule refuses them. */
 interface Aggregate {
   readonly event: string;
-  /** cycles */
+  /** cycles; 1 for a rule: what it has decided in earlier cycles stays decided */
   readonly within: number;
 }
 
@@ -62,13 +63,21 @@ export interface Plan {
   readonly aggregates: readonly Aggregate[];
   /** Event kinds that the contract listens to, in order of first use, with the aggregates each one feeds. */
   readonly kinds: readonly { readonly event: string; readonly aggregates: readonly number[] }[];
-  /** For each aggregate: the largest count up to which the initial state stays quiet; Infinity for none. */
+  /** For each aggregate: the largest count up to which the initial state stays quiet; for a rule, all it admits at once; Infinity for none. */
   readonly thresholds: readonly number[];
+  /** Undefined for a contract that counts over windows. */
+  readonly rule: PlannedRule | undefined;
 }
 
-/** Length of all its windows together, in cycles: the memory of a contract grows with it. */
-export function windowCycles({ aggregates }: Plan): number {
-  return aggregates.reduce((sum, { within }) => sum + within, 0);
+/** Length of all its windows together, in cycles, or the numbers that its rule holds: the memory of a contract grows with it. */
+export function windowCycles({ aggregates, rule }: Plan): number {
+  return rule?.cells ?? aggregates.reduce((sum, { within }) => sum + within, 0);
+}
+
+/** How long a contract remembers, in cycles, at least 1: its longest window, or until its rule is as at first. */
+export function spanCycles({ aggregates, rule }: Plan, cycleMs: number): number {
+  if (rule !== undefined) return Math.max(1, Math.ceil(rule.spanMs / cycleMs));
+  return aggregates.reduce((longest, { within }) => Math.max(longest, within), 1);
 }
 
 /**
@@ -105,6 +114,7 @@ export function makePlan(
   });
   const initial = names.findIndex((name) => definition.states[name]!.initial === true);
   const events = [...new Set(aggregates.map(({ event }) => event))];
+  const rule = definition.rule === undefined ? undefined : planRule(definition.rule);
   return {
     definition,
     states,
@@ -115,7 +125,9 @@ export function makePlan(
       event,
       aggregates: aggregates.flatMap((aggregate, index) => (aggregate.event === event ? [index] : [])),
     })),
-    thresholds: states[initial]!.quiet.map((quiet) => rangeAround(quiet, 0)?.hi ?? 0),
+    thresholds:
+      rule !== undefined ? [rule.most] : states[initial]!.quiet.map((quiet) => rangeAround(quiet, 0)?.hi ?? 0),
+    rule,
   };
 }
 
@@ -132,15 +144,16 @@ interface ParsedTransitions {
 }
 
 const COUNT: Vocabulary = { names: ['count'] };
+const REFUSED: Vocabulary = { names: ['refused'] };
 const INPUT: Vocabulary = { names: [], prefixes: ['input.'] };
-const COUNT_AND_INPUT: Vocabulary = { names: ['count'], prefixes: ['input.'] };
 
 /** Reads the conditions of a definition; `faults` are those that cannot be read. */
 export function parseTransitions(definition: ContractDefinition, findOperator: FindOperator): ParsedTransitions {
   const names = Object.keys(definition.states);
   const aggregates: Aggregate[] = [];
   const faults: Fault[] = [];
-  const counts = definition.transitions.some(({ trigger }) => isOnAggregate(trigger));
+  const looksAt = definition.rule === undefined ? COUNT : REFUSED;
+  const aims = definition.transitions.some(({ trigger }) => isOnAggregate(trigger));
   const transitions = definition.transitions.map((transition, index): PlannedTransition => {
     const read = <T>(field: string, parse: () => T): T | undefined => {
       try {
@@ -155,10 +168,10 @@ export function parseTransitions(definition: ContractDefinition, findOperator: F
     const operator = findOperator(transition.operator)!;
     const further = transition.fires_when ?? undefined;
     const trigger = isOnAggregate(transition.trigger) ? transition.trigger : undefined;
-    // A trigger fires where nobody gives an input, so a further condition beside it speaks of the count alone.
-    const vocabulary = trigger !== undefined ? COUNT : counts ? COUNT_AND_INPUT : INPUT;
+    // A trigger fires where nobody gives an input, so a further condition beside it speaks of what the trigger looks at alone.
+    const vocabulary = trigger !== undefined ? looksAt : aims ? { ...looksAt, ...INPUT, names: looksAt.names } : INPUT;
     const node = further === undefined ? undefined : read('fires_when', () => parseCondition(further, vocabulary));
-    const fires = trigger && read('trigger/condition', () => solveForCount(parseCondition(trigger.condition, COUNT)));
+    const fires = trigger && read('trigger/condition', () => solveForCount(parseCondition(trigger.condition, looksAt)));
     const also = trigger && node && read('fires_when', () => solveForCount(node));
     return {
       index,
@@ -183,8 +196,10 @@ function both(a: IntegerSet, b: IntegerSet): IntegerSet {
   return b === ALL ? a : intersection(a, b);
 }
 
-/** Triggers that look at the same events over the same window share one aggregate. */
-function place(aggregates: Aggregate[], { event, within }: OnAggregate): number {
+/** Triggers that look at the same events over the same window share one aggregate, and those that look at the rule another. */
+function place(aggregates: Aggregate[], trigger: OnAggregate): number {
+  const { event } = trigger;
+  const within = trigger.aggregate === 'count' ? trigger.within : 1;
   const found = aggregates.findIndex((aggregate) => aggregate.event === event && aggregate.within === within);
   return found >= 0 ? found : aggregates.push({ event, within }) - 1;
 }

@@ -2,7 +2,7 @@
 //
 //   log       10:00:00 ──────── 10:00:07.77 ─────────►     one cycle of the node stands for `speed` cycles of the log
 //   node      | cycle c         | c + 1                     at speed 10: 7.77 s of the log in 777 ms
-import type { Plan } from '../limiter/plan.js';
+import { type Plan, spanCycles } from '../limiter/plan.js';
 import type { Expectation } from '../outcome/expectation.js';
 import { recordedFeed } from '../simulate/feed.js';
 import type { LogOptions } from '../traffic/log/options.js';
@@ -53,7 +53,7 @@ export async function liveReplay(paths: readonly string[], options: LiveReplayOp
       names,
       phases: {},
       cycles,
-      drain: plan.aggregates.reduce((longest, { within }) => Math.max(longest, within), 1),
+      drain: spanCycles(plan, connection.time.cycleMs),
       foreign: undefined,
       key: options.key,
       signal,

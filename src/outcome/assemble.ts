@@ -12,7 +12,9 @@ export type RunFacts = Pick<
   Outcome,
   'kind' | 'arm' | 'scenario' | 'seed' | 'cycle_ms' | 'first_cycle' | 'last_cycle' | 'skipped_lines'
 > &
-  Partial<Pick<Outcome, 'question' | 'partial' | 'clients' | 'service' | 'live' | 'comparison' | 'replications'>>;
+  Partial<
+    Pick<Outcome, 'question' | 'partial' | 'delay_ms' | 'clients' | 'service' | 'live' | 'comparison' | 'replications'>
+  >;
 
 /** How many reactions an outcome lists; expectations are held against all of them. */
 const MOST_REACTIONS = 1_000;
@@ -106,7 +108,9 @@ function numberAt(outcome: Partial<Outcome>, path: string): number | undefined {
 /** Where overload was sustained, a reader may wonder why the gate does not flap: every request counts. */
 function notesOn({ by_contract }: Figures, past: Past): string[] {
   let longest = { cycles: 0, contract: '', from: 0 };
-  by_contract.forEach(({ id, within, transitions }) => {
+  by_contract.forEach(({ id, within, rule, transitions }) => {
+    // Only of some rules it is true that every request counts.
+    if (rule !== undefined) return;
     transitions.forEach(({ cycle, to }, index) => {
       const cycles = (transitions[index + 1]?.cycle ?? past.lastCycle) - cycle;
       if (!past.admits(to) && cycles >= 2 * within && cycles > longest.cycles)

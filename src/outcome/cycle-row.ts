@@ -16,8 +16,10 @@ export interface RunShape {
   readonly initial: number;
   /** Events a window may hold before the gate moves; null where the definition sets no bound. */
   readonly threshold: number | null;
-  /** Length of the first window in cycles; 0 where the contracts count nothing. */
+  /** Length of the first window in cycles; 0 where the contracts count nothing, and where they follow a rule. */
   readonly within: number;
+  /** The primitive of the rule that the contracts follow; undefined where they count over windows. */
+  readonly rule?: string | undefined;
 }
 
 /** A contract entered a state. */
@@ -46,7 +48,7 @@ export interface CycleRow {
   readonly admitted: Float64Array;
   /** `requests - admitted`. */
   readonly limited: Float64Array;
-  /** Count of the first window at the end of the cycle. */
+  /** Count of the first window at the end of the cycle; of a rule the most in the cycle that was used up of what it admits at once. */
   readonly counts: Float64Array;
   /** State at the end of the cycle, as an index into `run.states`. */
   readonly states: Uint8Array;
@@ -58,17 +60,20 @@ export interface CycleRow {
     readonly admitted: number;
     readonly limited: number;
     readonly limiting: number;
+    /** Admitted after a delay; undefined where the contracts follow no rule. */
+    readonly delayed?: number | undefined;
   };
 }
 
-export function shapeOf(names: readonly string[], { states, initial, thresholds, aggregates }: Plan): RunShape {
+export function shapeOf(names: readonly string[], { states, initial, thresholds, aggregates, rule }: Plan): RunShape {
   const [threshold] = thresholds;
   return {
     names,
     states: states.map(({ name, admits }) => ({ name, admits })),
     initial,
     threshold: threshold === undefined || threshold === Number.POSITIVE_INFINITY ? null : threshold,
-    within: aggregates[0]?.within ?? 0,
+    within: rule === undefined ? (aggregates[0]?.within ?? 0) : 0,
+    ...(rule === undefined ? {} : { rule: rule.definition.primitive }),
   };
 }
 
@@ -89,6 +94,7 @@ export class RowBuilder {
   // All contracts together.
   #sum = 0;
   #admittedSum = 0;
+  #delayed = 0;
 
   /** @param byContract whether rows have columns */
   constructor(
@@ -112,13 +118,18 @@ export class RowBuilder {
     this.#counts[contract]! += n;
   }
 
+  /** One of the requests was admitted after a delay. */
+  delayed(): void {
+    this.#delayed += 1;
+  }
+
   /** So many requests have left the window of a contract. */
   left(contract: number, n: number): void {
     this.#touch(contract);
     this.#counts[contract]! -= n;
   }
 
-  /** The window of a contract holds so many: for a target that says so itself. */
+  /** The window of a contract holds so many: for a target that says so itself, and for rules. */
   counted(contract: number, count: number): void {
     this.#touch(contract);
     this.#counts[contract] = count;
@@ -169,7 +180,9 @@ export class RowBuilder {
       changed[contract] = 0;
     }
     const [sum, admittedSum] = [this.#sum, this.#admittedSum];
-    const totals = { requests: sum, admitted: admittedSum, limited: sum - admittedSum, limiting: this.#limiting };
+    const bare = { requests: sum, admitted: admittedSum, limited: sum - admittedSum, limiting: this.#limiting };
+    const totals = this.run.rule === undefined ? bare : { ...bare, delayed: this.#delayed };
+    this.#delayed = 0;
     const row = new Row(cycle, this.run, contracts, requests, admitted, counts, states, this.#transitions, totals);
     this.#changes = 0;
     this.#isAscending = true;

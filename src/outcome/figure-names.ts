@@ -24,6 +24,8 @@ const runFigures = [
   'first_entry',
   'last_restore',
   'skipped_lines',
+  'delayed',
+  ...namesOf(Quantiles).map((name) => `delay_ms.${name}`),
 ];
 
 const clientFigures = namesOf(ClientFigures);

@@ -22,6 +22,7 @@ export type Figures = Pick<
   | 'peak_cycle'
   | 'by_contract'
   | 'reactions'
+  | 'delayed'
 >;
 
 const NONE: TransitionSeen[] = [];
@@ -29,6 +30,7 @@ const NONE: TransitionSeen[] = [];
 export class RunFigures {
   readonly #run: RunShape;
   #firstCycle: number | undefined;
+  #delayed = 0;
   /** One for each entry, in order of cycle; in the model the limiting is seen in the cycle that causes it. */
   readonly #reactions: Reaction[] = [];
   /** By contract: the reaction that has not ended in a restore. */
@@ -50,8 +52,9 @@ export class RunFigures {
   }
 
   /** Takes the next row, in order of cycle. */
-  next({ cycle, contracts, requests, admitted, counts, transitions }: CycleRow): void {
+  next({ cycle, contracts, requests, admitted, counts, transitions, totals }: CycleRow): void {
     this.#firstCycle ??= cycle;
+    if (totals.delayed !== undefined) this.#delayed += totals.delayed;
     const last = contracts.at(-1) ?? 0;
     if (last >= this.#requests.length) this.#grow(last + 1);
     for (const transition of transitions) this.#moved(cycle, transition);
@@ -113,6 +116,7 @@ export class RunFigures {
       contracts: names.length,
       contracts_limited: limitedContracts,
       ...total,
+      ...(this.#run.rule === undefined ? {} : { delayed: this.#delayed }),
       peak_count: peak.count,
       peak_cycle: peak.cycle,
       by_contract: order.slice(0, top).map((contract) => this.#outcomeOf(contract, lastCycle)),
@@ -128,6 +132,7 @@ export class RunFigures {
       id: this.#run.names[contract]!,
       threshold: this.#run.threshold,
       within: this.#run.within,
+      ...(this.#run.rule === undefined ? {} : { rule: this.#run.rule }),
       requests: this.#requests[contract]!,
       admitted: this.#admitted[contract]!,
       limited: this.#limited(contract),

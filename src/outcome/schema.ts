@@ -31,7 +31,8 @@ export const ContractOutcome = Type.Object(
   {
     id: Text('Name of the contract: all, a number, or the key of a log.'),
     threshold: Nullable(Count('Events a window may hold; null where the definition has no threshold.')),
-    within: Count('Length of the window in cycles.'),
+    within: Count('Length of the window in cycles; 0 for a rule.'),
+    rule: Type.Optional(Text('Primitive of its rule; the counts are then what is used up of the threshold.')),
     ...figures,
     transitions: Type.Array(TransitionSeen, { description: 'In order of cycle.' }),
   },
@@ -123,10 +124,7 @@ export const Replications = Type.Object(
         low: Type.Number({ minimum: 0, maximum: 1, description: 'Lower end.' }),
         high: Type.Number({ minimum: 0, maximum: 1, description: 'Upper end.' }),
       },
-      {
-        ...strict,
-        description: "The share of all seeds in which every expectation holds: its 95 % interval, Wilson's.",
-      },
+      { ...strict, description: 'Share of all seeds in which every expectation holds: 95 % interval of Wilson.' },
     ),
     failed_seeds: Type.Array(Type.Union([Type.Number(), Type.String()]), {
       maxItems: 100,
@@ -263,8 +261,10 @@ export const Outcome = Type.Object(
     contracts: Count('Contracts of the run.'),
     contracts_limited: Count('Contracts with at least one limited request.'),
     ...figures,
+    delayed: Type.Optional(Count('Of those admitted, how many a rule held first.')),
+    delay_ms: Type.Optional(Nullable(Quantiles)),
     by_contract: Type.Array(ContractOutcome, {
-      description: 'By limited, most first, then id; may be cut, totals always cover all.',
+      description: 'By limited, most first, then id; may be cut, totals not.',
     }),
     reactions: Type.Optional(
       Type.Array(Reaction, { description: 'One for each entry, in order of cycle; at most 1,000.' }),

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { basename, dirname, extname, resolve } from 'node:path';
 import { type CustomClientSpec, planClients } from '../actor/client/client-plan.js';
 import { type ClientSpec, clientFaults } from '../actor/client/schema.js';
-import type { Plan } from '../limiter/plan.js';
-import { rateLimiter } from '../limiter/rate-limiter.js';
+import { type Plan, spanCycles } from '../limiter/plan.js';
+import { followsRule, limiterDefinition, ruleLimiterFaults } from '../limiter/products/limiter-spec.js';
 import { planContract } from '../limiter/validate.js';
 import type { FindOperator } from '../operator/operator.js';
 import { parseExpectation } from '../outcome/expectation.js';
@@ -19,7 +19,7 @@ import type { ArrivalFunction, CustomArrivalSpec } from '../traffic/arrival/cust
 import { checkParts } from './check-scenario.js';
 import { readDocument, readSource, type ScenarioDocument } from './document.js';
 import { contractNames, type LoadedScenario, type PlannedFault } from './loaded-scenario.js';
-import { Scenario } from './scenario-schema.js';
+import { Scenario, WindowLimiter } from './scenario-schema.js';
 
 export type { LoadedScenario } from './loaded-scenario.js';
 
@@ -118,16 +118,27 @@ function clientWithout(client: unknown): unknown {
   return isCustom ? { kind: 'open', ...rest } : client;
 }
 
-/** Arrivals and clients have their own, more precise messages. */
+/** Limiters, arrivals and clients have their own, more precise messages. */
 function scenarioFaults(value: unknown): Fault[] {
-  if (scenarioSchema.fits(value)) return [];
+  // The parameters of a rule have schemas of their own.
+  if (scenarioSchema.fits(value)) {
+    const { limiter } = value as Scenario;
+    return followsRule(limiter) ? ruleLimiterFaults(limiter, '/limiter') : [];
+  }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     const found = value === null ? 'it is empty' : Array.isArray(value) ? 'it is a list' : 'it is a single value';
     return [{ path: '', message: `a scenario has fields, as question and arrivals, but ${found}` }];
   }
   const all = valueFaults(Scenario, value);
-  const faults = all.filter(({ path }) => !/^\/(arrivals|clients)\/\d/.test(path));
-  const { arrivals, clients } = value as { arrivals?: unknown; clients?: unknown };
+  const { limiter, arrivals, clients } = value as Readonly<Record<'limiter' | 'arrivals' | 'clients', unknown>>;
+  const hasLimiter = typeof limiter === 'object' && limiter !== null && !Array.isArray(limiter);
+  const faults = all.filter(
+    ({ path }) => !/^\/(arrivals|clients)\/\d/.test(path) && !(hasLimiter && /^\/limiter\b/.test(path)),
+  );
+  if (hasLimiter) {
+    const isRule = followsRule(limiter);
+    faults.push(...(isRule ? ruleLimiterFaults(limiter, '/limiter') : valueFaults(WindowLimiter, limiter, '/limiter')));
+  }
   if (Array.isArray(arrivals))
     faults.push(...arrivals.flatMap((one, index) => arrivalFaults(one, `/arrivals/${index}`)));
   if (Array.isArray(clients)) faults.push(...clients.flatMap((one, index) => clientFaults(one, `/clients/${index}`)));
@@ -146,7 +157,7 @@ function plan(
 ): LoadedScenario {
   const time = (value: number | string, place: string, least = 0) => parseTime(value, cycleMs, place, least);
   const limiter = planLimiter(scenario, path, cycleMs, findOperator);
-  const within = limiter.aggregates.reduce((longest, aggregate) => Math.max(longest, aggregate.within), 1);
+  const within = spanCycles(limiter, cycleMs);
   const duration = scenario.duration === undefined ? undefined : time(scenario.duration, '/duration', 1);
   const contracts = typeof scenario.contracts === 'object' ? scenario.contracts : { count: scenario.contracts ?? 1 };
   const phases = Object.fromEntries(
@@ -197,16 +208,11 @@ function planLimiter(
   cycleMs: number,
   findOperator: FindOperator | undefined,
 ): Plan {
-  const { definition, threshold, within } = limiter;
-  if (definition === undefined) {
-    const cycles = within === undefined ? undefined : parseTime(within, cycleMs, '/limiter/within', 1);
+  const given = limiter as Readonly<Record<string, unknown>>;
+  const { definition, threshold, within } = given;
+  if (definition === undefined || followsRule(limiter)) {
     return planContract(
-      placed('/limiter', () =>
-        rateLimiter({
-          ...(threshold === undefined ? {} : { threshold }),
-          ...(cycles === undefined ? {} : { within: cycles }),
-        }),
-      ),
+      placed('/limiter', () => limiterDefinition(given, cycleMs)),
       findOperator,
     );
   }

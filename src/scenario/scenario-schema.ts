@@ -2,6 +2,7 @@
 import type { Static } from 'typebox';
 import { ClientsSpec } from '../actor/client/schema.js';
 import { ContractDefinition } from '../limiter/definition.js';
+import { ruleShapes, windowFields } from '../limiter/products/limiter-spec.js';
 import { ExpectationSpec } from '../outcome/expectation.js';
 import { Type } from '../schema/json-schema.js';
 import { timeField } from '../schema/quantity.js';
@@ -11,19 +12,9 @@ import { ServiceSpec } from './service-plan.js';
 
 const strict = { additionalProperties: false } as const;
 
-const Limiter = Type.Object(
+export const WindowLimiter = Type.Object(
   {
-    template: Type.Optional(
-      Type.Literal('rate-limiter', { description: 'Template of the contract. Default: rate-limiter.' }),
-    ),
-    threshold: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 1_000_000_000,
-        description: 'Request events a window may hold. Default: 100.',
-      }),
-    ),
-    within: Type.Optional(timeField('Length of the rolling window. Default: 60 cycles.')),
+    ...windowFields,
     definition: Type.Optional(
       Type.Union([
         ContractDefinition,
@@ -35,8 +26,12 @@ const Limiter = Type.Object(
       ]),
     ),
   },
-  { ...strict, description: 'The limiter: the template with its parameters, or a whole contract definition.' },
+  { ...strict, description: 'The template with its parameters, or a whole contract definition.' },
 );
+
+const Limiter = Type.Union([WindowLimiter, ...ruleShapes], {
+  description: 'The limiter: a window, a rule, a product by its name, or a piece of its configuration.',
+});
 
 const Contracts = Type.Object(
   {

@@ -5,7 +5,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Observable, Subscriber } from 'rxjs';
 import type { CycleRow } from '../outcome/cycle-row.js';
-import { startOf } from '../time/cycle.js';
+import { cycleOf, startOf } from '../time/cycle.js';
 import { GuardedObservable, warn } from '../time/guarded.js';
 import type { Feed } from './feed.js';
 import type { World } from './world.js';
@@ -50,15 +50,25 @@ export function rowsOfRun(
   });
 }
 
-/** Lets time pass up to the beginning of a cycle, and its requests reach the contracts. Returns how many contracts had some. */
-export function arriveIn(world: World, feed: Feed, cycle: number): number {
-  world.clock.run({ untilMs: startOf(cycle, world.clock.cycleMs) });
+/**
+ * Lets time pass up to the beginning of a cycle, or to an instant, and its requests reach the contracts. Returns how many contracts had
+ * some.
+ * @param at the cycle; of a timed feed the instant, in unix ms
+ */
+export function arriveIn(world: World, feed: Feed, at: number): number {
+  const { clock } = world;
+  const cycle = cycleFor(feed, at, clock.cycleMs);
+  clock.run({ untilMs: feed.isTimed === true ? at : startOf(at, clock.cycleMs) });
   let contracts = 0;
-  feed.arrive(cycle, (contract, n) => {
+  feed.arrive(at, (contract, n) => {
     world.decide(contract, n, cycle);
     contracts += 1;
   });
   return contracts;
+}
+
+function cycleFor(feed: Feed, at: number, cycleMs: number): number {
+  return feed.isTimed === true ? cycleOf(at, cycleMs) : at;
 }
 
 /**
@@ -96,7 +106,9 @@ async function feedIn(world: World, feed: Feed, lastCycle: number, slice: number
   let next = world.clock.cycle();
   let turn = next + slice;
   let steps = 0;
-  for (let cycle = feed.next(next); cycle !== undefined && cycle <= lastCycle; cycle = feed.next(next)) {
+  for (let at = feed.next(next); at !== undefined; at = feed.next(next)) {
+    const cycle = cycleFor(feed, at, world.clock.cycleMs);
+    if (cycle > lastCycle) break;
     if (cycle >= turn || steps >= STEPS_PER_TURN) {
       if (cycle >= turn) onProgress?.(world.clock.cycle(), lastCycle);
       await nextTurn();
@@ -105,7 +117,7 @@ async function feedIn(world: World, feed: Feed, lastCycle: number, slice: number
       turn = Math.max(turn, cycle + slice);
       steps = 0;
     }
-    steps += 1 + arriveIn(world, feed, cycle);
+    steps += 1 + arriveIn(world, feed, at);
     next = cycle + 1;
   }
   return !isStopped();

@@ -8,6 +8,8 @@ import type { Popularity } from '../traffic/popularity.js';
 export type Take = (contract: number, n: number, cycle: number) => void;
 
 export interface Feed {
+  /** Whether what is called a cycle here is an instant in unix ms: for rules, which decide by the ms. */
+  readonly isTimed?: boolean;
   /** The first cycle from `cycle` on that has to be looked at, or undefined when nothing more comes. */
   next(cycle: number): number | undefined;
   /** Hands out what comes in a cycle. Cycles are asked for in order, each once. */
@@ -113,6 +115,9 @@ const RECENT = 1 << 12;
  *   arrive     7 8 9 9   then add goes on
  */
 export class CycleBuffer implements Feed {
+  /** @param isTimed whether its cycles are instants in unix ms */
+  constructor(readonly isTimed = false) {}
+
   #length = 0;
   #contracts = new Uint32Array(1024);
   #cycles = new Float64Array(1024);

@@ -6,7 +6,7 @@
 // (the lines are out of order by more than the buffer holds) starts the replay over, with all requests collected first.
 import { stat } from 'node:fs/promises';
 import type { Observable } from 'rxjs';
-import type { Plan } from '../limiter/plan.js';
+import { type Plan, spanCycles } from '../limiter/plan.js';
 import { assemble } from '../outcome/assemble.js';
 import type { CycleRow } from '../outcome/cycle-row.js';
 import type { Expectation } from '../outcome/expectation.js';
@@ -19,7 +19,7 @@ import { type LogReading, readLogs } from '../traffic/log/read.js';
 import { spreadOverCycles } from '../traffic/spread.js';
 import { arriveIn, drive, type Watch } from './drive.js';
 import { CycleBuffer } from './feed.js';
-import type { Run } from './simulate.js';
+import { delaysOf, type Run } from './simulate.js';
 import { World } from './world.js';
 
 export interface ReplayOptions extends Watch {
@@ -86,6 +86,7 @@ async function replayWith(paths: readonly string[], options: ReplayOptions, rows
       first_cycle: firstCycle,
       last_cycle: reached,
       skipped_lines: readings.reduce((sum, { skippedLines }) => sum + skippedLines, 0),
+      ...delaysOf(world),
     },
     fold.figures(reached, options.top ?? 100),
     fold.past(firstCycle, reached),
@@ -107,7 +108,9 @@ class LogRun implements RequestSink {
   readonly #plan: Plan;
   readonly #isOne: boolean;
   readonly #onRows: ReplayOptions['onRows'];
-  readonly #buffer = new CycleBuffer();
+  readonly #buffer: CycleBuffer;
+  /** Requests are counted by cycle, for a rule by ms. */
+  readonly #unitMs: number;
   readonly #ids = new Map<string, number>();
   readonly #names: string[] = [];
   #mostRows: number;
@@ -115,11 +118,12 @@ class LogRun implements RequestSink {
   /** Cycles before have run. */
   #released = Number.NEGATIVE_INFINITY;
   #latestMs = Number.NEGATIVE_INFINITY;
-  #lastCycle = Number.NEGATIVE_INFINITY;
+  /** The last cycle, or the last ms, with a request. */
+  #last = Number.NEGATIVE_INFINITY;
   #key: string | undefined;
   #id = 0;
-  // The cycle of the request before, and where it begins and ends.
-  #cycle = 0;
+  // The cycle of the request before, and where it begins and ends; of a rule the ms.
+  #unit = 0;
   #fromMs = 0;
   #toMs = 0;
 
@@ -131,6 +135,8 @@ class LogRun implements RequestSink {
     this.#onRows = onRows;
     this.#cycleMs = cycleMs;
     this.#plan = plan;
+    this.#unitMs = plan.rule === undefined ? cycleMs : 1;
+    this.#buffer = new CycleBuffer(plan.rule !== undefined);
     this.#mostRows = mostRows;
     this.#isOne = isOne;
   }
@@ -138,8 +144,8 @@ class LogRun implements RequestSink {
   request(unixMs: number, n: number, key: string, spreadMs: number): void {
     if (key !== this.#key) this.#meet(key);
     if (unixMs > this.#latestMs) this.#latestMs = unixMs;
-    if (spreadMs === 0 || n === 1) this.#add(this.#cycleAt(unixMs), n);
-    else spreadOverCycles(unixMs, n, spreadMs, this.#cycleMs, (cycle, part) => this.#add(cycle, part));
+    if (spreadMs === 0 || n === 1) this.#add(this.#unitAt(unixMs), n);
+    else spreadOverCycles(unixMs, n, spreadMs, this.#unitMs, (unit, part) => this.#add(unit, part));
     if (this.#buffer.size >= this.#mostRows) this.#runHalf();
   }
 
@@ -151,23 +157,27 @@ class LogRun implements RequestSink {
         why: 'The run was stopped before the first request.',
       });
     this.#buffer.release();
-    const within = this.#plan.aggregates.reduce((longest, aggregate) => Math.max(longest, aggregate.within), 1);
-    return { ...this.#ready(), lastCycle: this.#lastCycle + within, buffer: this.#buffer };
+    const lastCycle = this.#cycleOfUnit(this.#last) + spanCycles(this.#plan, this.#cycleMs);
+    return { ...this.#ready(), lastCycle, buffer: this.#buffer };
   }
 
-  #add(cycle: number, n: number): void {
-    if (cycle < this.#released) throw LATE;
-    if (cycle > this.#lastCycle) this.#lastCycle = cycle;
-    this.#buffer.add(this.#id, cycle, n);
+  #add(unit: number, n: number): void {
+    if (unit < this.#released) throw LATE;
+    if (unit > this.#last) this.#last = unit;
+    this.#buffer.add(this.#id, unit, n);
+  }
+
+  #cycleOfUnit(unit: number): number {
+    return this.#unitMs === this.#cycleMs ? unit : cycleOf(unit, this.#cycleMs);
   }
 
   /** Runs the older half of the buffer, but nothing after the newest request: a count that is spread reaches into the future. */
   #runHalf(): void {
-    const end = Math.min(this.#buffer.middle(), cycleOf(this.#latestMs, this.#cycleMs));
+    const end = Math.min(this.#buffer.middle(), cycleOf(this.#latestMs, this.#unitMs));
     this.#buffer.release(end);
     const { world } = this.#ready();
-    for (let cycle = this.#buffer.next(); cycle !== undefined; cycle = this.#buffer.next())
-      arriveIn(world, this.#buffer, cycle);
+    for (let unit = this.#buffer.next(); unit !== undefined; unit = this.#buffer.next())
+      arriveIn(world, this.#buffer, unit);
     world.check();
     this.#released = Math.max(this.#released, end);
     if (this.#buffer.size > 0.75 * this.#mostRows) this.#mostRows *= 2;
@@ -182,7 +192,8 @@ class LogRun implements RequestSink {
   }
 
   #begin(): Begun {
-    const firstCycle = this.#buffer.next() ?? cycleOf(this.#latestMs, this.#cycleMs);
+    const first = this.#buffer.next() ?? cycleOf(this.#latestMs, this.#unitMs);
+    const firstCycle = this.#cycleOfUnit(first);
     const world = new World({ cycleMs: this.#cycleMs, firstCycle, names: [], plan: this.#plan });
     const fold = new RunFold(world.run);
     world.rows.subscribe(fold);
@@ -198,12 +209,12 @@ class LogRun implements RequestSink {
   }
 
   /** `cycleOf`, without its division while the cycle stays the same. */
-  #cycleAt(unixMs: number): number {
+  #unitAt(unixMs: number): number {
     if (unixMs < this.#fromMs || unixMs >= this.#toMs) {
-      this.#cycle = cycleOf(unixMs, this.#cycleMs);
-      this.#fromMs = startOf(this.#cycle, this.#cycleMs);
-      this.#toMs = this.#fromMs + this.#cycleMs;
+      this.#unit = cycleOf(unixMs, this.#unitMs);
+      this.#fromMs = startOf(this.#unit, this.#unitMs);
+      this.#toMs = this.#fromMs + this.#unitMs;
     }
-    return this.#cycle;
+    return this.#unit;
   }
 }

@@ -146,6 +146,12 @@ export class Service<Work> {
     this.#tellPressure();
   }
 
+  /** Whether an abandoned request has left the queue, and will not be served. */
+  isDropped(visit: Visit<Work>): boolean {
+    const { stage, isAbandoned } = visit as OpenVisit<Work>;
+    return stage === 'gone' && isAbandoned;
+  }
+
   /** What has happened so far to the requests that are counted. */
   get counts(): ServiceCounts {
     const nowMs = this.#clock.now();

@@ -19,6 +19,7 @@ import { drive, rowsOfRun, type Watch } from './drive.js';
 import { type Feed, FleetFeed, ModelFeed } from './feed.js';
 import { type Traffic, trafficOf } from './scenario-traffic.js';
 import { SimulatedClients } from './simulated-clients.js';
+import { TimedFeed } from './timed-feed.js';
 import { World } from './world.js';
 
 export interface SimulateOptions extends Watch {
@@ -70,6 +71,7 @@ export async function simulate(scenario: LoadedScenario, options: SimulateOption
       first_cycle: firstCycle,
       last_cycle: reached,
       skipped_lines: simulation.skippedLines,
+      ...delaysOf(world),
       ...clients?.figures(),
     },
     fold.figures(reached, options.top ?? 100),
@@ -145,6 +147,12 @@ async function prepare(scenario: LoadedScenario, options: SimulateOptions, needs
   };
 }
 
+/** How long a rule held admitted requests; nothing of contracts without one. */
+export function delaysOf({ run, delays }: World): Pick<Outcome, 'delay_ms'> {
+  if (run.rule === undefined) return {};
+  return { delay_ms: delays.figures('how long the limiter held a request, those left out that it did not hold') };
+}
+
 /** Requests that nobody reacts to, and that nothing delays, are counted cycle by cycle: no instant matters. */
 function needsClients({ clients, service, faults }: LoadedScenario): boolean {
   return clients.length > 0 || service !== undefined || faults.length > 0;
@@ -152,9 +160,18 @@ function needsClients({ clients, service, faults }: LoadedScenario): boolean {
 
 function feedOf(scenario: LoadedScenario, traffic: Traffic, seed: Seed): Feed {
   if (traffic.feed !== undefined) return traffic.feed;
+  if (scenario.plan.rule !== undefined) return timedFeedOf(scenario, traffic, seed);
   if (scenario.independent) return new FleetFeed(traffic.arrivals, scenario.startCycle, traffic.cycles);
   const popularity = makePopularity(scenario.popularity, scenario.contracts, new RandomStream(seed, 'popularity'));
   return new ModelFeed(traffic.arrivals, popularity, scenario.contracts, scenario.startCycle, traffic.cycles);
+}
+
+/** A rule decides by the ms. */
+function timedFeedOf(scenario: LoadedScenario, { arrivals, cycles, names }: Traffic, seed: Seed): Feed {
+  const popularity = makePopularity(scenario.popularity, names.length, new RandomStream(seed, 'popularity'));
+  const contractOf = (arrival: number) => (scenario.independent ? arrival : popularity.pick());
+  const { startCycle: firstCycle, cycleMs } = scenario;
+  return new TimedFeed({ arrivals, contractOf, firstCycle, cycles, cycleMs });
 }
 
 function clientsOf(

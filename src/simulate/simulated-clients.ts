@@ -5,17 +5,17 @@ import type { SentAttempt } from '../actor/client/client.js';
 import type { ClientPlan } from '../actor/client/client-plan.js';
 import { Population } from '../actor/client/population.js';
 import type { Inspect } from '../actor/contract-actor.js';
-import { retryAfterCycles } from '../limiter/forecast.js';
 import { RandomStream, type Seed } from '../math/random.js';
 import type { ClientFigures, ServiceFigures } from '../outcome/schema.js';
 import type { Series } from '../outcome/series.js';
 import type { Stretch } from '../outcome/stretch.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { planService } from '../scenario/service-plan.js';
-import { secondsUntil, startOf } from '../time/cycle.js';
+import { startOf } from '../time/cycle.js';
 import { Rank } from '../time/rank.js';
 import type { Popularity } from '../traffic/popularity.js';
 
+import { announcedMs } from './announced-wait.js';
 import { lastInstantOf } from './drive.js';
 import { FaultyTransport } from './faulty-transport.js';
 import { ModelledTransport } from './modelled-transport.js';
@@ -48,6 +48,8 @@ export class SimulatedClients {
   private readonly startCycle: number;
   private readonly recorder: SeriesRecorder;
   private readonly places = [] as Float64Array[];
+  /** How long a request is in flight for a limit on concurrency; Infinity: as long as the service takes. */
+  readonly #holdMs: number | undefined;
 
   constructor({ scenario, plans, traffic, world, popularity, seed, lastCycle, inspect }: SimulatedClientsOptions) {
     const { clock } = world;
@@ -77,8 +79,12 @@ export class SimulatedClients {
           });
     const losing = new RandomStream(seed, 'faults/lost_answers');
     const losses = scenario.faults.flatMap((fault) => (fault.kind === 'lost_answers' ? [fault] : []));
+    const holds = this.service !== undefined && scenario.plan.rule?.rule.release !== undefined;
+    this.#holdMs = holds ? Number.POSITIVE_INFINITY : undefined;
     const modelled = new ModelledTransport({
       decide: (attempt) => this.decide(attempt),
+      clock,
+      over: holds ? (attempt) => this.#release(attempt) : undefined,
       service: this.service,
       loses: () => losses.some(({ share, at }) => this.isIn(at) && losing.uniform() < share),
     });
@@ -147,18 +153,20 @@ export class SimulatedClients {
     return grown;
   }
 
-  private decide({ job: { contract }, client }: SentAttempt): Extract<Answer, { type: 'limited' }> | undefined {
+  private decide({
+    job: { contract },
+    client,
+  }: SentAttempt): Extract<Answer, { type: 'limited' }> | number | undefined {
     const { world } = this;
-    const isAdmitted = world.decide(contract, 1) === 1;
+    const isAdmitted = world.decide(contract, 1, world.clock.cycle(), this.#holdMs) === 1;
     this.onAttempt?.(client.id, contract, isAdmitted ? 'admitted' : 'limited');
-    if (isAdmitted) return undefined;
-    const { gate } = world.contracts[contract]!;
-    const cycles = retryAfterCycles(gate);
-    const retryAfterMs =
-      cycles === undefined
-        ? undefined
-        : secondsUntil(gate.cycle + cycles, world.clock.now(), world.clock.cycleMs) * 1000;
-    return { type: 'limited', retryAfterMs };
+    const decided = world.contracts[contract]!;
+    if (isAdmitted) return decided.delayMs === 0 ? undefined : decided.delayMs;
+    return { type: 'limited', retryAfterMs: announcedMs(decided, world.clock) };
+  }
+
+  #release({ job: { contract }, sentMs }: SentAttempt): void {
+    this.world.contracts[contract]!.release(this.world.clock.now() - sentMs);
   }
 
   private isIn({ from, to }: Stretch): boolean {

@@ -8,6 +8,7 @@
 //   window 2   3     4     1     4     4            and those in which requests leave are not
 import { from, Observable, type ObservableInput, type OperatorFunction } from 'rxjs';
 import type { ContractDefinition } from '../limiter/definition.js';
+import { spanCycles } from '../limiter/plan.js';
 import { planContract } from '../limiter/validate.js';
 import { type CycleRow, RowBuilder } from '../outcome/cycle-row.js';
 import { Failure } from '../schema/failure.js';
@@ -183,7 +184,7 @@ export function decide(
 ): OperatorFunction<CycleCounts, CycleRow> {
   checkCycleMs(cycleMs);
   const plan = planContract(definition);
-  const longest = plan.aggregates.reduce((most, { within }) => Math.max(most, within), 1);
+  const longest = spanCycles(plan, cycleMs);
   return (source) =>
     new Observable((subscriber) => {
       let world: World | undefined;

@@ -13,6 +13,8 @@ import { Chain, Ledger } from '../host/ledger.js';
 import { Wakes } from '../host/wakes.js';
 import { decideFast } from '../limiter/fast-path.js';
 import type { Plan } from '../limiter/plan.js';
+import { RuleGate } from '../limiter/rule-gate.js';
+import { Durations } from '../math/durations.js';
 import { SUBSTRATE } from '../operator/ko42.js';
 import { type CycleRow, RowBuilder, type RunShape, shapeOf } from '../outcome/cycle-row.js';
 import type { AuditRow } from '../record/row.js';
@@ -22,6 +24,7 @@ import { startOf } from '../time/cycle.js';
 import { GuardedObservable, toDriverOf } from '../time/guarded.js';
 import { Rank } from '../time/rank.js';
 import { VirtualClock } from '../time/virtual.js';
+import { Levels } from './levels.js';
 
 export interface WorldOptions {
   /** Length of a cycle in ms. */
@@ -72,8 +75,15 @@ export class World {
   readonly #indexes = new Map<string, number>();
   readonly #rows = new Subject<CycleRow>();
   readonly #builder: RowBuilder;
+  /** How long admitted requests were held, in ms. */
+  readonly delays = new Durations();
   /** Whether rows have columns, but contracts no window: what comes leaves at once. */
   readonly #countsNothing: boolean;
+  readonly #hasRule: boolean;
+  /** In place of counts over windows; undefined without a rule, and in a run without columns. */
+  readonly #levels: Levels | undefined;
+  /** The state of a rule that serves all keys. */
+  readonly #sharedState: unknown;
   /** Requests that have not left the window, by cycle. */
   #leaving: Pick<CycleRow, 'cycle' | 'contracts' | 'requests'>[] = [];
   /** How many of those have left. */
@@ -88,12 +98,16 @@ export class World {
     this.#plan = plan;
     const store = new RowlessStore();
     const ledger = new Ledger(this.clock, store);
-    this.#parts = { ledger, wakes: new Wakes(this.clock), store, keepsStates: false, inspect, changed: [] };
+    const wakes = new Wakes(this.clock);
+    this.#parts = { clock: this.clock, ledger, wakes, store, keepsStates: false, inspect, changed: [] };
     this.names = this.#names;
     this.contracts = this.#contracts;
     this.run = shapeOf(this.#names, plan);
     this.#builder = new RowBuilder(this.run, byContract);
-    this.#countsNothing = byContract && this.run.within === 0;
+    this.#hasRule = plan.rule !== undefined;
+    this.#countsNothing = byContract && this.run.within === 0 && !this.#hasRule;
+    this.#levels = byContract && this.#hasRule ? new Levels(this.#contracts, this.#builder, cycleMs) : undefined;
+    this.#sharedState = plan.rule?.rule.shared === true ? plan.rule.rule.fresh(this.clock.now()) : undefined;
     this.rows = new GuardedObservable(toDriverOf(this.clock), (subscriber) => this.#rows.subscribe(subscriber));
     ledger.happenings.subscribe((happening) => {
       if (happening.kind === 'row' && happening.row.kind === 'transition') this.#transitioned(happening.row);
@@ -115,6 +129,7 @@ export class World {
       firstFireCycle: cycle + 1,
     };
     const contract = new Contract(image, this.#plan, this.#machine, cycle, this.#parts);
+    if (this.#sharedState !== undefined && contract.gate instanceof RuleGate) contract.gate.share(this.#sharedState);
     this.#parts.wakes.schedule(contract);
     this.#indexes.set(contract.id, index);
     this.#contracts.push(contract);
@@ -129,8 +144,10 @@ export class World {
   /**
    * Counts `n` requests of a contract now, and decides them. Returns how many were admitted.
    * @param cycle that of the clock, for callers who know it
+   * @param holdMs for a rule: how long a request is in flight; Infinity until `contract.release`
    */
-  decide(index: number, n: number, cycle = this.clock.cycle()): number {
+  decide(index: number, n: number, cycle = this.clock.cycle(), holdMs?: number): number {
+    if (this.#hasRule) return this.#decideByRule(index, n, cycle, holdMs);
     // Wakes are tasks of the agenda before all else in a cycle: none is due any more.
     const quiet = decideFast(this.#cells[index]!, this.#ats[index]!, n, cycle);
     const admitted = quiet < 0 ? this.#contracts[index]!.decide(n, cycle) : quiet;
@@ -139,6 +156,27 @@ export class World {
     if (this.#countsNothing) this.#builder.left(index, n);
     if (cycle < this.#closing) this.#closeAfter(cycle);
     return admitted;
+  }
+
+  #decideByRule(index: number, n: number, cycle: number, holdMs: number | undefined): number {
+    const contract = this.#contracts[index]!;
+    this.#lastRequests[index] = cycle;
+    let admitted = 0;
+    // One by one: each has a delay of its own.
+    for (let k = 0; k < n; k += 1) {
+      const isAdmitted = contract.decide(1, cycle, 0, holdMs) === 1;
+      if (isAdmitted) admitted += 1;
+      if (isAdmitted && contract.delayMs > 0) this.#delayed(contract.delayMs);
+      this.#levels?.asked(index);
+    }
+    this.#builder.requested(index, n, admitted);
+    if (cycle < this.#closing) this.#closeAfter(cycle);
+    return admitted;
+  }
+
+  #delayed(ms: number): void {
+    this.#builder.delayed();
+    this.delays.record(ms);
   }
 
   /** Closes the cycle in which the clock stands, once nothing more happens in it. */
@@ -179,6 +217,7 @@ export class World {
     this.#ticket = undefined;
     this.#closing = Number.POSITIVE_INFINITY;
     this.#leaveBy(cycle);
+    const falls = this.#levels?.close(cycle) ?? Number.POSITIVE_INFINITY;
     if (!this.#builder.isEmpty) {
       const row = this.#builder.take(cycle);
       const { contracts, requests } = row;
@@ -188,6 +227,7 @@ export class World {
     }
     const next = this.#leaving[this.#left];
     if (next !== undefined) this.#closeAfter(next.cycle + this.run.within);
+    else if (falls < Number.POSITIVE_INFINITY) this.#closeAfter(falls);
   }
 
   /** Takes out of the windows what came a window before `cycle`. */

@@ -1,12 +1,14 @@
-// Owns running the built program as a person does: `weir …` in a process of its own, with a config folder and data of the test's.
-// Leaves what it prints to the tests.
+// Runs the program: `weir` in a process of its own, as a person does; `weirHere` in this one, for what a command prints and refuses,
+// without the second that a process takes to start.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
+import { runCommandLine } from '../../src/cli/parser.js';
 
 const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
@@ -52,6 +54,58 @@ export async function weir(
   cwd?: string,
 ): Promise<Ran> {
   return ran(start(process.execPath, [built(), ...args], env, cwd), input);
+}
+
+let before: Promise<unknown> = Promise.resolve();
+
+/**
+ * Runs a command of the sources in this process, after the ones that were asked for before it. Not for commands
+ * that serve, and not for logs from standard input, which are read from its file descriptor.
+ */
+export function weirHere(args: readonly string[], env: NodeJS.ProcessEnv = {}, input = '', cwd?: string): Promise<Ran> {
+  const ran = before.then(() => ranHere(args, env, input, cwd));
+  before = ran.catch(() => {});
+  return ran;
+}
+
+async function ranHere(args: readonly string[], env: NodeJS.ProcessEnv, input: string, cwd?: string): Promise<Ran> {
+  const [out, err] = [captured(process.stdout), captured(process.stderr)];
+  const { stdin, exitCode, env: inherited } = process;
+  const folder = process.cwd();
+  const { WEIR_URL: _url, WEIR_KEY: _key, ...others } = inherited;
+  process.env = { ...others, NO_COLOR: '1', ...env };
+  Object.defineProperty(process, 'stdin', { value: Readable.from([Buffer.from(input)]), configurable: true });
+  process.exitCode = 0;
+  if (cwd !== undefined) process.chdir(cwd);
+  try {
+    await runCommandLine(args);
+    return { code: Number(process.exitCode), out: out.text(), err: err.text() };
+  } finally {
+    process.chdir(folder);
+    process.exitCode = exitCode;
+    Object.defineProperty(process, 'stdin', { value: stdin, configurable: true });
+    process.env = inherited;
+    out.release();
+    err.release();
+  }
+}
+
+/** Keeps what is written to a stream, instead of writing it. */
+function captured(stream: NodeJS.WriteStream): { text(): string; release(): void } {
+  const chunks: Buffer[] = [];
+  const write = stream.write;
+  stream.write = (chunk: string | Uint8Array, ...more: unknown[]) => {
+    chunks.push(Buffer.from(chunk as string));
+    const done = more.find((one) => typeof one === 'function');
+    if (done !== undefined) queueMicrotask(done as () => void);
+    return true;
+  };
+  return {
+    text: () => Buffer.concat(chunks).toString('utf8'),
+    release: () => {
+      stream.write = write;
+    },
+  };
 }
 
 /** Runs any other program to its end, for example curl. */

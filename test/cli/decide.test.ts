@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { temporaryFolder, weir } from './command-line.js';
+import { temporaryFolder, weir, weirHere } from './command-line.js';
 
 const START_MS = 1_699_999_200_000;
 const asked = (...requests: readonly object[]) => requests.map((one) => `${JSON.stringify(one)}\n`).join('');
@@ -46,7 +46,7 @@ describe('weir decide', () => {
 
   it('says what a product announces where it is not the true wait', async () => {
     const args = ['decide', '--like', 'express-rate-limit', '--windowMs', '1500', '--limit', '1'];
-    const { out } = await weir(args, {}, asked({ t_ms: START_MS }, { t_ms: START_MS + 1 }));
+    const { out } = await weirHere(args, {}, asked({ t_ms: START_MS }, { t_ms: START_MS + 1 }));
     expect(answers(out)[1]).toEqual({
       admitted: false,
       delay_ms: 0,
@@ -64,7 +64,7 @@ describe('weir decide', () => {
     ['a stanza', 'paste: |\n  limit_req_zone $host zone=a:1m rate=10r/s;\n  limit_req zone=a;\n'],
     ["Weir's own", 'threshold: 1\nwithin: 1\n'],
   ])('reads a rule from a file: %s', async (_, text) => {
-    const { code, out } = await weir(
+    const { code, out } = await weirHere(
       ['decide', '--rule', ruleFile(text)],
       {},
       asked({ t_ms: START_MS }, { t_ms: START_MS }),
@@ -75,7 +75,7 @@ describe('weir decide', () => {
 
   it('keeps keys apart, charges costs and holds what is in flight', async () => {
     const rule = ruleFile('primitive: concurrency\nparams: { limit: 2 }\n');
-    const { out } = await weir(
+    const { out } = await weirHere(
       ['decide', '--rule', rule],
       {},
       asked(
@@ -97,7 +97,7 @@ describe('weir decide', () => {
 
   it('answers a line that is no request with its number and a code, goes on, and ends with 2', async () => {
     const input = `${asked({ t_ms: 0 })}nonsense\n\n${asked({ t_ms: -1 }, { t_ms: 0, cost: 2 }, { t_ms: 0, n: 0 })}{"t_ms": 1000}`;
-    const { code, out } = await weir(['decide', '--like', 'nginx', '--rate', '10r/s'], {}, input);
+    const { code, out } = await weirHere(['decide', '--like', 'nginx', '--rate', '10r/s'], {}, input);
     expect(code).toBe(2);
     expect(answers(out)).toEqual([
       allowed(0),
@@ -115,14 +115,14 @@ describe('weir decide', () => {
     ['a parameter of another product', ['--like', 'nginx', '--rate', '10r/s', '--windowMs', '3'], 'invalid_definition'],
     ['no such file', ['--rule', 'nowhere.yaml'], 'unreadable_file'],
   ])('refuses %s', async (_, args, expected) => {
-    const { code, err } = await weir(['decide', ...args]);
+    const { code, err } = await weirHere(['decide', ...args]);
     expect(code).toBe(2);
     expect(err).toContain(`[${expected}]`);
   });
 });
 
 it('weir limiters lists every product with what it does with a burst', async () => {
-  const { code, out } = await weir(['limiters']);
+  const { code, out } = await weirHere(['limiters']);
   expect(code).toBe(0);
   expect(out).toMatch(/^nginx +rate=10r\/s burst=5 +nginx_limit_req +1 \(\+ 5\) /m);
   expect(out).toMatch(/^express-rate-limit +windowMs=1000 limit=10 +fixed_window +10 +19 /m);
@@ -130,7 +130,7 @@ it('weir limiters lists every product with what it does with a burst', async () 
 
 describe('weir explain', () => {
   it('says in a few lines and a chart what a limiter lets through', async () => {
-    const { code, out } = await weir(['explain', 'nginx', '10r/s', 'burst=5', 'nodelay']);
+    const { code, out } = await weirHere(['explain', 'nginx', '10r/s', 'burst=5', 'nodelay']);
     expect(code).toBe(0);
     expect(out).toMatch(/first burst +of 25 at once, 6 pass at once\n/);
     expect(out).toMatch(/most in a second +15 starts/);
@@ -140,12 +140,12 @@ describe('weir explain', () => {
 
   it('reads a stanza', async () => {
     const stanza = 'limit_req_zone $host zone=a:1m rate=10r/s; limit_req zone=a burst=5;';
-    const { out } = await weir(['explain', stanza, '--json']);
+    const { out } = await weirHere(['explain', stanza, '--json']);
     expect(JSON.parse(out).rule.params).toEqual({ rate_1000: 10_000, burst: 5 });
   });
 
   it('refuses a parameter that the limiter does not have', async () => {
-    const { code, err } = await weir(['explain', 'nginx', 'brust=5']);
+    const { code, err } = await weirHere(['explain', 'nginx', 'brust=5']);
     expect(code).toBe(2);
     expect(err).toContain('did you mean "burst"');
   });

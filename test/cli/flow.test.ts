@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { begin, run, type Serving, serve, temporaryFolder, weir } from './command-line.js';
+import { begin, run, type Serving, serve, temporaryFolder, weir, weirHere } from './command-line.js';
 
 let node: Serving;
 beforeAll(async () => {
@@ -110,8 +110,8 @@ describe('what commands keep and print', () => {
   it('keeps keys and pins in files for their user alone', async () => {
     const config = join(temporaryFolder(), 'config');
     const env = { WEIR_CONFIG: config, WEIR_URL: node.url };
-    const { out } = await weir(['mint', '--json'], env);
-    await weir(['session'], env);
+    const { out } = await weirHere(['mint', '--json'], env);
+    await weirHere(['session'], env);
     const folder = join(config, `${new URL(node.url).host.replace(':', '_')}-*`).replace(config, '');
     const { out: listed } = await run('sh', ['-c', `cd ${config}${folder} && ls -1`]);
     const { out: path } = await run('sh', ['-c', `cd ${config}${folder} && pwd`]);
@@ -128,8 +128,8 @@ describe('what commands keep and print', () => {
 
   it('puts the key before aside when another one is minted', async () => {
     const env = { WEIR_CONFIG: temporaryFolder(), WEIR_URL: node.url };
-    const first = JSON.parse((await weir(['mint', '--json'], env)).out);
-    const second = await weir(['mint'], env);
+    const first = JSON.parse((await weirHere(['mint', '--json'], env)).out);
+    const second = await weirHere(['mint'], env);
     expect([second.code, second.err.includes(`key-${first.key_id}.json`)]).toEqual([0, true]);
   });
 
@@ -142,14 +142,14 @@ describe('what commands keep and print', () => {
     ['clock', ['clock'], (answer: Answer) => answer['cycle_ms'] === 50],
     ['active', ['active', '--cycles', '1'], (answer: Answer) => answer['window_cycles'] === 1],
   ])('%s --json is the answer of the node', async (_name, args, holds) => {
-    const { out, code } = await weir([...args, '--json', '--url', node.url], { WEIR_CONFIG: temporaryFolder() });
+    const { out, code } = await weirHere([...args, '--json', '--url', node.url], { WEIR_CONFIG: temporaryFolder() });
     expect([code, holds(JSON.parse(out)), out.split('\n').length]).toEqual([0, true, 2]);
   });
 
   it('projects operators with the key of a person', async () => {
     const env = { WEIR_CONFIG: temporaryFolder(), WEIR_URL: node.url };
-    await weir(['mint'], env);
-    const { out } = await weir(['shift', '--steps', '2', '--base-cycle', '0', '--input', 'S=101', '--json'], env);
+    await weirHere(['mint'], env);
+    const { out } = await weirHere(['shift', '--steps', '2', '--base-cycle', '0', '--input', 'S=101', '--json'], env);
     const { projection } = JSON.parse(out);
     expect(projection.map((step: Answer) => [step['cycle'], step['operator']])).toEqual([
       [0, 'KO42'],

@@ -1,23 +1,23 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { begin, serve, temporaryFolder, weir } from './command-line.js';
+import { begin, serve, temporaryFolder, weirHere } from './command-line.js';
 
 describe('weir follow', () => {
   it('goes on where it broke off when the node is killed and comes back: nothing twice, nothing left out', async () => {
     const data = join(temporaryFolder(), 'data');
     const first = await serve(['--data', data]);
     const env = { WEIR_CONFIG: temporaryFolder(), WEIR_URL: first.url };
-    await weir(['mint'], env);
-    await weir(['machine', 'create', 'edge'], env);
-    await weir(['deploy', 'edge', '--threshold', '1', '--within', '1'], env);
+    await weirHere(['mint'], env);
+    await weirHere(['machine', 'create', 'edge'], env);
+    await weirHere(['deploy', 'edge', '--threshold', '1', '--within', '1'], env);
     const follow = begin(['follow', 'edge', '--after', '0', '--events', '12', '--json'], env);
     // Each of these closes the gate, and it opens again by itself: four messages.
-    await weir(['event', 'edge', '--count', '2'], env);
+    await weirHere(['event', 'edge', '--count', '2'], env);
     await follow.line((line) => line.includes('weir.rate_restored'));
     await first.stop('SIGKILL');
     const second = await serve(['--data', data, '--port', new URL(first.url).port]);
-    await weir(['event', 'edge', '--count', '2'], env);
-    await weir(['event', 'edge', '--count', '2'], env);
+    await weirHere(['event', 'edge', '--count', '2'], env);
+    await weirHere(['event', 'edge', '--count', '2'], env);
     const ended = await follow.ended;
     await second.stop();
     const told = follow.lines.map((line) => JSON.parse(line)).map(({ type, data: { seq } }) => [type, seq]);
@@ -34,12 +34,12 @@ describe('weir follow', () => {
   it('ends by itself when it is interrupted, and is refused what others may not see', async () => {
     const node = await serve(['--memory']);
     const env = { WEIR_CONFIG: temporaryFolder(), WEIR_URL: node.url };
-    await weir(['mint'], env);
-    await weir(['machine', 'create', 'edge'], env);
+    await weirHere(['mint'], env);
+    await weirHere(['machine', 'create', 'edge'], env);
     const follow = begin(['follow', 'edge', '--cycles'], env);
     await follow.line((line) => /cycle \d+ {2}cycle$/.test(line));
     follow.child.kill('SIGINT');
-    const stranger = await weir(['follow', 'edge', '--json'], { ...env, WEIR_CONFIG: temporaryFolder() });
+    const stranger = await weirHere(['follow', 'edge', '--json'], { ...env, WEIR_CONFIG: temporaryFolder() });
     expect([await follow.ended, stranger.code, JSON.parse(stranger.out).code]).toEqual([0, 2, 'machine_not_found']);
     await node.stop();
   });

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { serve, temporaryFolder, weir } from './command-line.js';
+import { serve, temporaryFolder, weir, weirHere } from './command-line.js';
 
 describe('the key of a node', () => {
   it('that has changed is refused before anything is sent, with words that tell what to do', async () => {
     const env = { WEIR_CONFIG: temporaryFolder() };
     const first = await serve(['--memory']);
     const { port } = new URL(first.url);
-    const pinned = await weir(['clock', '--url', first.url], env);
+    const pinned = await weirHere(['clock', '--url', first.url], env);
     await first.stop();
     const other = await serve(['--memory', '--port', port]);
     const refused = await weir(['mint', '--url', other.url, '--json'], env);
@@ -31,20 +31,20 @@ describe('the key of a node', () => {
     const first = await serve(['--data', data]);
     const env = { WEIR_CONFIG: config, WEIR_URL: first.url };
     const { port } = new URL(first.url);
-    await weir(['mint'], env);
-    await weir(['machine', 'create', 'edge'], env);
+    await weirHere(['mint'], env);
+    await weirHere(['machine', 'create', 'edge'], env);
     const [older, later] = ['older.ndjson', 'later.ndjson'].map((name) => join(config, name));
-    await weir(['record', 'edge', '--out', older!], env);
+    await weirHere(['record', 'edge', '--out', older!], env);
     await first.stop();
     const second = await serve(['--data', data, '--rotate-key', '--port', port]);
     const followed = await weir(['record', 'edge', '--out', later!, '--verify'], env);
     await second.stop();
     const checks = await Promise.all([
-      weir(['verify', older!, '--json'], env),
-      weir(['verify', later!, '--json'], env),
-      weir(['verify', later!, '--pin', first.fingerprint, '--json'], env),
-      weir(['verify', later!, '--pin', second.fingerprint, '--json'], env),
-      weir(['verify', older!, '--pin', second.fingerprint, '--json'], env),
+      weirHere(['verify', older!, '--json'], env),
+      weirHere(['verify', later!, '--json'], env),
+      weirHere(['verify', later!, '--pin', first.fingerprint, '--json'], env),
+      weirHere(['verify', later!, '--pin', second.fingerprint, '--json'], env),
+      weirHere(['verify', older!, '--pin', second.fingerprint, '--json'], env),
     ]);
     expect([
       followed.code,
@@ -59,14 +59,14 @@ describe('weir verify', () => {
     const config = temporaryFolder();
     const node = await serve(['--memory']);
     const env = { WEIR_CONFIG: config, WEIR_URL: node.url };
-    await weir(['mint'], env);
-    await weir(['machine', 'create', 'edge'], env);
-    await weir(['deploy', 'edge'], env);
+    await weirHere(['mint'], env);
+    await weirHere(['machine', 'create', 'edge'], env);
+    await weirHere(['deploy', 'edge'], env);
     const { out: record, code } = await weir(['record', 'edge'], env);
     await node.stop();
     const lines = record.split('\n');
     const verify = async (text: string) => {
-      const told = await weir(['verify', '-', '--json'], env, text);
+      const told = await weirHere(['verify', '-', '--json'], env, text);
       const { valid, first_broken } = JSON.parse(told.out);
       return [told.code, valid, first_broken?.line ?? null, first_broken?.check ?? null];
     };
@@ -84,10 +84,10 @@ describe('weir verify', () => {
     const config = temporaryFolder();
     const node = await serve(['--memory']);
     const env = { WEIR_CONFIG: config, WEIR_URL: node.url };
-    await weir(['mint'], env);
-    await weir(['machine', 'create', 'edge'], env);
+    await weirHere(['mint'], env);
+    await weirHere(['machine', 'create', 'edge'], env);
     const file = join(config, 'edge.ndjson');
-    await weir(['record', 'edge', '--out', file], env);
+    await weirHere(['record', 'edge', '--out', file], env);
     const { public_key, public_key_pem } = (await (await fetch(`${node.url}/api/updates/pubkey`)).json()) as Record<
       string,
       string
@@ -95,7 +95,7 @@ describe('weir verify', () => {
     await node.stop();
     const unpinned = { WEIR_CONFIG: temporaryFolder(), WEIR_URL: node.url };
     const keys = [public_key!, public_key_pem!, node.fingerprint, `SHA256:${'A'.repeat(43)}`, 'nonsense'];
-    const told = await Promise.all(keys.map((key) => weir(['verify', file, `--key=${key}`, '--json'], unpinned)));
+    const told = await Promise.all(keys.map((key) => weirHere(['verify', file, `--key=${key}`, '--json'], unpinned)));
     const alone = await weir(['verify', file], unpinned);
     expect(told.map(({ code }) => code)).toEqual([0, 0, 0, 1, 2]);
     expect([alone.code, alone.out.includes('no forgery'), readFileSync(file, 'utf8').split('\n').length]).toEqual([

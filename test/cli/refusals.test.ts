@@ -3,17 +3,17 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parserFor } from '../../src/cli/parser.js';
 import { Failure } from '../../src/schema/failure.js';
-import { run, type Serving, serve, temporaryFolder, weir } from './command-line.js';
+import { run, type Serving, serve, temporaryFolder, weir, weirHere } from './command-line.js';
 
 let node: Serving;
 let env: { WEIR_CONFIG: string; WEIR_URL: string };
 beforeAll(async () => {
   node = await serve(['--memory']);
   env = { WEIR_CONFIG: temporaryFolder(), WEIR_URL: node.url };
-  await weir(['mint'], env);
-  await weir(['machine', 'create', 'edge'], env);
-  await weir(['deploy', 'edge', '--threshold', '1', '--within', '1000'], env);
-  await weir(['machine', 'create', 'bare'], env);
+  await weirHere(['mint'], env);
+  await weirHere(['machine', 'create', 'edge'], env);
+  await weirHere(['deploy', 'edge', '--threshold', '1', '--within', '1000'], env);
+  await weirHere(['machine', 'create', 'bare'], env);
 });
 afterAll(() => node.stop());
 
@@ -91,7 +91,7 @@ describe('a command that is refused', () => {
   });
 
   it('by a gate that is closed ends with 1, and tells the decision', async () => {
-    await weir(['event', 'edge', '--count', '5'], env);
+    await weirHere(['event', 'edge', '--count', '5'], env);
     const { code, out } = await weir(['gate', 'edge', '--peek', '--json'], env);
     const { decision, count } = JSON.parse(out);
     expect([code, decision, count]).toEqual([1, 'limited', 5]);

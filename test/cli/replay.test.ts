@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../src/outcome/schema.js';
-import { temporaryFolder, weir } from './command-line.js';
+import { temporaryFolder, weir, weirHere } from './command-line.js';
 
 const folder = temporaryFolder();
 const file = (name: string, content: string | Buffer) => {
@@ -13,8 +13,8 @@ const file = (name: string, content: string | Buffer) => {
 };
 const log = readFileSync('scenarios/shop.log', 'utf8');
 
-const outcomeOf = async (args: string[], input = ''): Promise<Outcome> => {
-  const { code, out, err } = await weir(['replay', ...args, '--json', '--no-report'], {}, input);
+const outcomeOf = async (args: string[]): Promise<Outcome> => {
+  const { code, out, err } = await weirHere(['replay', ...args, '--json', '--no-report']);
   expect([code, err]).toEqual([0, '']);
   return JSON.parse(out) as Outcome;
 };
@@ -32,12 +32,13 @@ describe('weir replay', () => {
   it('reads the same from a file, compressed, and from standard input', async () => {
     const { scenario: _, digest: __, ...plain } = await outcomeOf(['scenarios/shop.log']);
     const { scenario: ___, digest: ____, ...packed } = await outcomeOf([file('shop.log.gz', gzipSync(log))]);
-    const { scenario: name, digest: _____, ...piped } = await outcomeOf(['-'], log);
+    const process = await weir(['replay', '-', '--json', '--no-report'], {}, log);
+    const { scenario: name, digest: _____, ...piped } = JSON.parse(process.out) as Outcome;
     expect([packed, piped, name]).toEqual([plain, plain, 'stdin']);
   });
 
   it('gives the gate of a scenario that replays the same log', async () => {
-    const { out } = await weir(['simulate', 'scenarios/replay.yaml', '--json', '--no-report']);
+    const { out } = await weirHere(['simulate', 'scenarios/replay.yaml', '--json', '--no-report']);
     const [simulated, replayed] = [JSON.parse(out) as Outcome, await outcomeOf(['scenarios/shop.log'])];
     const gate = ({ requests, limited, entries, limiting_cycles, peak_count }: Outcome) => ({
       requests,
@@ -106,7 +107,7 @@ describe('weir replay', () => {
     const path = file(`${code}.log`, text);
     const { read } = await outcomeOf([path, ...args]);
     expect(read?.warnings.map((warning) => warning.code)).toContain(code);
-    const strict = await weir(['replay', path, ...args, '--strict', '--no-report']);
+    const strict = await weirHere(['replay', path, ...args, '--strict', '--no-report']);
     expect([strict.code, strict.err]).toEqual([2, expect.stringContaining('[implausible_log]')]);
   });
 
@@ -155,12 +156,12 @@ describe('weir replay', () => {
     const home = temporaryFolder();
     const place = join(home, 'shop.log');
     writeFileSync(place, log);
-    const replay = (...args: string[]) => weir(['replay', 'shop.log', ...args], {}, '', home);
+    const replay = (...args: string[]) => weirHere(['replay', 'shop.log', ...args], {}, '', home);
     await replay();
     await replay('--key', 'client');
     await replay('--cycle-ms', '1000');
     await replay('--threshold', '50', '--where', 'path=/nothing');
-    await weir(['replay', 'missing.log'], {}, '', home);
+    await weirHere(['replay', 'missing.log'], {}, '', home);
     expect([readdirSync(join(home, 'reports')), readdirSync(join(home, 'reports', 'shop.log')).length]).toEqual([
       ['shop.log'],
       3,
@@ -191,7 +192,7 @@ describe('weir replay', () => {
     ['refused lines of standard input', ['-', '--refused', join(folder, 'r.ndjson')], ['standard input']],
     ['two names for one thing', ['scenarios/shop.log', '--key', 'a', '--key-column', 'b'], ['key']],
   ])('refuses %s in words, with exit code 2', async (_, args, words) => {
-    const { code, out, err } = await weir(['replay', ...args, '--no-report']);
+    const { code, out, err } = await weirHere(['replay', ...args, '--no-report']);
     expect([code, out, err.includes('    at ')]).toEqual([2, '', false]);
     for (const word of words) expect(err).toContain(word);
   });
@@ -207,11 +208,17 @@ describe('weir generate', () => {
     ['scenarios/edge-burst.yaml', []],
     ['scenarios/shop.yaml', ['--key', 'client']],
   ])('replayed, gives the decisions of the simulation: %s %j', async (scenario, args) => {
-    const simulated = JSON.parse((await weir(['simulate', scenario, '--json', '--no-report'])).out) as Outcome;
+    const simulated = JSON.parse((await weirHere(['simulate', scenario, '--json', '--no-report'])).out) as Outcome;
     const [{ threshold, within } = { threshold: 0, within: 0 }] = simulated.by_contract;
-    const generated = (await weir(['generate', scenario])).out;
+    const generated = (await weirHere(['generate', scenario])).out;
     const limiter = ['--threshold', String(threshold), '--within', String(within)];
-    const replayed = await outcomeOf(['-', ...args, ...limiter, '--cycle-ms', String(simulated.cycle_ms)], generated);
+    const replayed = await outcomeOf([
+      file('generated.log', generated),
+      ...args,
+      ...limiter,
+      '--cycle-ms',
+      String(simulated.cycle_ms),
+    ]);
     const decisions = ({ requests, admitted, entries, restores, limiting_cycles, by_contract }: Outcome) => ({
       figures: { requests, admitted, entries, restores, limiting_cycles },
       contracts: by_contract
@@ -227,7 +234,7 @@ describe('weir generate', () => {
   });
 
   it('begins when it is told to, with another seed', async () => {
-    const { out } = await weir(['generate', 'scenarios/edge-burst.yaml', '--start', '2020-02-29T23:59:59Z']);
+    const { out } = await weirHere(['generate', 'scenarios/edge-burst.yaml', '--start', '2020-02-29T23:59:59Z']);
     expect(out.split('\n')[0]).toMatch(/\[01\/Mar\/2020:00:00:4\d\.\d{3} \+0000\]/);
   });
 
@@ -235,7 +242,7 @@ describe('weir generate', () => {
     ['--start', 'soon'],
     ['--seed', 'x'],
   ])('refuses %s %s', async (option, value) => {
-    const { code, err } = await weir(['generate', 'scenarios/shop.yaml', option, value]);
+    const { code, err } = await weirHere(['generate', 'scenarios/shop.yaml', option, value]);
     expect([code, err.includes(option)]).toEqual([2, true]);
   });
 });

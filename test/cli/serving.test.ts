@@ -2,7 +2,7 @@ import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { begin, type Serving, serve, temporaryFolder, weir } from './command-line.js';
+import { begin, type Serving, serve, temporaryFolder, weir, weirHere } from './command-line.js';
 
 describe('weir serve', () => {
   it('keeps its data for its user alone, and goes on from it', async () => {
@@ -118,7 +118,7 @@ describe('weir serve', () => {
     ['--memory', '--rotate-key'],
     ['--hosts', 'x'],
   ])('refuses %s %s', async (...args) => {
-    const { code, out } = await weir(['serve', ...args, '--json']);
+    const { code, out } = await weirHere(['serve', ...args, '--json']);
     expect([code, JSON.parse(out).code]).toEqual([2, 'wrong_usage']);
   });
 

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { Outcome } from '../../src/outcome/schema.js';
 import type { Series } from '../../src/outcome/series.js';
-import { begin, temporaryFolder, weir } from './command-line.js';
+import { begin, temporaryFolder, weir, weirHere } from './command-line.js';
 
 const schema = Compile(Outcome);
 const folder = temporaryFolder();
@@ -24,7 +24,7 @@ const escapes = /\u001b/;
 describe('weir simulate', () => {
   it('runs every shipped scenario, with one table', async () => {
     const shipped = readdirSync('scenarios').filter((name) => name.endsWith('.yaml'));
-    const { code, out, err } = await weir([
+    const { code, out, err } = await weirHere([
       'simulate',
       ...shipped.map((name) => join('scenarios', name)),
       '--no-report',
@@ -35,7 +35,7 @@ describe('weir simulate', () => {
   });
 
   it('prints an outcome for programs, and nothing beside it', async () => {
-    const { code, out, err } = await weir(['simulate', good, '--json', '--no-report']);
+    const { code, out, err } = await weirHere(['simulate', good, '--json', '--no-report']);
     const outcome: unknown = JSON.parse(out);
     expect([code, err, schema.Errors(outcome)]).toEqual([0, '', []]);
     expect(outcome).toMatchObject({
@@ -48,8 +48,8 @@ describe('weir simulate', () => {
   });
 
   it('exits 1 when an expectation does not hold, and says which, with expected and actual', async () => {
-    const one = await weir(['simulate', wrong, '--no-report']);
-    const many = await weir(['simulate', good, wrong, '--no-report']);
+    const one = await weirHere(['simulate', wrong, '--no-report']);
+    const many = await weirHere(['simulate', good, wrong, '--no-report']);
     expect([one.code, many.code]).toEqual([1, 1]);
     for (const { out } of [one, many]) {
       expect(out).toContain('nobody is limited');
@@ -76,13 +76,13 @@ describe('weir simulate', () => {
     ['a trace into a report that is not written', [good, '--inspect'], ['Say --inspect trace.ndjson.']],
     ['one trace of two scenarios', [good, good, '--inspect', 'trace.ndjson'], ['one scenario at a time']],
   ])('refuses %s in words, with exit code 2', async (_, args, words) => {
-    const { code, out, err } = await weir(['simulate', ...args, '--no-report']);
+    const { code, out, err } = await weirHere(['simulate', ...args, '--no-report']);
     expect([code, out, err.includes('    at ')]).toEqual([2, '', false]);
     for (const word of words) expect(err).toContain(word);
   });
 
   it('tells programs of a refusal as JSON', async () => {
-    const { code, out } = await weir(['simulate', join(folder, 'no.yaml'), '--json']);
+    const { code, out } = await weirHere(['simulate', join(folder, 'no.yaml'), '--json']);
     expect([code, JSON.parse(out)]).toEqual([2, expect.objectContaining({ ok: false, code: 'unreadable_file' })]);
   });
 
@@ -98,7 +98,7 @@ describe('weir simulate', () => {
   it('says in each report how to run that one scenario again', async () => {
     const out = join(folder, 'again');
     const other = file("it's another.yaml", body);
-    await weir(['simulate', good, other, '--seed', '9', '--out', out]);
+    await weirHere(['simulate', good, other, '--seed', '9', '--out', out]);
     const again = (name: string) => /^weir .*$/m.exec(readFileSync(join(out, name, 'summary.md'), 'utf8'))?.[0];
     expect([again('good'), again('it-s-another')]).toEqual([
       `weir simulate ${good} --seed 9`,
@@ -108,7 +108,7 @@ describe('weir simulate', () => {
 
   it('writes no report over another of the same name', async () => {
     const out = join(folder, 'both');
-    await weir(['simulate', good, good, '--out', out]);
+    await weirHere(['simulate', good, good, '--out', out]);
     expect(readdirSync(out).sort()).toEqual(['good', 'good-2']);
   });
 
@@ -179,7 +179,7 @@ describe('weir simulate', () => {
     async (name) => {
       const trace = join(folder, 'trace.ndjson');
       const scenario = file('short.yaml', `${body}clients: [{ kind: obedient, name: phone }]\n`);
-      const { code, out } = await weir(['simulate', scenario, '--until', '4', `--${name}`, trace, '--no-report']);
+      const { code, out } = await weirHere(['simulate', scenario, '--until', '4', `--${name}`, trace, '--no-report']);
       expect(code).toBe(0);
       expect(out).toMatch(/contract all\s+limiting, count 5/);
       expect(out).toMatch(/phone\/0\s+pausing\s+job/);
@@ -220,7 +220,7 @@ describe('weir simulate', () => {
     const own = body.replace(/limiter: .*/, 'limiter: { definition: probation.json }').replace('20', '3');
     const out = join(folder, 'inspected');
     const simulated = ['simulate', file('probation.yaml', own), '--out', out];
-    expect(await weir([...simulated, '--inspect'])).toMatchObject({ code: 0, err: '' });
+    expect(await weirHere([...simulated, '--inspect'])).toMatchObject({ code: 0, err: '' });
     const drawn = readFileSync(join(out, 'trace.mmd'), 'utf8');
     expect(drawn.match(/aggregate: \w+/g)).toEqual([
       'aggregate: limiting',
@@ -229,7 +229,7 @@ describe('weir simulate', () => {
     ]);
     expect(readFileSync(join(out, 'trace.ndjson'), 'utf8')).toContain('"before":"limiting","after":"probation"');
     expect(readFileSync(join(out, 'index.html'), 'utf8')).toContain('href="trace.mmd"');
-    await weir(simulated);
+    await weirHere(simulated);
     expect(readdirSync(out).filter((name) => name.startsWith('trace'))).toEqual([]);
   });
 

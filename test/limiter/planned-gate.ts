@@ -1,8 +1,9 @@
 // A gate with its actor and without a host: what the actor takes is remembered.
 import { ContractActor, type Proposal } from '../../src/actor/contract-actor.js';
-import { Gate, type GateImage } from '../../src/limiter/gate.js';
+import type { Gate, GateImage } from '../../src/limiter/gate.js';
 import type { Plan } from '../../src/limiter/plan.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
+import { gateFor } from '../../src/limiter/rule-gate.js';
 import { planContract } from '../../src/limiter/validate.js';
 import type { Operator } from '../../src/operator/operator.js';
 
@@ -29,7 +30,7 @@ export function plannedGate(
 ): { gate: Gate; transitions: SeenTransition[] } {
   const start = image ?? { state: plan.states[plan.initial]!.name, heldUntilCycle: cycle };
   const actor = new SeenActor(plan, 'test', start);
-  return { gate: new Gate(plan, cycle, actor, image?.windows), transitions: actor.transitions };
+  return { gate: gateFor(plan, cycle, { cycleMs: 1, nowMs: cycle }, actor, image), transitions: actor.transitions };
 }
 
 export const anyOperator = (id: string): Operator | undefined =>

@@ -55,6 +55,11 @@ const aliases: Readonly<Record<string, string>> = {
   'asp.net': 'aspnet',
 };
 
+/** All names under which a product is asked for, its own first. */
+export function namesOf(name: string): string[] {
+  return [name, ...Object.keys(aliases).filter((alias) => aliases[alias] === name)];
+}
+
 /**
  * The product of a name, which may be one of its other names.
  * @throws Failure `invalid_definition`, with the nearest name

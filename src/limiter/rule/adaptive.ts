@@ -125,7 +125,8 @@ export function adaptive(params: Params): Rule<State> {
   const timeOf = (state: State, t: number, wanted: (room: number) => boolean) => {
     const then = copied(state);
     advance(then, t);
-    while (then.ends.length > 0) {
+    // What is in flight until it is released ends at no time that is known.
+    while (then.ends.length > 0 && then.ends[0]! < NEVER) {
       const at = then.ends[0]!;
       advance(then, at);
       if (wanted(roomOf(then))) return at;
@@ -150,6 +151,15 @@ export function adaptive(params: Params): Rule<State> {
       state.ends.splice(at, 0, ...new Array<number>(n).fill(t + holdMs));
       state.rtts.splice(at, 0, ...new Array<number>(n).fill(holdMs));
       return 0;
+    },
+    release(state, t, heldMs) {
+      if (state.ends[state.ends.length - 1] !== NEVER) return;
+      state.ends.pop();
+      state.rtts.pop();
+      const at = endsAfter(state.ends, t);
+      state.ends.splice(at, 0, t);
+      state.rtts.splice(at, 0, heldMs);
+      advance(state, t);
     },
     nextAdmission: (state, t, n) => (roomAt(state, t) >= n ? t : timeOf(state, t, (room) => room >= n)),
     nextChange(state, t) {

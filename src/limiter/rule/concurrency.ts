@@ -47,6 +47,11 @@ function hold(ends: number[], end: number, n: number): void {
   else ends.splice(endsAfter(ends, until), 0, ...new Array<number>(n).fill(until));
 }
 
+/** What is in flight until it is released ends at no time that is known. */
+function known(endMs: number): number {
+  return endMs === LAST_MS ? NEVER : endMs;
+}
+
 export function concurrency({ limit }: Static<typeof ConcurrencyParams>): Rule<InFlight> {
   const inFlight = ({ ends }: InFlight, t: number) => ends.length - endsAfter(ends, t);
   return {
@@ -57,12 +62,15 @@ export function concurrency({ limit }: Static<typeof ConcurrencyParams>): Rule<I
       hold(state.ends, t + holdMs, n);
       return 0;
     },
+    release({ ends }) {
+      if (ends[ends.length - 1] === LAST_MS) ends.pop();
+    },
     nextAdmission(state, t, n) {
       if (n > limit) return NEVER;
       const tooMany = state.ends.length + n - limit;
-      return tooMany <= 0 ? t : Math.max(t, state.ends[tooMany - 1]!);
+      return tooMany <= 0 ? t : known(Math.max(t, state.ends[tooMany - 1]!));
     },
-    nextChange: ({ ends }, t) => ends[endsAfter(ends, t)] ?? NEVER,
+    nextChange: ({ ends }, t) => known(ends[endsAfter(ends, t)] ?? NEVER),
     remaining: (state, t) => Math.max(0, limit - inFlight(state, t)),
     forgettable: (state, t) => inFlight(state, t) === 0,
   };

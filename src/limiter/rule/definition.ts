@@ -13,7 +13,7 @@ import { faultsOf } from '../../schema/schema-faults.js';
 import { AdaptiveParams, adaptive } from './adaptive.js';
 import { and, or } from './combined.js';
 import { ConcurrencyParams, ConcurrencyQueueParams, concurrency, concurrencyQueue } from './concurrency.js';
-import { length, resetEdge, strict } from './fields.js';
+import { length, resetEdge, strict, wait } from './fields.js';
 import { FixedWindowParams, fixedWindow } from './fixed-window.js';
 import { ExecEvenlyParams, execEvenly, FixedWindowDelayParams, fixedWindowDelay } from './fixed-window-delay.js';
 import { GcraParams, gcra } from './gcra.js';
@@ -114,8 +114,13 @@ export const RuleDefinition = Type.Object(
       Type.Boolean({ description: 'The product departs from the rule by timers or races; decides nothing.' }),
     ),
     announces: Type.Optional(Announces),
+    hold_ms: Type.Optional(
+      wait(
+        'How long an admitted request is in flight, in ms, for limits on concurrency where nobody says. Default: 0.',
+      ),
+    ),
   },
-  strict,
+  { ...strict, description: 'A rule of a limiter: the primitive with its parameters.' },
 );
 export type RuleDefinition = Static<typeof RuleDefinition>;
 

@@ -65,6 +65,12 @@ export function onClock<State>(rule: Rule<State>, stepMs: number | undefined): R
       state.atMs = seen(state, t);
       return rule.decide(state.inner, state.atMs, n, holdMs);
     },
+    ...(rule.release && {
+      release(state: Clocked<State>, t: number, heldMs: number) {
+        state.atMs = seen(state, t);
+        rule.release?.(state.inner, state.atMs, heldMs);
+      },
+    }),
     nextAdmission(state, t, n) {
       const now = seen(state, t);
       const at = rule.nextAdmission(state.inner, now, n);

@@ -40,10 +40,13 @@ export interface Rule<State = unknown> {
   /**
    * Decides a request and charges it.
    * @param n cost, an integer >= 1
-   * @param holdMs how long the request is in flight once it starts; only limits on concurrency look at it
+   * @param holdMs how long the request is in flight once it starts; only limits on concurrency look at it. Infinity: until `release`,
+   *   for a rule that has one
    * @returns the delay in ms, or LIMITED
    */
   decide(state: State, tMs: number, n: number, holdMs: number): number;
+  /** A request that was admitted with an infinite `holdMs` is over, after `heldMs`. Limits on concurrency without a queue have it. */
+  release?(state: State, tMs: number, heldMs: number): void;
   /** The earliest time >= `tMs` at which `decide` would admit a request of cost `n`; NEVER if it would not. */
   nextAdmission(state: State, tMs: number, n: number): number;
   /** The earliest time > `tMs` at which `remaining` may change if nothing arrives; NEVER if it does not. */

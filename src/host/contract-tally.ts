@@ -1,6 +1,7 @@
-// The figures of one contract since it came alive. Those that change with every event are counted by its gate.
+// The figures of one contract since it came alive: what its gate has counted, and its transitions.
 import type { Gate } from '../limiter/gate.js';
 
+/** Those that change with every event are counted by the gate. */
 export class Tally {
   /** Times the contract went from a state that admits to one that does not, and back. */
   entries = 0;

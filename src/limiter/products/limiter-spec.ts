@@ -1,0 +1,113 @@
+// A limiter as a person writes it, in a scenario and in a deploy: the shapes, the faults in words, and the definition it stands for.
+//
+//   limiter: { threshold: 100, within: 60 }                             requests in a rolling window of cycles: rate-limiter.ts
+//   limiter: { primitive: gcra, params: { T_ms: 100, tau_ms: 500 } }    a rule
+//   limiter: { like: nginx, rate: 10r/s, burst: 5 }                     a product, in its own words
+//   limiter: { paste: 'limit_req_zone …; limit_req …;' }                a piece of its configuration
+import type { Static, TUnsafe } from 'typebox';
+import { Failure, type Fault } from '../../schema/failure.js';
+import { Type } from '../../schema/json-schema.js';
+import { parseTime, timeField } from '../../schema/quantity.js';
+import { valueFaults } from '../../schema/value-faults.js';
+import type { ContractDefinition } from '../definition.js';
+import { rateLimiter } from '../rate-limiter.js';
+import { RuleDefinition } from '../rule/definition.js';
+import { strict } from '../rule/fields.js';
+import { ruleLimiter } from '../rule-limiter.js';
+import { definitionOf, namesOf, productOf, products } from './products.js';
+
+export const windowFields = {
+  template: Type.Optional(
+    Type.Literal('rate-limiter', { description: 'Template of the contract. Default: rate-limiter.' }),
+  ),
+  threshold: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 1_000_000_000,
+      description: 'Request events a window may hold. Default: 100.',
+    }),
+  ),
+  within: Type.Optional(timeField('Length of the rolling window. Default: 60 cycles.')),
+};
+
+const { hold_ms } = RuleDefinition.properties;
+
+const Paste = Type.Object(
+  {
+    paste: Type.String({
+      minLength: 1,
+      maxLength: 20_000,
+      description: 'A stanza of nginx or HAProxy: limit_req_zone and limit_req, or a stick-table and its deny.',
+    }),
+    hold_ms,
+  },
+  strict,
+);
+
+const likes = Object.entries(products).map(([name, { product, params }]) =>
+  Type.Object(
+    { like: Type.Enum(namesOf(name), { description: product }), ...propertiesOf(params), hold_ms },
+    { ...strict, description: product },
+  ),
+);
+
+function propertiesOf(params: unknown): typeof RuleDefinition.properties {
+  return (params as typeof RuleDefinition).properties;
+}
+
+/** A limiter that follows a rule, as TypeScript sees it: the parameters of a product are checked by its schema. */
+type RuleLimiterSpec =
+  | RuleDefinition
+  | Static<typeof Paste>
+  | { readonly like: string; readonly [parameter: string]: unknown };
+
+/** The shapes beside that of a window. */
+export const ruleShapes = [RuleDefinition, Paste, ...likes] as unknown as [TUnsafe<RuleLimiterSpec>];
+
+/** A limiter that follows a rule: `primitive`, `like` or `paste`. */
+export function followsRule(limiter: unknown): limiter is Readonly<Record<string, unknown>> {
+  if (typeof limiter !== 'object' || limiter === null) return false;
+  return 'primitive' in limiter || 'like' in limiter || 'paste' in limiter;
+}
+
+/** Every fault of a limiter that follows a rule, with JSON pointers that start with `place`; none when it fits. */
+export function ruleLimiterFaults(limiter: Readonly<Record<string, unknown>>, place: string): Fault[] {
+  const { hold_ms: hold } = limiter;
+  const isHeld = hold !== undefined && !('paste' in limiter);
+  const faults = isHeld ? valueFaults(hold_ms, hold, `${place}/hold_ms`) : [];
+  if ('paste' in limiter) faults.push(...valueFaults(Paste, limiter, place));
+  if (faults.length > 0) return faults;
+  try {
+    ruleIn(limiter, 1);
+    return [];
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    if (error.faults.length === 0) return [{ path: place, message: `cannot be read: ${error.why ?? error.what}` }];
+    return error.faults.map(({ path, message }) => ({ path: `${place}${path === '/' ? '' : path}`, message }));
+  }
+}
+
+/**
+ * The definition that a limiter stands for.
+ * @param cycleMs length of a cycle in ms, for a window
+ * @throws Failure `invalid_definition`, `invalid_input`, with the places that do not fit
+ */
+export function limiterDefinition(limiter: Readonly<Record<string, unknown>>, cycleMs: number): ContractDefinition {
+  if (followsRule(limiter)) {
+    const name = 'like' in limiter ? productOf(String(limiter['like'])).name : undefined;
+    return ruleLimiter(ruleIn(limiter, cycleMs), name);
+  }
+  const { threshold, within } = limiter;
+  const cycles = within === undefined ? undefined : parseTime(within as number | string, cycleMs, '/within', 1);
+  return rateLimiter({
+    ...(threshold === undefined ? {} : { threshold: threshold as number }),
+    ...(cycles === undefined ? {} : { within: cycles }),
+  });
+}
+
+function ruleIn(limiter: Readonly<Record<string, unknown>>, cycleMs: number): RuleDefinition {
+  if ('primitive' in limiter) return definitionOf(limiter, cycleMs);
+  const { hold_ms: hold, ...given } = limiter;
+  const rule = definitionOf(given, cycleMs);
+  return hold === undefined ? rule : { ...rule, hold_ms: hold as number };
+}

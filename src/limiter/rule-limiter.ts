@@ -1,0 +1,41 @@
+// A limiter that follows a rule, as a definition: allowing until the rule refuses, limiting until it would admit again.
+//
+//   allowing ── refused > 0 / rate_limited ──► limiting ── refused == 0 / rate_restored ──► allowing
+import type { ContractDefinition } from './definition.js';
+import type { RuleDefinition } from './rule/definition.js';
+
+/** The template of a primitive: `token-bucket` for token_bucket. */
+export function templateOf({ primitive }: Pick<RuleDefinition, 'primitive'>): string {
+  return primitive.replaceAll('_', '-');
+}
+
+/**
+ * The definition of a limiter that follows a rule.
+ * @param name for example the product that it is like; default: the primitive
+ */
+export function ruleLimiter(rule: RuleDefinition, name: string = rule.primitive): ContractDefinition {
+  const trigger = (condition: string) => ({ kind: 'on_aggregate', event: 'request', aggregate: 'refused', condition });
+  const move = (from: string, to: string, condition: string, emit: string) => ({
+    from,
+    to,
+    operator: 'KO42',
+    fires_when: null,
+    proof_required: false,
+    trigger: trigger(condition),
+    post_actions: [{ emit }],
+  });
+  return {
+    id: templateOf(rule),
+    category: 'Limiters',
+    name: name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64),
+    version: '1.0',
+    audit_clock: { on: true, tick_rate: 1 },
+    rule,
+    states: { allowing: { initial: true, role: 'initial' }, limiting: { role: 'intermediate' } },
+    transitions: [
+      move('allowing', 'limiting', 'refused > 0', 'rate_limited'),
+      move('limiting', 'allowing', 'refused == 0', 'rate_restored'),
+    ],
+    operators: [{ id: 'KO42', kind: 'substrate' }],
+  };
+}

@@ -1,0 +1,212 @@
+// A contract that follows a rule: it is limiting from the first refused request until one would be admitted again, at that ms; and the
+// gate says what an actor that hears every request and every cycle says.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ContractActor, type Proposal } from '../../src/actor/contract-actor.js';
+import { restoresInCycles, retryAfterCycles } from '../../src/limiter/forecast.js';
+import type { GateImage } from '../../src/limiter/gate.js';
+import type { Plan } from '../../src/limiter/plan.js';
+import { type RuleDefinition, ruleOf } from '../../src/limiter/rule/definition.js';
+import { LIMITED } from '../../src/limiter/rule/rule.js';
+import { gateFor, type RuleGate } from '../../src/limiter/rule-gate.js';
+import { ruleLimiter } from '../../src/limiter/rule-limiter.js';
+import { planContract } from '../../src/limiter/validate.js';
+import { cycleOf } from '../../src/time/cycle.js';
+import { limiterPlan, plannedGate } from './planned-gate.js';
+import { rules } from './rule/every-rule.js';
+
+const CYCLE_MS = 40;
+const START_MS = 1_699_999_200_000;
+
+class SeenActor extends ContractActor {
+  readonly moves: string[] = [];
+
+  protected override perform({ event, transition }: Proposal): boolean {
+    this.moves.push(`${event.cycle} ${this.plan.states[transition.to]!.name}`);
+    return true;
+  }
+}
+
+function begin(plan: Plan, hearsAll = false, image?: GateImage) {
+  const start = image ?? { state: plan.states[plan.initial]!.name, heldUntilCycle: Number.MIN_SAFE_INTEGER };
+  const actor = new SeenActor(plan, 'test', start, hearsAll ? () => {} : undefined);
+  const cycle = cycleOf(START_MS, CYCLE_MS);
+  const gate = gateFor(plan, image?.windows[0]?.cycle ?? cycle, { cycleMs: CYCLE_MS, nowMs: START_MS }, actor, image);
+  return { gate: gate as RuleGate, actor };
+}
+
+const planOf = (rule: RuleDefinition) => planContract(ruleLimiter(rule));
+
+/** Requests and silences: ms since the one before, how many at once, how long each is in flight. */
+const steps = fc.array(
+  fc.record({
+    gap: fc.oneof({ weight: 4, arbitrary: fc.integer({ min: 0, max: 30 }) }, fc.integer({ min: 0, max: 600 })),
+    n: fc.integer({ min: 0, max: 4 }),
+    hold: fc.integer({ min: 0, max: 60 }),
+  }),
+  { minLength: 1, maxLength: 40 },
+);
+
+describe.each(Object.entries(rules))('a contract of %s', (_, definition) => {
+  const plan = planOf(definition);
+
+  it('decides as its rule, and says what an actor that hears everything says', () => {
+    fc.assert(
+      fc.property(steps, (asked) => {
+        const rule = ruleOf(definition);
+        const state = rule.fresh(START_MS);
+        const [cached, heard] = [begin(plan), begin(plan, true)];
+        let ms = START_MS;
+        for (const { gap, n, hold } of asked) {
+          ms += gap;
+          const delays = Array.from({ length: n }, () => rule.decide(state, ms, 1, hold));
+          const admitted = delays.filter((delay) => delay !== LIMITED).length;
+          const cycle = cycleOf(ms, CYCLE_MS);
+          expect(cached.gate.decide(n, cycle, 0, ms, hold)).toBe(admitted);
+          expect(cached.gate.delayMs).toBe(Math.max(0, ...delays));
+          expect(heard.gate.decide(n, cycle, 0, ms, hold)).toBe(admitted);
+          expect(cached.actor.state).toBe(heard.actor.state);
+        }
+        expect(cached.actor.moves).toEqual(heard.actor.moves);
+        expect(cached.gate.figures).toEqual(heard.gate.figures);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('is limiting after a refused request, and allowing from the ms on at which one would be admitted', () => {
+    fc.assert(
+      fc.property(steps, (asked) => {
+        const { gate, actor } = begin(plan);
+        let ms = START_MS;
+        for (const { gap, n, hold } of asked) {
+          ms += gap;
+          const admitted = gate.decide(n, cycleOf(ms, CYCLE_MS), 0, ms, hold);
+          if (n > 0) expect(actor.admits).toBe(admitted === n);
+          if (actor.admits) continue;
+          const wakeMs = gate.restoresMs() ?? Number.POSITIVE_INFINITY;
+          expect(gate.wakeMs).toBeLessThanOrEqual(wakeMs);
+          if (wakeMs > ms + 10_000) continue;
+          const ahead = begin(plan, false, structuredClone(gate.image())).gate;
+          ahead.reach(wakeMs - 0.01);
+          expect(ahead.admits).toBe(false);
+          ahead.reach(wakeMs);
+          expect(ahead.admits).toBe(true);
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('goes on from an image as if nothing had been', () => {
+    fc.assert(
+      fc.property(steps, steps, (before, after) => {
+        const { gate, actor } = begin(plan);
+        let ms = START_MS;
+        for (const { gap, n, hold } of before) {
+          ms += gap;
+          gate.decide(n, cycleOf(ms, CYCLE_MS), 0, ms, hold);
+        }
+        const again = begin(plan, false, structuredClone(gate.image()));
+        const moves = actor.moves.length;
+        for (const { gap, n, hold } of after) {
+          ms += gap;
+          const cycle = cycleOf(ms, CYCLE_MS);
+          expect(again.gate.decide(n, cycle, 0, ms, hold)).toBe(gate.decide(n, cycle, 0, ms, hold));
+        }
+        expect(again.actor.moves).toEqual(actor.moves.slice(moves));
+        expect(again.actor.state).toBe(actor.state);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('forecasts the cycle in which a lone request is admitted', () => {
+    fc.assert(
+      fc.property(steps, (asked) => {
+        const { gate } = begin(plan);
+        let ms = START_MS;
+        for (const { gap, n, hold } of asked) {
+          ms += gap;
+          gate.decide(n, cycleOf(ms, CYCLE_MS), 0, ms, hold);
+        }
+        const wait = retryAfterCycles(gate);
+        if (wait === undefined || wait > 1_000) return;
+        const askIn = (cycles: number) => {
+          const then = begin(plan, false, structuredClone(gate.image())).gate;
+          return then.decide(1, gate.cycle + cycles, 0, cycles === 0 ? ms : undefined);
+        };
+        expect(askIn(wait)).toBe(1);
+        if (wait > 1) expect(askIn(wait - 1)).toBe(0);
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
+
+describe('a rolling count as a rule', () => {
+  // A window that holds just as many as the threshold restores the rate limiter, and the rule not yet: one more would be refused.
+  it('decides as the rate limiter does, and is limiting no shorter', () => {
+    const threshold = 4;
+    const within = 5;
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.integer({ min: 0, max: 7 }), fc.integer({ min: 0, max: 6 }))), (asked) => {
+        const rule = begin(planOf({ primitive: 'rolling_count', params: { threshold, within, cycle_ms: CYCLE_MS } }));
+        const first = cycleOf(START_MS, CYCLE_MS);
+        const { gate } = plannedGate(limiterPlan(threshold, within), first);
+        let cycle = first;
+        for (const [gap, n] of asked) {
+          cycle += gap;
+          expect(rule.gate.decide(n, cycle)).toBe(gate.decide(n, cycle));
+          expect(rule.gate.remaining).toBe(gate.remaining);
+          expect(retryAfterCycles(rule.gate)).toBe(retryAfterCycles(gate));
+          expect(restoresInCycles(rule.gate) ?? 0).toBeGreaterThanOrEqual(restoresInCycles(gate) ?? 0);
+        }
+      }),
+    );
+  });
+});
+
+describe('a hold decides by the state; the rule is asked all the same', () => {
+  const bucket: RuleDefinition = { primitive: 'token_bucket', params: { rate: 1, per_ms: 100, capacity: 2 } };
+  const cycle = cycleOf(START_MS, CYCLE_MS);
+  const move = (to: string, holdCycles: number, counts: number[]) =>
+    ({ type: 'move', to, cycle, counts, input: {}, holdCycles }) as const;
+
+  it('limits in a held limiting state while there are tokens, and charges them', () => {
+    const { gate, actor } = begin(planOf(bucket));
+    actor.send(move('limiting', 3, gate.counts));
+    gate.refresh();
+    expect(gate.decide(1, cycle)).toBe(0);
+    expect(gate.remaining).toBe(1);
+    expect(retryAfterCycles(gate)).toBe(3);
+    gate.advance(cycle + 3);
+    expect(actor.state).toBe('allowing');
+  });
+
+  it('admits in a held allowing state without tokens, and follows the rule when the hold is over', () => {
+    const { gate, actor } = begin(planOf(bucket));
+    actor.send(move('limiting', 0, gate.counts));
+    actor.send({ ...move('allowing', 2, [1]) });
+    gate.refresh();
+    expect(gate.decide(5, cycle)).toBe(5);
+    gate.advance(cycle + 2);
+    expect(actor.moves.at(-1)).toBe(`${cycle + 2} limiting`);
+  });
+});
+
+describe('a request in flight until it is released', () => {
+  it.each([
+    { primitive: 'concurrency', params: { limit: 2 } },
+    { primitive: 'adaptive', params: { algorithm: 'aimd', initial: 2, min: 2, max: 2 } },
+  ] as const)('$primitive: the place is free at that ms', (rule) => {
+    const { gate, actor } = begin(planOf(rule));
+    const at = (ms: number) => [cycleOf(START_MS + ms, CYCLE_MS), 0, START_MS + ms, Number.POSITIVE_INFINITY] as const;
+    expect(gate.decide(3, ...at(0))).toBe(2);
+    expect(gate.decide(1, ...at(5_000))).toBe(0);
+    expect(gate.wakeMs).toBe(Number.POSITIVE_INFINITY);
+    gate.release(START_MS + 5_010, 5_010);
+    expect(actor.state).toBe('allowing');
+    expect(gate.decide(2, ...at(5_010))).toBe(1);
+  });
+});
