@@ -160,7 +160,7 @@ export async function recommend(
 }
 
 /** The longest window of a rate limiter, in cycles. */
-export const MOST_WITHIN = 100_000;
+const MOST_WITHIN = 100_000;
 
 function refused(path: string, message: string): Failure {
   const what = 'No limit can be recommended.';
