@@ -31,7 +31,6 @@ const floors = [
   ['outcome'],
   ['scenario'],
   ['simulate'],
-  ['sizing'],
   ['api'],
   ['client'],
   ['web'],

@@ -55,7 +55,7 @@ export async function parserFor(given: readonly string[]): Promise<Argv> {
     .alias('help', 'h')
     .wrap(Math.min(120, process.stdout.columns ?? 100))
     .epilogue(
-      'Exit codes: 0 all held; 1 an expectation did not hold; 2 wrong use or unreadable input; 3 observed differs from predicted; 4 the run is invalid; 5 the node could not be reached; 70 an internal error.',
+      'Exit codes: 0 all held; 1 an expectation did not hold; 2 wrong use or unreadable input; 3 observed differs from predicted; 4 the run is invalid; 5 the node could not be reached; 70 an internal error; 74 the disk.',
     )
     .fail((message: string, error: Error | null | undefined) => {
       // A YError is an error of yargs: it cannot parse the arguments.

@@ -269,21 +269,27 @@ export class Contract extends ContractActor {
     }
   }
 
+  /** Lets the contract decide and move no more. */
+  stop(failure: Failure): void {
+    setHead(this.#cells, this.#at, NEVER_QUIET, false); // Every event goes the long way now, which throws.
+    this.failure = failure;
+  }
+
   /** A failure that a person can correct is passed on; any other error stops this contract, and no other. */
   #fail(error: unknown): unknown {
     if (error instanceof Failure) return error;
     const { id, machine, gate } = this;
-    setHead(this.#cells, this.#at, NEVER_QUIET, false); // Every event goes the long way now, which throws.
-    this.failure = new Failure('contract_failed', {
+    const failure = new Failure('contract_failed', {
       what: `The contract ${id} of machine ${machine.slug} has stopped.`,
       why: `Its actor threw: ${error instanceof Error ? error.message : String(error)}.`,
       fix: 'Deploy it again; the other contracts go on.',
       cause: error,
     });
+    this.stop(failure);
     const { wakes, ledger } = this.#parts;
     wakes.forget(this);
     ledger.announce({ kind: 'contract_failed', machine: machine.slug, contractId: id, cycle: gate.cycle, error });
     ledger.commit();
-    return this.failure;
+    return failure;
   }
 }

@@ -5,19 +5,19 @@
 //                          └─ may move ─► actor ─► operator ─► row ─► store ─► durable ─► happenings
 import type { Observable } from 'rxjs';
 import type { Inspect } from '../actor/contract-actor.js';
-import type { ContractDefinition } from '../limiter/definition.js';
 import type { Plan } from '../limiter/plan.js';
 import { planContract } from '../limiter/validate.js';
 import type { FindOperator } from '../operator/operator.js';
 import { findStandardOperator } from '../operator/registry.js';
 import type { AuditEntry, AuditRow } from '../record/row.js';
-import { digestOf, sha256Hex } from '../schema/canonical.js';
+import { sha256Hex } from '../schema/canonical.js';
 import { assert, Failure } from '../schema/failure.js';
 import type { Store } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
 import { Contract, type HostParts, Machine } from './contract.js';
 import { type Happening, Ledger } from './ledger.js';
 import { whyNoTransition } from './no-transition.js';
+import { SharedPlans } from './shared-plans.js';
 import { Wakes } from './wakes.js';
 
 interface HostOptions {
@@ -60,12 +60,6 @@ export type AdminNote = Pick<
   'by' | 'action' | 'key_id' | 'next_key_id' | 'scopes' | 'only_machine' | 'expires_at'
 >;
 
-/** The plan of all contracts whose definitions are equal, with the digest that goes into their rows. */
-interface SharedPlan {
-  readonly plan: Plan;
-  readonly digest: string;
-}
-
 export class Host {
   readonly machines = new Map<string, Machine>();
   readonly contracts = new Map<string, Contract>();
@@ -74,8 +68,7 @@ export class Host {
   readonly findOperator: FindOperator;
   readonly #clock: Clock;
   readonly #parts: HostParts;
-  /** By the JSON text of its definition, which keeps the order of its states. */
-  readonly #plans = new Map<string, SharedPlan>();
+  readonly #plans: SharedPlans;
 
   constructor({
     clock,
@@ -87,6 +80,7 @@ export class Host {
   }: HostOptions) {
     this.#clock = clock;
     this.findOperator = findOperator;
+    this.#plans = new SharedPlans(findOperator);
     const ledger = new Ledger(clock, store);
     this.happenings = ledger.happenings;
     this.#parts = { clock, ledger, wakes: new Wakes(clock), store, keepsStates, inspect, changed: [] };
@@ -121,7 +115,7 @@ export class Host {
    */
   createPlanned(slug: string, planned: Plan, templateId?: string, by?: string): Contract {
     const machine = this.machine(slug);
-    const { plan, digest } = this.#shared(planned);
+    const { plan, digest } = this.#plans.of(planned);
     const cycle = this.#reached();
     const id = sha256Hex(`${slug}/${machine.head.seq + 1}`).slice(0, 16);
     const image = {
@@ -251,11 +245,28 @@ export class Host {
     return this.#parts.ledger.failure;
   }
 
+  /**
+   * Goes on from what the store holds, if its disk was full and has room again. Machines and contracts are new objects then; the
+   * earlier ones decide nothing any more, and what they counted since the last commit is forgotten.
+   * @returns whether it does
+   */
+  recover(): boolean {
+    const { failure } = this;
+    const { store, ledger, wakes } = this.#parts;
+    if (failure === undefined || !store.recover()) return false;
+    for (const contract of this.contracts.values()) contract.stop(failure);
+    this.machines.clear();
+    this.contracts.clear();
+    this.#parts.changed = [];
+    wakes.clear();
+    ledger.recover();
+    this.#revive();
+    return true;
+  }
+
   /** Brings back to life what the store holds; the cycles that went by in between pass one by one in effect. */
   #revive(holdClock: (newestCycle: number) => void = () => {}): void {
     let newest = 0;
-    // A store gives contracts of one definition the same object.
-    const plans = new Map<ContractDefinition, Plan>();
     for (const { machine: image, contracts, head, last } of this.#parts.store.machines()) {
       const machine = new Machine(image, head, last);
       newest = Math.max(newest, last?.cycle ?? 0);
@@ -263,27 +274,12 @@ export class Host {
       for (const { image: made, state } of contracts) {
         const cycle = state.windows[0]?.cycle ?? made.createdCycle;
         newest = Math.max(newest, cycle);
-        let plan = plans.get(made.definition);
-        if (plan === undefined) {
-          plan = this.#shared(planContract(made.definition, this.findOperator)).plan;
-          plans.set(made.definition, plan);
-        }
-        this.#adopt(new Contract(made, plan, machine, cycle, this.#parts, state));
+        this.#adopt(new Contract(made, this.#plans.ofStored(made.definition), machine, cycle, this.#parts, state));
       }
     }
     holdClock(newest);
     this.#parts.wakes.catchUp(this.#clock.cycle());
     this.commit();
-  }
-
-  #shared(plan: Plan): SharedPlan {
-    const text = JSON.stringify(plan.definition);
-    let shared = this.#plans.get(text);
-    if (shared === undefined) {
-      shared = { plan, digest: digestOf(plan.definition) };
-      this.#plans.set(text, shared);
-    }
-    return shared;
   }
 
   #adopt(contract: Contract): void {

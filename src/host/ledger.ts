@@ -112,6 +112,12 @@ export class Ledger {
     });
   }
 
+  /** Forgets what was not made durable, and that it failed: the store takes writes again. */
+  recover(): void {
+    this.failure = undefined;
+    this.#outbox = [];
+  }
+
   /** The time of day of a row is that of writing, or, when it is written late, the beginning of its cycle. */
   #timeOf(cycle: number): string {
     const now = this.#clock.now();

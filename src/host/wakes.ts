@@ -20,7 +20,7 @@ interface Sleeper {
 
 export class Wakes {
   readonly #clock: Clock;
-  readonly #agenda = new Agenda(Number.MIN_SAFE_INTEGER);
+  #agenda = new Agenda(Number.MIN_SAFE_INTEGER);
   readonly #tickets = new Map<Sleeper, { readonly ticket: Ticket; readonly ms: number }>();
   #armed: { readonly ticket: Ticket; readonly ms: number } | undefined;
   /** The first instant at which a contract wakes; Infinity for none. */
@@ -51,6 +51,13 @@ export class Wakes {
     this.#agenda.cancel(known.ticket);
     this.#tickets.delete(contract);
     this.#next = this.#agenda.nextDue();
+  }
+
+  /** Lets nobody wake any more who is in it now. */
+  clear(): void {
+    this.#agenda = new Agenda(Number.MIN_SAFE_INTEGER);
+    this.#tickets.clear();
+    this.#arm();
   }
 
   /** Wakes all that are due up to the beginning of `cycle`, in order. Costs one comparison when none is. */

@@ -6,15 +6,7 @@ import type { Contract, Machine } from '../host/contract.js';
 import type { Host } from '../host/host.js';
 import { Failure } from '../schema/failure.js';
 import type { LineReader } from '../traffic/log/lines.js';
-import {
-  countEvents,
-  type Decision,
-  decisionOf,
-  type Listener,
-  listenersOf,
-  whyNotAt,
-  whyNotSoMany,
-} from './decision.js';
+import { countEvents, type Decision, decisionOf, type Listener, listenersOf, whyNotAt } from './decision.js';
 import { EventLine } from './event-line.js';
 
 /** What became of neighbouring lines: all their events admitted, all limited, some of each (one line), or nothing counted. */
@@ -110,15 +102,14 @@ export class BulkCount implements LineReader {
     const { listeners } = this.#whoListens();
     const { count, cycle: happened } = this.#line;
     const cycle = this.#cycle();
-    const late = happened === undefined ? undefined : whyNotAt(listeners, happened, cycle);
-    const failure = late ?? whyNotSoMany(listeners, count);
+    const failure = happened === undefined ? undefined : whyNotAt(listeners, happened, cycle);
     if (failure === undefined) this.#count(number, listeners, count, cycle, happened);
     else this.#refuse(number, failure);
   }
 
   /** A failed store and internal errors fail the whole request. */
   #failed(number: number, error: unknown): void {
-    if (!(error instanceof Failure) || error.code === 'store_failed') throw error;
+    if (!(error instanceof Failure) || error.code === 'store_failed' || error.code === 'disk_full') throw error;
     // A contract that stopped does not listen any more: look the listeners up again.
     this.#addressed = undefined;
     this.#refuse(number, error);

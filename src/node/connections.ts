@@ -6,7 +6,7 @@
 //
 // Node runs timers before it reads: after a stop every idle connection, and every request that was under way, has expired although
 // what it waited for has been in the buffers of the system all the while.
-import type { IncomingMessage, Server } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError } from 'fastify';
 import { Rank } from '../time/rank.js';
@@ -34,9 +34,23 @@ export class Connections {
     this.#limits = limits;
   }
 
-  watch(server: Server): void {
-    const { sockets } = this.#limits;
-    server.maxConnections = sockets;
+  /** A server with the limits of the node, not listening yet. */
+  server(answer: RequestListener): Server {
+    const limits = this.#limits;
+    const timeouts = {
+      headersTimeout: limits.headersTimeoutMs,
+      requestTimeout: limits.requestTimeoutMs,
+      keepAliveTimeout: limits.keepAliveTimeoutMs,
+      connectionsCheckingInterval: limits.connectionsCheckMs,
+    };
+    const server = createServer({ ...timeouts, maxHeaderSize: limits.headerBytes }, answer);
+    server.setTimeout(limits.idleTimeoutMs);
+    server.maxConnections = limits.sockets;
+    this.#watch(server);
+    return server;
+  }
+
+  #watch(server: Server): void {
     server.on('connection', (socket) => {
       this.#counts.connections += 1;
       socket.on('close', () => {

@@ -10,6 +10,9 @@ import type { Parts } from './parts.js';
 /** How often expired keys and sessions are forgotten, in ms. */
 const PURGE_MS = 60_000;
 
+/** How often a node whose disk is full looks for room, in ms. */
+const RECOVER_MS = 1_000;
+
 /** Begins; ends when unsubscribed. */
 export function startHeartbeat(parts: Parts, onError: (error: unknown) => void): Subscription {
   const { clock, host, streams, credentials, limits } = parts;
@@ -28,6 +31,7 @@ export function startHeartbeat(parts: Parts, onError: (error: unknown) => void):
   all.add(host.happenings.subscribe(guarded((happening) => take(happening, parts))));
   all.add(cycles(clock).subscribe(guarded((tick) => begin(tick, parts))));
   all.add(interval(limits.heartbeatMs, scheduler).subscribe(guarded(() => streams.beat())));
+  all.add(interval(RECOVER_MS, scheduler).subscribe(guarded(() => host.failure !== undefined && parts.recover())));
   all.add(interval(PURGE_MS, scheduler).subscribe(guarded(() => credentials.purgeExpired(clock.now()))));
   return all;
 }
@@ -52,10 +56,11 @@ function take(happening: Happening, { counts, active, streams, checkpoints }: Pa
   }
 }
 
-function begin(tick: CycleTick, { host, durability, counts, streams, checkpoints }: Parts): void {
+function begin(tick: CycleTick, parts: Parts): void {
+  const { host, durability, counts, streams } = parts;
   counts.missedCycles += tick.missed;
   streams.tick(tick);
   if (host.failure !== undefined) return;
-  checkpoints.sign(tick.cycle);
+  parts.checkpoints.sign(tick.cycle);
   durability.saveCounts();
 }

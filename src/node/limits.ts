@@ -15,6 +15,11 @@ export interface Limits {
   /** How often slow connections are looked for, in ms. */
   readonly connectionsCheckMs: number;
   readonly sockets: number;
+  /**
+   * Once the event loop has not waited for anything for `afterMs`, a turn of it answers gates and events for `gateTurnMs` and other
+   * requests for `otherTurnMs`, and refuses the rest.
+   */
+  readonly overload: { readonly afterMs: number; readonly gateTurnMs: number; readonly otherTurnMs: number };
   readonly machinesPerOwner: number;
   readonly contractsPerOwner: number;
   /** Cycles of all windows of an owner's contracts together: each is 8 bytes, for as long as the contract is there. */
@@ -54,6 +59,7 @@ export const defaultLimits: Limits = {
   idleTimeoutMs: 30 * SECOND,
   connectionsCheckMs: 2 * SECOND,
   sockets: 10_000,
+  overload: { afterMs: 250, gateTurnMs: 200, otherTurnMs: 25 },
   machinesPerOwner: 1_000,
   contractsPerOwner: 10_000,
   windowCyclesPerOwner: 10_000_000,

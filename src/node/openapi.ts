@@ -58,7 +58,8 @@ export function errorsOf({
       : []),
     ...credentialErrors(auth, method !== 'GET'),
     ...(scope === undefined || (scope === 'any' && !ofOwner) ? [] : (['scope_missing'] as const)),
-    ...(touchesStore ? (['store_failed'] as const) : []),
+    ...(touchesStore ? (['store_failed', 'disk_full'] as const) : []),
+    ...(path === '/healthz' || path === '/readyz' || path === '/metrics' ? [] : (['node_overloaded'] as const)),
   ];
   return [...new Set(codes)];
 }

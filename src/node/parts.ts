@@ -18,6 +18,7 @@ import { KeyRecord } from './key-record.js';
 import { defaultLimits, type Limits } from './limits.js';
 import { Counts, Metrics } from './metrics.js';
 import { MintLimit } from './mint-limit.js';
+import { Overload } from './overload.js';
 import { Ownership } from './ownership.js';
 import { Streams } from './stream.js';
 import { Verifications } from './verifications.js';
@@ -75,11 +76,22 @@ export function assemble(options: PartsOptions, routes: readonly ListedRoute[], 
     limits,
     holds: (caller) => access.holdsAt(caller, clock.now()),
   });
-  const mintLimit = new MintLimit(host, limits.mint);
-  const active = new ActiveMachines(host);
-  active.load(store, clock.cycle());
-  const ownership = new Ownership(host);
-  return {
+  /** What is made of the machines of the host: anew, when these are. */
+  const views = () => {
+    // First: it makes the machine of the node where there is none.
+    const mintLimit = new MintLimit(host, limits.mint);
+    const active = new ActiveMachines(host);
+    active.load(store, clock.cycle());
+    const ownership = new Ownership(host);
+    return {
+      active,
+      ownership,
+      keyRecord: new KeyRecord(host, ownership),
+      mintLimit,
+      checkpoints: new Checkpoints(host, store, signer),
+    };
+  };
+  const parts = {
     version: VERSION,
     limits,
     clock,
@@ -90,20 +102,24 @@ export function assemble(options: PartsOptions, routes: readonly ListedRoute[], 
     signer,
     successions,
     access,
-    ownership,
-    keyRecord: new KeyRecord(host, ownership),
     durability,
-    mintLimit,
-    active,
-    checkpoints: new Checkpoints(host, store, signer),
     verifications: new Verifications(store, keys, turns, limits.verifications),
     turns,
     streams,
     counts,
+    overload: new Overload(clock, counts, limits.overload),
     metrics: new Metrics({ counts, host, clock, readers: () => streams.size, version: VERSION }),
     routes,
     isDraining,
+    ...views(),
+    /** Goes on after the disk was full, if it has room again. Every part has to be taken from here anew after that. */
+    recover(): boolean {
+      if (!host.recover()) return false;
+      Object.assign(parts, views());
+      return true;
+    },
   };
+  return parts;
 }
 
 export type Parts = Readonly<ReturnType<typeof assemble>>;

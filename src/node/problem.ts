@@ -9,7 +9,6 @@ import { nearest } from '../schema/did-you-mean.js';
 import { Failure } from '../schema/failure.js';
 import { faultsOf } from '../schema/schema-faults.js';
 import type { WallClock } from '../time/wall.js';
-import type { Route } from './route.js';
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
@@ -97,7 +96,7 @@ export interface Unrouted {
 
 export function whyUnrouted(
   app: FastifyInstance,
-  routes: readonly Route[],
+  routes: readonly { readonly path: string }[],
   { method, url = '' }: IncomingMessage,
 ): Unrouted {
   const path = url.split('?', 1)[0]!;

@@ -4,11 +4,9 @@ import type { Route } from './route.js';
 import {
   createContract,
   deployRateLimiter,
-  deployTemplate,
   driveTransition,
   getContract,
   inspectRateLimiter,
-  inspectTemplate,
   listContracts,
   listTemplates,
 } from './routes/contracts.js';
@@ -47,9 +45,7 @@ export const routes: readonly Route[] = [
   getMachine,
   listTemplates,
   inspectRateLimiter,
-  inspectTemplate,
   deployRateLimiter,
-  deployTemplate,
   createContract,
   listContracts,
   getContract,

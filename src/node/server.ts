@@ -65,14 +65,7 @@ export async function createServer(
   const refuseUndecodable = unrouted(undecodable);
   const app: FastifyInstance = Fastify({
     bodyLimit: limits.bodyBytes,
-    requestTimeout: limits.requestTimeoutMs,
-    keepAliveTimeout: limits.keepAliveTimeoutMs,
-    connectionTimeout: limits.idleTimeoutMs,
-    http: {
-      maxHeaderSize: limits.headerBytes,
-      headersTimeout: limits.headersTimeoutMs,
-      connectionsCheckingInterval: limits.connectionsCheckMs,
-    },
+    serverFactory: (answer) => connections.server(parts.overload.before(answer)),
     // A request on a connection that is still open is answered while the node finishes.
     return503OnClosing: false,
     trustProxy: trustProxy.length === 0 ? false : [...trustProxy],
@@ -86,7 +79,6 @@ export async function createServer(
     },
     clientErrorHandler: (error, socket) => connections.refuse(error, socket),
   });
-  connections.watch(app.server);
   // Without its hooks: cookies are read where a session is looked for, and nowhere else.
   app.register(cookie, { hook: false });
   app.decorateRequest('caller', undefined);

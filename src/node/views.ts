@@ -35,8 +35,7 @@ export function contractView({ id, state: currentState, image, plan }: Contract)
     version,
     ...(templateId === undefined ? {} : { template_id: templateId }),
     ...(threshold === Number.POSITIVE_INFINITY ? {} : { threshold }),
-    ...(aggregate === undefined || plan.rule !== undefined ? {} : { within: aggregate.within }),
-    ...(plan.rule === undefined ? {} : { rule: plan.rule.definition.primitive }),
+    ...(aggregate === undefined ? {} : { within: aggregate.within }),
     created_cycle,
     first_fire_cycle,
   };

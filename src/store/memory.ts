@@ -109,6 +109,10 @@ export class MemoryStore implements Store {
     return this.#shelves.get(machine)?.checkpoint;
   }
 
+  recover(): boolean {
+    return false;
+  }
+
   close(): void {
     this.#closed = true;
   }

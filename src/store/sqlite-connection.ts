@@ -17,7 +17,7 @@ export interface ConnectionOptions {
   readonly defer?: Defer | undefined;
   /** A clock to measure durations by, in ms. Without one all durations are 0. */
   readonly monotonicMs?: (() => number) | undefined;
-  /** Called at every commit: true makes it fail, as a full disk would. */
+  /** Called at every commit: true makes it fail, as a broken disk would. */
   readonly failCommits?: (() => boolean) | undefined;
 }
 
@@ -88,7 +88,7 @@ export class SqliteConnection {
     }
   }
 
-  /** @throws Failure `store_failed`, then and ever after; Bug for a broken constraint: then only this statement is undone */
+  /** @throws Failure `store_failed` or `disk_full`, then and until `recover`; Bug for a broken constraint: then only this statement is undone */
   write<Result>(work: () => Result): Result {
     this.#checkOpen();
     if (this.#failure !== undefined) throw this.#failure;
@@ -127,6 +127,17 @@ export class SqliteConnection {
       throw error;
     }
     this.#lastMoveMs = this.#monotonicMs() - startMs;
+    return true;
+  }
+
+  /**
+   * Takes writes again after the disk was full, once it has room. The failed transaction was rolled back: nothing of it is there.
+   * @returns whether it does
+   */
+  recover(): boolean {
+    this.#checkOpen();
+    if (this.#failure?.code !== 'disk_full' || this.#waiting.length > 0 || !this.#file.hasRoom()) return false;
+    this.#failure = undefined;
     return true;
   }
 
@@ -184,7 +195,7 @@ export class SqliteConnection {
     if (!this.#database.inTransaction) return;
     const startMs = this.#monotonicMs();
     try {
-      if (this.#failCommits()) throw new Database.SqliteError('the store is set to fail', 'SQLITE_FULL');
+      if (this.#failCommits()) throw new Database.SqliteError('the store is set to fail', 'SQLITE_IOERR_WRITE');
       this.#commit.run();
     } catch (error) {
       this.#stop(stopped(error));

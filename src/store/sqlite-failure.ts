@@ -23,7 +23,7 @@ export function readingFailure(error: unknown, dir: string): unknown {
 
 /**
  * For an error while writing. A broken constraint is a Bug, and only its own statement is undone. Everything else is the Failure
- * `store_failed`, after which nothing can be written.
+ * `store_failed` or `disk_full`, after which nothing can be written.
  */
 export function writingFailure(error: unknown): unknown {
   return explained(error, (code, why) =>
@@ -55,8 +55,16 @@ export function unwritable(dir: string, why: string, cause?: unknown): Failure {
   });
 }
 
-/** For an error while making writes durable. */
+/** For an error while making writes durable. A disk that is full may have room again; after any other error its content is unknown. */
 export function stopped(error: unknown): Failure {
+  if (FULL.has(codeOf(error) ?? '')) {
+    return new Failure('disk_full', {
+      what: 'The disk is full: the last writes are not on it.',
+      why: sentenceOf(error),
+      fix: 'Make room. The node looks for it every second, and goes on from what was stored before.',
+      cause: error,
+    });
+  }
   return new Failure('store_failed', {
     what: 'The store has stopped: the last writes are not on disk.',
     why: sentenceOf(error),
@@ -64,6 +72,8 @@ export function stopped(error: unknown): Failure {
     cause: error,
   });
 }
+
+const FULL: ReadonlySet<string> = new Set(['SQLITE_FULL', 'ENOSPC', 'EDQUOT']);
 
 function explained(error: unknown, explain: (code: string, why: string) => unknown): unknown {
   const code = codeOf(error);

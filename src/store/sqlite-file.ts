@@ -18,6 +18,8 @@ export interface SqliteFile {
   readonly dir: string;
   readonly database: Database.Database;
   walBytes(): number;
+  /** Whether a quarter of a megabyte can be written beside the database. */
+  hasRoom(): boolean;
   close(): void;
 }
 
@@ -59,7 +61,7 @@ export function openSqliteFile(folder: string, lockWaitMs: number): SqliteFile {
         database.close();
       }
     };
-    return { dir, database, walBytes: () => walBytes(path), close };
+    return { dir, database, walBytes: () => walBytes(path), hasRoom: () => hasRoom(dir), close };
   } catch (error) {
     throw isLocked(error) ? locked(dir, pidPath, error) : openingFailure(error, dir);
   }
@@ -99,6 +101,21 @@ function create(dir: string, path: string): void {
     fs.rmSync(workshop, { recursive: true, force: true });
   }
   sync(dir);
+}
+
+const ROOM_BYTES = 256 * 2 ** 10;
+
+/** Tried by writing: what a file system says is free may not be free for this user. */
+function hasRoom(dir: string): boolean {
+  const path = join(dir, 'weir.room');
+  try {
+    fs.writeFileSync(path, Buffer.alloc(ROOM_BYTES), { mode: 0o600, flush: true });
+    return true;
+  } catch {
+    return false;
+  } finally {
+    fs.rmSync(path, { force: true });
+  }
 }
 
 /** Another process may do the same: a link, unlike a rename, never replaces the database that it created. */

@@ -6,7 +6,7 @@ import { assert } from '../schema/failure.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 import { damaged } from './sqlite-failure.js';
 import type { ContractImage, ContractState, MachineImage, StoredMachine } from './store.js';
-import { decodeRule, decodeWindows, encodeWindows } from './window-bytes.js';
+import { decodeWindows, encodeWindows } from './window-bytes.js';
 
 /** Machines are read in batches of this size, so that a slow reader does not keep the database busy. */
 const PAGE = 256;
@@ -24,7 +24,7 @@ export class SqliteMachines {
   readonly #contracts: Statement<[string], ContractColumns>;
   readonly #definition: Statement<[number], string>;
   /** The definitions already stored, by identity: contracts made from one plan share one definition. */
-  readonly #definitionIds = new WeakMap<ContractDefinition, number>();
+  #definitionIds = new WeakMap<ContractDefinition, number>();
   /** The contracts already written to, by id: a lookup in the database would take longer than the update itself. */
   readonly #contractNumbers = new Map<string, number>();
 
@@ -54,6 +54,12 @@ export class SqliteMachines {
     this.#definition = connection.prepare<[number], string>('SELECT text FROM definitions WHERE id = ?').pluck();
   }
 
+  /** After a rollback: what was put may not be there. */
+  forget(): void {
+    this.#definitionIds = new WeakMap();
+    this.#contractNumbers.clear();
+  }
+
   putMachine({ slug, owner, isPublic, displayName, createdCycle }: MachineImage): void {
     this.#putMachine.run(slug, owner, isPublic ? 1 : 0, displayName, createdCycle);
   }
@@ -62,7 +68,7 @@ export class SqliteMachines {
     const { id, machine, definition, templateId = null, createdCycle, firstFireCycle } = image;
     assert(id === state.id, `the state of contract ${state.id} was put beside the image of ${id}`);
     const definitionId = this.#idOf(definition);
-    const windows = encodeWindows(state.windows, besideOf(state), state.rule);
+    const windows = encodeWindows(state.windows, besideOf(state));
     const { changes } = this.#putContract.run(id, definitionId, templateId, createdCycle, firstFireCycle, machine);
     assert(changes === 1, `machine ${machine} is not in the store`);
     this.#insertState.run(this.#numberOf(id), state.state, state.heldUntilCycle, windows);
@@ -70,12 +76,7 @@ export class SqliteMachines {
 
   putState(image: ContractState): void {
     const { id, state, heldUntilCycle, windows } = image;
-    this.#updateState.run(
-      state,
-      heldUntilCycle,
-      encodeWindows(windows, besideOf(image), image.rule),
-      this.#numberOf(id),
-    );
+    this.#updateState.run(state, heldUntilCycle, encodeWindows(windows, besideOf(image)), this.#numberOf(id));
   }
 
   /** All machines by slug. Contracts whose definitions have the same text share one definition object. */
@@ -178,8 +179,7 @@ function stateOf({ id, state, held_until_cycle, windows: bytes }: ContractColumn
   const windows = decodeWindows(bytes, besideOf(kept));
   if (windows === undefined)
     throw damaged(dir, `The state and the windows of contract ${id} do not fit their checksum.`);
-  const rule = decodeRule(bytes);
-  return { ...kept, windows, ...(rule === undefined ? {} : { rule }) };
+  return { ...kept, windows };
 }
 
 /** What the checksum of the windows covers besides them. */

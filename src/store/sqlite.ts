@@ -86,6 +86,12 @@ export class SqliteStore implements Store {
     return this.#connection.read(() => this.#rows.checkpoint(machine));
   }
 
+  recover(): boolean {
+    if (!this.#connection.recover()) return false;
+    this.#machines.forget();
+    return true;
+  }
+
   /** Moves the write-ahead log into the database. Blocks; see `SqliteConnection.moveLog`. */
   moveLog(): boolean {
     return this.#connection.moveLog();

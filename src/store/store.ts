@@ -6,7 +6,7 @@
 //   1. When `settled` is called without a failure, everything written before `commit` is durable: all of it or none.
 //   2. Reads see writes at once, committed or not.
 //   3. Rows of one machine have no gaps: `append` refuses any seq but the next one.
-//   4. After a failed commit every later write fails with `store_failed`.
+//   4. After a failed commit every later write fails as it did, with `store_failed` or `disk_full`.
 import type { ContractDefinition } from '../limiter/definition.js';
 import type { GateImage } from '../limiter/gate.js';
 import type { AuditRow, Checkpoint, RowKind } from '../record/row.js';
@@ -69,6 +69,8 @@ export interface Store {
   rows(machine: string, query?: RowQuery): readonly AuditRow[];
   /** The newest checkpoint of the machine. */
   checkpoint(machine: string): Checkpoint | undefined;
+  /** Takes writes again after `disk_full` if there is room by now. Then the store holds what was settled, and nothing else. */
+  recover(): boolean;
   /** Commits pending writes and closes the file. */
   close(): void;
 }

@@ -174,14 +174,14 @@ describe('a store that fails', () => {
       await node.ask('POST', '/api/demo-key/mint'),
       await node.ask('GET', `/api/chain/first/contracts/${contracts[0]}`),
       await node.ask('GET', '/readyz'),
+      await node.ask('GET', '/healthz'),
       await node.ask('GET', `/api/chain/second/contracts/${contracts[1]}`),
       await node.ask('GET', '/api/chain/second/state'),
-      await node.ask('GET', '/healthz'),
       await node.ask('GET', '/api/clock'),
     ];
     expect(answers.map(({ status, body: { code } }) => [status, code])).toEqual([
-      ...Array.from({ length: 8 }, () => [503, 'store_failed']),
-      ...Array.from({ length: 4 }, () => [200, undefined]),
+      ...Array.from({ length: 9 }, () => [503, 'store_failed']),
+      ...Array.from({ length: 3 }, () => [200, undefined]),
     ]);
     expect((await node.ask('GET', '/metrics')).body).toContain('weir_store_ok 0');
   });

@@ -12,51 +12,67 @@ const CYCLE_MS = 50;
 describe.skipIf(!canMount())(
   `a node on a disk of four megabytes${canMount() ? '' : ' (SKIPPED: only root may mount one)'}`,
   () => {
-    it('that fills up says so, decides nothing any more, and goes on from what was acknowledged when there is room again', async () => {
+    it('that fills up says so and decides nothing; with room again it goes on by itself from what was acknowledged', async () => {
       const disk = temporaryFolder();
       execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', disk]);
       try {
         const data = join(disk, 'data');
-        const first = await serve(['--data', data]);
-        const { key, contract } = await gateOn(first, 1_000_000);
-        const path = `/api/chain/edge/contracts/${contract}/transition`;
+        const node = await serve(['--data', data]);
+        const { key, contract } = await gateOn(node, 1_000_000);
         fillUp(join(disk, 'ballast'));
-        const acknowledged: number[] = [];
-        let refused: Told | undefined;
-        for (let n = 0; n < 20_000 && refused === undefined; n += 1) {
-          const told = await ask(first, 'POST', path, key, {
-            to: n % 2 === 0 ? 'limiting' : 'allowing',
-            hold_cycles: 1000,
-          });
-          if (told.status === 200) acknowledged.push(told.body.seq);
-          else refused = told;
-        }
-        const live = await ask(first, 'GET', '/healthz');
-        const ready = await ask(first, 'GET', '/readyz');
-        const counted = await ask(first, 'POST', '/api/chain/edge/event', key, { type: 'request' });
-        const ended = await first.stop();
+        const { acknowledged, refused } = await moveUntilRefused(node, key, contract);
+        const live = await ask(node, 'GET', '/healthz');
+        const ready = await ask(node, 'GET', '/readyz');
+        const counted = await ask(node, 'POST', '/api/chain/edge/event', key, { type: 'request' });
         fs.rmSync(join(disk, 'ballast'));
+        while ((await ask(node, 'GET', '/readyz')).status !== 200) {}
+        const record = await recordOf(node, key);
+        const after = await ask(node, 'POST', '/api/chain/edge/event', key, { type: 'request' });
+        const moved = await ask(node, 'POST', `/api/chain/edge/contracts/${contract}/transition`, key, {
+          to: after.body.contracts[0].state === 'allowing' ? 'limiting' : 'allowing',
+          hold_cycles: 1000,
+        });
+        const ended = await node.stop();
         const again = await serve(['--data', data]);
-        const record = await recordOf(again, key);
-        const moved = await ask(again, 'POST', '/api/chain/edge/event', key, { type: 'request' });
+        const later = await recordOf(again, key);
         await again.stop();
         expect({
           refused: [refused?.status, refused?.body.code],
-          live: live.status,
+          live: [live.status, live.body.status],
           ready: [ready.status, ready.body.code],
           counted: counted.body.code,
-          ended,
+          // Of what was refused, at most what was in the same write is there.
           record: [record.valid, record.rows >= (acknowledged.at(-1) ?? 0)],
-          moved: moved.status,
+          after: after.status,
+          moved: [moved.status, moved.body.seq],
+          ended,
+          later: [later.valid, later.rows],
         }).toEqual({
-          refused: [503, 'store_failed'],
-          live: 200,
-          ready: [503, 'store_failed'],
-          counted: 'store_failed',
-          ended: 70,
+          refused: [503, 'disk_full'],
+          live: [200, 'disk_full'],
+          ready: [503, 'disk_full'],
+          counted: 'disk_full',
           record: [true, true],
-          moved: 200,
+          after: 200,
+          moved: [200, record.rows + 1],
+          ended: 0,
+          later: [true, record.rows + 1],
         });
+      } finally {
+        execFileSync('umount', ['--lazy', disk]);
+      }
+    });
+
+    it('that is full when the node ends: exit code and words name the disk', async () => {
+      const disk = temporaryFolder();
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', disk]);
+      try {
+        const node = await serve(['--data', join(disk, 'data')]);
+        const { key, contract } = await gateOn(node, 1_000_000);
+        fillUp(join(disk, 'ballast'));
+        await moveUntilRefused(node, key, contract);
+        const ended = await node.stop();
+        expect([ended, node.lines.at(-1)]).toEqual([74, expect.stringContaining('The disk is full')]);
       } finally {
         execFileSync('umount', ['--lazy', disk]);
       }
@@ -128,6 +144,18 @@ async function gateOn(node: Serving, threshold: number, within = 1000): Promise<
   const body = { slug: 'edge', threshold, within };
   const deployed = await ask(node, 'POST', '/api/contracts/templates/rate-limiter/deploy', key, body);
   return { key, contract: deployed.body.contract.id };
+}
+
+/** Moves a contract to and fro until that is refused. */
+async function moveUntilRefused(node: Serving, key: string, contract: string) {
+  const path = `/api/chain/edge/contracts/${contract}/transition`;
+  const acknowledged: number[] = [];
+  for (let n = 0; ; n += 1) {
+    const to = n % 2 === 0 ? 'limiting' : 'allowing';
+    const told = await ask(node, 'POST', path, key, { to, hold_cycles: 1000 });
+    if (told.status !== 200) return { acknowledged, refused: told };
+    acknowledged.push(told.body.seq);
+  }
 }
 
 async function recordOf(node: Serving, key: string): Promise<{ valid: boolean; rows: number }> {

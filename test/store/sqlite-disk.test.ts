@@ -48,9 +48,9 @@ describe.skipIf(!canMount)(`a disk of one megabyte${canMount ? '' : ' (SKIPPED: 
     const { settled, failure } = writeUntilFull(full);
     const calls = [() => full.append(rowAfter(settled)), () => full.putMachine(machine), () => [...full.machines()]];
     expect([failure?.code, ...calls.map(codeOf), full.rows('m', { limit: 1e6 })]).toEqual([
-      'store_failed',
-      'store_failed',
-      'store_failed',
+      'disk_full',
+      'disk_full',
+      'disk_full',
       'nothing thrown',
       settled,
     ]);
@@ -64,6 +64,19 @@ describe.skipIf(!canMount)(`a disk of one megabyte${canMount ? '' : ' (SKIPPED: 
     again.append(rowAfter(settled));
     again.commit((refused) => told.push(refused));
     expect(told).toEqual([undefined]);
+  });
+
+  it('that has room again is written to by the same store, from what was settled; while it has none it is not', () => {
+    fs.writeFileSync(join(disk, 'ballast'), Buffer.alloc(600_000));
+    const full = open();
+    const { settled } = writeUntilFull(full);
+    const before = full.recover();
+    fs.rmSync(join(disk, 'ballast'));
+    expect([before, full.recover(), full.rows('m', { limit: 1e6 })]).toEqual([false, true, settled]);
+    const told: (Failure | undefined)[] = [];
+    full.append(rowAfter(settled));
+    full.commit((refused) => told.push(refused));
+    expect([told, full.rows('m', { limit: 1e6 }).length]).toEqual([[undefined], settled.length + 1]);
   });
 
   it('that is full can still be read by a store that is opened on it', () => {

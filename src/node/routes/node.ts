@@ -1,10 +1,11 @@
 // Routes about the node itself: its page, its routes, its public key, its clock, its health and its metrics.
 import * as api from '../../api/node.js';
-import { Ok } from '../../api/shapes.js';
+import { Cycle, Ok } from '../../api/shapes.js';
 import { Failure } from '../../schema/failure.js';
 import { Type } from '../../schema/json-schema.js';
 import { startOf } from '../../time/cycle.js';
 import { type BundledFile, bundled } from '../../web/bundled.js';
+import { overloaded } from '../overload.js';
 import { type Route, route } from '../route.js';
 
 const common = { method: 'GET', auth: 'public', domain: 'node' } as const;
@@ -87,6 +88,9 @@ export const listLimits = route({
         keep_alive_timeout_ms: limits.keepAliveTimeoutMs,
         idle_timeout_ms: limits.idleTimeoutMs,
         sockets: limits.sockets,
+        overload_after_ms: limits.overload.afterMs,
+        gate_turn_ms: limits.overload.gateTurnMs,
+        other_turn_ms: limits.overload.otherTurnMs,
         streams: limits.readers,
         stream_bytes: limits.readerBytes,
         verifications: limits.verifications,
@@ -97,28 +101,44 @@ export const listLimits = route({
   },
 });
 
-const Status = (status: string) => Type.Object({ ok: Ok, status: Type.Literal(status) });
+const Health = Type.Object({
+  ok: Ok,
+  status: Type.Union([Type.Literal('live'), Type.Literal('disk_full'), Type.Literal('draining')], {
+    description:
+      '`disk_full`: it decides nothing until the disk has room, and then goes on by itself. `draining`: it ends soon.',
+  }),
+  cycle: Cycle,
+});
 
 export const live = route({
   ...common,
   path: '/healthz',
   tier: 'operations (public)',
-  summary: 'Tells that the process answers.',
-  answers: { 200: { description: 'It does.', schema: Status('live') } },
+  summary:
+    'Says whether the process has to be restarted: 503 `store_failed` once its store is lost, no answer if it hangs. 200 while it lives, also where it cannot decide now.',
+  answers: { 200: { description: 'A restart would not help.', schema: Health } },
+  errors: ['store_failed'],
   example: { status: 200 },
-  handle: () => ({ ok: true, status: 'live' }),
+  handle({ host, clock, isDraining }) {
+    const { failure } = host;
+    if (failure !== undefined && failure.code !== 'disk_full') throw failure;
+    const status = failure !== undefined ? 'disk_full' : isDraining() ? 'draining' : 'live';
+    return { ok: true, status, cycle: clock.cycle() };
+  },
 });
 
 export const ready = route({
   ...common,
   path: '/readyz',
   tier: 'operations (public)',
-  summary: 'Tells whether the node takes requests: not while it shuts down, nor once it cannot store.',
-  answers: { 200: { description: 'It does.', schema: Status('ready') } },
-  errors: ['node_draining', 'store_failed'],
+  summary:
+    'Says whether the node takes requests now. Not while it drains, is overloaded, or its disk is full, and never again once its store is lost. While it starts nothing listens.',
+  answers: { 200: { description: 'It does.', schema: Type.Object({ ok: Ok, status: Type.Literal('ready') }) } },
+  errors: ['node_draining', 'node_overloaded', 'disk_full', 'store_failed'],
   example: { status: 200 },
-  handle({ host, isDraining }) {
+  handle({ host, isDraining, overload }) {
     if (host.failure !== undefined) throw host.failure;
+    if (overload.isNow) throw overloaded();
     if (!isDraining()) return { ok: true, status: 'ready' };
     throw new Failure('node_draining', {
       what: 'The node takes no new requests.',

@@ -1,0 +1,99 @@
+// Refuses requests while there are more than the node can answer: early, at little cost, and before anything has happened.
+//
+//   turn of the loop   cycle ticks │ a b c d e f g h i j k │ 503 503 503 503        first come, first served, for so long;
+//                                  0 ms              200 ms                         the others may come again later
+//
+// A request waits for one turn of the loop and is answered in the next: bounding a turn bounds the wait. The bound holds only once the
+// loop has not waited for anything for a while: a burst after an idle moment is answered as a whole. Gates and events are refused
+// much later than other requests, so they go on while those are refused. Whether a node is alive can be asked at any time.
+//
+// To refuse costs most of what it costs to answer a gate: reading and writing a socket. Against clients that do not wait as long as
+// they are asked to, a node could be busy refusing; so each turn answers for as long as the one before refused. And connections on
+// which anything but gates and events is refused are closed: a loop accepts one connection a turn (libuv does since 1.45), so those who
+// come again at once wait in the queue of the system, where they cost nothing.
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { Failure } from '../schema/failure.js';
+import { LoopTurn } from '../time/loop-turn.js';
+import type { WallClock } from '../time/wall.js';
+import type { Limits } from './limits.js';
+import type { Counts } from './metrics.js';
+import { PROBLEM_TYPE, problemOf } from './problem.js';
+
+/** The paths of those that decide, and of those that supervisors ask. */
+const DECIDES = /\/(?:gate|events?)(?:\?|$)/;
+const SUPERVISES = /^\/(?:healthz|readyz|metrics)(?:\?|$)/;
+
+/** Those refused come again after one of these many seconds, in turn, and so not all at once. */
+const COME_AGAIN_SECONDS = ['1', '2', '3'];
+
+export class Overload {
+  readonly #turn: LoopTurn;
+  readonly #clock: WallClock;
+  readonly #counts: Counts;
+  readonly #limits: Limits['overload'];
+  #lastRefusedMs = Number.NEGATIVE_INFINITY;
+  /** When the present turn refused first and last, in ms since it began, and for how long the one before it did. */
+  #firstInTurnMs = Number.POSITIVE_INFINITY;
+  #lastInTurnMs = 0;
+  #refusedBeforeMs = 0;
+
+  constructor(clock: WallClock, counts: Counts, limits: Limits['overload']) {
+    this.#turn = new LoopTurn(() => clock.monotonicMs());
+    this.#clock = clock;
+    this.#counts = counts;
+    this.#limits = limits;
+  }
+
+  /** Whether requests were refused within the last second. */
+  get isNow(): boolean {
+    return this.#clock.monotonicMs() - this.#lastRefusedMs < 1_000;
+  }
+
+  /** A listener that refuses, or hands over to `next`. */
+  before(next: RequestListener): RequestListener {
+    return (request, response) => {
+      if (this.#mustRefuse(request)) this.#refuse(request, response);
+      else next(request, response);
+    };
+  }
+
+  #mustRefuse({ url = '' }: IncomingMessage): boolean {
+    const { afterMs, otherTurnMs, gateTurnMs } = this.#limits;
+    const turnMs = this.#turn.turnMs();
+    if (turnMs === 0) this.#beginTurn();
+    if (turnMs <= Math.max(otherTurnMs, this.#refusedBeforeMs) || this.#turn.busyMs <= afterMs) return false;
+    if ((turnMs <= gateTurnMs && DECIDES.test(url)) || SUPERVISES.test(url)) return false;
+    this.#firstInTurnMs = Math.min(this.#firstInTurnMs, turnMs);
+    this.#lastInTurnMs = turnMs;
+    return true;
+  }
+
+  #beginTurn(): void {
+    this.#refusedBeforeMs = Math.max(0, this.#lastInTurnMs - this.#firstInTurnMs);
+    this.#firstInTurnMs = Number.POSITIVE_INFINITY;
+    this.#lastInTurnMs = 0;
+  }
+
+  #refuse({ method, url = '' }: IncomingMessage, response: ServerResponse): void {
+    const answers = this.#counts.answersOf(undefined);
+    answers[503]! += 1;
+    this.#lastRefusedMs = this.#clock.monotonicMs();
+    response.writeHead(503, [
+      ...['Content-Type', PROBLEM_TYPE, 'Content-Length', LENGTH, 'Cache-Control', 'no-store'],
+      ...['Retry-After', COME_AGAIN_SECONDS[answers[503]! % COME_AGAIN_SECONDS.length]!],
+      ...['Connection', DECIDES.test(url) ? 'keep-alive' : 'close'],
+    ]);
+    response.end(method === 'HEAD' ? undefined : BODY);
+  }
+}
+
+export function overloaded(): Failure {
+  return new Failure('node_overloaded', {
+    what: 'The request was refused, and changed nothing.',
+    why: 'The node has more requests than it can answer in time.',
+    fix: 'Send it again after the seconds of the header Retry-After.',
+  });
+}
+
+const BODY = JSON.stringify(problemOf(overloaded()));
+const LENGTH = String(Buffer.byteLength(BODY));

@@ -1,0 +1,71 @@
+// What a node does with more requests in one turn of its event loop than it may answer. The bounds are set so that each turn answers one.
+import { connect } from 'node:net';
+import { afterEach, expect, it } from 'vitest';
+import { figureIn, metricsOf } from './asking.js';
+import { type Running, startRunning } from './running.js';
+
+const REQUESTS = 30;
+
+let node: Running;
+afterEach(() => node.close());
+
+async function start(overload: { afterMs: number; gateTurnMs: number; otherTurnMs: number }) {
+  node = await startRunning({ cycleMs: 3_600_000, limits: { overload } });
+  const key = node.keyOf('owner');
+  await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'm' } });
+  const body = { slug: 'm', threshold: 1_000 };
+  const { contract } = (await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key, body })).body;
+  return { key, gate: `/api/chain/m/contracts/${contract.id}/gate` };
+}
+
+/** The answers to requests that all arrive at once on one connection, until it is closed or all are answered. */
+function together(path: string, key: string, count = REQUESTS): Promise<{ statuses: number[]; text: string }> {
+  return new Promise((resolve) => {
+    let text = '';
+    const socket = connect(Number(new URL(node.url).port), '127.0.0.1');
+    const statuses = () => [...text.matchAll(/HTTP\/1\.1 (\d{3}) [A-Z]/g)].map(([, status]) => Number(status));
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`.repeat(count));
+    socket.on('data', (data) => {
+      text += data.toString('latin1');
+      if (statuses().length === count) socket.destroy();
+    });
+    socket.on('error', () => {});
+    socket.on('close', () => resolve({ statuses: statuses(), text }));
+  });
+}
+
+it('refuses what is beyond a turn with 503 and Retry-After, and counts none of it', async () => {
+  const { key, gate } = await start({ afterMs: -1, gateTurnMs: 0, otherTurnMs: 0 });
+  const { statuses, text } = await together(gate, key);
+  const refused = statuses.filter((status) => status === 503).length;
+  expect(statuses.length).toBe(REQUESTS);
+  expect(refused).toBeGreaterThan(0);
+  expect(text).toContain('"code":"node_overloaded"');
+  expect(text.match(/^Retry-After: [123]\r$/gm)?.length).toBe(refused);
+  const { body } = await node.ask('GET', gate, { key });
+  expect(body.count).toBe(REQUESTS - refused + 1);
+  expect((await metricsOf(node.url)).match(/path="none",status="503"\} (\d+)/)?.[1]).toBe(String(refused));
+});
+
+it('says so at /readyz, and is alive at /healthz', async () => {
+  const { key, gate } = await start({ afterMs: -1, gateTurnMs: 0, otherTurnMs: 0 });
+  await together(gate, key);
+  const [ready, live] = [await node.ask('GET', '/readyz'), await node.ask('GET', '/healthz')];
+  expect([ready.status, ready.body.code, live.status, live.body.status]).toEqual([503, 'node_overloaded', 200, 'live']);
+});
+
+it('goes on with gates while it refuses other requests, and closes the connections of those', async () => {
+  const { key, gate } = await start({ afterMs: -1, gateTurnMs: Number.POSITIVE_INFINITY, otherTurnMs: 0 });
+  const gates = await together(gate, key);
+  const others = await together('/api/clock', key);
+  expect(new Set(gates.statuses)).toEqual(new Set([200]));
+  // The first of a turn is answered; the first that is refused is the last of its connection.
+  expect([others.statuses.at(-1), others.statuses.filter((status) => status === 503).length]).toEqual([503, 1]);
+  expect(others.text).toMatch(/^Connection: close\r$/m);
+});
+
+it('refuses nothing as long as the loop now and then waits', async () => {
+  const { key, gate } = await start({ afterMs: 3_600_000, gateTurnMs: 0, otherTurnMs: 0 });
+  expect(new Set((await together(gate, key, 200)).statuses)).toEqual(new Set([200]));
+  expect(figureIn(await metricsOf(node.url), 'weir_malformed_requests_total')).toBe(0);
+});
