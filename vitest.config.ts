@@ -7,6 +7,7 @@ const long = [
   'test/live/wrong-nodes.test.ts',
   'test/package.test.ts',
   'test/readme.test.ts',
+  'test/sizing/recorded-logs.test.ts',
 ];
 
 export default defineConfig({

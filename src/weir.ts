@@ -55,6 +55,15 @@ export {
   type StreamedRequest,
   type WindowCounts,
 } from './simulate/stream.js';
+export type {
+  Advice,
+  ClientHit,
+  CurvePoint,
+  Recommendation,
+  RuleCurve,
+  Suspect,
+} from './sizing/advice.js';
+export { type RecommendOptions, recommend } from './sizing/recommend.js';
 export type { Clock } from './time/clock.js';
 export { type CycleOptions, type CycleTick, cycles } from './time/cycles.js';
 export { VirtualClock } from './time/virtual.js';

@@ -31,6 +31,7 @@ const floors = [
   ['outcome'],
   ['scenario'],
   ['simulate'],
+  ['sizing'],
   ['api'],
   ['client'],
   ['web'],

@@ -1,6 +1,6 @@
 // The endpoints of contracts: list templates, deploy, create, list, show, move to a state.
 import { ContractDefinition } from '../limiter/definition.js';
-import { TEMPLATE_ID } from '../limiter/rate-limiter.js';
+import { RuleDefinition } from '../limiter/rule/definition.js';
 import { Type } from '../schema/json-schema.js';
 import type { Endpoint } from './endpoint.js';
 import { Cycle, closed, Hash, OfContract, OfMachine, Ok, Row, Slug } from './shapes.js';
@@ -9,6 +9,23 @@ import { ContractStatus, ContractView } from './views.js';
 /** A contract shows its last `MOST_TRANSITIONS` transitions within the last `LOOK_BACK` rows of the record. */
 export const LOOK_BACK = 200;
 export const MOST_TRANSITIONS = 10;
+
+const OfTemplate = Type.Object({
+  template_id: Type.String({ pattern: '^[a-z0-9-]{1,64}$', description: 'Id of the template.' }),
+});
+
+/** A limiter as a scenario has it. Which fields belong together, the node says when it reads it. */
+const RuleField = Type.Object(
+  {},
+  {
+    additionalProperties: true,
+    maxProperties: 64,
+    description:
+      'The limiter, as in a scenario: { primitive, params }, { like, … }, { paste } or { threshold, within }.',
+  },
+);
+
+const Deployed = Type.Object({ ok: Ok, contract: ContractView, template_id: Type.String() });
 
 export const listTemplates = {
   method: 'GET',
@@ -33,6 +50,13 @@ export const inspectRateLimiter = {
   answers: { 200: { description: 'The template.', schema: Type.Object({ ok: Ok, template: ContractDefinition }) } },
 } as const satisfies Endpoint;
 
+export const inspectTemplate = {
+  method: 'GET',
+  path: '/api/contracts/templates/{template_id}',
+  shapes: { params: OfTemplate },
+  answers: { 200: { description: 'The template.', schema: Type.Object({ ok: Ok, template: ContractDefinition }) } },
+} as const satisfies Endpoint;
+
 export const deployRateLimiter = {
   method: 'POST',
   path: '/api/contracts/templates/rate-limiter/deploy',
@@ -54,16 +78,40 @@ export const deployRateLimiter = {
             description: 'Length of the rolling window in cycles; 60 when absent.',
           }),
         ),
+        rule: Type.Optional(RuleField),
       },
       closed,
     ),
   },
-  answers: {
-    201: {
-      description: 'The contract.',
-      schema: Type.Object({ ok: Ok, contract: ContractView, template_id: Type.Literal(TEMPLATE_ID) }),
-    },
+  answers: { 201: { description: 'The contract.', schema: Deployed } },
+} as const satisfies Endpoint;
+
+export const deployTemplate = {
+  method: 'POST',
+  path: '/api/contracts/templates/{template_id}/deploy',
+  shapes: {
+    params: OfTemplate,
+    body: Type.Object(
+      {
+        slug: Slug,
+        params: Type.Optional(
+          Type.Object(
+            {},
+            {
+              additionalProperties: true,
+              maxProperties: 64,
+              description: 'Parameters of the rule; those of the template when absent.',
+            },
+          ),
+        ),
+        clock_resolution_ms: RuleDefinition.properties.clock_resolution_ms,
+        announces: RuleDefinition.properties.announces,
+        hold_ms: RuleDefinition.properties.hold_ms,
+      },
+      closed,
+    ),
   },
+  answers: { 201: { description: 'The contract.', schema: Deployed } },
 } as const satisfies Endpoint;
 
 export const createContract = {

@@ -36,7 +36,12 @@ const contractFields = {
   version: Type.String({ description: 'Version of its definition.' }),
   template_id: Type.Optional(Type.String({ description: 'The template it was made from; absent if there is none.' })),
   threshold: Type.Optional(Type.Integer({ description: 'The largest count at which the initial state stays.' })),
-  within: Type.Optional(Type.Integer({ description: 'Length of the window in cycles.' })),
+  within: Type.Optional(Type.Integer({ description: 'Length of the window in cycles; absent for a rule.' })),
+  rule: Type.Optional(
+    Type.String({
+      description: 'Primitive of its rule; its threshold is what that admits at once, its count what is used up.',
+    }),
+  ),
   created_cycle: Cycle,
   first_fire_cycle: Cycle,
 };
@@ -72,6 +77,15 @@ export const DecisionShape = Type.Object({
   retry_after_cycles: Type.Optional(
     Type.Integer({
       description: 'Cycles until a request is admitted if nothing else arrives; 0 for now, absent for never.',
+    }),
+  ),
+  retry_after_ms: Type.Optional(
+    Type.Number({ description: 'The same in ms, for a contract with a rule; 0 for now, absent for never.' }),
+  ),
+  delay_ms: Type.Optional(
+    Type.Number({
+      description:
+        'How long the rule holds the admitted request, in ms, the longest of several. The node does not wait.',
     }),
   ),
 });

@@ -17,6 +17,11 @@ export const commands: readonly ListedCommand[] = [
     load: () => import('./replay.js'),
   },
   {
+    usage: 'recommend <log..>',
+    summary: 'which limit fits the requests of logs: the share limited for every threshold, in one pass',
+    load: () => import('./recommend.js'),
+  },
+  {
     usage: 'load <scenario..>',
     summary: 'send the requests of scenarios to a live node, and compare what it does with the prediction',
     load: () => import('./load.js'),

@@ -1,5 +1,6 @@
-// The options of `weir replay` that describe a log, and the words about how it was read.
+// The options that describe a log, of every command that reads some, and the words about how it was read.
 import { basename, dirname } from 'node:path';
+import type { Argv } from 'yargs';
 import { counted } from '../report/words.js';
 import { canonicalJson, sha256Hex } from '../schema/canonical.js';
 import { nearest } from '../schema/did-you-mean.js';
@@ -7,16 +8,18 @@ import { Failure } from '../schema/failure.js';
 import { parseTimeMs } from '../schema/quantity.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { readInstant } from '../traffic/log/instant.js';
-import type { LogOptions, Warning } from '../traffic/log/options.js';
+import { type LogOptions, logFormats, type Warning } from '../traffic/log/options.js';
 import type { LogReading } from '../traffic/log/read.js';
 import type { ReadSummary } from '../traffic/log/read-summary.js';
 import { type TimeUnit, timeUnits } from '../traffic/log/unix.js';
 import { parseCondition } from '../traffic/log/where.js';
+import { showDashes } from './command.js';
+import { noDefault } from './options.js';
+import type { Flag } from './rerun-command.js';
 
-/** Flags of `weir replay` that say what the requests are. */
-interface Given {
+/** Flags that say what the requests of logs are. */
+interface GivenLog {
   readonly log: readonly string[];
-  readonly threshold: number;
   readonly cycleMs: number;
   readonly logFormat: string | undefined;
   readonly timeColumn: string | undefined;
@@ -28,13 +31,103 @@ interface Given {
   readonly where: readonly string[] | undefined;
   readonly from: string | undefined;
   readonly to: string | undefined;
+}
+
+/** And the flags of `weir replay` that change its outcome. */
+interface Given extends GivenLog {
+  readonly threshold: number;
   readonly live: boolean;
   readonly url: string | undefined;
   readonly speed: number;
 }
 
+/** The options of a command that reads logs: which files, and how they are read. */
+export const readingOptions = (yargs: Argv) =>
+  yargs
+    .positional('log', {
+      type: 'string',
+      array: true,
+      demandOption: true,
+      ...noDefault,
+      coerce: showDashes,
+      describe: 'log files, also .gz; - for standard input',
+    })
+    .option('cycle-ms', { type: 'number', default: CYCLE_MS, requiresArg: true, describe: 'length of a cycle in ms' })
+    .option('log-format', {
+      alias: 'format',
+      type: 'string',
+      requiresArg: true,
+      describe: `format (default: recognised): ${logFormats.join(', ')}; or a line as nginx or Apache describe theirs`,
+    })
+    .option('time-column', { type: 'string', requiresArg: true, describe: 'column or field with the time' })
+    .option('time-unit', {
+      type: 'string',
+      requiresArg: true,
+      describe: `what plain numbers count: ${timeUnits.join(', ')}`,
+    })
+    .option('count-column', {
+      type: 'string',
+      requiresArg: true,
+      describe: 'column or field with a number of requests; none: each row is one',
+    })
+    .option('spread', {
+      type: 'string',
+      requiresArg: true,
+      describe: 'spread the requests of a row over so long, for example 60s',
+    })
+    .option('key', {
+      type: 'string',
+      requiresArg: true,
+      describe:
+        'one contract for each client, forwarded address (forwarded:2, forwarded:-1), path, method, user, or value of a column',
+    })
+    .option('key-column', { type: 'string', requiresArg: true, describe: 'the same as --key' })
+    .option('where', {
+      type: 'string',
+      array: true,
+      requiresArg: true,
+      describe:
+        "only requests for which it holds: method=POST, 'status>=500', 'path=/api/*'; several times for several",
+    })
+    .option('from', { type: 'string', requiresArg: true, describe: 'only requests from this time on, ISO 8601' })
+    .option('to', { type: 'string', requiresArg: true, describe: 'only requests before this time' })
+    .option('strict', {
+      type: 'boolean',
+      default: false,
+      describe: 'refuse a log whose reading gives reason for a warning',
+    })
+    .conflicts('key', 'key-column');
+
+/** @throws Failure `wrong_usage` */
+export function checkCycleMs(cycleMs: number): void {
+  if (Number.isInteger(cycleMs) && cycleMs >= 1 && cycleMs <= 86_400_000) return;
+  throw new Failure('wrong_usage', {
+    what: '--cycle-ms takes whole milliseconds from 1 to 86400000.',
+    fix: 'Leave it out for 777.',
+  });
+}
+
+/** The flags of `readingOptions` for a rerun command. */
+export function readingFlags(given: GivenLog & { readonly strict: boolean }): Record<string, Flag> {
+  const { cycleMs, logFormat, timeColumn, timeUnit, countColumn, spread, key, keyColumn, where, from, to, strict } =
+    given;
+  return {
+    'cycle-ms': cycleMs === CYCLE_MS ? undefined : cycleMs,
+    'log-format': logFormat,
+    'time-column': timeColumn,
+    'time-unit': timeUnit,
+    'count-column': countColumn,
+    spread,
+    key: key ?? keyColumn,
+    where,
+    from,
+    to,
+    strict,
+  };
+}
+
 /** What the command line says of a log; `--key` and `--key-column` mean the same. */
-export function logOptions(given: Given): LogOptions {
+export function logOptions(given: GivenLog): LogOptions {
   const { logFormat, timeColumn, countColumn, spread, timeUnit, where, from, to } = given;
   return {
     format: logFormat,

@@ -9,7 +9,6 @@ import type { Reported } from '../report/reported.js';
 import { Failure } from '../schema/failure.js';
 import { Refusals } from '../simulate/refusals.js';
 import { type ReplayOptions, replay } from '../simulate/replay.js';
-import { CYCLE_MS } from '../time/cycle.js';
 import { wallNowMs } from '../time/wall.js';
 import type { LogOptions } from '../traffic/log/options.js';
 import { type LogReading, readLogs } from '../traffic/log/read.js';
@@ -20,7 +19,7 @@ import { liveOptionsOf } from './live-options.js';
 import { topFlag } from './options.js';
 import { CycleLines, Progress } from './progress.js';
 import type { GivenToReplay as Given } from './replay.js';
-import { checkWarnings, nameOf, readingText, readText, runName } from './replay-log.js';
+import { checkWarnings, nameOf, readingFlags, readingText, readText, runName } from './replay-log.js';
 import { rerunCommand } from './rerun-command.js';
 
 /** @param within length of the window in cycles */
@@ -97,22 +96,11 @@ async function writeRefused(
 }
 
 function commandFor(given: Given): string {
-  const { log, threshold, within, cycleMs, logFormat, timeColumn, timeUnit, countColumn, spread, top } = given;
-  const { live, url, speed, allowRemote } = given;
+  const { log, threshold, within, top, live, url, speed, allowRemote } = given;
   return rerunCommand('replay', log, {
     threshold,
     within,
-    'cycle-ms': cycleMs === CYCLE_MS ? undefined : cycleMs,
-    'log-format': logFormat,
-    'time-column': timeColumn,
-    'time-unit': timeUnit,
-    'count-column': countColumn,
-    spread,
-    key: given.key ?? given.keyColumn,
-    where: given.where,
-    from: given.from,
-    to: given.to,
-    strict: given.strict,
+    ...readingFlags(given),
     live,
     ...(live ? { url, speed: speed === 1 ? undefined : speed, 'allow-remote': allowRemote } : {}),
     ...topFlag(top),

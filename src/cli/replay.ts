@@ -1,22 +1,12 @@
 // `weir replay`: logs through a limiter: what would have been refused. The runs are in replay-runs.ts.
 import type { Argv } from 'yargs';
 import { Failure } from '../schema/failure.js';
-import { logFormats } from '../traffic/log/options.js';
-import { timeUnits } from '../traffic/log/unix.js';
-import { type GivenTo, showDashes } from './command.js';
-import { checkTop, durationIn, jsonOption, noDefault, outOption, reportOption, topOption } from './options.js';
-import { logOptions } from './replay-log.js';
+import type { GivenTo } from './command.js';
+import { checkTop, durationIn, jsonOption, outOption, reportOption, topOption } from './options.js';
+import { checkCycleMs, logOptions, readingOptions } from './replay-log.js';
 
 export const options = (yargs: Argv) =>
-  yargs
-    .positional('log', {
-      type: 'string',
-      array: true,
-      demandOption: true,
-      ...noDefault,
-      coerce: showDashes,
-      describe: 'log files, also .gz; - for standard input',
-    })
+  readingOptions(yargs)
     .option('threshold', {
       type: 'number',
       default: 100,
@@ -28,50 +18,6 @@ export const options = (yargs: Argv) =>
       default: '60',
       requiresArg: true,
       describe: 'length of the rolling window in cycles, or as a time: 47s, 5m',
-    })
-    .option('cycle-ms', { type: 'number', default: 777, requiresArg: true, describe: 'length of a cycle in ms' })
-    .option('log-format', {
-      alias: 'format',
-      type: 'string',
-      requiresArg: true,
-      describe: `format (default: recognised): ${logFormats.join(', ')}; or a line as nginx or Apache describe theirs`,
-    })
-    .option('time-column', { type: 'string', requiresArg: true, describe: 'column or field with the time' })
-    .option('time-unit', {
-      type: 'string',
-      requiresArg: true,
-      describe: `what plain numbers count: ${timeUnits.join(', ')}`,
-    })
-    .option('count-column', {
-      type: 'string',
-      requiresArg: true,
-      describe: 'column or field with a number of requests; none: each row is one',
-    })
-    .option('spread', {
-      type: 'string',
-      requiresArg: true,
-      describe: 'spread the requests of a row over so long, for example 60s',
-    })
-    .option('key', {
-      type: 'string',
-      requiresArg: true,
-      describe:
-        'one contract for each client, forwarded address (forwarded:2, forwarded:-1), path, method, user, or value of a column',
-    })
-    .option('key-column', { type: 'string', requiresArg: true, describe: 'the same as --key' })
-    .option('where', {
-      type: 'string',
-      array: true,
-      requiresArg: true,
-      describe:
-        "only requests for which it holds: method=POST, 'status>=500', 'path=/api/*'; several times for several",
-    })
-    .option('from', { type: 'string', requiresArg: true, describe: 'only requests from this time on, ISO 8601' })
-    .option('to', { type: 'string', requiresArg: true, describe: 'only requests before this time' })
-    .option('strict', {
-      type: 'boolean',
-      default: false,
-      describe: 'refuse a log whose reading gives reason for a warning',
     })
     .option('refused', {
       type: 'string',
@@ -94,7 +40,6 @@ export const options = (yargs: Argv) =>
     .option('report', reportOption)
     .option('top', topOption)
     .option('json', jsonOption)
-    .conflicts('key', 'key-column')
     .example('$0 replay access.log', 'an Apache or nginx log through 100 requests in 60 cycles')
     .example('$0 replay access.log.gz --key client --threshold 20', 'one limiter for each client')
     .example('$0 replay access.log --live --speed 60', 'send it to a live node, sixty times as fast, and compare')
@@ -105,12 +50,7 @@ export type GivenToReplay = GivenTo<typeof options>;
 
 export async function run(given: GivenToReplay): Promise<void> {
   checkTop(given.top);
-  if (!(Number.isInteger(given.cycleMs) && given.cycleMs >= 1 && given.cycleMs <= 86_400_000)) {
-    throw new Failure('wrong_usage', {
-      what: '--cycle-ms takes whole milliseconds from 1 to 86400000.',
-      fix: 'Leave it out for 777.',
-    });
-  }
+  checkCycleMs(given.cycleMs);
   const within = durationIn('within', given.within, given.cycleMs, 1);
   const log = logOptions(given);
   checkRefused(given);

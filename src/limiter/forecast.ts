@@ -31,7 +31,7 @@ export function restoresInCycles(gate: Gate): number | undefined {
 }
 
 /** Cycles until the first that begins at `ms` or later; 0 for a time that has come. */
-function cyclesUntil({ cycle, cycleMs, nowMs }: RuleGate, ms: number | undefined): number | undefined {
+export function cyclesUntil({ cycle, cycleMs, nowMs }: RuleGate, ms: number | undefined): number | undefined {
   if (ms === undefined) return undefined;
   if (ms <= nowMs) return 0;
   const begun = cycleOf(ms, cycleMs);

@@ -14,6 +14,8 @@ export interface PlannedRule {
   readonly spanMs: number;
   /** How many numbers its state may hold. */
   readonly cells: number;
+  /** Whether it limits what is in flight, and the definition does not say how long a request is. */
+  readonly lacksHold: boolean;
 }
 
 /** A time far from 1970, so that every silence fits before it. */
@@ -31,7 +33,13 @@ export function planRule(given: RuleDefinition): PlannedRule {
   const rule = ruleOf(definition);
   const { hold_ms: holdMs = 0 } = definition;
   const most = rule.remaining(rule.fresh(0), LATER_MS);
-  return { definition, rule, holdMs, most, spanMs: spanOf(rule, holdMs), cells: cellsOf(definition) };
+  const lacksHold = holdMs === 0 && limitsFlight(definition);
+  return { definition, rule, holdMs, most, spanMs: spanOf(rule, holdMs), cells: cellsOf(definition), lacksHold };
+}
+
+function limitsFlight({ primitive, params }: Pick<RuleDefinition, 'primitive' | 'params'>): boolean {
+  if (primitive === 'concurrency' || primitive === 'concurrency_queue' || primitive === 'adaptive') return true;
+  return membersOf(params).some(limitsFlight);
 }
 
 function spanOf(rule: Rule, holdMs: number): number {

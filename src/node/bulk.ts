@@ -6,7 +6,15 @@ import type { Contract, Machine } from '../host/contract.js';
 import type { Host } from '../host/host.js';
 import { Failure } from '../schema/failure.js';
 import type { LineReader } from '../traffic/log/lines.js';
-import { countEvents, type Decision, decisionOf, type Listener, listenersOf, whyNotAt } from './decision.js';
+import {
+  countEvents,
+  type Decision,
+  decisionOf,
+  type Listener,
+  listenersOf,
+  whyNotAt,
+  whyNotSoMany,
+} from './decision.js';
 import { EventLine } from './event-line.js';
 
 /** What became of neighbouring lines: all their events admitted, all limited, some of each (one line), or nothing counted. */
@@ -102,7 +110,8 @@ export class BulkCount implements LineReader {
     const { listeners } = this.#whoListens();
     const { count, cycle: happened } = this.#line;
     const cycle = this.#cycle();
-    const failure = happened === undefined ? undefined : whyNotAt(listeners, happened, cycle);
+    const late = happened === undefined ? undefined : whyNotAt(listeners, happened, cycle);
+    const failure = late ?? whyNotSoMany(listeners, count);
     if (failure === undefined) this.#count(number, listeners, count, cycle, happened);
     else this.#refuse(number, failure);
   }

@@ -1,7 +1,8 @@
 // Events on their way to contracts: who listens, whether an earlier cycle can still be counted, and what the decision looks like.
 import type { Contract, Machine } from '../host/contract.js';
 import type { Host } from '../host/host.js';
-import { retryAfterCycles } from '../limiter/forecast.js';
+import { cyclesUntil, retryAfterCycles } from '../limiter/forecast.js';
+import { RuleGate } from '../limiter/rule-gate.js';
 import { nearest } from '../schema/did-you-mean.js';
 import { Failure } from '../schema/failure.js';
 import { contractOf } from './ownership.js';
@@ -39,6 +40,7 @@ export function whyNotAt(listeners: readonly Listener[], happened: number, cycle
     const { gate, plan } = contract;
     const now = Math.max(cycle, gate.cycle);
     if (happened > now) return inFuture(happened, now);
+    if (plan.rule !== undefined && happened < now) return decidedSince(contract, happened);
     const within = plan.kinds[kind]!.aggregates.reduce((most, one) => Math.max(most, plan.aggregates[one]!.within), 0);
     if (now - happened >= within) return tooOld(contract, happened, now - within + 1);
   }
@@ -81,6 +83,28 @@ function inFuture(happened: number, now: number): Failure {
   });
 }
 
+function decidedSince({ id, plan }: Contract, happened: number): Failure {
+  return new Failure('event_too_old', {
+    what: `The event of cycle ${happened} was not counted.`,
+    why: `The contract ${id} follows a rule (${plan.rule?.definition.primitive}), which decides requests in the order in which they come.`,
+    fix: 'Send events as they happen, or name a contract that counts over a window in `contract_id`.',
+  });
+}
+
+/** A rule decides requests one by one, and others wait meanwhile. */
+const MOST_AT_ONCE = 1_000;
+
+/** Why so many events cannot be counted at once by all of these; undefined when they can. */
+export function whyNotSoMany(listeners: readonly Listener[], n: number): Failure | undefined {
+  if (n <= MOST_AT_ONCE || listeners.every(({ contract }) => contract.plan.rule === undefined)) return undefined;
+  return new Failure('invalid_input', {
+    what: `The ${n} events were not counted.`,
+    why: `A contract here follows a rule, which decides one after the other, and takes up to ${MOST_AT_ONCE} at once.`,
+    fix: 'Send them in parts.',
+    faults: [{ path: '/count', message: `must be at most ${MOST_AT_ONCE} for a contract with a rule` }],
+  });
+}
+
 function tooOld(contract: Contract, happened: number, first: number): Failure {
   return new Failure('event_too_old', {
     what: `The event of cycle ${happened} was not counted.`,
@@ -99,6 +123,8 @@ export interface Decision {
   readonly admitted: number;
   readonly limited: number;
   readonly retry_after_cycles: number | undefined;
+  readonly retry_after_ms: number | undefined;
+  readonly delay_ms: number | undefined;
 }
 
 /**
@@ -107,6 +133,7 @@ export interface Decision {
  */
 export function decisionOf(contract: Contract, kind: number, n: number, admitted: number): Decision {
   const { gate, plan } = contract;
+  if (gate instanceof RuleGate) return decisionByRule(contract, gate, n, admitted);
   const aggregate = plan.kinds[kind]!.aggregates[0]!;
   const { count } = gate.window(aggregate);
   const threshold = plan.thresholds[aggregate]!;
@@ -120,6 +147,28 @@ export function decisionOf(contract: Contract, kind: number, n: number, admitted
     admitted,
     limited: n - admitted,
     retry_after_cycles: retryAfterOf(contract, kind),
+    retry_after_ms: undefined,
+    delay_ms: undefined,
+  };
+}
+
+function decisionByRule(contract: Contract, gate: RuleGate, n: number, admitted: number): Decision {
+  const { id, plan, state } = contract;
+  const [threshold] = plan.thresholds;
+  const isBounded = threshold !== Number.POSITIVE_INFINITY;
+  const { remaining, count, nowMs } = gate;
+  const againMs = gate.admissionMs();
+  return {
+    id,
+    state,
+    count,
+    threshold: isBounded ? threshold : undefined,
+    remaining: Number.isFinite(remaining) ? remaining : undefined,
+    admitted,
+    limited: n - admitted,
+    retry_after_cycles: cyclesUntil(gate, againMs),
+    retry_after_ms: againMs === undefined ? undefined : Math.ceil((againMs - nowMs) * 1000) / 1000,
+    delay_ms: admitted === 0 ? undefined : Math.round(gate.delayMs * 1000) / 1000,
   };
 }
 

@@ -4,9 +4,11 @@ import type { Route } from './route.js';
 import {
   createContract,
   deployRateLimiter,
+  deployTemplate,
   driveTransition,
   getContract,
   inspectRateLimiter,
+  inspectTemplate,
   listContracts,
   listTemplates,
 } from './routes/contracts.js';
@@ -45,7 +47,9 @@ export const routes: readonly Route[] = [
   getMachine,
   listTemplates,
   inspectRateLimiter,
+  inspectTemplate,
   deployRateLimiter,
+  deployTemplate,
   createContract,
   listContracts,
   getContract,

@@ -35,7 +35,8 @@ export function contractView({ id, state: currentState, image, plan }: Contract)
     version,
     ...(templateId === undefined ? {} : { template_id: templateId }),
     ...(threshold === Number.POSITIVE_INFINITY ? {} : { threshold }),
-    ...(aggregate === undefined ? {} : { within: aggregate.within }),
+    ...(aggregate === undefined || plan.rule !== undefined ? {} : { within: aggregate.within }),
+    ...(plan.rule === undefined ? {} : { rule: plan.rule.definition.primitive }),
     created_cycle,
     first_fire_cycle,
   };

@@ -6,7 +6,7 @@ import { assert } from '../schema/failure.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 import { damaged } from './sqlite-failure.js';
 import type { ContractImage, ContractState, MachineImage, StoredMachine } from './store.js';
-import { decodeWindows, encodeWindows } from './window-bytes.js';
+import { decodeRule, decodeWindows, encodeWindows } from './window-bytes.js';
 
 /** Machines are read in batches of this size, so that a slow reader does not keep the database busy. */
 const PAGE = 256;
@@ -68,7 +68,7 @@ export class SqliteMachines {
     const { id, machine, definition, templateId = null, createdCycle, firstFireCycle } = image;
     assert(id === state.id, `the state of contract ${state.id} was put beside the image of ${id}`);
     const definitionId = this.#idOf(definition);
-    const windows = encodeWindows(state.windows, besideOf(state));
+    const windows = encodeWindows(state.windows, besideOf(state), state.rule);
     const { changes } = this.#putContract.run(id, definitionId, templateId, createdCycle, firstFireCycle, machine);
     assert(changes === 1, `machine ${machine} is not in the store`);
     this.#insertState.run(this.#numberOf(id), state.state, state.heldUntilCycle, windows);
@@ -76,7 +76,12 @@ export class SqliteMachines {
 
   putState(image: ContractState): void {
     const { id, state, heldUntilCycle, windows } = image;
-    this.#updateState.run(state, heldUntilCycle, encodeWindows(windows, besideOf(image)), this.#numberOf(id));
+    this.#updateState.run(
+      state,
+      heldUntilCycle,
+      encodeWindows(windows, besideOf(image), image.rule),
+      this.#numberOf(id),
+    );
   }
 
   /** All machines by slug. Contracts whose definitions have the same text share one definition object. */
@@ -179,7 +184,8 @@ function stateOf({ id, state, held_until_cycle, windows: bytes }: ContractColumn
   const windows = decodeWindows(bytes, besideOf(kept));
   if (windows === undefined)
     throw damaged(dir, `The state and the windows of contract ${id} do not fit their checksum.`);
-  return { ...kept, windows };
+  const rule = decodeRule(bytes);
+  return { ...kept, windows, ...(rule === undefined ? {} : { rule }) };
 }
 
 /** What the checksum of the windows covers besides them. */

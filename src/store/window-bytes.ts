@@ -1,6 +1,7 @@
 // Windows as bytes: encodes the counts of a contract, and decodes them if they are undamaged.
 //
 //   windows   version (1 byte) | number of windows | window … | CRC-32 (4 bytes)
+//   rule      refused (1 byte) | time in ms (8 bytes) | state, serialized by V8: behind the windows of a contract with a rule
 //   window    cycle (8 bytes)  | number of runs    | run …
 //   run       gap | length | events × length
 //
@@ -12,7 +13,9 @@
 //
 // The checksum covers what stands beside the bytes, such as the state of the contract, and then all bytes before it. In version 1 it
 // covers the bytes alone.
+import { deserialize, serialize } from 'node:v8';
 import { crc32 } from 'node:zlib';
+import type { RuleImage } from '../limiter/gate.js';
 import type { WindowImage } from '../limiter/window.js';
 import { assert, Bug } from '../schema/failure.js';
 
@@ -24,13 +27,18 @@ const CHECKSUM_BYTES = 4;
  * @param beside what is stored beside the bytes and must not change either
  * @throws Bug unless events are integers above zero and ages are ascending integers from zero
  */
-export function encodeWindows(windows: readonly WindowImage[], beside = ''): Uint8Array {
+export function encodeWindows(windows: readonly WindowImage[], beside = '', rule?: RuleImage): Uint8Array {
   writer.begin();
   writer.byte(VERSION);
   writer.varint(windows.length);
   for (const { cycle, counts } of windows) {
     writer.double(cycle);
     writeRuns(counts);
+  }
+  if (rule !== undefined) {
+    writer.byte(rule.refused);
+    writer.double(rule.atMs);
+    writer.bytes(serialize(rule.state));
   }
   return writer.end(crc32(beside));
 }
@@ -45,6 +53,19 @@ export function decodeWindows(bytes: Uint8Array, beside = ''): readonly WindowIm
   const reader = new ByteReader(content);
   reader.byte();
   return Array.from({ length: reader.varint() }, () => ({ cycle: reader.double(), counts: readRuns(reader) }));
+}
+
+/** What `encodeWindows` wrote of a rule, in bytes that `decodeWindows` has found whole; undefined if there was none. */
+export function decodeRule(bytes: Uint8Array): RuleImage | undefined {
+  const reader = new ByteReader(bytes.subarray(0, -CHECKSUM_BYTES));
+  reader.byte();
+  for (let windows = reader.varint(); windows > 0; windows -= 1) {
+    reader.double();
+    readRuns(reader);
+  }
+  if (reader.isAtEnd) return undefined;
+  const refused = reader.byte() === 1 ? 1 : 0;
+  return { refused, atMs: reader.double(), state: deserialize(reader.rest()) };
 }
 
 type Counts = WindowImage['counts'];
@@ -105,6 +126,12 @@ class ByteWriter {
     this.#bytes[this.#length++] = value;
   }
 
+  bytes(value: Uint8Array): void {
+    while (this.#bytes.length - this.#length < value.length + LONGEST_BYTES) this.#widen();
+    this.#bytes.set(value, this.#length);
+    this.#length += value.length;
+  }
+
   double(value: number): void {
     this.#reserve();
     this.#view.setFloat64(this.#length, value, true);
@@ -132,7 +159,10 @@ class ByteWriter {
   }
 
   #reserve(): void {
-    if (this.#bytes.length - this.#length >= LONGEST_BYTES) return;
+    if (this.#bytes.length - this.#length < LONGEST_BYTES) this.#widen();
+  }
+
+  #widen(): void {
     const wider = new Uint8Array(this.#bytes.length * 2);
     wider.set(this.#bytes);
     this.#bytes = wider;
@@ -151,6 +181,14 @@ class ByteReader {
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
     this.#view = viewOf(bytes);
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at === this.#bytes.length;
+  }
+
+  rest(): Uint8Array {
+    return this.#bytes.subarray(this.#at);
   }
 
   byte(): number {

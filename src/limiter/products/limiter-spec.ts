@@ -30,6 +30,8 @@ export const windowFields = {
   within: Type.Optional(timeField('Length of the rolling window. Default: 60 cycles.')),
 };
 
+const Window = Type.Object(windowFields, strict);
+
 const { hold_ms } = RuleDefinition.properties;
 
 const Paste = Type.Object(
@@ -68,6 +70,11 @@ export const ruleShapes = [RuleDefinition, Paste, ...likes] as unknown as [TUnsa
 export function followsRule(limiter: unknown): limiter is Readonly<Record<string, unknown>> {
   if (typeof limiter !== 'object' || limiter === null) return false;
   return 'primitive' in limiter || 'like' in limiter || 'paste' in limiter;
+}
+
+/** Every fault of a limiter, with JSON pointers that start with `place`; none when it fits. */
+export function limiterFaults(limiter: unknown, place: string): Fault[] {
+  return followsRule(limiter) ? ruleLimiterFaults(limiter, place) : valueFaults(Window, limiter, place);
 }
 
 /** Every fault of a limiter that follows a rule, with JSON pointers that start with `place`; none when it fits. */

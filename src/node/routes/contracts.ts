@@ -1,9 +1,14 @@
 // Routes of contracts and their templates: creating from a definition or from the template, listing, looking at one, moving one.
 import * as api from '../../api/contracts.js';
 import type { Contract } from '../../host/contract.js';
+import type { ContractDefinition } from '../../limiter/definition.js';
 import { type Plan, windowCycles } from '../../limiter/plan.js';
+import { limiterDefinition, limiterFaults } from '../../limiter/products/limiter-spec.js';
 import { rateLimiter, TEMPLATE_ID } from '../../limiter/rate-limiter.js';
+import { ruleLimiter } from '../../limiter/rule-limiter.js';
+import { templates } from '../../limiter/templates.js';
 import { planContract } from '../../limiter/validate.js';
+import { nearest } from '../../schema/did-you-mean.js';
 import { assert, Failure, type FailureCode } from '../../schema/failure.js';
 import type { Caller } from '../access.js';
 import type { Limits } from '../limits.js';
@@ -33,12 +38,69 @@ export const deployRateLimiter = route({
   errors: refusals,
   example: { body: { slug: 'edge-gateway', threshold: 100, within: 60 }, status: 201 },
   async handle(parts, { body, caller }, reply) {
-    const { slug, ...parameters } = body;
-    const contract = await create(parts, caller, slug, rateLimiter(parameters), TEMPLATE_ID);
+    const { slug, rule, ...parameters } = body;
+    const definition = rule === undefined ? rateLimiter(parameters) : limiterIn(rule, parameters, parts.clock.cycleMs);
+    const template_id = definition.id ?? TEMPLATE_ID;
+    const contract = await create(parts, caller, slug, definition, template_id);
     reply.code(201);
-    return { ok: true, contract: contractView(contract), template_id: TEMPLATE_ID };
+    return { ok: true, contract: contractView(contract), template_id };
   },
 });
+
+export const deployTemplate = route({
+  ...api.deployTemplate,
+  auth: 'key_or_session',
+  scope: 'admin',
+  tier: 'machine',
+  domain: 'contract templates',
+  summary: 'Deploys the template of a family of rules onto a machine, with its parameters or with others.',
+  errors: [...refusals, 'template_not_found'],
+  example: {
+    params: { template_id: 'token-bucket' },
+    body: { slug: 'edge-gateway', params: { rate: 10, per_ms: 1000, capacity: 20 } },
+    status: 201,
+  },
+  async handle(parts, { params, body, caller }, reply) {
+    const { slug, ...given } = body;
+    const { id = params.template_id, rule, name } = templateNamed(params.template_id);
+    assert(rule !== undefined, 'only the rate limiter has no rule, and it has a route of its own');
+    const contract = await create(parts, caller, slug, ruleLimiter({ ...rule, ...given }, name), id);
+    reply.code(201);
+    return { ok: true, contract: contractView(contract), template_id: id };
+  },
+});
+
+/** @throws Failure `invalid_definition`, `invalid_input` */
+function limiterIn(rule: object, parameters: object, cycleMs: number): ContractDefinition {
+  const [other] = Object.keys(parameters);
+  if (other !== undefined) {
+    throw new Failure('invalid_input', {
+      what: 'No contract was created.',
+      why: `${other} belongs to the window of the template, and rule says what the contract follows instead.`,
+      fix: 'Give one of the two.',
+      faults: [{ path: `/${other}`, message: 'cannot be combined with rule' }],
+    });
+  }
+  const faults = limiterFaults(rule, '/rule');
+  if (faults.length === 0) return limiterDefinition(rule as Readonly<Record<string, unknown>>, cycleMs);
+  throw new Failure('invalid_definition', {
+    what: 'The limiter was refused.',
+    why: `${faults[0]!.path} ${faults[0]!.message}.`,
+    fix: 'Give { primitive, params }, { like, … }, { paste } or { threshold, within }; `weir limiters` lists products.',
+    faults,
+  });
+}
+
+/** @throws Failure `template_not_found` */
+function templateNamed(id: string): ContractDefinition {
+  const template = templates.get(id);
+  if (template !== undefined) return template;
+  const guess = nearest(id, [...templates.keys()]);
+  throw new Failure('template_not_found', {
+    what: `There is no template "${id}".`,
+    fix: guess === undefined ? 'GET /api/contracts/templates lists them.' : `Did you mean "${guess}"?`,
+  });
+}
 
 export const createContract = route({
   ...api.createContract,
@@ -110,10 +172,22 @@ async function create(
   const machine = ownership.owned(slug, caller);
   assert(caller !== undefined, 'a contract is created by an owner');
   const plan = planContract(definition, host.findOperator);
+  refuseWithoutHold(plan);
   refuseTooMany(ownership.usageOf(caller.owner), plan, limits);
   const contract = host.createPlanned(machine.slug, plan, templateId, caller.key.id);
   await durability.commit();
   return contract;
+}
+
+/** Nobody says to the node that a request is over. */
+function refuseWithoutHold({ rule }: Plan): void {
+  if (rule?.lacksHold !== true) return;
+  throw new Failure('invalid_definition', {
+    what: 'No contract was created.',
+    why: `The rule ${rule.definition.primitive} limits what is in flight, and the node does not hear when a request is over.`,
+    fix: 'Give hold_ms: how long a request is in flight, for example 100.',
+    faults: [{ path: '/rule/hold_ms', message: 'is required for a limit on concurrency' }],
+  });
 }
 
 function refuseTooMany(
@@ -134,8 +208,6 @@ function refuseTooMany(
     );
 }
 
-const template = rateLimiter();
-
 export const listTemplates = route({
   ...api.listTemplates,
   auth: 'public',
@@ -144,8 +216,8 @@ export const listTemplates = route({
   summary: 'Lists the templates that can be deployed.',
   example: { status: 200 },
   handle() {
-    const { category, name, version } = template;
-    return { ok: true, count: 1, templates: [{ id: TEMPLATE_ID, category, name, version }] };
+    const listed = [...templates].map(([id, { category = '', name, version }]) => ({ id, category, name, version }));
+    return { ok: true, count: listed.length, templates: listed };
   },
 });
 
@@ -156,7 +228,18 @@ export const inspectRateLimiter = route({
   domain: 'contract templates',
   summary: 'Shows the full definition of the windowed rate limiter: states, transitions, operators, parameters.',
   example: { status: 200 },
-  handle: () => ({ ok: true, template }),
+  handle: () => ({ ok: true, template: templateNamed(TEMPLATE_ID) }),
+});
+
+export const inspectTemplate = route({
+  ...api.inspectTemplate,
+  auth: 'public',
+  tier: 'public',
+  domain: 'contract templates',
+  summary: 'Shows the full definition of a template.',
+  errors: ['template_not_found'],
+  example: { params: { template_id: 'gcra' }, status: 200 },
+  handle: (_parts, { params }) => ({ ok: true, template: templateNamed(params.template_id) }),
 });
 
 export const driveTransition = route({

@@ -6,7 +6,15 @@ import * as api from '../../api/events.js';
 import { Failure } from '../../schema/failure.js';
 import { LineCutter } from '../../traffic/log/lines.js';
 import { BulkCount } from '../bulk.js';
-import { countEvents, type Decision, decisionOf, type Listener, listenersOf, whyNotAt } from '../decision.js';
+import {
+  countEvents,
+  type Decision,
+  decisionOf,
+  type Listener,
+  listenersOf,
+  whyNotAt,
+  whyNotSoMany,
+} from '../decision.js';
 import { networkOf } from '../mint-limit.js';
 import type { Parts } from '../parts.js';
 import { failureFrom } from '../problem.js';
@@ -25,6 +33,7 @@ export const countOne = route({
     'not_owner',
     'contract_not_found',
     'unknown_event_type',
+    'invalid_input',
     'event_too_old',
     'event_in_future',
     'contract_failed',
@@ -40,6 +49,8 @@ export const countOne = route({
       const failure = whyNotAt(listeners, happened, cycle);
       if (failure !== undefined) throw failure;
     }
+    const tooMany = whyNotSoMany(listeners, count);
+    if (tooMany !== undefined) throw tooMany;
     const contracts: Decision[] = [];
     for (const listener of listeners) decide(parts, listener, count, cycle, happened, contracts);
     const answer = { ok: true, cycle, contracts };

@@ -13,6 +13,9 @@ import { type Asked, type Declaration, route } from '../route.js';
 
 type Shapes = typeof api.gate.shapes;
 
+/** How long the rule holds an admitted request, in ms: the gateway waits, the node does not. */
+const DELAY = 'weir-delay-ms';
+
 /** The kind of event that a gate counts. */
 const REQUEST = 'request';
 
@@ -84,10 +87,12 @@ function answer(
   cycle: number,
   { policy, rateLimit, retryAfter }: RateLimitFields,
 ): unknown {
-  const { id, state, count, threshold, remaining, retry_after_cycles } = decision;
+  const { id, state, count, threshold, remaining, retry_after_cycles, retry_after_ms, delay_ms } = decision;
   if (policy !== undefined) reply.header('ratelimit-policy', policy).header('ratelimit', rateLimit);
   if (decision.admitted === 1) {
-    return { ok: true, cycle, decision: 'admitted', id, state, count, threshold, remaining, retry_after_cycles };
+    if (delay_ms !== undefined && delay_ms > 0) reply.header(DELAY, delay_ms);
+    const kept = { ok: true, cycle, decision: 'admitted', id, state, count, threshold, remaining, retry_after_cycles };
+    return delay_ms === undefined ? kept : { ...kept, retry_after_ms, delay_ms };
   }
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
   return reply
@@ -108,15 +113,18 @@ function answer(
       threshold,
       remaining,
       retry_after_cycles,
+      retry_after_ms,
       'violated-policies': VIOLATED,
     });
 }
 
-function wordsFor({ state, count, threshold, retry_after_cycles: after }: Decision): string {
+function wordsFor({ state, count, threshold, retry_after_cycles: after, retry_after_ms: ms }: Decision): string {
+  const time = ms === undefined ? `${after} cycles` : `${ms} ms`;
   const again =
     after === undefined
       ? 'None will be admitted by waiting.'
-      : `A request is admitted in ${after} cycles if nothing else arrives.`;
+      : `A request is admitted in ${time} if nothing else arrives.`;
+  if (ms !== undefined || threshold === undefined) return `The contract is ${state}: its rule refuses. ${again}`;
   return `The contract is ${state}: its window holds ${count} requests, and the threshold is ${threshold}. ${again}`;
 }
 
@@ -149,15 +157,22 @@ interface RateLimitFields {
 function fieldsOf(
   { gate, plan }: Contract,
   kind: number,
-  { threshold, remaining, retry_after_cycles: after }: Decision,
+  { threshold, remaining, retry_after_cycles: after, retry_after_ms: againMs }: Decision,
   nowMs: number,
   cycleMs: number,
 ): RateLimitFields {
-  const retryAfter = after === undefined || after === 0 ? after : secondsUntil(gate.cycle + after, nowMs, cycleMs);
+  const { rule } = plan;
+  const retryAfter =
+    rule !== undefined
+      ? againMs && Math.ceil(againMs / 1000)
+      : after === undefined || after === 0
+        ? after
+        : secondsUntil(gate.cycle + after, nowMs, cycleMs);
   if (remaining === undefined) return { policy: undefined, rateLimit: undefined, retryAfter };
   const { within } = plan.aggregates[plan.kinds[kind]!.aggregates[0]!]!;
+  const window = rule === undefined ? secondsIn(within, cycleMs) : Math.max(1, Math.ceil(rule.spanMs / 1000));
   return {
-    policy: `"default";q=${threshold};w=${secondsIn(within, cycleMs)}`,
+    policy: `"default";q=${threshold};w=${window}`,
     rateLimit: `"default";r=${remaining}${retryAfter === undefined ? '' : `;t=${retryAfter}`}`,
     retryAfter,
   };

@@ -1,0 +1,50 @@
+// The templates that can be deployed: the rate limiter, and one for each family of rules, at ten requests a second.
+import type { ContractDefinition } from './definition.js';
+import { rateLimiter, TEMPLATE_ID } from './rate-limiter.js';
+import type { Primitive } from './rule/definition.js';
+import { ruleLimiter, templateOf } from './rule-limiter.js';
+
+const window = { limit: 10, window_ms: 1000 };
+const bucket = { rate: 10, per_ms: 1000, capacity: 10 };
+const smooth = { primitive: 'gcra', params: { T_ms: 100, tau_ms: 900 } };
+const hourly = { primitive: 'fixed_window', params: { limit: 10_000, window_ms: 3_600_000 } };
+
+/** Ten requests a second, or ten at once, by every rule. The count over cycles is the template `rate-limiter`. */
+const examples: Readonly<Record<Exclude<Primitive, 'rolling_count'>, object>> = {
+  fixed_window: { ...window, count_refused: true },
+  fixed_window_delay: { free: 10, step_ms: 100, window_ms: 1000 },
+  fixed_window_exec_evenly: window,
+  sliding_log: window,
+  sliding_log_block: { ...window, block_ms: 1000 },
+  segmented_window: { ...window, segments: 4 },
+  sliding_counter: { ...window, align: 'epoch', floor_total: true },
+  token_bucket: bucket,
+  token_bucket_and_interval: { ...bucket, interval_ms: 1000 },
+  gcra: smooth.params,
+  nginx_limit_req: { rate_1000: 10_000, burst: 10 },
+  leaky_queue: { spacing_ms: 100, max_queue: 10 },
+  uber_slack: { spacing_ms: 100, slack: 10 },
+  guava_bursty: { interval_ms: 100, max_stored: 10 },
+  guava_warmup: { interval_ms: 100, warmup_ms: 3000 },
+  concurrency: { limit: 10 },
+  concurrency_queue: { limit: 10, max_wait_ms: 1000 },
+  adaptive: { algorithm: 'gradient2', initial: 20, min: 10, max: 200 },
+  or: { a: { primitive: 'fixed_window', params: window }, b: hourly },
+  and: { of: [smooth, hourly] },
+  and_all_charged: { of: [{ primitive: 'fixed_window', params: window }, hourly] },
+};
+
+/** Limits on concurrency ask how long a request is in flight. */
+const HOLD_MS = 100;
+
+const holding: readonly string[] = ['concurrency', 'concurrency_queue', 'adaptive'];
+
+/** Every template by its id, in the order in which they are listed. */
+export const templates: ReadonlyMap<string, ContractDefinition> = new Map([
+  [TEMPLATE_ID, rateLimiter()],
+  ...Object.entries(examples).map(([name, params]): [string, ContractDefinition] => {
+    const primitive = name as Primitive;
+    const holds = holding.includes(name) ? { hold_ms: HOLD_MS } : {};
+    return [templateOf({ primitive }), ruleLimiter({ primitive, params, ...holds })];
+  }),
+]);

@@ -1,0 +1,125 @@
+// The advice of `weir recommend` for the terminal.
+import type { Advice, Recommendation } from '../sizing/advice.js';
+import type { PasteLines } from '../sizing/lines-to-paste.js';
+import { alignedTable, asciiOnly, type Terminal, wrapped } from './terminal-text.js';
+import { counted, duration, number, plain } from './words.js';
+
+/** A share as a percentage with three significant digits: 0.0496 %. */
+export function percent(share: number): string {
+  return `${Number((100 * share).toPrecision(3))} %`;
+}
+
+const MOST_CLIENTS = 10;
+const LEVELS = ' ▁▂▃▄▅▆▇█';
+
+/** @param lines of the first recommendation, to paste */
+export function adviceText(advice: Advice, lines: readonly PasteLines[], terminal: Terminal): string {
+  const text = textFor(advice, lines, Math.max(40, terminal.columns));
+  return terminal.unicode ? text : asciiOnly(text);
+}
+
+function textFor(advice: Advice, lines: readonly PasteLines[], columns: number): string {
+  const { recommendations, cycle_ms, excluded } = advice;
+  const one = recommendations[0]!;
+  const sentences = [
+    ...(excluded.length === 0 ? [] : [`Excluded: ${excluded.map(plain).join(', ')}.`]),
+    ...suspectSentences(advice),
+  ];
+  const heads = ['limited below', 'window', 'threshold', 'limited', 'share', 'keys', 'in 1 s', 'in 1 min', 'hold-out'];
+  const table = alignedTable(
+    heads.map((title, column) => ({ title, right: column > 1 && column < 8 })),
+    recommendations.map((each) => [
+      percent(each.limited_below),
+      `${counted(each.within, 'cycle')} (${duration(each.within * cycle_ms)})`,
+      number(each.threshold),
+      number(each.limited),
+      percent(each.limited_share),
+      number(each.keys_limited),
+      number(each.worst_burst_1s),
+      number(each.worst_burst_1min),
+      heldOutWords(each),
+    ]),
+    Number.POSITIVE_INFINITY,
+  );
+  return [
+    ...sentences.flatMap((sentence) => wrapped(sentence, columns)),
+    ...(sentences.length === 0 ? [] : ['']),
+    ...table,
+    ...wrapped(
+      'limited: requests limited in the log. in 1 s, in 1 min: the most that one client can get through. hold-out: tuned on the first two thirds of the requests, and the share limited of the rest.',
+      columns,
+    ),
+    '',
+    ...hitLines(advice, one),
+    ...hourLines(one),
+    `Lines to paste, for ${counted(one.threshold, 'request')} in ${counted(one.within, 'cycle')} (${duration(one.within * cycle_ms)}):`,
+    ...lines.flatMap((each) => [
+      '',
+      ...wrapped(`# ${each.product}: ${each.differs}`, columns - 4).map((line, i) => `  ${i === 0 ? '' : '# '}${line}`),
+      ...each.lines.map((line) => `  ${line}`),
+    ]),
+  ].join('\n');
+}
+
+function heldOutWords({ held_out, threshold }: Recommendation): string {
+  if (held_out === null) return 'too few requests';
+  const at = held_out.threshold === threshold ? '' : ` at ${number(held_out.threshold)}`;
+  return `${held_out.held ? '✔' : '✘'} ${percent(held_out.limited_share)}${at}`;
+}
+
+/** Who lies above all others, and what that means for the limit. */
+function suspectSentences({ suspects, recommendations }: Advice): string[] {
+  if (suspects.length === 0) return [];
+  const names = suspects.slice(0, 5).map(({ key, requests, share, peaks }) => {
+    const { within } = recommendations[0]!;
+    return `${plain(key)} (${counted(requests, 'request')}, ${percent(share)} of all; up to ${number(peaks[0]!)} in ${counted(within, 'cycle')})`;
+  });
+  const more = suspects.length > 5 ? ` and ${suspects.length - 5} more` : '';
+  const is = suspects.length === 1 ? 'lies' : 'lie';
+  const it = suspects.length === 1 ? 'it' : 'them';
+  return [
+    `${suspects.length === 1 ? 'Suspect' : 'Suspects'}: ${names.join('; ')}${more} ${is} far above all other keys. The limits are found without ${it}; the curve has ${it}. --exclude leaves ${it} out of everything.`,
+  ];
+}
+
+function hitLines({ keys }: Advice, { clients, keys_limited, suspects_limited, threshold, by_hour }: Recommendation) {
+  if (clients.length === 0) return [];
+  const rows = clients
+    .slice(0, MOST_CLIENTS)
+    .map(({ key, requests, limited, limited_share, peak, suspect }) => [
+      plain(key),
+      number(limited),
+      number(requests),
+      percent(limited_share),
+      number(peak),
+      suspect ? 'suspect' : '',
+    ]);
+  const table = alignedTable(
+    ['key', 'limited', 'of', 'share', 'largest window', ''].map((title, column) => ({
+      title,
+      right: column > 0 && column < 5,
+    })),
+    rows,
+    Number.POSITIVE_INFINITY,
+  );
+  const suspects = suspects_limited === 0 ? '' : `, and ${counted(suspects_limited, 'request')} of suspects`;
+  const gap = by_hour === null ? [] : [''];
+  return [
+    `Who would be hit at ${number(threshold)}: ${counted(keys_limited, 'key')} of ${number(keys)}${suspects}.`,
+    ...table.map((line) => `  ${line}`),
+    ...(gap.length === 0 ? [''] : gap),
+  ];
+}
+
+function hourLines({ by_hour }: Recommendation): string[] {
+  if (by_hour === null) return [];
+  const most = Math.max(...by_hour);
+  if (most === 0) return [];
+  const bars = by_hour.map((n) => LEVELS[n === 0 ? 0 : Math.max(1, Math.round((8 * n) / most))]).join('');
+  const busiest = by_hour.indexOf(most);
+  return [
+    `When, by hour of the day (UTC): |${bars}|  most from ${String(busiest).padStart(2, '0')}:00 on, ${counted(most, 'request')}`,
+    '                                 0     6     12    18',
+    '',
+  ];
+}

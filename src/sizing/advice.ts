@@ -1,0 +1,252 @@
+// The answer to "which limit?": curves, recommended thresholds with who would be hit and when, and the keys that are set aside.
+import { startOf } from '../time/cycle.js';
+import { VERSION } from '../version.js';
+import { Curve } from './curve.js';
+import type { HeldOut, Sizing, Tuning } from './sizing.js';
+import { worstBurst } from './worst-burst.js';
+
+export interface CurvePoint {
+  readonly threshold: number;
+  /** Requests of all keys that are not excluded, suspects too. */
+  readonly limited: number;
+  readonly limited_share: number;
+  /** Keys with a limited request. */
+  readonly keys_limited: number;
+  /** Those of `limited` that are of suspects. */
+  readonly suspects_limited: number;
+}
+
+export interface RuleCurve {
+  /** The primitive. */
+  readonly rule: string;
+  /** cycles */
+  readonly within: number;
+  /** From this threshold on nothing is limited. */
+  readonly peak: number;
+  readonly points: readonly CurvePoint[];
+}
+
+export interface ClientHit {
+  readonly key: string;
+  readonly requests: number;
+  readonly limited: number;
+  /** `limited` of its requests. */
+  readonly limited_share: number;
+  /** Its largest window count. */
+  readonly peak: number;
+  readonly suspect: boolean;
+}
+
+export interface Recommendation {
+  readonly rule: string;
+  readonly within: number;
+  /** The wanted share; less than this is limited. */
+  readonly limited_below: number;
+  /** The smallest that keeps it. */
+  readonly threshold: number;
+  /** The requests that it was found for: of all keys neither excluded nor suspected. The next three figures are of them. */
+  readonly requests: number;
+  readonly limited: number;
+  readonly limited_share: number;
+  readonly keys_limited: number;
+  /** Of the suspects, who would be limited besides. */
+  readonly suspects_limited: number;
+  /** The most that the rule lets a client through in any second, and in any minute. */
+  readonly worst_burst_1s: number;
+  readonly worst_burst_1min: number;
+  /** Tuned on the first part of the requests, and what was limited of the rest; null where there are too few. */
+  readonly held_out: {
+    readonly threshold: number;
+    readonly from_at: string;
+    readonly requests: number;
+    readonly limited: number;
+    readonly limited_share: number;
+    readonly held: boolean;
+  } | null;
+  /** Who would be hit, most first, the first of them; empty where there is one key for all. */
+  readonly clients: readonly ClientHit[];
+  /** Limited requests by hour of the day, UTC, without suspects; null where only thresholds from a higher one on are known. */
+  readonly by_hour: readonly number[] | null;
+}
+
+export interface Suspect {
+  readonly key: string;
+  readonly requests: number;
+  /** Of all requests that are not excluded. */
+  readonly share: number;
+  /** Its largest count, by window. */
+  readonly peaks: readonly number[];
+}
+
+export interface Advice {
+  readonly weir: string;
+  readonly kind: 'recommend';
+  readonly cycle_ms: number;
+  /** Requests that are not excluded. */
+  readonly requests: number;
+  readonly keys: number;
+  readonly first_at: string | null;
+  readonly last_at: string | null;
+  readonly curves: readonly RuleCurve[];
+  readonly recommendations: readonly Recommendation[];
+  readonly suspects: readonly Suspect[];
+  readonly excluded: readonly string[];
+}
+
+export interface AdviceOptions {
+  readonly cycleMs: number;
+  /** Wanted shares, 0 to 1. */
+  readonly shares: readonly number[];
+  /** Thresholds that are points of every curve besides. */
+  readonly thresholds?: readonly number[] | undefined;
+  /** Whether there is a key at all; else there are no clients. */
+  readonly isKeyed: boolean;
+  readonly excluded?: readonly string[] | undefined;
+  /** How many clients are named for each recommendation. Default: 20. */
+  readonly top?: number | undefined;
+}
+
+/** The rule that all this is about, by its name among the primitives. */
+const RULE = 'rolling_count';
+const MOST_POINTS = 10_000;
+
+/**
+ * @param names of the keys, by their number
+ * @param firstMs unix ms of the first request and the last
+ */
+export function adviceOf(
+  sizing: Sizing,
+  names: readonly string[],
+  [firstMs, lastMs]: readonly [number, number],
+  options: AdviceOptions,
+): Advice {
+  const { counts } = sizing;
+  const tuning = sizing.tuned();
+  const heldOut = sizing.heldOut();
+  const suspects = [...tuning.suspects].sort((a, b) => counts.requestsOf(b) - counts.requestsOf(a) || a - b);
+  return {
+    weir: VERSION,
+    kind: 'recommend',
+    cycle_ms: options.cycleMs,
+    requests: counts.requests,
+    keys: counts.keys,
+    first_at: instant(firstMs),
+    last_at: instant(lastMs),
+    curves: counts.withins.map((_, window) => curveOf(sizing, tuning, window, options)),
+    recommendations: counts.withins.flatMap((_, window) =>
+      options.shares.map((share, index) =>
+        recommendationOf(sizing, tuning, window, index, share, heldOut?.[window]?.[index], names, options),
+      ),
+    ),
+    suspects: suspects.map((key) => ({
+      key: names[key]!,
+      requests: counts.requestsOf(key),
+      share: counts.requestsOf(key) / counts.requests,
+      peaks: counts.withins.map((_, window) => counts.peakOf(key, window)),
+    })),
+    excluded: options.excluded ?? [],
+  };
+}
+
+function curveOf({ counts }: Sizing, { suspects, curves }: Tuning, window: number, options: AdviceOptions): RuleCurve {
+  const others = curves[window]!;
+  const ofSuspects = new Curve(counts, window, suspects);
+  const peak = Math.max(others.peak, ofSuspects.peak);
+  const wide = ofSuspects.peak > others.peak ? ofSuspects : others;
+  const asked = (options.thresholds ?? []).filter((threshold) => threshold >= 1);
+  const thresholds = [...new Set([...wide.thresholds(MOST_POINTS), ...asked])].sort((a, b) => a - b);
+  const peaks = Float64Array.from({ length: counts.keys }, (_, key) => counts.peakOf(key, window)).sort();
+  let kept = 0;
+  const points = thresholds.map((threshold): CurvePoint => {
+    while (kept < peaks.length && peaks[kept]! <= threshold) kept += 1;
+    const suspects_limited = ofSuspects.limited(threshold);
+    const limited = others.limited(threshold) + suspects_limited;
+    const limited_share = limited / counts.requests;
+    return { threshold, limited, limited_share, keys_limited: peaks.length - kept, suspects_limited };
+  });
+  return { rule: RULE, within: counts.withins[window]!, peak, points };
+}
+
+function recommendationOf(
+  sizing: Sizing,
+  { suspects, curves, thresholds }: Tuning,
+  window: number,
+  index: number,
+  share: number,
+  heldOut: HeldOut | undefined,
+  names: readonly string[],
+  { cycleMs, isKeyed, top = 20 }: AdviceOptions,
+): Recommendation {
+  const { counts } = sizing;
+  const curve = curves[window]!;
+  const threshold = thresholds[window]![index]!;
+  const within = counts.withins[window]!;
+  const limited = curve.limited(threshold);
+  const hit = Array.from({ length: counts.keys }, (_, key) => key)
+    .filter((key) => counts.peakOf(key, window) > threshold)
+    .map((key) => ({ key, limited: counts.limitedOf(key, window, threshold) }));
+  const ofSuspects = hit.filter(({ key }) => suspects.has(key));
+  return {
+    rule: RULE,
+    within,
+    limited_below: share,
+    threshold,
+    requests: curve.requests,
+    limited,
+    limited_share: curve.requests === 0 ? 0 : limited / curve.requests,
+    keys_limited: hit.length - ofSuspects.length,
+    suspects_limited: ofSuspects.reduce((sum, one) => sum + one.limited, 0),
+    worst_burst_1s: worstBurst(threshold, within, cycleMs, 1000),
+    worst_burst_1min: worstBurst(threshold, within, cycleMs, 60_000),
+    held_out: heldOut === undefined ? null : heldOutFigures(heldOut, share, cycleMs),
+    clients: !isKeyed
+      ? []
+      : hit
+          .sort((a, b) => b.limited - a.limited || a.key - b.key)
+          .slice(0, top)
+          .map((one) => ({
+            key: names[one.key]!,
+            requests: counts.requestsOf(one.key),
+            limited: one.limited,
+            limited_share: one.limited / counts.requestsOf(one.key),
+            peak: counts.peakOf(one.key, window),
+            suspect: suspects.has(one.key),
+          })),
+    by_hour: byHour(sizing, window, threshold, suspects, cycleMs),
+  };
+}
+
+function heldOutFigures(
+  { threshold, fromCycle, requests, limited }: HeldOut,
+  share: number,
+  cycleMs: number,
+): Recommendation['held_out'] {
+  const held = limited === 0 || limited < share * requests;
+  const limited_share = requests === 0 ? 0 : limited / requests;
+  return { threshold, from_at: instant(startOf(fromCycle, cycleMs)), requests, limited, limited_share, held };
+}
+
+const HOUR_MS = 3_600_000;
+
+function byHour(
+  { busy }: Sizing,
+  window: number,
+  threshold: number,
+  suspects: ReadonlySet<number>,
+  cycleMs: number,
+): number[] | null {
+  const { floor, leftOut } = busy[window]!;
+  if (threshold < floor || [...leftOut].some((key) => !suspects.has(key))) return null;
+  const hours = new Array<number>(24).fill(0);
+  for (const { key, cycle, from, to } of busy[window]!.rows()) {
+    if (to <= threshold || suspects.has(key)) continue;
+    const hour = Math.floor(startOf(cycle, cycleMs) / HOUR_MS) % 24;
+    hours[hour < 0 ? hour + 24 : hour]! += to - Math.max(from, threshold);
+  }
+  return hours;
+}
+
+/** ISO 8601, or the ms where they lie outside of the calendar. */
+export function instant(ms: number): string {
+  return Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : `${ms}`;
+}

@@ -1,0 +1,84 @@
+// When requests are limited: the rows (a key and a cycle each) with the highest window counts, for one window.
+//
+//   counts |        *                *            rows that reach above the floor are kept; where they are too many, the lower half
+//          |   *   **  *        *   ***           of them goes and the floor rises
+//    floor |---------------------------
+//
+// For thresholds from the floor up, every limited request is in a row. Suspects that fill more than half of the rows are left out, so
+// that one scraper does not drive out all others.
+
+const MOST_ROWS = 1 << 18;
+
+/** Requests of a key in a cycle: their counts were `from + 1 .. to`. */
+export interface BusyRow {
+  readonly key: number;
+  readonly cycle: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+export class BusyCycles {
+  /** From this threshold on the rows are complete, but for the keys left out. */
+  floor = 0;
+  readonly leftOut = new Set<number>();
+  readonly #suspects: () => ReadonlySet<number>;
+  readonly #most: number;
+  #length = 0;
+  readonly #keys: Uint32Array;
+  readonly #cycles: Float64Array;
+  readonly #from: Float64Array;
+  readonly #to: Float64Array;
+
+  /**
+   * @param suspects keys that may be left out, so far
+   * @param most how many rows are kept
+   */
+  constructor(suspects: () => ReadonlySet<number>, most = MOST_ROWS) {
+    this.#suspects = suspects;
+    this.#most = most;
+    this.#keys = new Uint32Array(most);
+    this.#cycles = new Float64Array(most);
+    this.#from = new Float64Array(most);
+    this.#to = new Float64Array(most);
+  }
+
+  add(key: number, cycle: number, from: number, to: number): void {
+    if (to <= this.floor) return;
+    if (this.#length === this.#most) this.#thin();
+    if (to <= this.floor || (this.leftOut.size > 0 && this.leftOut.has(key))) return;
+    const row = this.#length++;
+    this.#keys[row] = key;
+    this.#cycles[row] = cycle;
+    this.#from[row] = from;
+    this.#to[row] = to;
+  }
+
+  /** In order of cycle. */
+  *rows(): Generator<BusyRow> {
+    for (let row = 0; row < this.#length; row += 1)
+      yield { key: this.#keys[row]!, cycle: this.#cycles[row]!, from: this.#from[row]!, to: this.#to[row]! };
+  }
+
+  #thin(): void {
+    const suspects = this.#suspects();
+    const before = this.#length;
+    this.#keep((row) => !suspects.has(this.#keys[row]!));
+    for (const key of suspects) this.leftOut.add(key);
+    if (this.#length <= before / 2) return;
+    this.floor = this.#to.slice(0, this.#length).sort()[this.#length >> 1]!;
+    this.#keep((row) => this.#to[row]! > this.floor);
+  }
+
+  #keep(isKept: (row: number) => boolean): void {
+    let kept = 0;
+    for (let row = 0; row < this.#length; row += 1) {
+      if (!isKept(row)) continue;
+      this.#keys[kept] = this.#keys[row]!;
+      this.#cycles[kept] = this.#cycles[row]!;
+      this.#from[kept] = this.#from[row]!;
+      this.#to[kept] = this.#to[row]!;
+      kept += 1;
+    }
+    this.#length = kept;
+  }
+}

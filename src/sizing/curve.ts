@@ -1,0 +1,103 @@
+// The curve of a limit: how many requests are limited at every threshold.
+//
+//   limited  |*
+//            | **                limited(t) = requests with a window count above t
+//            |   ****            a share is of all requests of the keys that were added up
+//            |       *********
+//            +------------------ threshold
+import type { WindowCounts } from './window-counts.js';
+
+export class Curve {
+  /** Requests of all keys in it. */
+  readonly requests: number;
+  /** The largest count: from this threshold on nothing is limited. */
+  readonly peak: number;
+  /** Counts at which the number of requests changes, ascending, from 1. */
+  readonly #from: Float64Array;
+  /** How many requests have each of the counts from there on. */
+  readonly #each: Float64Array;
+  /** How many requests have the counts from there on in all. */
+  readonly #above: Float64Array;
+
+  /** @param keys those whose requests are in it */
+  constructor(counts: WindowCounts, window: number, keys: Iterable<number>) {
+    let dense = new Float64Array(1024);
+    const far = new Map<number, number>();
+    let requests = 0;
+    for (const key of keys) {
+      requests += counts.requestsOf(key);
+      counts.differencesOf(key, window, (place, difference) => {
+        if (place < MOST_DENSE) {
+          if (place >= dense.length) {
+            const longer = new Float64Array(2 ** (32 - Math.clz32(place)));
+            longer.set(dense);
+            dense = longer;
+          }
+          dense[place]! += difference;
+        } else far.set(place, (far.get(place) ?? 0) + difference);
+      });
+    }
+    const from: number[] = [];
+    const each: number[] = [];
+    let now = 0;
+    const step = (place: number, difference: number) => {
+      if (difference === 0) return;
+      now += difference;
+      from.push(place + 1);
+      each.push(now);
+    };
+    dense.forEach((difference, place) => {
+      step(place, difference);
+    });
+    for (const place of [...far.keys()].sort((a, b) => a - b)) step(place, far.get(place)!);
+    this.requests = requests;
+    this.#from = Float64Array.from(from);
+    this.#each = Float64Array.from(each);
+    this.peak = (from.at(-1) ?? 1) - 1;
+    this.#above = new Float64Array(from.length + 1);
+    for (let i = from.length - 2; i >= 0; i -= 1)
+      this.#above[i] = this.#above[i + 1]! + each[i]! * (from[i + 1]! - from[i]!);
+  }
+
+  /** How many requests are limited at a threshold from 0. */
+  limited(threshold: number): number {
+    const count = threshold + 1;
+    let [low, high] = [0, this.#from.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#from[middle]! <= count) low = middle + 1;
+      else high = middle;
+    }
+    if (low === this.#from.length) return 0;
+    const inside = low === 0 ? 0 : this.#each[low - 1]! * (this.#from[low]! - count);
+    return inside + this.#above[low]!;
+  }
+
+  /** The smallest threshold from 1 at which less than this share is limited; for a share of 0, none. */
+  thresholdFor(share: number): number {
+    const isKept = (threshold: number) => {
+      const limited = this.limited(threshold);
+      return limited === 0 || limited < share * this.requests;
+    };
+    let [low, high] = [1, Math.max(1, this.peak)];
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      if (isKept(middle)) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+
+  /** Thresholds from 1 to the peak, at most `most`: all if they are so few; else the small ones, then in steps of a share of them. */
+  thresholds(most: number): number[] {
+    for (let steps = Number.POSITIVE_INFINITY; ; steps = steps === Number.POSITIVE_INFINITY ? most : steps / 2) {
+      const all: number[] = [];
+      for (let at = 1; at <= this.peak && all.length <= most; at += Math.max(1, Math.floor(at / steps))) all.push(at);
+      if (all.length > most) continue;
+      if (all.length > 0 && all.at(-1) !== this.peak) all.push(this.peak);
+      return all;
+    }
+  }
+}
+
+const MOST_DENSE = 1 << 20;

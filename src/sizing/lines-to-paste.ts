@@ -1,0 +1,162 @@
+// A limit in the words of products. None of them has a count over whole cycles in which refused requests count, so each translation
+// says what differs.
+
+export interface Limit {
+  readonly threshold: number;
+  /** cycles */
+  readonly within: number;
+  readonly cycleMs: number;
+  /** As `--key` has it: client, forwarded, path, method, user, or a field; undefined for one limit for all. */
+  readonly key: string | undefined;
+}
+
+export interface PasteLines {
+  readonly product: string;
+  readonly lines: readonly string[];
+  /** What the product does otherwise. */
+  readonly differs: string;
+}
+
+/** The name of a key in each product; undefined where it has none for it. */
+interface KeyNames {
+  readonly nginx: string | undefined;
+  readonly haproxy: string | undefined;
+  /** The action and the entry of a descriptor. */
+  readonly envoy: readonly [action: string, entry: string] | undefined;
+  readonly express: string | undefined;
+}
+
+/** @param key as in `Limit` */
+function keyNames(key: string | undefined): KeyNames {
+  switch (key?.split(':')[0]) {
+    case undefined:
+      return { nginx: '$server_name', haproxy: 'int(1)', envoy: undefined, express: "() => 'all'" };
+    case 'client':
+      return {
+        nginx: '$binary_remote_addr',
+        haproxy: 'src',
+        envoy: ['remote_address: {}', 'remote_address'],
+        express: undefined,
+      };
+    case 'forwarded':
+      return {
+        nginx: '$http_x_forwarded_for',
+        haproxy: 'hdr_ip(x-forwarded-for)',
+        envoy: ['request_headers: { header_name: x-forwarded-for, descriptor_key: forwarded }', 'forwarded'],
+        express: "(request) => request.get('x-forwarded-for') ?? ''",
+      };
+    case 'path':
+      return {
+        nginx: '$uri',
+        haproxy: 'path',
+        envoy: ['request_headers: { header_name: ":path", descriptor_key: path }', 'path'],
+        express: '(request) => request.path',
+      };
+    case 'method':
+      return {
+        nginx: '$request_method',
+        haproxy: 'method',
+        envoy: ['request_headers: { header_name: ":method", descriptor_key: method }', 'method'],
+        express: '(request) => request.method',
+      };
+    case 'user':
+      return { nginx: '$remote_user', haproxy: 'http_auth_user', envoy: undefined, express: undefined };
+    default:
+      return { nginx: undefined, haproxy: undefined, envoy: undefined, express: undefined };
+  }
+}
+
+export function linesToPaste(limit: Limit): PasteLines[] {
+  return [scenario(limit), nginx(limit), haproxy(limit), envoy(limit), express(limit)];
+}
+
+function scenario({ threshold, within, cycleMs }: Limit): PasteLines {
+  return {
+    product: 'weir',
+    lines: [
+      ...(cycleMs === 777 ? [] : [`cycle_ms: ${cycleMs}`]),
+      `limiter: { template: rate-limiter, threshold: ${threshold}, within: ${within} }`,
+    ],
+    differs: 'The same rule, in a scenario.',
+  };
+}
+
+/** Where a key has no name in a product, a line says so in its place. */
+const NO_NAME = 'YOUR_KEY';
+
+function missing(name: string | undefined, key: string | undefined): string {
+  return name === undefined && key !== undefined ? ` Put in the place of ${NO_NAME} what "${key}" is there.` : '';
+}
+
+function nginx({ threshold, within, cycleMs, key }: Limit): PasteLines {
+  const perMinute = (60_000 * threshold) / (within * cycleMs);
+  // nginx knows whole requests per second or per minute. Rounded up: what passes here passes there.
+  const perSecond = Math.ceil(perMinute / 60);
+  const rate = perMinute >= 60 && perSecond * 60 <= 1.05 * perMinute ? `${perSecond}r/s` : `${Math.ceil(perMinute)}r/m`;
+  const name = keyNames(key).nginx;
+  const burst = threshold === 1 ? '' : ` burst=${threshold - 1}`;
+  return {
+    product: 'nginx',
+    lines: [
+      `limit_req_zone ${name ?? `$${NO_NAME}`} zone=weir:10m rate=${rate};`,
+      `limit_req zone=weir${burst} nodelay;`,
+      'limit_req_status 429;',
+    ],
+    differs: `No window, but a bucket: ${threshold} at once, then ${rate} while it refills, so up to twice ${threshold} in a window. Refused requests do not count: who goes on hammering still gets ${rate} through.${missing(name, key)}`,
+  };
+}
+
+function haproxy({ threshold, within, cycleMs, key }: Limit): PasteLines {
+  const ms = within * cycleMs;
+  const name = keyNames(key).haproxy;
+  const type =
+    key === 'client' || key?.startsWith('forwarded') ? 'ipv6' : key === undefined ? 'integer' : 'string len 128';
+  return {
+    product: 'HAProxy',
+    lines: [
+      `stick-table type ${type} size 1m expire ${2 * ms}ms store http_req_rate(${ms}ms)`,
+      `http-request track-sc0 ${name ?? NO_NAME}`,
+      `http-request deny deny_status 429 if { sc_http_req_rate(0) gt ${threshold} }`,
+    ],
+    differs: `Refused requests count, too. The window is estimated from two periods of ${ms} ms, so up to ${2 * threshold - 1} may pass over the edge of two of them.${missing(name, key)}`,
+  };
+}
+
+function envoy({ threshold, within, cycleMs, key }: Limit): PasteLines {
+  const interval = `${Number(((within * cycleMs) / 1000).toFixed(3))}s`;
+  const bucket = `{ max_tokens: ${threshold}, tokens_per_fill: ${threshold}, fill_interval: ${interval} }`;
+  const names = keyNames(key).envoy;
+  const all = [
+    'name: envoy.filters.http.local_ratelimit',
+    'typed_config:',
+    '  "@type": type.googleapis.com/envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit',
+    '  stat_prefix: weir',
+    '  filter_enabled: { default_value: { numerator: 100, denominator: HUNDRED } }',
+    '  filter_enforced: { default_value: { numerator: 100, denominator: HUNDRED } }',
+  ];
+  const bucketSays = `A bucket in each Envoy process, not a window: refused requests do not count, and up to twice ${threshold} pass in a window.`;
+  if (key === undefined) return { product: 'Envoy', lines: [...all, `  token_bucket: ${bucket}`], differs: bucketSays };
+  const [action, entry] = names ?? [`request_headers: { header_name: ${NO_NAME}, descriptor_key: key }`, 'key'];
+  return {
+    product: 'Envoy',
+    lines: [
+      ...all,
+      `  token_bucket: { max_tokens: 1000000, tokens_per_fill: 1000000, fill_interval: 1s }`,
+      `  rate_limits: [{ actions: [{ ${action} }] }]`,
+      `  descriptors: [{ entries: [{ key: ${entry} }], token_bucket: ${bucket} }]`,
+    ],
+    differs: `${bucketSays} A bucket for each value of a key (an entry without a value) needs Envoy 1.34; before that, only a rate limit service has it.${missing(names?.[1], key)}`,
+  };
+}
+
+function express({ threshold, within, cycleMs, key }: Limit): PasteLines {
+  const generator = keyNames(key).express ?? (key === 'client' ? undefined : `(request) => ${NO_NAME}`);
+  const parts = [`windowMs: ${within * cycleMs}`, `limit: ${threshold}`, "standardHeaders: 'draft-8'"];
+  return {
+    product: 'express-rate-limit',
+    lines: [
+      `app.use(rateLimit({ ${[...parts, ...(generator === undefined ? [] : [`keyGenerator: ${generator}`])].join(', ')} }));`,
+    ],
+    differs: `A fixed window that opens with the first request: up to ${2 * threshold} pass over its end, and refused requests cost nothing. Counted in each process.${generator?.includes(NO_NAME) === true ? missing(undefined, key) : ''}`,
+  };
+}

@@ -1,0 +1,168 @@
+// Which limit? From logs, or from requests of a program: read once, in order, into a `Sizing`.
+import { from, type ObservableInput } from 'rxjs';
+import { Failure } from '../schema/failure.js';
+import { parseTime } from '../schema/quantity.js';
+import type { CycleBuffer } from '../simulate/feed.js';
+import { LogOrder, readInOrder } from '../simulate/log-order.js';
+import { type CountOptions, countsByCycle, type StreamedRequest } from '../simulate/stream.js';
+import { CYCLE_MS, startOf } from '../time/cycle.js';
+import type { RequestSink } from '../traffic/log/intake.js';
+import type { LogOptions } from '../traffic/log/options.js';
+import { type LogReading, readLogs } from '../traffic/log/read.js';
+import { type Advice, type AdviceOptions, adviceOf } from './advice.js';
+import { Sizing } from './sizing.js';
+
+export interface LogAdviceOptions extends Omit<AdviceOptions, 'isKeyed'> {
+  /** Lengths of windows in cycles. */
+  readonly withins: readonly number[];
+  readonly log: LogOptions;
+  /** Ends the reading early; the advice is then of what was read. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called while the files are read: bytes done, and in all where that is known. */
+  readonly onRead?: ((done: number, total: number | undefined) => void) | undefined;
+}
+
+export interface LogAdvice {
+  readonly advice: Advice;
+  readonly sizing: Sizing;
+  /** The keys by their number. */
+  readonly names: readonly string[];
+  readonly readings: readonly LogReading[];
+  /** Whether the reading was stopped. */
+  readonly partial: boolean;
+}
+
+/** @throws Failure of the log readers, `no_requests` */
+export function adviceOfLogs(paths: readonly string[], options: LogAdviceOptions): Promise<LogAdvice> {
+  return readInOrder(paths, (mostRows) => readOnce(paths, options, mostRows));
+}
+
+async function readOnce(paths: readonly string[], options: LogAdviceOptions, mostRows: number): Promise<LogAdvice> {
+  const { cycleMs, withins, shares, log, signal, onRead, excluded = [] } = options;
+  const sizing = new Sizing(withins, shares);
+  const run = (buffer: CycleBuffer) => {
+    for (let cycle = buffer.next(); cycle !== undefined; cycle = buffer.next())
+      buffer.arrive(cycle, (key, n, at) => sizing.add(key, n, at));
+  };
+  const isKeyed = log.keyColumn !== undefined;
+  const order = new LogOrder({ cycleMs, mostRows, isOne: !isKeyed, run });
+  const sink = excluded.length === 0 ? order : new Excluding(order, excluded);
+  const readings = await readLogs(paths, log, sink, {
+    ...(signal === undefined ? {} : { signal }),
+    ...(onRead === undefined ? {} : { onProgress: onRead }),
+  });
+  if (sink instanceof Excluding) sink.check();
+  run(order.end());
+  const read = readings.filter(({ requests }) => requests > 0);
+  const firstMs = Math.min(...read.map((reading) => reading.firstMs ?? Number.POSITIVE_INFINITY));
+  const lastMs = Math.max(...read.map((reading) => reading.lastMs ?? Number.NEGATIVE_INFINITY));
+  return {
+    advice: adviceOf(sizing, order.names, [firstMs, lastMs], { ...options, isKeyed }),
+    sizing,
+    names: order.names,
+    readings,
+    partial: readings.some(({ interrupted }) => interrupted) || readings.length < paths.length,
+  };
+}
+
+/** Leaves out the requests of some keys. */
+class Excluding implements RequestSink {
+  readonly #to: RequestSink;
+  readonly #keys: ReadonlySet<string>;
+  readonly #left = new Set<string>();
+  #others = 0;
+
+  constructor(to: RequestSink, keys: readonly string[]) {
+    this.#to = to;
+    this.#keys = new Set(keys);
+  }
+
+  request(unixMs: number, n: number, key: string, spreadMs: number): void {
+    if (this.#keys.has(key)) {
+      this.#left.add(key);
+      return;
+    }
+    this.#others += 1;
+    this.#to.request(unixMs, n, key, spreadMs);
+  }
+
+  /** @throws Failure `wrong_usage` for a key that nobody has, `no_requests` where all are left out */
+  check(): void {
+    const unknown = [...this.#keys].find((key) => !this.#left.has(key));
+    if (unknown !== undefined)
+      throw new Failure('wrong_usage', {
+        what: `No request is of the key "${unknown}", so it cannot be excluded.`,
+        fix: 'Give the key as the log has it.',
+      });
+    if (this.#others === 0)
+      throw new Failure('no_requests', {
+        what: 'Every request is of an excluded key.',
+        fix: 'Exclude fewer keys.',
+      });
+  }
+}
+
+export interface RecommendOptions extends CountOptions {
+  /** The share of requests that may be limited, 0 to 1: less than it. Several for several limits. Default: 0.001. */
+  readonly limitedBelow?: number | readonly number[] | undefined;
+  /** Lengths of the rolling window: cycles, or texts as `47s`. Default: 60 cycles. */
+  readonly within?: number | string | readonly (number | string)[] | undefined;
+  /** Keys of which no request counts. */
+  readonly exclude?: readonly string[] | undefined;
+}
+
+/**
+ * Which limit? For every length of the window, the smallest threshold at which less than a share of the requests is limited, with the
+ * whole curve from threshold to share. Requests are those of `replay$`: any iterable, AsyncIterable, promise or Observable of them.
+ * Keys that lie far above all others are named as suspects, and thresholds are found without them.
+ *
+ *     const { recommendations } = await recommend(requests, { limitedBelow: 0.001, within: [60, '5m'] });
+ *
+ * @throws Failure `invalid_input` for an option or a request that cannot be used, `no_requests`, `event_too_old`
+ */
+export async function recommend(
+  requests: ObservableInput<StreamedRequest>,
+  { limitedBelow = 0.001, within = 60, exclude = [], ...options }: RecommendOptions = {},
+): Promise<Advice> {
+  const cycleMs = options.cycleMs ?? CYCLE_MS;
+  const shares = [limitedBelow].flat();
+  for (const share of shares) if (!(share >= 0 && share <= 1)) throw refused('limitedBelow', 'must be from 0 to 1');
+  const withins = ([within].flat() as (number | string)[]).map((text) => parseTime(text, cycleMs, '/within', 1));
+  for (const one of withins) if (one > MOST_WITHIN) throw refused('within', `must be at most ${MOST_WITHIN} cycles`);
+  const sizing = new Sizing(withins, shares);
+  const names: string[] = [];
+  const indexes = new Map<string, number>();
+  const without = new Set(exclude);
+  let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  let isKeyed = false;
+  const take = (key: string, n: number, cycle: number) => {
+    if (without.has(key)) return;
+    let index = indexes.get(key);
+    if (index === undefined) {
+      index = names.push(key) - 1;
+      indexes.set(key, index);
+    }
+    if (key !== 'all') isKeyed = true;
+    first = Math.min(first, startOf(cycle, cycleMs));
+    last = startOf(cycle, cycleMs);
+    sizing.add(index, n, cycle);
+  };
+  const lateMs = options.lateMs ?? (Array.isArray(requests) ? Number.POSITIVE_INFINITY : undefined);
+  await from(requests)
+    .pipe(countsByCycle({ ...options, lateMs }))
+    .forEach(({ cycle, keys, contracts, requests: counts }) => {
+      contracts.forEach((contract, i) => {
+        take(keys[contract]!, counts[i]!, cycle);
+      });
+    });
+  if (names.length === 0) throw new Failure('no_requests', { what: 'There is no request to size a limit on.' });
+  return adviceOf(sizing, names, [first, last], { cycleMs, shares, isKeyed, excluded: exclude });
+}
+
+/** The longest window of a rate limiter, in cycles. */
+const MOST_WITHIN = 100_000;
+
+function refused(path: string, message: string): Failure {
+  const what = 'No limit can be recommended.';
+  return new Failure('invalid_input', { what, why: `${path} ${message}.`, faults: [{ path: `/${path}`, message }] });
+}

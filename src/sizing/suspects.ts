@@ -1,0 +1,30 @@
+// Keys that lie far above all others: a scraper among people. They are named, and a limit is found without them.
+//
+//   sizes   ·:·::·:·:··:·      ·  |            *      *        sizes on a logarithmic scale
+//           Q1    Q3             fence   gap   suspects
+//
+// A size is the number of requests of a key, or its largest window count. A key is a suspect if its size
+//
+//   - lies above the outer fence of Tukey on a logarithmic scale, Q3 (Q3 / Q1)^3, where the quotient is at least the root of 2, and
+//   - belongs to those above a gap: between the smallest suspect and the next smaller key lies a factor of 2 or more.
+//
+// Quartiles do not move by what one key, or a quarter of them, does. The gap keeps the long tail of a power law, in which every size
+// has a neighbour, from being cut off. Source: J. W. Tukey, Exploratory Data Analysis, 1977 (fences: quartile + 3 interquartile ranges).
+
+/** With fewer keys than this there is no crowd that one could lie above. */
+const LEAST_KEYS = 8;
+const LEAST_QUOTIENT = Math.SQRT2;
+const GAP = 2;
+
+/** The smallest size of a suspect; Infinity if there is none. @param sizes of all keys, above 0 */
+export function suspectFrom(sizes: Float64Array): number {
+  if (sizes.length < LEAST_KEYS) return Number.POSITIVE_INFINITY;
+  const sorted = sizes.slice().sort();
+  const last = sorted.length - 1;
+  const q1 = sorted[Math.floor(last / 4)]!;
+  const q3 = sorted[Math.ceil((3 * last) / 4)]!;
+  const fence = q3 * Math.max(q3 / q1, LEAST_QUOTIENT) ** 3;
+  let from = Number.POSITIVE_INFINITY;
+  for (let i = last; i > 0 && sorted[i]! > fence; i -= 1) if (sorted[i]! >= GAP * sorted[i - 1]!) from = sorted[i]!;
+  return from;
+}

@@ -1,0 +1,235 @@
+// The window counts of all requests of all keys, for several lengths of the window at once: from them the share limited follows for
+// every threshold, because every request counts, a refused one too, so that the counts depend on no threshold.
+//
+//   cycle      1     2     3            within 2: a request's count is its place in the window, after it was counted
+//   requests   ||    |     |||          counts  1 2 | 3 | 2 3 4        limited at threshold t: those with a count above t
+//                                       t = 1: 5    t = 2: 3    t = 3: 1    t = 4: 0
+//
+// A batch of n requests that finds b in the window has the counts b + 1 .. b + n. It is stored as a difference: +1 at b + 1, -1 at
+// b + n + 1. Memory: 20 bytes for each key and cycle that the longest window held when its key last came, and for each key and window
+// 4 bytes for each count up to its largest; nothing grows with the number of requests.
+
+const NONE = -1;
+
+/** Counts above this are kept in a map, so that no array is longer. */
+const DENSE = 1 << 20;
+
+/** The differences of a key's counts: place i stands for count i + 1. */
+export type TakeDifference = (place: number, difference: number) => void;
+
+export class WindowCounts {
+  /** In cycles, as given. */
+  readonly withins: readonly number[];
+  /** Requests in all. */
+  requests = 0;
+  /** How many keys there is room for; keys are numbers from 0. */
+  #room = 0;
+  #keys = 0;
+  // By key.
+  #requestsOf = new Float64Array(0);
+  #newest = new Int32Array(0);
+  // By key and window.
+  #oldest = new Int32Array(0);
+  #count = new Float64Array(0);
+  #peak = new Float64Array(0);
+  #at = new Uint32Array(0);
+  #size = new Int32Array(0);
+  readonly #above = new Map<number, Map<number, number>>();
+  // Rows (a key and a cycle each) that lie in a window, as lists from old to new.
+  #cycles = new Float64Array(1024);
+  #counts = new Float64Array(1024);
+  #next = new Int32Array(1024);
+  #rows = 0;
+  #free = NONE;
+  // The differences of all keys and windows, in blocks of 4, 8, 16, …
+  #differences = new Int32Array(4096);
+  #used = 0;
+  readonly #blocks = new Map<number, number[]>();
+  /** Windows, the longest last: what leaves it is forgotten. */
+  readonly #order: readonly number[];
+
+  constructor(withins: readonly number[]) {
+    this.withins = withins;
+    this.#order = withins.map((_, window) => window).sort((a, b) => withins[a]! - withins[b]!);
+  }
+
+  get keys(): number {
+    return this.#keys;
+  }
+
+  requestsOf(key: number): number {
+    return this.#requestsOf[key]!;
+  }
+
+  /** The largest count of a key. */
+  peakOf(key: number, window: number): number {
+    return this.#peak[key * this.withins.length + window]!;
+  }
+
+  /** What the window held after the latest request of the key. */
+  countOf(key: number, window: number): number {
+    return this.#count[key * this.withins.length + window]!;
+  }
+
+  /** Counts `n` requests of a key. Cycles ascend; one cycle may come several times. */
+  add(key: number, n: number, cycle: number): void {
+    if (key >= this.#keys) this.#meet(key);
+    this.requests += n;
+    this.#requestsOf[key]! += n;
+    const newest = this.#newest[key]!;
+    const isSame = newest !== NONE && this.#cycles[newest] === cycle;
+    const first = key * this.withins.length;
+    for (const window of this.#order) this.#leave(first + window, cycle - this.withins[window]!);
+    // What has left the longest window has been freed, also where that was the newest row.
+    if (isSame) this.#counts[newest]! += n;
+    else this.#enter(key, first, cycle, n);
+    for (let i = first; i < first + this.withins.length; i += 1) {
+      const before = this.#count[i]!;
+      const after = before + n;
+      this.#count[i] = after;
+      if (after > this.#peak[i]!) this.#peak[i] = after;
+      if (after < this.#size[i]!) {
+        const at = this.#at[i]!;
+        this.#differences[at + before]! += 1;
+        this.#differences[at + after]! -= 1;
+      } else {
+        this.#differ(i, before, 1);
+        this.#differ(i, after, -1);
+      }
+    }
+  }
+
+  /** Hands out the differences of a key. */
+  differencesOf(key: number, window: number, take: TakeDifference): void {
+    const i = key * this.withins.length + window;
+    const at = this.#at[i]!;
+    const size = Math.min(this.#size[i]!, this.#peak[i]! + 1);
+    for (let place = 0; place < size; place += 1) {
+      const difference = this.#differences[at + place]!;
+      if (difference !== 0) take(place, difference);
+    }
+    this.#above.get(i)?.forEach((difference, place) => {
+      take(place, difference);
+    });
+  }
+
+  /** How many requests of a key have a count above `threshold`. */
+  limitedOf(key: number, window: number, threshold: number): number {
+    const peak = this.peakOf(key, window);
+    if (peak <= threshold) return 0;
+    // A batch that begins at a place and ends at another has (end - begin) requests; those above the threshold are counted.
+    let limited = 0;
+    this.differencesOf(key, window, (place, difference) => {
+      limited += difference * (peak - Math.max(place, threshold));
+    });
+    return limited;
+  }
+
+  /** Drops the rows of cycles up to `last` from a window; the longest window frees them. */
+  #leave(i: number, last: number): void {
+    let row = this.#oldest[i]!;
+    if (row === NONE || this.#cycles[row]! > last) return;
+    const isLongest = i % this.withins.length === this.#order.at(-1);
+    let count = this.#count[i]!;
+    while (row !== NONE && this.#cycles[row]! <= last) {
+      count -= this.#counts[row]!;
+      const next = this.#next[row]!;
+      if (isLongest) {
+        this.#next[row] = this.#free;
+        this.#free = row;
+      }
+      row = next;
+    }
+    this.#oldest[i] = row;
+    this.#count[i] = count;
+  }
+
+  #enter(key: number, first: number, cycle: number, n: number): void {
+    const windows = this.withins.length;
+    const isEmpty = this.#oldest[first + this.#order.at(-1)!]! === NONE;
+    let row = this.#free;
+    if (row !== NONE) this.#free = this.#next[row]!;
+    else {
+      if (this.#rows === this.#cycles.length) this.#growRows();
+      row = this.#rows++;
+    }
+    this.#cycles[row] = cycle;
+    this.#counts[row] = n;
+    this.#next[row] = NONE;
+    if (!isEmpty) this.#next[this.#newest[key]!] = row;
+    this.#newest[key] = row;
+    for (let i = first; i < first + windows; i += 1) if (this.#oldest[i] === NONE) this.#oldest[i] = row;
+  }
+
+  #differ(i: number, place: number, difference: number): void {
+    if (place >= DENSE) {
+      const above = this.#above.get(i) ?? new Map<number, number>();
+      const sum = (above.get(place) ?? 0) + difference;
+      if (sum === 0) above.delete(place);
+      else above.set(place, sum);
+      this.#above.set(i, above);
+      return;
+    }
+    if (place >= this.#size[i]!) this.#enlarge(i, place);
+    this.#differences[this.#at[i]! + place]! += difference;
+  }
+
+  /** Moves the differences to a block in which `place` lies. */
+  #enlarge(i: number, place: number): void {
+    const before = this.#size[i]!;
+    const from = this.#at[i]!;
+    let size = Math.max(4, 2 * before);
+    while (size <= place) size *= 2;
+    const at = this.#takeBlock(size);
+    this.#differences.copyWithin(at, from, from + before);
+    if (before > 0) {
+      this.#differences.fill(0, from, from + before);
+      const left = this.#blocks.get(before) ?? [];
+      left.push(from);
+      this.#blocks.set(before, left);
+    }
+    this.#at[i] = at;
+    this.#size[i] = size;
+  }
+
+  /** The place of `size` zeros. */
+  #takeBlock(size: number): number {
+    const left = this.#blocks.get(size)?.pop();
+    if (left !== undefined) return left;
+    const at = this.#used;
+    this.#used += size;
+    if (this.#used > this.#differences.length) {
+      const grown = new Int32Array(Math.max(this.#used, 2 * this.#differences.length));
+      grown.set(this.#differences);
+      this.#differences = grown;
+    }
+    return at;
+  }
+
+  #growRows(): void {
+    this.#cycles = longer(this.#cycles, new Float64Array(2 * this.#rows));
+    this.#counts = longer(this.#counts, new Float64Array(2 * this.#rows));
+    this.#next = longer(this.#next, new Int32Array(2 * this.#rows));
+  }
+
+  #meet(key: number): void {
+    this.#keys = key + 1;
+    if (key < this.#room) return;
+    const windows = this.withins.length;
+    const before = this.#room;
+    const room = Math.max(16, 2 * (key + 1));
+    this.#room = room;
+    this.#requestsOf = longer(this.#requestsOf, new Float64Array(room));
+    this.#newest = longer(this.#newest, new Int32Array(room)).fill(NONE, before);
+    this.#oldest = longer(this.#oldest, new Int32Array(room * windows)).fill(NONE, before * windows);
+    this.#count = longer(this.#count, new Float64Array(room * windows));
+    this.#peak = longer(this.#peak, new Float64Array(room * windows));
+    this.#at = longer(this.#at, new Uint32Array(room * windows));
+    this.#size = longer(this.#size, new Int32Array(room * windows));
+  }
+}
+
+function longer<Cells extends Float64Array | Int32Array | Uint32Array>(from: Cells, to: Cells): Cells {
+  to.set(from);
+  return to;
+}

@@ -1,0 +1,90 @@
+// `weir recommend`: what it prints, its JSON, and what it refuses.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { temporaryFolder, weir } from './command-line.js';
+
+const folder = temporaryFolder();
+
+/** 40 people who come once a minute, and a scraper: a line for each request. */
+const lines = [
+  ...Array.from({ length: 40 }, (_, person) =>
+    Array.from({ length: 20 }, (_, i) => line(`10.0.0.${person + 1}`, i * 60 + person)),
+  ).flat(),
+  ...Array.from({ length: 1500 }, (_, i) => line('192.0.2.66', Math.floor(i / 2))),
+];
+
+function line(client: string, second: number): string {
+  const time = new Date(Date.UTC(2026, 0, 5, 8) + second * 1000).toISOString();
+  return `${client} - - [05/Jan/2026:${time.slice(11, 19)} +0000] "GET / HTTP/1.1" 200 12 "-" "-"`;
+}
+
+const log = join(folder, 'access.log');
+writeFileSync(log, `${lines.join('\n')}\n`);
+
+it('answers as JSON with the shape that is promised', async () => {
+  const args = ['--key', 'client', '--limited-below', '1%,0', '--within', '60', '--within', '5m', '--threshold', '777'];
+  const { code, out } = await weir(['recommend', log, ...args, '--json']);
+  const { curves, recommendations, suspects, ...advice } = JSON.parse(out);
+  expect(code).toBe(0);
+  expect(advice).toMatchObject({
+    ...{ kind: 'recommend', requests: 2300, keys: 41, cycle_ms: 777, excluded: [], partial: false, log: 'access.log' },
+    first_at: '2026-01-05T08:00:00.000Z',
+    read: { format: 'combined', key: 'the client address', keys: 41 },
+  });
+  expect(curves.map((one: { within: number }) => one.within)).toEqual([60, 386]);
+  expect(curves[0].points.at(-1)).toEqual({
+    ...{ threshold: 777, limited: 0, limited_share: 0, keys_limited: 0, suspects_limited: 0 },
+  });
+  expect(recommendations).toMatchObject([
+    { rule: 'rolling_count', within: 60, limited_below: 0.01, threshold: 1, limited: 0, worst_burst_1s: 1 },
+    { within: 60, limited_below: 0, threshold: 1 },
+    { within: 386, limited_below: 0.01, threshold: 5, worst_burst_1min: 5 },
+    { within: 386, limited_below: 0, threshold: 5, held_out: { held: true, limited: 0 } },
+  ]);
+  expect(suspects).toEqual([{ key: '192.0.2.66', requests: 1500, share: 1500 / 2300, peaks: [94, 600] }]);
+});
+
+it('names the suspect, who would be hit, and lines to paste', async () => {
+  const { code, out } = await weir(['recommend', log, '--key', 'client']);
+  expect(code).toBe(0);
+  expect(out).toContain('Suspect: 192.0.2.66 (1,500 requests, 65.2 % of all; up to 94 in 60 cycles)');
+  expect(out).toContain('limit_req_zone $binary_remote_addr zone=weir:10m rate=2r/m;');
+  expect(out).toContain('{ template: rate-limiter, threshold: 1, within: 60 }');
+  expect(out).toContain('app.use(rateLimit({ windowMs: 46620, limit: 1,');
+});
+
+it('reads standard input', async () => {
+  const { code, out } = await weir(['recommend', '-', '--json'], {}, lines.join('\n'));
+  expect([code, JSON.parse(out).requests]).toEqual([0, 2300]);
+});
+
+it.each([
+  [['--limited-below', '7'], '--limited-below takes a share, not "7".'],
+  [['--limited-below=-1%'], '--limited-below takes a share, not "-1%".'],
+  [['--within', 'soon'], '--within takes a duration, not "soon".'],
+  [['--within', '100001'], '--within takes up to 100000 cycles.'],
+  [['--threshold', '0'], '--threshold takes whole numbers from 1, not "0".'],
+  [['--exclude', 'a'], '--exclude needs keys.'],
+  [['--key', 'client', '--exclude', '10.9.9.9'], 'No request is of the key "10.9.9.9", so it cannot be excluded.'],
+  [['--cycle-ms', '0'], '--cycle-ms takes whole milliseconds from 1 to 86400000.'],
+])('refuses %j', async (args, what) => {
+  const { code, err } = await weir(['recommend', log, ...args]);
+  expect([code, err]).toEqual([2, expect.stringContaining(what)]);
+});
+
+it('says so where every request is excluded, or there is none', async () => {
+  const one = join(folder, 'one.log');
+  writeFileSync(one, `${line('10.0.0.1', 0)}\n`);
+  const all = await weir(['recommend', one, '--key', 'client', '--exclude', '10.0.0.1', '--json']);
+  expect([all.code, JSON.parse(all.out).code]).toEqual([2, 'no_requests']);
+  writeFileSync(join(folder, 'empty.log'), '');
+  expect((await weir(['recommend', join(folder, 'empty.log')])).code).toBe(2);
+});
+
+it('reads a log of one request', async () => {
+  const one = join(folder, 'one.log');
+  const { recommendations, curves } = JSON.parse((await weir(['recommend', one, '--json'])).out);
+  expect(recommendations).toMatchObject([{ threshold: 1, limited: 0, held_out: null }]);
+  expect(curves).toMatchObject([{ peak: 1, points: [{ threshold: 1, limited: 0 }] }]);
+});

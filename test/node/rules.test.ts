@@ -1,0 +1,131 @@
+// Contracts that follow a rule, on a node whose clock the test moves.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openGround } from '../../src/node/ground.js';
+import { startNode } from '../../src/node/node.js';
+import { verifyRecord } from '../../src/record/verify-record.js';
+import { temporaryFolder } from '../cli/command-line.js';
+import { type Running, startRunning } from './running.js';
+
+const START_MS = 1_699_999_200_000;
+let nowMs = START_MS;
+const source = { wallMs: () => nowMs, monotonicMs: () => nowMs };
+
+let node: Running;
+let key: string;
+beforeAll(async () => {
+  node = await startRunning({ cycleMs: 777, source });
+  key = node.keyOf('owner');
+  await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'm', is_public: true } });
+});
+afterAll(() => node.close());
+
+const templates = '/api/contracts/templates';
+const deploy = (rule: unknown) =>
+  node.ask('POST', `${templates}/rate-limiter/deploy`, { key, body: { slug: 'm', rule } });
+
+describe('templates', () => {
+  it('lists one for each family, and shows each', async () => {
+    const { body } = await node.ask('GET', templates);
+    expect(body.templates.map(({ id }: { id: string }) => id)).toEqual(
+      expect.arrayContaining(['rate-limiter', 'gcra', 'token-bucket', 'sliding-log', 'concurrency', 'or']),
+    );
+    for (const { id } of body.templates) {
+      const { status, body: told } = await node.ask('GET', `${templates}/${id}`);
+      expect([status, told.template.id]).toEqual([200, id]);
+    }
+  });
+
+  it('deploys each, and its gate decides, is peeked at, and shows what remains', async () => {
+    const { body } = await node.ask('GET', templates);
+    for (const { id } of body.templates) {
+      const { status, body: told } = await node.ask('POST', `${templates}/${id}/deploy`, { key, body: { slug: 'm' } });
+      expect([id, status, told.template_id]).toEqual([id, 201, id]);
+      const path = `/api/chain/m/contracts/${told.contract.id}`;
+      const peeked = await node.ask('GET', `${path}/gate?peek=1`, { key });
+      const asked = await node.ask('GET', `${path}/gate`, { key });
+      expect([id, asked.status, asked.body.decision]).toEqual([id, peeked.status, peeked.body.decision]);
+      const shown = await node.ask('GET', path);
+      expect(shown.body.contract.remaining).toBe(asked.body.remaining);
+    }
+  });
+
+  it.each([
+    ['/token-buckets', 'GET', undefined, 404, /Did you mean \\"token-bucket/],
+    ['/gcra/deploy', 'POST', { params: { T_ms: 100 } }, 400, /\/rule\/params\/tau_ms is required/],
+    ['/concurrency/deploy', 'POST', { hold_ms: 0 }, 400, /hold_ms/],
+    ['/rate-limiter/deploy', 'POST', { rule: { like: 'ngin', rate: '10r/s' } }, 400, /\/rule\/like/],
+    ['/rate-limiter/deploy', 'POST', { rule: { like: 'nginx-limit-conn', connections: 3 } }, 400, /hold_ms/],
+    ['/rate-limiter/deploy', 'POST', { threshold: 5, rule: { like: 'nginx', rate: '10r/s' } }, 400, /threshold/],
+  ])('%s by %s is refused in words: %o', async (path, method, body, status, words) => {
+    const asked = body === undefined ? {} : { key, body: { slug: 'm', ...body } };
+    const told = await node.ask(method, `${templates}${path}`, asked);
+    expect(told.status).toBe(status);
+    expect(JSON.stringify(told.body)).toMatch(words);
+  });
+});
+
+describe('a gate that follows nginx', () => {
+  it('says how long a request is held, and the exact wait of one that is refused', async () => {
+    const { body } = await deploy({ like: 'nginx', rate: '10r/s', burst: 1 });
+    expect(body.contract).toMatchObject({ name: 'nginx', rule: 'nginx_limit_req', threshold: 2 });
+    const gate = `/api/chain/m/contracts/${body.contract.id}/gate`;
+    const ask = async () => {
+      const { status, headers, body: told } = await node.ask('GET', gate, { key });
+      const { decision, state, remaining, delay_ms, retry_after_ms } = told;
+      const said = [headers.get('weir-delay-ms'), headers.get('retry-after'), headers.get('ratelimit-policy')];
+      return [status, decision, state, remaining, delay_ms, retry_after_ms, ...said];
+    };
+    const policy = '"default";q=2;w=1';
+    expect(await ask()).toEqual([200, 'admitted', 'allowing', 1, 0, 0, null, null, policy]);
+    expect(await ask()).toEqual([200, 'admitted', 'allowing', 0, 100, 100, '100', null, policy]);
+    expect(await ask()).toEqual([429, 'limited', 'limiting', 0, undefined, 100, null, '1', policy]);
+    nowMs += 99;
+    expect((await ask()).slice(0, 3)).toEqual([429, 'limited', 'limiting']);
+    nowMs += 1;
+    expect((await ask()).slice(0, 5)).toEqual([200, 'admitted', 'allowing', 0, 100]);
+    const rows = node.store.rows('m', { contractId: body.contract.id, kind: 'transition', limit: 10 });
+    expect(rows.map(({ from, to }) => `${from} ${to}`)).toEqual(['allowing limiting', 'limiting allowing']);
+  });
+
+  it('counts no events of earlier cycles, and not too many at once', async () => {
+    const { body } = await deploy({ primitive: 'gcra', params: { T_ms: 1, tau_ms: 10_000 } });
+    const contract_id = body.contract.id;
+    const event = (more: object) =>
+      node.ask('POST', '/api/chain/m/event', { key, body: { type: 'request', contract_id, ...more } });
+    expect((await event({ count: 1_000 })).body.contracts[0]).toMatchObject({ admitted: 1_000, count: 1_000 });
+    expect((await event({ count: 1_001 })).body.detail).toMatch(/up to 1000 at once/);
+    const cycle = Math.floor(nowMs / 777) - 1;
+    expect((await event({ cycle })).body).toMatchObject({ code: 'event_too_old' });
+    const lines = `{"type":"request","contract_id":"${contract_id}","count":2000}\n`;
+    const bulk = await node.ask('POST', '/api/chain/m/events', { key, type: 'application/x-ndjson', body: lines });
+    expect(bulk.body).toMatchObject({ counted: 0, refused: 1 });
+  });
+});
+
+it('the record of all this holds', () => {
+  expect(verifyRecord(node.store.rows('m', { limit: 10_000 })).valid).toBe(true);
+  expect(node.errors).toEqual([]);
+});
+
+it('goes on after a restart as if there had been none', async () => {
+  const dir = temporaryFolder();
+  const open = async () => {
+    const { store, credentials, clock, identity } = openGround({ dir, cycleMs: 777, onError: () => {} });
+    return startNode({ store, credentials, clock, ...identity });
+  };
+  const first = await open();
+  first.host.createMachine({ slug: 'm' });
+  const definition = (await node.ask('GET', `${templates}/sliding-log`)).body.template;
+  const { params } = definition.rule;
+  const contract = first.host.createContract('m', {
+    ...definition,
+    rule: { ...definition.rule, params: { ...params, window_ms: 3_600_000 } },
+  });
+  expect(contract.decide(12, first.host.contract(contract.id).gate.cycle)).toBe(10);
+  await first.close();
+  const second = await open();
+  const again = second.host.contract(contract.id);
+  expect([again.state, again.gate.remaining, again.gate.count]).toEqual(['limiting', 0, 10]);
+  expect(again.decide(1, again.gate.cycle)).toBe(0);
+  await second.close();
+});

@@ -1,0 +1,215 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { from } from 'rxjs';
+import { afterAll, describe, expect, it } from 'vitest';
+import { rateLimiter } from '../../src/limiter/rate-limiter.js';
+import { planContract } from '../../src/limiter/validate.js';
+import { replay } from '../../src/simulate/replay.js';
+import { adviceOfLogs, recommend } from '../../src/sizing/recommend.js';
+import { CYCLE_MS } from '../../src/time/cycle.js';
+import type { LogOptions } from '../../src/traffic/log/options.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'weir-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const file = (name: string, content: string) => {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+};
+
+const adviceOn = async (
+  path: string,
+  withins: readonly number[],
+  thresholds: readonly number[],
+  log: LogOptions = {},
+) => (await adviceOfLogs([path], { cycleMs: CYCLE_MS, withins, shares: [0.01, 0.001], thresholds, log })).advice;
+
+const replayOf = async (path: string, threshold: number, within: number, log: LogOptions = {}) =>
+  (
+    await replay([path], {
+      name: 'log',
+      cycleMs: CYCLE_MS,
+      plan: planContract(rateLimiter({ threshold, within })),
+      log,
+    })
+  ).outcome;
+
+const HOUR_MS = 3_600_000;
+const START_MS = Date.UTC(2026, 0, 5);
+
+/** People who visit now and then, each request a few cycles after the one before. */
+const people = (count: number) =>
+  Array.from({ length: count }, (_, person) =>
+    Array.from({ length: 40 + (person % 30) }, (_, i) => ({
+      at:
+        START_MS +
+        ((person * 7919) % 24) * HOUR_MS +
+        Math.floor(i / 8) * 200_000 +
+        (i % 8) * (900 + (person % 7) * 700),
+      key: `person-${person}`,
+    })),
+  ).flat();
+
+const scrapers = {
+  'hammers for an hour': Array.from({ length: 18_000 }, (_, i) => ({
+    at: START_MS + 3 * HOUR_MS + i * 200,
+    key: 'scraper',
+  })),
+  'goes on slowly all day': Array.from({ length: 43_200 }, (_, i) => ({ at: START_MS + i * 2000, key: 'scraper' })),
+  'comes once in a burst': Array.from({ length: 300 }, () => ({ at: START_MS + 5 * HOUR_MS, key: 'scraper' })),
+};
+
+describe('a scraper among 500 people', () => {
+  const crowd = people(500);
+
+  it.each(Object.entries(scrapers))('that %s moves no recommendation, and is named', async (_, scraper) => {
+    const options = { within: [60, '5m'], limitedBelow: [0.01, 0.001] };
+    const without = await recommend(crowd, options);
+    const together = await recommend([...crowd, ...scraper], options);
+    const excluded = await recommend([...crowd, ...scraper], { ...options, exclude: ['scraper'] });
+    const limits = ({ recommendations }: typeof without) =>
+      recommendations.map(({ within, limited_below, threshold, requests, limited, keys_limited }) => [
+        ...[within, limited_below, threshold, requests, limited, keys_limited],
+      ]);
+    expect(without.suspects).toEqual([]);
+    expect(together.suspects.map(({ key, requests }) => [key, requests])).toEqual([['scraper', scraper.length]]);
+    expect(limits(together)).toEqual(limits(without));
+    expect(limits(excluded)).toEqual(limits(without));
+    expect(excluded.recommendations.map((one) => one.suspects_limited)).toEqual([0, 0, 0, 0]);
+    expect([excluded.excluded, excluded.suspects]).toEqual([['scraper'], []]);
+  });
+
+  it('is not excluded from the curve in silence', async () => {
+    const scraper = scrapers['comes once in a burst'];
+    const { curves, requests, recommendations } = await recommend([...crowd, ...scraper]);
+    const { threshold, limited, suspects_limited, clients } = recommendations[0]!;
+    const point = curves[0]!.points.find((one) => one.threshold === threshold)!;
+    expect(requests).toBe(crowd.length + scraper.length);
+    expect(point).toMatchObject({ limited: limited + 300 - threshold, suspects_limited: 300 - threshold });
+    expect(suspects_limited).toBe(300 - threshold);
+    expect(clients[0]).toMatchObject({ key: 'scraper', limited: 300 - threshold, suspect: true });
+  });
+});
+
+describe('the answer', () => {
+  it('has every figure of a log that can be counted by hand', async () => {
+    // Cycles 0, 1 and 3 from a cycle that begins at a whole hour; a window of 2 cycles.
+    const at = (cycle: number) => 777 * 1000 * 3_600_000 + cycle * 777;
+    const requests = [0, 0, 0, 1, 1, 3].map((cycle, i) => ({ at: at(cycle) + i, key: 'a' }));
+    expect(await recommend(requests, { within: 2, limitedBelow: [0.5, 0] })).toMatchObject({
+      requests: 6,
+      keys: 1,
+      curves: [
+        {
+          rule: 'rolling_count',
+          within: 2,
+          peak: 5,
+          points: [
+            [1, 4],
+            [2, 3],
+            [3, 2],
+            [4, 1],
+            [5, 0],
+          ].map(([threshold, limited]) => ({ threshold, limited, limited_share: limited! / 6, suspects_limited: 0 })),
+        },
+      ],
+      recommendations: [
+        { limited_below: 0.5, threshold: 3, limited: 2, worst_burst_1s: 6, worst_burst_1min: 3 * 40, held_out: null },
+        { limited_below: 0, threshold: 5, limited: 0, clients: [], by_hour: Array(24).fill(0) },
+      ],
+      suspects: [],
+      excluded: [],
+    });
+  });
+
+  it('is the smallest threshold that keeps the share, which a limit of one less does not', async () => {
+    const { recommendations, curves, requests } = await recommend(people(100), { limitedBelow: [0.2, 0.05, 0.01, 0] });
+    for (const { limited_below, threshold } of recommendations) {
+      const limitedAt = (at: number) => curves[0]!.points.find((one) => one.threshold === at)?.limited ?? 0;
+      expect(limitedAt(threshold) < limited_below * requests || limitedAt(threshold) === 0).toBe(true);
+      expect(threshold === 1 || limitedAt(threshold - 1) >= limited_below * requests).toBe(true);
+    }
+  });
+
+  it('is checked on what the tuning had not seen: a log that grows worse is found out', async () => {
+    const quiet = Array.from({ length: 2000 }, (_, i) => ({ at: START_MS + i * 5000 }));
+    const loud = Array.from({ length: 800 }, (_, i) => ({ at: START_MS + 10_000_000 + i * 400 }));
+    const { recommendations } = await recommend([...quiet, ...loud], { limitedBelow: 0.01 });
+    const { held_out, threshold } = recommendations[0]!;
+    expect(held_out).toMatchObject({ held: false });
+    expect(held_out!.threshold).toBeLessThan(threshold);
+    expect(held_out!.limited_share).toBeGreaterThan(0.5);
+  });
+
+  it.each([
+    ['an array', (requests: { at: number }[]) => requests],
+    ['a generator', (requests: { at: number }[]) => requests.values()],
+    ['an Observable', (requests: { at: number }[]) => from(requests)],
+    [
+      'an AsyncIterable',
+      async function* (requests: { at: number }[]) {
+        yield* requests;
+      },
+    ],
+  ])('takes %s', async (_, as) => {
+    const requests = Array.from({ length: 100 }, (_, i) => ({ at: START_MS + i * 100 }));
+    const { recommendations } = await recommend(as(requests) as typeof requests, { limitedBelow: 0 });
+    expect(recommendations).toMatchObject([{ threshold: 100, limited: 0, clients: [] }]);
+  });
+
+  it('refuses what it cannot use', async () => {
+    await expect(recommend([])).rejects.toMatchObject({ code: 'no_requests' });
+    await expect(recommend([{ at: 0 }], { limitedBelow: 2 })).rejects.toMatchObject({ code: 'invalid_input' });
+    await expect(recommend([{ at: 0 }], { within: 100_001 })).rejects.toMatchObject({ code: 'invalid_input' });
+    await expect(recommend([{ at: 0 }], { within: 'soon' })).rejects.toMatchObject({ code: 'invalid_input' });
+  });
+});
+
+it('lines out of order by more than any buffer holds are counted as replay counts them', async () => {
+  const lines = Array.from({ length: 300_000 }, (_, i) => START_MS + ((i * 99_991) % 300_000) * 800);
+  const path = file('shuffled', lines.join('\n'));
+  const { curves } = await adviceOn(path, [60], [59, 60]);
+  expect(curves[0]!.points.find(({ threshold }) => threshold === 30)?.limited).toBe(
+    (await replayOf(path, 30, 60)).limited,
+  );
+});
+
+it('holds for any requests, keys and windows', async () => {
+  const request = fc.record({
+    at: fc.integer({ min: 0, max: 40_000 }),
+    n: fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 9 })),
+    key: fc.constantFrom('a', 'b', 'c'),
+  });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(request, { minLength: 1, maxLength: 80 }),
+      fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 3 }),
+      async (requests, within) => {
+        const { curves } = await recommend(requests, { within });
+        for (const { within: cycles, points } of curves) {
+          const batches = requests.map(({ at, n, key }) => ({ cycle: Math.floor(at / 777), n, key }));
+          const countsOf = (key: string) => {
+            const own = batches.filter((one) => one.key === key).sort((a, b) => a.cycle - b.cycle);
+            return own.flatMap(({ cycle, n }, i) => {
+              const before = own.slice(0, i).reduce((sum, one) => sum + (one.cycle > cycle - cycles ? one.n : 0), 0);
+              return Array.from({ length: n }, (_, k) => before + k + 1);
+            });
+          };
+          const all = ['a', 'b', 'c'].map(countsOf);
+          expect(points).toEqual(
+            Array.from({ length: Math.max(...all.flat()) }, (_, i) => ({
+              threshold: i + 1,
+              limited: all.flat().filter((count) => count > i + 1).length,
+              limited_share: all.flat().filter((count) => count > i + 1).length / all.flat().length,
+              keys_limited: all.filter((counts) => counts.some((count) => count > i + 1)).length,
+              suspects_limited: 0,
+            })),
+          );
+        }
+      },
+    ),
+    { numRuns: 60 },
+  );
+});

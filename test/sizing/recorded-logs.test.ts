@@ -1,0 +1,67 @@
+// The curve of real request logs beside replays of them. A replay for each threshold: it takes long.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { rateLimiter } from '../../src/limiter/rate-limiter.js';
+import { planContract } from '../../src/limiter/validate.js';
+import { replay } from '../../src/simulate/replay.js';
+import { adviceOfLogs } from '../../src/sizing/recommend.js';
+import { CYCLE_MS } from '../../src/time/cycle.js';
+import type { LogOptions } from '../../src/traffic/log/options.js';
+import { recordedLogs } from '../traffic/log/recorded.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'weir-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const file = (name: string, content: string) => {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+};
+
+const adviceOn = async (
+  path: string,
+  withins: readonly number[],
+  thresholds: readonly number[],
+  log: LogOptions = {},
+) => (await adviceOfLogs([path], { cycleMs: CYCLE_MS, withins, shares: [0.01, 0.001], thresholds, log })).advice;
+
+const replayOf = async (path: string, threshold: number, within: number, log: LogOptions = {}) =>
+  (
+    await replay([path], {
+      name: 'log',
+      cycleMs: CYCLE_MS,
+      plan: planContract(rateLimiter({ threshold, within })),
+      log,
+    })
+  ).outcome;
+
+/** Ten thresholds that a log of this peak has an opinion on. */
+const tenOf = (peak: number) =>
+  [...new Set([1, 2, 3, 5, 8, ...[0.1, 0.3, 0.5, 0.8, 0.95, 1].map((share) => Math.max(1, Math.floor(share * peak)))])]
+    .sort((a, b) => a - b)
+    .slice(0, 11);
+
+it.each(
+  recordedLogs.flatMap((log) =>
+    [undefined, ...(log.understood.startsWith('combined') ? ['client'] : [])].map(
+      (key) => [`${log.name}${key === undefined ? '' : ` by ${key}`}`, log, key] as const,
+    ),
+  ),
+)('%s: the shares of ten thresholds are those of ten replays, to the request', async (_, log, keyColumn) => {
+  const path = log.path ?? file(log.name, log.text!);
+  const options = { ...log.options, keyColumn };
+  const { curves } = await adviceOn(path, [60, 7, 300], [], options);
+  for (const [window, { within, peak }] of curves.entries()) {
+    // One replay takes as long as one curve: ten for the window that is asked most, three for the others.
+    const thresholds = window === 0 ? tenOf(peak) : tenOf(peak).slice(4, 7);
+    const { curves: asked } = await adviceOn(path, [60, 7, 300], thresholds, options);
+    const points = asked[window]!.points.filter(({ threshold }) => thresholds.includes(threshold));
+    const replays = [];
+    for (const threshold of thresholds) {
+      const { requests, limited, contracts_limited } = await replayOf(path, threshold, within, options);
+      replays.push({ threshold, limited, limited_share: limited / requests, keys_limited: contracts_limited });
+    }
+    expect(points).toEqual(replays.map((one) => ({ ...one, suspects_limited: expect.any(Number) })));
+  }
+});
