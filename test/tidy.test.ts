@@ -159,6 +159,13 @@ describe('what is banned, and what to use instead', () => {
       'process.stdout of the command, or the logger of the node',
       /^src\/(cli|web)\//,
     ],
+    // A private constructor has no # form. What is sent and observed, and the clients, still have the old one.
+    [
+      'private members',
+      /\bprivate (?!constructor\b)[a-zA-Z]/,
+      '#name',
+      /^src\/(live\/(event-listener|http-pool|in-flight|live-clients|live-session|rate-search|schedule|stress|weir-target)|actor\/client\/client-tally|node\/ownership|api\/keys|cli\/machine)\.ts$/,
+    ],
     ['default export', /^export default\b/m, 'a named export', /worker\.ts$/],
   ];
   it.each(bans)('%s', (_, pattern, instead, allowed) => {

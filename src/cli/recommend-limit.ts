@@ -3,7 +3,7 @@ import { adviceText } from '../report/sizing-text.js';
 import { linesToPaste } from '../sizing/lines-to-paste.js';
 import { adviceOfLogs } from '../sizing/recommend.js';
 import { wallNowMs } from '../time/wall.js';
-import type { LogOptions } from '../traffic/log/options.js';
+import type { LogOptions } from '../traffic/log/log-options.js';
 import { summaryOf } from '../traffic/log/read-summary.js';
 import { exitOfStop, interruptible } from './interrupt.js';
 import { Progress } from './progress.js';

@@ -8,7 +8,7 @@ import { Failure } from '../schema/failure.js';
 import { parseTimeMs } from '../schema/quantity.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { readInstant } from '../traffic/log/instant.js';
-import { type LogOptions, logFormats, type Warning } from '../traffic/log/options.js';
+import { type LogOptions, logFormats, type Warning } from '../traffic/log/log-options.js';
 import type { LogReading } from '../traffic/log/read.js';
 import type { ReadSummary } from '../traffic/log/read-summary.js';
 import { type TimeUnit, timeUnits } from '../traffic/log/unix.js';

@@ -10,7 +10,7 @@ import { Failure } from '../schema/failure.js';
 import { Refusals } from '../simulate/refusals.js';
 import { type ReplayOptions, replay } from '../simulate/replay.js';
 import { wallNowMs } from '../time/wall.js';
-import type { LogOptions } from '../traffic/log/options.js';
+import type { LogOptions } from '../traffic/log/log-options.js';
 import { type LogReading, readLogs } from '../traffic/log/read.js';
 import { summaryOf } from '../traffic/log/read-summary.js';
 import { folderFor, printFindings } from './findings.js';

@@ -5,7 +5,7 @@
 import { type Plan, spanCycles } from '../limiter/plan.js';
 import type { Expectation } from '../outcome/expectation.js';
 import { recordedFeed } from '../simulate/feed.js';
-import type { LogOptions } from '../traffic/log/options.js';
+import type { LogOptions } from '../traffic/log/log-options.js';
 import { type LogReading, readLogs } from '../traffic/log/read.js';
 import { CycleTally } from '../traffic/tally.js';
 import { runLive } from './live-run.js';

@@ -24,10 +24,14 @@ export interface Past {
 
 /** A run cut into stretches. Cycles of a stretch count from the start of the run; what lies behind its end is cut off. */
 export class Stretches implements Pick<FigureSource, 'over' | 'values'> {
-  private readonly sums = new Map<string, Sums>();
-  private readonly peaks = new Map<string, Levels>();
+  readonly #sums = new Map<string, Sums>();
+  readonly #peaks = new Map<string, Levels>();
 
-  constructor(private readonly past: Past) {}
+  readonly #past: Past;
+
+  constructor(past: Past) {
+    this.#past = past;
+  }
 
   /** Undefined for a contract that does not exist or was not tracked individually, and if the run stopped earlier. */
   over(figure: StretchFigure, at: Stretch, contract: string | undefined): number | undefined {
@@ -41,53 +45,53 @@ export class Stretches implements Pick<FigureSource, 'over' | 'values'> {
     at: Stretch,
     contract: string | undefined,
   ): ReadonlySet<number> | undefined {
-    const { firstCycle, lastCycle, names } = this.past;
+    const { firstCycle, lastCycle, names } = this.#past;
     if (contract !== undefined && !names.includes(contract)) return undefined;
     const from = firstCycle + at.from;
     const to = Math.min(firstCycle + at.to, lastCycle + 1);
     if (to <= from) return undefined;
-    if (figure === 'peak_count') return this.peaksOf(contract)?.largest(length, from, to);
-    return this.sumsOf(figure, contract)?.over(length, from, to);
+    if (figure === 'peak_count') return this.#peaksOf(contract)?.largest(length, from, to);
+    return this.#sumsOf(figure, contract)?.over(length, from, to);
   }
 
-  private sumsOf(figure: Exclude<StretchFigure, 'peak_count'>, contract: string | undefined): Sums | undefined {
+  #sumsOf(figure: Exclude<StretchFigure, 'peak_count'>, contract: string | undefined): Sums | undefined {
     const key = `${figure}/${contract ?? ''}`;
-    const known = this.sums.get(key);
+    const known = this.#sums.get(key);
     if (known !== undefined) return known;
-    const points = this.pointsOf(figure, contract);
+    const points = this.#pointsOf(figure, contract);
     if (points === undefined) return undefined;
     const sums = new Sums(points);
-    this.sums.set(key, sums);
+    this.#sums.set(key, sums);
     return sums;
   }
 
-  private pointsOf(figure: Exclude<StretchFigure, 'peak_count'>, contract: string | undefined): Points | undefined {
+  #pointsOf(figure: Exclude<StretchFigure, 'peak_count'>, contract: string | undefined): Points | undefined {
     switch (figure) {
       case 'requests':
       case 'admitted':
       case 'limited':
-        return this.counts(figure, contract);
+        return this.#counts(figure, contract);
       case 'entries':
-        return onePerCycle(this.limitingStretches(contract).map(([entry]) => entry));
+        return onePerCycle(this.#limitingStretches(contract).map(([entry]) => entry));
       case 'restores':
-        return onePerCycle(this.limitingStretches(contract).flatMap(([, restore]) => restore ?? []));
+        return onePerCycle(this.#limitingStretches(contract).flatMap(([, restore]) => restore ?? []));
       case 'limiting_cycles':
         return limitingPerCycle(
-          this.limitingStretches(contract).map(([entry, restore]) => [entry, restore ?? this.past.lastCycle]),
+          this.#limitingStretches(contract).map(([entry, restore]) => [entry, restore ?? this.#past.lastCycle]),
         );
     }
   }
 
-  private counts(figure: 'requests' | 'admitted' | 'limited', contract: string | undefined): Points | undefined {
-    const { names, timeline, totals } = this.past;
+  #counts(figure: 'requests' | 'admitted' | 'limited', contract: string | undefined): Points | undefined {
+    const { names, timeline, totals } = this.#past;
     // Of a single contract the totals tell all.
     if (contract === undefined || names.length === 1) return pointsIn(totals, figure, undefined);
     return timeline === undefined ? undefined : pointsIn(timeline, figure, contract);
   }
 
   /** [entry, restore) of every stretch in which a contract did not admit; without a restore where the run ended before. */
-  private limitingStretches(contract: string | undefined): [entry: number, restore: number | undefined][] {
-    const { names, transitions, admits } = this.past;
+  #limitingStretches(contract: string | undefined): [entry: number, restore: number | undefined][] {
+    const { names, transitions, admits } = this.#past;
     return transitions.flatMap((moves, index) => {
       if (contract !== undefined && names[index] !== contract) return [];
       const stretches: [number, number | undefined][] = [];
@@ -102,14 +106,14 @@ export class Stretches implements Pick<FigureSource, 'over' | 'values'> {
   }
 
   /** The largest count of a window, cycle by cycle; undefined where no window was taken down. */
-  private peaksOf(contract: string | undefined): Levels | undefined {
-    const { timeline } = this.past;
+  #peaksOf(contract: string | undefined): Levels | undefined {
+    const { timeline } = this.#past;
     if (timeline === undefined) return undefined;
     const key = contract ?? '';
-    const known = this.peaks.get(key);
+    const known = this.#peaks.get(key);
     if (known !== undefined) return known;
     const levels = new Levels(largestCounts(timeline, contract));
-    this.peaks.set(key, levels);
+    this.#peaks.set(key, levels);
     return levels;
   }
 }

@@ -9,40 +9,40 @@ export type Points = Iterable<readonly [cycle: number, value: number]>;
 
 /** Values of single cycles, summed up over any stretch by two look-ups. */
 export class Sums {
-  private readonly cycles: number[] = [];
+  readonly #cycles: number[] = [];
   /** `upTo[i]` is the sum of the first i values. */
-  private readonly upTo: number[] = [0];
+  readonly #upTo: number[] = [0];
 
   constructor(points: Points) {
     let sum = 0;
     for (const [cycle, value] of points) {
       sum += value;
-      this.cycles.push(cycle);
-      this.upTo.push(sum);
+      this.#cycles.push(cycle);
+      this.#upTo.push(sum);
     }
   }
 
   /** The sum over from .. to - 1. */
   between(from: number, to: number): number {
-    return to <= from ? 0 : this.upTo[this.place(to)]! - this.upTo[this.place(from)]!;
+    return to <= from ? 0 : this.#upTo[this.#place(to)]! - this.#upTo[this.#place(from)]!;
   }
 
   /** Every sum over `length` cycles within from .. to - 1; of a shorter stretch its one sum. */
   over(length: number, from: number, to: number): Set<number> {
     const sums = new Set<number>();
-    for (const start of startsOf(this.cycles, length, from, to)) {
+    for (const start of startsOf(this.#cycles, length, from, to)) {
       sums.add(this.between(start, Math.min(to, start + length)));
     }
     return sums;
   }
 
   /** How many values lie before `cycle`. */
-  private place(cycle: number): number {
+  #place(cycle: number): number {
     let low = 0;
-    let high = this.cycles.length;
+    let high = this.#cycles.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (this.cycles[middle]! < cycle) low = middle + 1;
+      if (this.#cycles[middle]! < cycle) low = middle + 1;
       else high = middle;
     }
     return low;
@@ -51,20 +51,20 @@ export class Sums {
 
 /** A level that lasts from its cycle up to the next point; 0 before the first. */
 export class Levels {
-  private readonly cycles: number[] = [Number.NEGATIVE_INFINITY];
-  private readonly levels: number[] = [0];
+  readonly #cycles: number[] = [Number.NEGATIVE_INFINITY];
+  readonly #levels: number[] = [0];
 
   constructor(points: Points) {
     for (const [cycle, level] of points) {
-      if (level === this.levels.at(-1)) continue;
-      this.cycles.push(cycle);
-      this.levels.push(level);
+      if (level === this.#levels.at(-1)) continue;
+      this.#cycles.push(cycle);
+      this.#levels.push(level);
     }
   }
 
   /** The largest level over `length` cycles, for every such stretch within from .. to - 1; of a shorter one its one. */
   largest(length: number, from: number, to: number): Set<number> {
-    const { cycles, levels } = this;
+    const [cycles, levels] = [this.#cycles, this.#levels];
     const found = new Set<number>();
     // Points that lie in the window and that no later one outdoes: their levels descend, the first is the largest.
     const lasting: number[] = [];

@@ -4,9 +4,10 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { TSchema } from 'typebox';
+import { RowBuilder } from '../outcome/cycle-row.js';
 import { Outcome } from '../outcome/schema.js';
 import { Series } from '../outcome/series.js';
-import { Timeline, type TimelineRow } from '../outcome/timeline.js';
+import { Timeline, type TimelineRow, TotalsTimeline } from '../outcome/timeline.js';
 import { compileSchema } from '../schema/compile-schema.js';
 import { Failure, type Fault } from '../schema/failure.js';
 import { faultsOf } from '../schema/schema-faults.js';
@@ -41,30 +42,26 @@ export async function readRun(path: string): Promise<Reported> {
     : { ...shared, timeline, totals: totalsOf(timeline, limitingStates(outcome)) };
 }
 
-/** Sums the rows of all contracts for each cycle. */
+/** The rows of all contracts together, as the run itself would have summed them. */
 export function totalsOf(timeline: Timeline, limiting: ReadonlySet<string>): Timeline {
-  const totals = new Timeline(['all']);
+  const names = timeline.contracts;
+  const states = [true, false].map((admits) => ({ name: admits ? 'allowing' : 'limiting', admits }));
+  const row = new RowBuilder({ names, states, initial: 0, threshold: null, within: 0 }, false);
+  const totals = new TotalsTimeline();
+  const indexes = new Map(names.map((name, index) => [name, index]));
   const inLimiting = new Set<string>();
-  let cycle: number | undefined;
-  let requests = 0;
-  let admitted = 0;
-  const close = () => {
-    if (cycle !== undefined)
-      totals.add(cycle, 0, requests, admitted, inLimiting.size, inLimiting.size > 0 ? 'limiting' : 'allowing');
-  };
-  for (const row of timeline.rows()) {
-    if (row.cycle !== cycle) {
-      close();
-      cycle = row.cycle;
-      requests = 0;
-      admitted = 0;
-    }
-    requests += row.requests;
-    admitted += row.admitted;
-    if (limiting.has(row.state)) inLimiting.add(row.contract);
-    else inLimiting.delete(row.contract);
+  let last: number | undefined;
+  for (const { cycle, contract, requests, admitted, count, state } of timeline.rows()) {
+    if (last !== undefined && cycle !== last) totals.next(row.take(last));
+    last = cycle;
+    const index = indexes.get(contract)!;
+    row.requested(index, requests, admitted);
+    if (limiting.has(state) === inLimiting.has(contract)) continue;
+    const admits = inLimiting.delete(contract);
+    if (!admits) inLimiting.add(contract);
+    row.moved(index, admits ? 0 : 1, count);
   }
-  close();
+  if (last !== undefined) totals.next(row.take(last));
   return totals;
 }
 

@@ -10,33 +10,37 @@ export interface Pause {
 }
 
 export class FaultyTransport implements Transport {
-  private waiting = new Set<SentAttempt>();
+  #waiting = new Set<SentAttempt>();
 
-  constructor(
-    private readonly clock: Clock,
-    private readonly transport: Transport,
-    private readonly pauses: readonly Pause[],
-  ) {}
+  readonly #clock: Clock;
+  readonly #transport: Transport;
+  readonly #pauses: readonly Pause[];
+
+  constructor(clock: Clock, transport: Transport, pauses: readonly Pause[]) {
+    this.#clock = clock;
+    this.#transport = transport;
+    this.#pauses = pauses;
+  }
 
   send(attempt: SentAttempt): void {
-    const now = this.clock.now();
-    const pause = this.pauses.find(({ fromMs, toMs }) => now >= fromMs && now < toMs);
+    const now = this.#clock.now();
+    const pause = this.#pauses.find(({ fromMs, toMs }) => now >= fromMs && now < toMs);
     if (pause === undefined) {
-      this.transport.send(attempt);
+      this.#transport.send(attempt);
       return;
     }
-    if (this.waiting.size === 0) this.clock.agenda.at(pause.toMs, Rank.arrival, () => this.goOn());
-    this.waiting.add(attempt);
+    if (this.#waiting.size === 0) this.#clock.agenda.at(pause.toMs, Rank.arrival, () => this.#goOn());
+    this.#waiting.add(attempt);
   }
 
   /** The request is under way already: the node counts it all the same, and answers nobody. */
   abandon(attempt: SentAttempt): void {
-    if (!this.waiting.has(attempt)) this.transport.abandon(attempt);
+    if (!this.#waiting.has(attempt)) this.#transport.abandon(attempt);
   }
 
-  private goOn(): void {
-    const { waiting } = this;
-    this.waiting = new Set();
+  #goOn(): void {
+    const waiting = this.#waiting;
+    this.#waiting = new Set();
     for (const attempt of waiting) this.send(attempt);
   }
 }

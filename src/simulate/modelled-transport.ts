@@ -30,10 +30,14 @@ export class ModelledTransport implements Transport {
   readonly #visits = new Map<SentAttempt, Visit<SentAttempt>>();
   readonly #held = new Map<SentAttempt, Ticket>();
 
-  constructor(private readonly parts: ModelledTransportParts) {}
+  readonly #parts: ModelledTransportParts;
+
+  constructor(parts: ModelledTransportParts) {
+    this.#parts = parts;
+  }
 
   send(attempt: SentAttempt): void {
-    const { decide, clock } = this.parts;
+    const { decide, clock } = this.#parts;
     const decided = decide?.(attempt);
     if (typeof decided === 'object') this.#answer(attempt, decided);
     else if (decided === undefined || decided === 0 || clock === undefined) this.#start(attempt);
@@ -49,14 +53,14 @@ export class ModelledTransport implements Transport {
   abandon(attempt: SentAttempt): void {
     const ticket = this.#held.get(attempt);
     if (ticket !== undefined) {
-      this.parts.clock?.agenda.cancel(ticket);
+      this.#parts.clock?.agenda.cancel(ticket);
       this.#held.delete(attempt);
-      this.parts.over?.(attempt);
+      this.#parts.over?.(attempt);
     }
     const visit = this.#visits.get(attempt);
     if (visit === undefined) return;
     this.#visits.delete(attempt);
-    const { service, over } = this.parts;
+    const { service, over } = this.#parts;
     service?.abandon(visit);
     // What is being served goes on, and still holds its place.
     if (service?.isDropped(visit) === true) over?.(attempt);
@@ -65,12 +69,12 @@ export class ModelledTransport implements Transport {
   /** For the service: the work is done. */
   served(attempt: SentAttempt): void {
     this.#visits.delete(attempt);
-    this.parts.over?.(attempt);
+    this.#parts.over?.(attempt);
     this.#answer(attempt, served);
   }
 
   #start(attempt: SentAttempt): void {
-    const { service, over } = this.parts;
+    const { service, over } = this.#parts;
     const visit = service?.offer(attempt);
     if (visit !== undefined) {
       this.#visits.set(attempt, visit);
@@ -81,7 +85,7 @@ export class ModelledTransport implements Transport {
   }
 
   #answer(attempt: SentAttempt, answer: Answer): void {
-    const isLost = this.parts.loses?.() === true;
+    const isLost = this.#parts.loses?.() === true;
     // Who has set a time limit hears nothing until it is over; others would wait for ever, so they hear of the loss.
     if (!isLost) attempt.answer(answer);
     else if (attempt.timeout === undefined) attempt.answer(lost);

@@ -14,7 +14,7 @@ import { RunFold } from '../outcome/run-fold.js';
 import { Failure } from '../schema/failure.js';
 import { cycleOf, startOf } from '../time/cycle.js';
 import type { RequestSink } from '../traffic/log/intake.js';
-import type { LogOptions } from '../traffic/log/options.js';
+import type { LogOptions } from '../traffic/log/log-options.js';
 import { type LogReading, readLogs } from '../traffic/log/read.js';
 import { spreadOverCycles } from '../traffic/spread.js';
 import { arriveIn, drive, type Watch } from './drive.js';

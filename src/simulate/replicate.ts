@@ -110,7 +110,7 @@ function bandIn(runs: readonly Replicate[]): Band | undefined {
 const MOST_FAILED_SEEDS = 100;
 
 /** How many runs held, and of every figure that all runs have: the mean with its 95 % interval, the smallest and the largest. */
-function summarise(runs: readonly Replicate[]): Replications {
+export function summarise(runs: readonly Replicate[]): Replications {
   const failed = runs.filter(({ held }) => held.includes(false));
   const { low, high } = shareInterval(runs.length - failed.length, runs.length);
   const names = Object.keys(runs[0]?.figures ?? {}).filter((name) =>

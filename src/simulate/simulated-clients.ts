@@ -42,22 +42,22 @@ export class SimulatedClients {
   readonly service: Service<SentAttempt> | undefined;
   /** Told of every attempt at the gate, for traces: who sent it, to which contract, and how it was decided. */
   onAttempt: ((client: string, contract: number, decision: 'admitted' | 'limited') => void) | undefined;
-  private readonly world: World;
-  private readonly traffic: Traffic;
-  private readonly popularity: Popularity;
-  private readonly startCycle: number;
-  private readonly recorder: SeriesRecorder;
-  private readonly places = [] as Float64Array[];
+  readonly #world: World;
+  readonly #traffic: Traffic;
+  readonly #popularity: Popularity;
+  readonly #startCycle: number;
+  readonly #recorder: SeriesRecorder;
+  readonly #places = [] as Float64Array[];
   /** How long a request is in flight for a limit on concurrency; Infinity: as long as the service takes. */
   readonly #holdMs: number | undefined;
 
   constructor({ scenario, plans, traffic, world, popularity, seed, lastCycle, inspect }: SimulatedClientsOptions) {
     const { clock } = world;
-    this.world = world;
-    this.traffic = traffic;
-    this.popularity = popularity;
-    this.startCycle = scenario.startCycle;
-    this.recorder = new SeriesRecorder({
+    this.#world = world;
+    this.#traffic = traffic;
+    this.#popularity = popularity;
+    this.#startCycle = scenario.startCycle;
+    this.#recorder = new SeriesRecorder({
       clock,
       firstCycle: scenario.startCycle,
       lastCycle,
@@ -73,7 +73,7 @@ export class SimulatedClients {
             plan: planService(scenario.service, scenario.cycleMs, '/service'),
             draw: new RandomStream(seed, 'service'),
             onServed: (attempt) => modelled.served(attempt),
-            watch: this.recorder,
+            watch: this.#recorder,
             fromMs,
             untilMs,
           });
@@ -82,11 +82,11 @@ export class SimulatedClients {
     const holds = this.service !== undefined && scenario.plan.rule?.rule.release !== undefined;
     this.#holdMs = holds ? Number.POSITIVE_INFINITY : undefined;
     const modelled = new ModelledTransport({
-      decide: (attempt) => this.decide(attempt),
+      decide: (attempt) => this.#decide(attempt),
       clock,
       over: holds ? (attempt) => this.#release(attempt) : undefined,
       service: this.service,
-      loses: () => losses.some(({ share, at }) => this.isIn(at) && losing.uniform() < share),
+      loses: () => losses.some(({ share, at }) => this.#isIn(at) && losing.uniform() < share),
     });
     const pauses = scenario.faults.flatMap((fault) => (fault.kind === 'pause' ? [fault.at] : []));
     const transport =
@@ -95,7 +95,7 @@ export class SimulatedClients {
         : new FaultyTransport(
             clock,
             modelled,
-            pauses.map((at) => this.instants(at)),
+            pauses.map((at) => this.#instants(at)),
           );
     this.population = new Population({
       clock,
@@ -106,12 +106,12 @@ export class SimulatedClients {
       fromMs,
       untilMs,
       inspect,
-      watch: this.recorder,
+      watch: this.#recorder,
     });
     world.onMove = (contract, admits) =>
       admits ? this.population.rateRestored(contract) : this.population.rateLimited(contract);
     clock.agenda.at(clock.now(), Rank.client, () => this.population.begin());
-    for (const index of traffic.arrivals.keys()) this.arm(index, 0);
+    for (const index of traffic.arrivals.keys()) this.#arm(index, 0);
   }
 
   figures(): { clients: ClientFigures[]; service?: ServiceFigures } {
@@ -121,43 +121,40 @@ export class SimulatedClients {
 
   /** What was measured over time, up to the end of `lastCycle`. To be called once. */
   series(lastCycle: number): Series {
-    return this.recorder.finish(lastCycle);
+    return this.#recorder.finish(lastCycle);
   }
 
   /** Asks a model cycle by cycle, and lets each request arrive at its own instant. */
-  private arm(index: number, cycle: number): void {
-    if (cycle >= this.traffic.cycles) return;
-    const { clock } = this.world;
-    const due = startOf(this.startCycle + cycle, clock.cycleMs);
+  #arm(index: number, cycle: number): void {
+    if (cycle >= this.#traffic.cycles) return;
+    const { clock } = this.#world;
+    const due = startOf(this.#startCycle + cycle, clock.cycleMs);
     clock.agenda.at(due, Rank.cycle, () => {
-      const arrival = this.traffic.arrivals[index]!;
+      const arrival = this.#traffic.arrivals[index]!;
       const n = arrival.count(cycle);
-      const places = this.placesFor(index, n);
+      const places = this.#placesFor(index, n);
       arrival.instants(places, n);
       // The end of a cycle, rounded to a double, may be the beginning of the next.
-      const last = lastInstantOf(this.startCycle + cycle, clock.cycleMs);
+      const last = lastInstantOf(this.#startCycle + cycle, clock.cycleMs);
       for (let k = 0; k < n; k += 1) {
-        clock.agenda.at(Math.min(due + places[k]! * clock.cycleMs, last), Rank.arrival, this.arrive);
+        clock.agenda.at(Math.min(due + places[k]! * clock.cycleMs, last), Rank.arrival, this.#arrive);
       }
-      this.arm(index, cycle + 1);
+      this.#arm(index, cycle + 1);
     });
   }
 
-  private readonly arrive = (): void => this.population.arrive(this.popularity.pick());
+  readonly #arrive = (): void => this.population.arrive(this.#popularity.pick());
 
-  private placesFor(index: number, n: number): Float64Array {
-    const known = this.places[index];
+  #placesFor(index: number, n: number): Float64Array {
+    const known = this.#places[index];
     if (known !== undefined && known.length >= n) return known;
     const grown = new Float64Array(Math.max(64, n * 2));
-    this.places[index] = grown;
+    this.#places[index] = grown;
     return grown;
   }
 
-  private decide({
-    job: { contract },
-    client,
-  }: SentAttempt): Extract<Answer, { type: 'limited' }> | number | undefined {
-    const { world } = this;
+  #decide({ job: { contract }, client }: SentAttempt): Extract<Answer, { type: 'limited' }> | number | undefined {
+    const world = this.#world;
     const isAdmitted = world.decide(contract, 1, world.clock.cycle(), this.#holdMs) === 1;
     this.onAttempt?.(client.id, contract, isAdmitted ? 'admitted' : 'limited');
     const decided = world.contracts[contract]!;
@@ -166,16 +163,16 @@ export class SimulatedClients {
   }
 
   #release({ job: { contract }, sentMs }: SentAttempt): void {
-    this.world.contracts[contract]!.release(this.world.clock.now() - sentMs);
+    this.#world.contracts[contract]!.release(this.#world.clock.now() - sentMs);
   }
 
-  private isIn({ from, to }: Stretch): boolean {
-    const cycle = this.world.clock.cycle() - this.startCycle;
+  #isIn({ from, to }: Stretch): boolean {
+    const cycle = this.#world.clock.cycle() - this.#startCycle;
     return cycle >= from && cycle < to;
   }
 
-  private instants({ from, to }: Stretch): { readonly fromMs: number; readonly toMs: number } {
-    const at = (cycle: number) => startOf(this.startCycle + cycle, this.world.clock.cycleMs);
+  #instants({ from, to }: Stretch): { readonly fromMs: number; readonly toMs: number } {
+    const at = (cycle: number) => startOf(this.#startCycle + cycle, this.#world.clock.cycleMs);
     return { fromMs: at(from), toMs: at(to) };
   }
 }

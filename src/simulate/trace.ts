@@ -40,89 +40,93 @@ interface Taken {
 }
 
 export class Trace {
-  private world: World | undefined;
+  #world: World | undefined;
   /** The state in which each actor was last seen. */
-  private readonly states = new WeakMap<object, string>();
+  readonly #states = new WeakMap<object, string>();
   /** Messages in the order taken, from the first on whose actor still reacts: a cause stands before its effects. */
-  private readonly taken: Taken[] = [];
+  readonly #taken: Taken[] = [];
   /** By actor: its messages among those, in the order in which it will react to them. */
-  private readonly mailboxes = new WeakMap<object, Taken[]>();
+  readonly #mailboxes = new WeakMap<object, Taken[]>();
   /** By id of a client that belongs to one contract: the contract. */
-  private readonly contracts = new Map<string, number>();
+  readonly #contracts = new Map<string, number>();
 
-  constructor(private readonly sink: TraceSink) {}
+  readonly #sink: TraceSink;
+
+  constructor(sink: TraceSink) {
+    this.#sink = sink;
+  }
 
   /** Call it once the world is made and before any actor has received a message. */
   follow(world: World, clients: SimulatedClients | undefined): void {
-    this.world = world;
+    this.#world = world;
     if (clients === undefined) return;
-    for (const { id, contract } of clients.population.clients()) this.contracts.set(id, contract);
+    for (const { id, contract } of clients.population.clients()) this.#contracts.set(id, contract);
     clients.onAttempt = (client, contract, decision) => {
-      const parts = { from: client, to: this.contractName(contract), event: 'request', before: '', after: decision };
-      this.taken.push({ message: { ...this.now(), ...parts }, isOver: true });
-      this.drain();
+      const parts = { from: client, to: this.#contractName(contract), event: 'request', before: '', after: decision };
+      this.#taken.push({ message: { ...this.#now(), ...parts }, isOver: true });
+      this.#drain();
     };
   }
 
   /** For `SimulateOptions.inspect`. */
   readonly inspect = (inspected: InspectionEvent): void => {
     const { actorRef } = inspected;
-    if (inspected.type === '@xstate.event') this.begun(actorRef as Actor<AnyActorLogic>, inspected.event);
+    if (inspected.type === '@xstate.event') this.#begun(actorRef as Actor<AnyActorLogic>, inspected.event);
     else if (inspected.type === '@xstate.snapshot' && !isInternal(inspected.event))
-      this.over(actorRef, inspected.snapshot);
+      this.#over(actorRef, inspected.snapshot);
   };
 
   /** Tells what is left: messages to which no actor reacted any more. */
   end(): void {
-    for (const one of this.taken) one.isOver = true;
-    this.drain();
+    for (const one of this.#taken) one.isOver = true;
+    this.#drain();
   }
 
-  private begun(actor: Actor<AnyActorLogic>, event: { readonly type: string }): void {
-    if (!this.states.has(actor)) this.states.set(actor, stateOf(actor.getSnapshot()));
-    if (isInternal(event) || this.world === undefined) return;
-    const index = this.world.indexOf(actor.id);
-    const to = index === undefined ? actor.id : this.contractName(index);
-    const from = senders[event.type] ?? this.contractBehind(actor.id, event);
-    const one = { message: { ...this.now(), from, to, event: event.type, before: '', after: '' }, isOver: false };
-    this.taken.push(one);
-    const mailbox = this.mailboxes.get(actor);
-    if (mailbox === undefined) this.mailboxes.set(actor, [one]);
+  #begun(actor: Actor<AnyActorLogic>, event: { readonly type: string }): void {
+    if (!this.#states.has(actor)) this.#states.set(actor, stateOf(actor.getSnapshot()));
+    if (isInternal(event) || this.#world === undefined) return;
+    const index = this.#world.indexOf(actor.id);
+    const to = index === undefined ? actor.id : this.#contractName(index);
+    const from = senders[event.type] ?? this.#contractBehind(actor.id, event);
+    const one = { message: { ...this.#now(), from, to, event: event.type, before: '', after: '' }, isOver: false };
+    this.#taken.push(one);
+    const mailbox = this.#mailboxes.get(actor);
+    if (mailbox === undefined) this.#mailboxes.set(actor, [one]);
     else mailbox.push(one);
   }
 
-  private over(actor: object, snapshot: unknown): void {
-    const before = this.states.get(actor) ?? '';
+  #over(actor: object, snapshot: unknown): void {
+    const before = this.#states.get(actor) ?? '';
     const after = stateOf(snapshot);
-    this.states.set(actor, after);
-    const one = this.mailboxes.get(actor)?.shift();
+    this.#states.set(actor, after);
+    const one = this.#mailboxes.get(actor)?.shift();
     if (one === undefined) return;
     one.message = { ...one.message, before, after };
     one.isOver = true;
-    this.drain();
+    this.#drain();
   }
 
-  private drain(): void {
+  #drain(): void {
     let told = 0;
-    for (; this.taken[told]?.isOver === true; told += 1) this.sink(this.taken[told]!.message);
-    this.taken.splice(0, told);
+    for (; this.#taken[told]?.isOver === true; told += 1) this.#sink(this.#taken[told]!.message);
+    this.#taken.splice(0, told);
   }
 
-  private now(): Pick<TracedMessage, 'cycle' | 'ms'> {
-    const { clock } = this.world!;
+  #now(): Pick<TracedMessage, 'cycle' | 'ms'> {
+    const { clock } = this.#world!;
     const cycle = clock.cycle();
     return { cycle, ms: round(clock.now() - startOf(cycle, clock.cycleMs)) };
   }
 
   /** An answer names the contract by its job; what a contract announces is heard by its own clients. */
-  private contractBehind(client: string, event: object): string {
+  #contractBehind(client: string, event: object): string {
     const { attempt } = event as { attempt?: { readonly job?: { readonly contract: number } } };
-    const index = attempt?.job?.contract ?? this.contracts.get(client);
-    return index === undefined ? 'contract' : this.contractName(index);
+    const index = attempt?.job?.contract ?? this.#contracts.get(client);
+    return index === undefined ? 'contract' : this.#contractName(index);
   }
 
-  private contractName(index: number): string {
-    return `contract ${this.world!.names[index]}`;
+  #contractName(index: number): string {
+    return `contract ${this.#world!.names[index]}`;
   }
 }
 

@@ -7,7 +7,7 @@ import { LogOrder, readInOrder } from '../simulate/log-order.js';
 import { type CountOptions, countsByCycle, type StreamedRequest } from '../simulate/stream.js';
 import { CYCLE_MS, startOf } from '../time/cycle.js';
 import type { RequestSink } from '../traffic/log/intake.js';
-import type { LogOptions } from '../traffic/log/options.js';
+import type { LogOptions } from '../traffic/log/log-options.js';
 import { type LogReading, readLogs } from '../traffic/log/read.js';
 import { type Advice, type AdviceOptions, adviceOf } from './advice.js';
 import { Sizing } from './sizing.js';

@@ -11,15 +11,21 @@ type Work<State> = (this: SchedulerAction<State>, state: State) => void;
  * What a piece of work throws goes to the driver of the clock; its own action is over, all others go on.
  */
 export class AgendaScheduler implements SchedulerLike {
+  readonly #clock: Clock;
+  readonly #rank: Rank;
+
   constructor(
-    private readonly clock: Clock,
+    clock: Clock,
     /** Who goes first at the same instant; among the same rank it is who asked first, as RxJS has it. */
-    private readonly rank: Rank,
-  ) {}
+    rank: Rank,
+  ) {
+    this.#clock = clock;
+    this.#rank = rank;
+  }
 
   /** Unix ms. */
   now(): number {
-    return this.clock.now();
+    return this.#clock.now();
   }
 
   /**
@@ -27,7 +33,7 @@ export class AgendaScheduler implements SchedulerLike {
    * @returns the action: unsubscribing takes it back, and all its repeats
    */
   schedule<State>(work: Work<State>, delay?: number, state?: State): Subscription {
-    return new AgendaAction(this.clock, this.rank, work).schedule(state, delay);
+    return new AgendaAction(this.#clock, this.#rank, work).schedule(state, delay);
   }
 }
 
@@ -42,12 +48,15 @@ class AgendaAction<State> extends Subscription implements SchedulerAction<State>
   #runningMs: number | undefined;
   #ticket: Ticket | undefined;
 
-  constructor(
-    private readonly clock: Clock,
-    private readonly rank: Rank,
-    private readonly work: Work<State>,
-  ) {
+  readonly #clock: Clock;
+  readonly #rank: Rank;
+  readonly #work: Work<State>;
+
+  constructor(clock: Clock, rank: Rank, work: Work<State>) {
     super();
+    this.#clock = clock;
+    this.#rank = rank;
+    this.#work = work;
   }
 
   schedule(state?: State, delay = 0): Subscription {
@@ -56,7 +65,7 @@ class AgendaAction<State> extends Subscription implements SchedulerAction<State>
     this.#state = state;
     const dueMs = this.#dueAfter(delay);
     this.#delayMs = delay;
-    if (dueMs !== Infinity) this.#ticket = this.clock.agenda.at(dueMs, this.rank, this.#run);
+    if (dueMs !== Infinity) this.#ticket = this.#clock.agenda.at(dueMs, this.#rank, this.#run);
     return this;
   }
 
@@ -71,7 +80,7 @@ class AgendaAction<State> extends Subscription implements SchedulerAction<State>
    * add up. After a blockage it goes on from now; lost ticks are not made up for, as with RxJS's own timers.
    */
   #dueAfter(delay: number): number {
-    const now = this.clock.now();
+    const now = this.#clock.now();
     if (this.#runningMs !== undefined && delay === this.#delayMs) {
       const dueMs = this.#runningMs + delay;
       if (dueMs > now) return dueMs;
@@ -80,7 +89,7 @@ class AgendaAction<State> extends Subscription implements SchedulerAction<State>
   }
 
   #takeBack(): void {
-    if (this.#ticket !== undefined) this.clock.agenda.cancel(this.#ticket);
+    if (this.#ticket !== undefined) this.#clock.agenda.cancel(this.#ticket);
     this.#ticket = undefined;
   }
 
@@ -89,7 +98,7 @@ class AgendaAction<State> extends Subscription implements SchedulerAction<State>
     this.#runningMs = dueMs;
     try {
       // RxJS types the state as what was given: undefined when nothing was.
-      this.work(this.#state as State);
+      this.#work(this.#state as State);
     } catch (error) {
       this.unsubscribe();
       throw error;

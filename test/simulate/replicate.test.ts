@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Outcome } from '../../src/outcome/schema.js';
-import { replicationSeed, withReplications } from '../../src/simulate/replicate.js';
+import { type FigureList, replicationSeed, summarise, withReplications } from '../../src/simulate/replicate.js';
 
 it('seeds of replications differ, and the first is that of the scenario', () => {
   expect([0, 1, 2].map((index) => replicationSeed(7, index))).toEqual([7, '7/1', '7/2']);
@@ -21,4 +21,20 @@ it.each([
   const replications = { n, held, held_share: { low: 0, high: 1 }, failed_seeds: [], figures: {} };
   const found = withReplications(outcome, { replications, heldIn: [held] }, n);
   expect([found.expectations[0]!.held, found.verdict]).toEqual([isEnough, isEnough ? 'held' : 'not held']);
+});
+
+it('a summary of replications covers only figures that every run has', () => {
+  const run = (seed: number, figures: FigureList) => ({
+    seed,
+    held: [true],
+    figures: { requests: 9, ...figures },
+    contracts: 1,
+    span: { first: 0, last: 9 },
+  });
+  const { n, figures } = summarise([
+    run(1, { limited: 1, 'service.utilisation': 0.5, recovery_cycles: 3, 'clients.mean': Number.NaN }),
+    run(2, { limited: 3, 'service.utilisation': 0.7, 'clients.mean': 1, later: 4 }),
+  ]);
+  expect([n, Object.keys(figures)]).toEqual([2, ['requests', 'limited', 'service.utilisation']]);
+  expect(figures['limited']).toMatchObject({ mean: 2, min: 1, max: 3 });
 });

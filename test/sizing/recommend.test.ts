@@ -9,7 +9,7 @@ import { planContract } from '../../src/limiter/validate.js';
 import { replay } from '../../src/simulate/replay.js';
 import { adviceOfLogs, recommend } from '../../src/sizing/recommend.js';
 import { CYCLE_MS } from '../../src/time/cycle.js';
-import type { LogOptions } from '../../src/traffic/log/options.js';
+import type { LogOptions } from '../../src/traffic/log/log-options.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-'));
 afterAll(() => rmSync(folder, { recursive: true }));

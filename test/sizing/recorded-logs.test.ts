@@ -8,7 +8,7 @@ import { planContract } from '../../src/limiter/validate.js';
 import { replay } from '../../src/simulate/replay.js';
 import { adviceOfLogs } from '../../src/sizing/recommend.js';
 import { CYCLE_MS } from '../../src/time/cycle.js';
-import type { LogOptions } from '../../src/traffic/log/options.js';
+import type { LogOptions } from '../../src/traffic/log/log-options.js';
 import { recordedLogs } from '../traffic/log/recorded.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-'));

@@ -5,7 +5,7 @@ import type { Fault } from '../../schema/failure.js';
 import { Type } from '../../schema/json-schema.js';
 import { rateField, timeField } from '../../schema/quantity.js';
 import { valueFaults } from '../../schema/value-faults.js';
-import { logFormats } from '../log/options.js';
+import { logFormats } from '../log/log-options.js';
 import { MOST_PER_CYCLE } from './arrival.js';
 import { placements } from './placement.js';
 

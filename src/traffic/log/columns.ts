@@ -6,8 +6,8 @@
 import { Failure } from '../../schema/failure.js';
 import { hasPort, isIpLiteral, type Part } from './address.js';
 import { type Layout, mostly, valuesOf } from './layout.js';
+import type { FieldOptions, Warning } from './log-options.js';
 import { listed, missing, resolve, sameWord, shown } from './names.js';
-import type { FieldOptions, Warning } from './options.js';
 import { chooseTime, type TimeChoice } from './time-column.js';
 import { readCount } from './unix.js';
 import type { Condition } from './where.js';

@@ -4,7 +4,7 @@
 //                                        "where is `ts`?"                  time, count, key, filters
 
 import type { LineReader } from './lines.js';
-import type { Warning } from './options.js';
+import type { Warning } from './log-options.js';
 
 /** The value of one field in the present line. Only valid until the next line is cut. */
 export class Field {

@@ -28,8 +28,8 @@ import { type Intake, printable } from './intake.js';
 import type { Layout } from './layout.js';
 import { LineCutter, type LogReader, startsWithMark } from './lines.js';
 import { isLogFormat, templateOf } from './log-format.js';
+import { type LogOptions, logFormats, type Warning } from './log-options.js';
 import { knownBinary, looksBinary } from './magic.js';
-import { type LogOptions, logFormats, type Warning } from './options.js';
 import { RequestReader } from './request-reader.js';
 import { findTime } from './time-column.js';
 

@@ -1,5 +1,5 @@
 // How logs were read, in one record for an outcome: format, columns, unit, first and last instant, and what is hardly meant so.
-import type { Warning } from './options.js';
+import type { Warning } from './log-options.js';
 import type { LogReading } from './read.js';
 
 export interface ReadSummary {

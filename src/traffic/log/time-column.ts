@@ -1,8 +1,8 @@
 // Chooses the field that is the time of a request, or the two that are its date and its clock time, and how they are read.
 import { Failure } from '../../schema/failure.js';
 import { type Layout, mostly, valuesOf } from './layout.js';
+import type { FieldOptions, Warning } from './log-options.js';
 import { listed, missing, resolve, sameWord, shown } from './names.js';
-import type { FieldOptions, Warning } from './options.js';
 import { TimeReader, type TimeStyle } from './time-reader.js';
 import { areSerials, type TimeUnit, unitOf, unitOfDate } from './unix.js';
 import { dayFirstIn, isNumbered } from './written-date.js';

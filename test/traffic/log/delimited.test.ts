@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../../src/schema/failure.js';
-import type { LogOptions } from '../../../src/traffic/log/options.js';
+import type { LogOptions } from '../../../src/traffic/log/log-options.js';
 import { readText } from './reading.js';
 
 /** What was read: how it was understood, what was heard, what was skipped. */

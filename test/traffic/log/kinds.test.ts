@@ -1,6 +1,6 @@
 // Logs as people have them: a few lines of each kind, how they are recognised, and the requests in them.
 import { describe, expect, it } from 'vitest';
-import type { LogOptions } from '../../../src/traffic/log/options.js';
+import type { LogOptions } from '../../../src/traffic/log/log-options.js';
 import { readText } from './reading.js';
 
 const at = (text: string) => Date.parse(text);

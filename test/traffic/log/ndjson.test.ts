@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { LogOptions } from '../../../src/traffic/log/options.js';
+import type { LogOptions } from '../../../src/traffic/log/log-options.js';
 import { readText } from './reading.js';
 
 const nd: LogOptions = { format: 'ndjson' };

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Failure } from '../../../src/schema/failure.js';
-import { type LogOptions, logFormats } from '../../../src/traffic/log/options.js';
+import { type LogOptions, logFormats } from '../../../src/traffic/log/log-options.js';
 import { readLog, readLogs } from '../../../src/traffic/log/read.js';
 import { CycleTally } from '../../../src/traffic/tally.js';
 import { readCut, readText, type TextReading } from './reading.js';

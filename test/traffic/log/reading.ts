@@ -1,7 +1,7 @@
 // Owns reading a text as a log in a test: what reached the sink, and what was said about it.
 import { Intake } from '../../../src/traffic/log/intake.js';
+import type { LogOptions } from '../../../src/traffic/log/log-options.js';
 import { HEAD_BYTES, openLog } from '../../../src/traffic/log/open.js';
-import type { LogOptions } from '../../../src/traffic/log/options.js';
 import { type LogReading, readBytes } from '../../../src/traffic/log/read.js';
 
 /** One call of the sink: time, number, key. */

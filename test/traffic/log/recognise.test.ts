@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../../src/schema/failure.js';
+import type { LogOptions } from '../../../src/traffic/log/log-options.js';
 import { formatOf } from '../../../src/traffic/log/open.js';
-import type { LogOptions } from '../../../src/traffic/log/options.js';
 
 const time = '[17/May/2015:10:05:03 +0000]';
 const combined = `1.2.3.4 - - ${time} "GET / HTTP/1.1" 200 12 "-" "Mozilla/5.0 (X; Y) (KHTML, like Gecko)"`;

@@ -4,7 +4,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { CYCLE_MS, startOf } from '../../../src/time/cycle.js';
-import type { LogOptions } from '../../../src/traffic/log/options.js';
+import type { LogOptions } from '../../../src/traffic/log/log-options.js';
 import { clfTime } from './synthetic-log.js';
 
 export interface RecordedFigures {

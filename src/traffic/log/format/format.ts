@@ -1,6 +1,6 @@
 // What a format of logs is: how to recognise it from the start of a log, and how to cut its lines.
 import type { Layout } from '../layout.js';
-import type { LogOptions } from '../options.js';
+import type { LogOptions } from '../log-options.js';
 
 /** The start of a log. */
 export interface Head {
