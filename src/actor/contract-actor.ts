@@ -37,7 +37,15 @@ interface ContractStart {
   readonly state: string;
   /** No evaluation moves the contract before this cycle. */
   readonly heldUntilCycle: number;
+  /** How often in a row operators have refused what triggers fired; default 0. */
+  readonly refusals?: number | undefined;
 }
+
+/**
+ * A refused trigger is due again after 1, 2, 4 ... cycles, and at the latest after this many: it writes a row each time. A transition that
+ * is taken ends the series. Until then the contract is held.
+ */
+const LONGEST_BACK_OFF = 1_024;
 
 /** A transition that the machine takes at an event, before anything has happened. */
 export interface Proposal extends Next {
@@ -59,6 +67,8 @@ export class ContractActor implements GateActor {
   /** Index of the state into `plan.states`. This and the hold are read from the snapshot, and from nothing else. */
   stateIndex: number;
   heldUntilCycle: number;
+  /** How often in a row operators have refused what triggers fired. */
+  refusals: number;
   readonly #inspect: Inspect | undefined;
   #actor: Actor<AnyActorLogic> | undefined;
 
@@ -67,6 +77,7 @@ export class ContractActor implements GateActor {
     this.id = id;
     this.stateIndex = plan.states.findIndex(({ name }) => name === start.state);
     this.heldUntilCycle = start.heldUntilCycle;
+    this.refusals = start.refusals ?? 0;
     this.#inspect = inspect;
     if (inspect !== undefined) this.#started();
   }
@@ -101,10 +112,10 @@ export class ContractActor implements GateActor {
       return 'stayed';
     }
     if (!this.perform(proposal)) {
-      // Due again in the next cycle, not at the next event: one refusal a cycle.
-      if (event.type === 'aggregate') this.#started().send({ type: 'refused', cycle: event.cycle, holdCycles: 1 });
+      if (event.type === 'aggregate') this.#backOff(event.cycle);
       return 'refused';
     }
+    this.refusals = 0;
     this.#take(event, proposal);
     return 'moved';
   }
@@ -129,6 +140,11 @@ export class ContractActor implements GateActor {
       .map(({ params }) => (params as { event: ContractEmitted }).event);
     const count = event.type === 'refused' ? 1 : (event.counts[transition.trigger?.aggregate ?? 0] ?? 1);
     return { event, transition, count, next, emitted };
+  }
+
+  #backOff(cycle: number): void {
+    this.#started().send({ type: 'refused', cycle, holdCycles: Math.min(2 ** this.refusals, LONGEST_BACK_OFF) });
+    this.refusals += 1;
   }
 
   #take(event: ContractEvent, next: Next): void {

@@ -191,7 +191,8 @@ export class Contract extends ContractActor {
   }
 
   saved(): ContractState {
-    return { id: this.id, ...this.gate.image() };
+    const { id, refusals } = this;
+    return { id, ...this.gate.image(), ...(refusals === 0 ? {} : { refusals }) };
   }
 
   /** Fires the operators and writes the row. */

@@ -37,7 +37,7 @@ export class SharedPlans {
   ofStored(definition: ContractDefinition): Plan {
     let plan = this.#byDefinition.get(definition);
     if (plan === undefined) {
-      plan = this.of(planContract(definition, this.#findOperator)).plan;
+      plan = this.of(planContract(definition, this.#findOperator, { isStored: true })).plan;
       this.#byDefinition.set(definition, plan);
     }
     return plan;

@@ -1,5 +1,5 @@
 // The two stages that every definition passes before it runs: (1) parse, by the schema and of its conditions; (2) soundness: operators
-// that exist, states that can be reached, no endless firing. The same for a template and for any other contract.
+// that exist, states that can be reached, triggers that can fire (trigger-faults.ts), coming to rest (rest.ts). The same for a template and for any other contract.
 import type { FindOperator } from '../operator/operator.js';
 import { findStandardOperator } from '../operator/registry.js';
 import { compileSchema } from '../schema/compile-schema.js';
@@ -7,9 +7,10 @@ import { nearest } from '../schema/did-you-mean.js';
 import { Failure, type FailureCode, type Fault } from '../schema/failure.js';
 import { faultsOf } from '../schema/schema-faults.js';
 import { ContractDefinition, isOnAggregate, OnCount, OnRefused } from './definition.js';
-import type { IntegerSet } from './expression/integer-set.js';
-import { firingAt, makePlan, type Plan, parseTransitions } from './plan.js';
+import { makePlan, type Plan, parseTransitions } from './plan.js';
+import { restFaults } from './rest.js';
 import { checkRule } from './rule/definition.js';
+import { triggerFaults } from './trigger-faults.js';
 
 const definitionSchema = compileSchema(ContractDefinition);
 const triggers = {
@@ -20,17 +21,22 @@ const triggers = {
 /**
  * Makes a definition ready to run. Every fault that a stage finds is listed with its place.
  * @param findOperator the operators that the definition may name; the plan keeps those that its transitions fire
+ * @param options.isStored whether it was accepted before: a definition that an earlier version let run runs on
  * @throws Failure `invalid_definition` (does not fit the schema) or `invalid_expression` (a condition cannot be read): stage 1
  * @throws Failure `operator_not_registered` or `definition_unsound` (cannot run): stage 2
  */
-export function planContract(input: unknown, findOperator: FindOperator = findStandardOperator): Plan {
+export function planContract(
+  input: unknown,
+  findOperator: FindOperator = findStandardOperator,
+  { isStored = false }: { readonly isStored?: boolean } = {},
+): Plan {
   const definition = parseDefinition(input);
   const { aggregates, transitions, faults } = parseTransitions(definition, findOperator);
   refuse('invalid_expression', faults);
   refuse('operator_not_registered', operatorFaults(definition, findOperator));
   refuse('definition_unsound', [...triggerKindFaults(definition), ...structureFaults(definition)]);
   const plan = makePlan(definition, aggregates, transitions);
-  refuse('definition_unsound', endlessFaults(plan));
+  if (!isStored) refuse('definition_unsound', [...triggerFaults(plan), ...restFaults(plan)]);
   return plan;
 }
 
@@ -182,80 +188,4 @@ function structureFaults(definition: ContractDefinition): Fault[] {
   return names
     .filter((name) => !reached.has(name))
     .map((name) => ({ path: `/states/${name}`, message: `cannot be reached from the initial state "${initial[0]}"` }));
-}
-
-/**
- * The most transitions that are evaluated over all combinations of counts: about 50 ms. A definition that needs more is refused: checking
- * it would keep all other requests waiting.
- */
-const EVALUATIONS = 2_000_000;
-
-/** The most counts of one window at which a condition may change: a request that counts many events fires at each of them. */
-const STRETCHES = 1_000;
-
-/**
- * Finds a definition that never settles: at some counts its triggers lead in a circle, so that it fires at every evaluation for as
- * long as the counts stay the same.
- *
- * Conditions change their value only at the ends of their ranges, so one count from each stretch between two ends is enough.
- */
-function endlessFaults(plan: Plan): Fault[] {
-  const stretches = plan.aggregates.map((_, aggregate) => stretchStarts(plan, aggregate));
-  const combinations = stretches.reduce((product, starts) => product * starts.length, 1);
-  const transitions = plan.states.reduce((sum, state) => sum + state.transitions.length, 0);
-  if (combinations * transitions > EVALUATIONS || stretches.some((starts) => starts.length > STRETCHES)) {
-    return [{ path: '/transitions', message: 'look at too many different windows and counts at once; use fewer' }];
-  }
-  const counts = new Array<number>(stretches.length).fill(0);
-  for (let combination = 0; combination < combinations; combination += 1) {
-    let rest = combination;
-    stretches.forEach((starts, aggregate) => {
-      counts[aggregate] = starts[rest % starts.length]!;
-      rest = Math.floor(rest / starts.length);
-    });
-    const circle = findCircle(plan, counts);
-    if (circle !== undefined) return [{ path: '/transitions', message: endlessWords(plan, circle, counts) }];
-  }
-  return [];
-}
-
-function stretchStarts(plan: Plan, aggregate: number): number[] {
-  const starts = new Set([0]);
-  const mark = (set: IntegerSet) => {
-    for (const { lo, hi } of set) {
-      starts.add(lo);
-      if (hi < Number.POSITIVE_INFINITY) starts.add(hi + 1);
-    }
-  };
-  for (const { transitions } of plan.states) {
-    for (const { trigger } of transitions) if (trigger?.aggregate === aggregate) mark(trigger.counts);
-  }
-  return [...starts].sort((a, b) => a - b);
-}
-
-/** States on a circle that fires at these counts, in order, or undefined. */
-function findCircle(plan: Plan, counts: readonly number[]): number[] | undefined {
-  const next = plan.states.map((_, state) => firingAt(plan, state, counts)?.to);
-  // From which start each state was first reached.
-  const seenFrom = new Map<number, number>();
-  for (let start = 0; start < next.length; start += 1) {
-    let state: number | undefined = start;
-    for (; state !== undefined && !seenFrom.has(state); state = next[state]) seenFrom.set(state, start);
-    if (state === undefined || seenFrom.get(state) !== start) continue;
-    const circle = [state];
-    for (let on = next[state]!; on !== state; on = next[on]!) circle.push(on);
-    return circle;
-  }
-  return undefined;
-}
-
-function endlessWords(plan: Plan, circle: readonly number[], counts: readonly number[]): string {
-  const names = circle.map((state) => `"${plan.states[state]!.name}"`);
-  const where = plan.aggregates
-    .map(({ event, within }, index) =>
-      plan.rule === undefined ? `count ${counts[index]} of ${event} in ${within} cycles` : `refused ${counts[index]}`,
-    )
-    .join(' and ');
-  const round = names.length === 1 ? `${names[0]} leads to itself` : `${names.join(' and ')} lead to each other`;
-  return `never come to rest: at ${where}, ${round} at every evaluation`;
 }

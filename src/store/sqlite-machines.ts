@@ -17,8 +17,8 @@ export class SqliteMachines {
   readonly #putDefinition: Statement<[string, string]>;
   readonly #definitionId: Statement<[string], number>;
   readonly #putContract: Statement<[string, number, string | null, number, number, string]>;
-  readonly #insertState: Statement<[number, string, number, Uint8Array]>;
-  readonly #updateState: Statement<[string, number, Uint8Array, number]>;
+  readonly #insertState: Statement<[number, string, number, number, Uint8Array]>;
+  readonly #updateState: Statement<[string, number, number, Uint8Array, number]>;
   readonly #contractNumber: Statement<[string], number>;
   readonly #machines: Statement<[string, number], MachineColumns>;
   readonly #contracts: Statement<[string], ContractColumns>;
@@ -40,15 +40,15 @@ export class SqliteMachines {
       INSERT INTO contracts (id, machine, definition, template_id, created_cycle, first_fire_cycle)
       SELECT ?, id, ?, ?, ?, ? FROM machines WHERE slug = ?`);
     this.#insertState = connection.prepare(
-      'INSERT INTO states (contract, state, held_until_cycle, windows) VALUES (?, ?, ?, ?)',
+      'INSERT INTO states (contract, state, held_until_cycle, refusals, windows) VALUES (?, ?, ?, ?, ?)',
     );
     this.#updateState = connection.prepare(`
-      UPDATE states SET state = ?, held_until_cycle = ?, windows = ? WHERE contract = ?`);
+      UPDATE states SET state = ?, held_until_cycle = ?, refusals = ?, windows = ? WHERE contract = ?`);
     this.#contractNumber = connection.prepare<[string], number>('SELECT number FROM contracts WHERE id = ?').pluck();
     this.#machines = connection.prepare(`
       SELECT slug, owner, is_public, display_name, created_cycle FROM machines WHERE slug > ? ORDER BY slug LIMIT ?`);
     this.#contracts = connection.prepare(`
-      SELECT contracts.id, definition, template_id, created_cycle, first_fire_cycle, state, held_until_cycle, windows
+      SELECT contracts.id, definition, template_id, created_cycle, first_fire_cycle, state, held_until_cycle, refusals, windows
       FROM contracts JOIN states ON states.contract = contracts.number
       WHERE machine = (SELECT id FROM machines WHERE slug = ?) ORDER BY contracts.number`);
     this.#definition = connection.prepare<[number], string>('SELECT text FROM definitions WHERE id = ?').pluck();
@@ -71,17 +71,13 @@ export class SqliteMachines {
     const windows = encodeWindows(state.windows, besideOf(state), state.rule);
     const { changes } = this.#putContract.run(id, definitionId, templateId, createdCycle, firstFireCycle, machine);
     assert(changes === 1, `machine ${machine} is not in the store`);
-    this.#insertState.run(this.#numberOf(id), state.state, state.heldUntilCycle, windows);
+    this.#insertState.run(this.#numberOf(id), state.state, state.heldUntilCycle, state.refusals ?? 0, windows);
   }
 
   putState(image: ContractState): void {
-    const { id, state, heldUntilCycle, windows } = image;
-    this.#updateState.run(
-      state,
-      heldUntilCycle,
-      encodeWindows(windows, besideOf(image), image.rule),
-      this.#numberOf(id),
-    );
+    const { id, state, heldUntilCycle, refusals = 0, windows, rule } = image;
+    const bytes = encodeWindows(windows, besideOf(image), rule);
+    this.#updateState.run(state, heldUntilCycle, refusals, bytes, this.#numberOf(id));
   }
 
   /** All machines by slug. Contracts whose definitions have the same text share one definition object. */
@@ -172,6 +168,7 @@ interface ContractColumns {
   readonly first_fire_cycle: number;
   readonly state: string;
   readonly held_until_cycle: number;
+  readonly refusals: number;
   readonly windows: Uint8Array;
 }
 
@@ -179,13 +176,14 @@ function machineOf({ slug, owner, is_public, display_name, created_cycle }: Mach
   return { slug, owner, isPublic: is_public === 1, displayName: display_name, createdCycle: created_cycle };
 }
 
-function stateOf({ id, state, held_until_cycle, windows: bytes }: ContractColumns, dir: string): ContractState {
+function stateOf(columns: ContractColumns, dir: string): ContractState {
+  const { id, state, held_until_cycle, refusals, windows: bytes } = columns;
   const kept = { id, state, heldUntilCycle: held_until_cycle };
   const windows = decodeWindows(bytes, besideOf(kept));
   if (windows === undefined)
     throw damaged(dir, `The state and the windows of contract ${id} do not fit their checksum.`);
   const rule = decodeRule(bytes);
-  return { ...kept, windows, ...(rule === undefined ? {} : { rule }) };
+  return { ...kept, windows, ...(refusals === 0 ? {} : { refusals }), ...(rule === undefined ? {} : { rule }) };
 }
 
 /** What the checksum of the windows covers besides them. */

@@ -90,6 +90,10 @@ export const steps: readonly string[] = [
   ALTER TABLE keys ADD COLUMN machine TEXT;
   CREATE INDEX keys_by_owner ON keys (owner, id);
   `,
+  `
+  -- How often in a row operators have refused what triggers fired: how long the contract waits with the next try.
+  ALTER TABLE states ADD COLUMN refusals INTEGER NOT NULL DEFAULT 0;
+  `,
 ];
 
 /**

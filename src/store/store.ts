@@ -33,6 +33,8 @@ export interface ContractImage {
 /** The state that a contract needs to continue after a restart. Each write replaces it. */
 export interface ContractState extends GateImage {
   readonly id: string;
+  /** How often in a row its operators have refused what its triggers fired; 0 when absent. */
+  readonly refusals?: number | undefined;
 }
 
 export interface RowQuery {

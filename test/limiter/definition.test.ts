@@ -11,6 +11,9 @@ const operators: Record<string, Partial<Operator>> = {
     kind: 'physics',
     proofRequired: true,
     inputs: { mass: { unit: 'kg', min: 0, max: 10, description: 'mass' } },
+    compute: () => {
+      throw new Error('too heavy');
+    },
   },
 };
 const find = (id: string) => operators[id] as Operator | undefined;
@@ -20,6 +23,23 @@ const changed = (change: (definition: any) => void): unknown => {
   const definition = structuredClone(rateLimiter());
   change(definition);
   return definition;
+};
+
+/** Moves at every count from 1 to twice `bands`: to b at the odd ones, back at the even ones. */
+const toAndFro = (bands: number) => {
+  const step = (from: string, to: string, first: number) =>
+    Array.from({ length: Math.ceil(bands / 20) }, (_, part) => {
+      const counts = Array.from({ length: Math.min(20, bands - 20 * part) }, (_, k) => first + 2 * (20 * part + k));
+      const condition = counts.map((count) => `count == ${count}`).join(' || ');
+      return {
+        from,
+        to,
+        operator: 'KO42',
+        trigger: { kind: 'on_aggregate', event: 'request', aggregate: 'count', within: 60, condition },
+      };
+    });
+  const states = { a: { initial: true }, b: {} };
+  return { name: 'flips', version: '1.0', states, transitions: [...step('a', 'b', 1), ...step('b', 'a', 2)] };
 };
 
 function refusal(definition: unknown): { code: string; faults: string[] } {
@@ -411,15 +431,10 @@ describe('stage 2: what can be read and still cannot run', () => {
       '/transitions never come to rest: at count 101 of request in 60 cycles, "limiting" and "a" and "b" lead to each other at every evaluation',
     ],
     [
-      'more counts of one window than one request may fire at',
+      'to and fro at every count: more transitions than one event may cause',
       'definition_unsound',
-      changed((d) => {
-        const at = (from: number) => Array.from({ length: 28 }, (_, k) => `count == ${from + 2 * k}`).join(' || ');
-        const [out] = d.transitions;
-        const trigger = (condition: string) => ({ ...out.trigger, condition });
-        for (let k = 0; k < 20; k += 1) d.transitions.push({ ...out, trigger: trigger(at(200 + 60 * k)) });
-      }),
-      '/transitions look at too many different windows and counts at once; use fewer',
+      toAndFro(65),
+      '/transitions can fire 130 times at one event with a high count, and the most is 128; use fewer states or conditions',
     ],
     [
       'more combinations of windows than can be looked at in a moment',
@@ -429,7 +444,25 @@ describe('stage 2: what can be read and still cannot run', () => {
         for (let within = 1; within <= 30; within += 1)
           d.transitions.push({ ...out, trigger: { ...out.trigger, within } });
       }),
-      '/transitions look at too many different windows and counts at once; use fewer',
+      '/transitions look at too many different windows and counts at once; use fewer: 2147483648 combinations of counts, times 32 states or transitions, is more than 100000',
+    ],
+    [
+      'a trigger whose operator lacks inputs',
+      'definition_unsound',
+      changed((d) => Object.assign(d.transitions[0], { operator: 'PHYS', proof_required: true })),
+      '/transitions/0/inputs are such that the trigger can never fire: nobody gives inputs to a trigger, and PHYS lacks mass in kg',
+    ],
+    [
+      'a trigger whose operator refuses the inputs that it is given',
+      'definition_unsound',
+      changed((d) => Object.assign(d.transitions[0], { operator: 'PHYS', proof_required: true, inputs: { mass: 6 } })),
+      '/transitions/0/inputs are such that the trigger can never fire: nobody gives inputs to a trigger, and PHYS gave up: too heavy',
+    ],
+    [
+      'a trigger that no count fulfils',
+      'definition_unsound',
+      changed((d) => (d.transitions[0].trigger.condition = 'count > 100 && count < 50')),
+      '/transitions/0/trigger/condition holds for no count: it can never fire',
     ],
     [
       'windows of two lengths that disagree',

@@ -1,0 +1,122 @@
+// Whether the triggers of a definition come to rest, and after how many transitions, whatever the counts do.
+//
+//   count    0 .. 100 | 101 .. 200 | 201 ..        conditions change their value only at the ends of their ranges, so one count of
+//   state a     rest  |   -> b     |  -> b         each stretch between two ends stands for all of them
+//   state b     -> a  |   rest     |  -> c         an event of any count passes the stretches upwards, a gap in time downwards:
+//   state c     -> a  |   -> b     |  rest         the longest way through them is the most that one event can cause
+//
+// A definition that goes in a circle at some counts is refused, and so is one whose longest way is too long.
+import type { Fault } from '../schema/failure.js';
+import type { IntegerSet } from './expression/integer-set.js';
+import { firingAt, type Plan } from './plan.js';
+
+/** The most transitions that one event, of whatever count, or one gap in time may cause in a contract: each writes a row. */
+const MOST_TRANSITIONS = 128;
+
+/** The most transitions that are looked at to check a definition, over all combinations of counts: about 5 ms. */
+const MOST_EVALUATIONS = 100_000;
+
+export function restFaults(plan: Plan): Fault[] {
+  const stretches = plan.aggregates.map((_, aggregate) => stretchStarts(plan, aggregate));
+  const combinations = stretches.reduce((product, starts) => product * starts.length, 1);
+  const states = plan.states.length;
+  const transitions = plan.transitions.length;
+  if (combinations * Math.max(states, transitions) > MOST_EVALUATIONS) {
+    const why = `: ${combinations} combinations of counts, times ${Math.max(states, transitions)} states or transitions, is more than ${MOST_EVALUATIONS}`;
+    return [
+      { path: '/transitions', message: `look at too many different windows and counts at once; use fewer${why}` },
+    ];
+  }
+  const table: Int32Array[] = [];
+  for (let combination = 0; combination < combinations; combination += 1) {
+    const counts = countsOf(stretches, combination);
+    const next = Int32Array.from(plan.states, (_, state) => firingAt(plan, state, counts)?.to ?? REST);
+    const circle = findCircle(next);
+    if (circle !== undefined) return [{ path: '/transitions', message: endlessWords(plan, circle, counts) }];
+    table.push(next);
+  }
+  const sizes = stretches.map((starts) => starts.length);
+  const most = Math.max(longestWay(table, sizes, states), longestWay(table.reverse(), sizes, states));
+  if (most <= MOST_TRANSITIONS) return [];
+  const message = `can fire ${most} times at one event with a high count, and the most is ${MOST_TRANSITIONS}; use fewer states or conditions`;
+  return [{ path: '/transitions', message }];
+}
+
+const REST = -1;
+
+/** The counts of a combination: its digits, in a number system with the number of stretches of each window as its bases. */
+function countsOf(stretches: readonly (readonly number[])[], combination: number): number[] {
+  let rest = combination;
+  return stretches.map((starts) => {
+    const count = starts[rest % starts.length]!;
+    rest = Math.floor(rest / starts.length);
+    return count;
+  });
+}
+
+/**
+ * The most transitions on any way through the table on which every window goes through its stretches in order.
+ * @param table for each combination of stretches: where each state goes, or REST; without circles
+ */
+function longestWay(table: readonly Int32Array[], sizes: readonly number[], states: number): number {
+  // For each combination and state: the most transitions after which a contract can be there.
+  const most = table.map(() => new Int32Array(states));
+  let longest = 0;
+  table.forEach((next, combination) => {
+    const here = most[combination]!;
+    let stride = 1;
+    for (const size of sizes) {
+      if (Math.floor(combination / stride) % size > 0) {
+        const before = most[combination - stride]!;
+        for (let state = 0; state < states; state += 1) here[state] = Math.max(here[state]!, before[state]!);
+      }
+      stride *= size;
+    }
+    for (let from = 0; from < states; from += 1) {
+      for (let state = from, to = next[state]!; to !== REST && here[to]! <= here[state]!; to = next[state]!) {
+        here[to] = here[state]! + 1;
+        state = to;
+      }
+    }
+    for (const transitions of here) longest = Math.max(longest, transitions);
+  });
+  return longest;
+}
+
+function stretchStarts(plan: Plan, aggregate: number): number[] {
+  const starts = new Set([0]);
+  const mark = (set: IntegerSet) => {
+    for (const { lo, hi } of set) {
+      starts.add(lo);
+      if (hi < Number.POSITIVE_INFINITY) starts.add(hi + 1);
+    }
+  };
+  for (const { trigger } of plan.transitions) if (trigger?.aggregate === aggregate) mark(trigger.counts);
+  return [...starts].sort((a, b) => a - b);
+}
+
+/** States on a circle, in order, or undefined. */
+function findCircle(next: Int32Array): number[] | undefined {
+  // From which start each state was first reached.
+  const seenFrom = new Map<number, number>();
+  for (let start = 0; start < next.length; start += 1) {
+    let state = start;
+    for (; state !== REST && !seenFrom.has(state); state = next[state]!) seenFrom.set(state, start);
+    if (state === REST || seenFrom.get(state) !== start) continue;
+    const circle = [state];
+    for (let on = next[state]!; on !== state; on = next[on]!) circle.push(on);
+    return circle;
+  }
+  return undefined;
+}
+
+function endlessWords(plan: Plan, circle: readonly number[], counts: readonly number[]): string {
+  const names = circle.map((state) => `"${plan.states[state]!.name}"`);
+  const where = plan.aggregates
+    .map(({ event, within }, index) =>
+      plan.rule === undefined ? `count ${counts[index]} of ${event} in ${within} cycles` : `refused ${counts[index]}`,
+    )
+    .join(' and ');
+  const round = names.length === 1 ? `${names[0]} leads to itself` : `${names.join(' and ')} lead to each other`;
+  return `never come to rest: at ${where}, ${round} at every evaluation`;
+}
