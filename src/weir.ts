@@ -26,6 +26,9 @@ export {
   contractSetup,
   type MoveEvent,
 } from './actor/contract-machine.js';
+export { type ConnectedNode, type ConnectOptions, connect, type FollowOptions } from './client/connect.js';
+export { endpoints } from './client/endpoints.js';
+export type { StreamMessage } from './client/event-stream.js';
 export type { ContractDefinition } from './limiter/definition.js';
 export { restoresInCycles } from './limiter/forecast.js';
 export { type LoadOptions, load } from './live/load.js';

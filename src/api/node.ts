@@ -2,7 +2,7 @@
 import { SuccessionShape } from '../record/shape.js';
 import { Type } from '../schema/json-schema.js';
 import type { Endpoint } from './endpoint.js';
-import { Cycle, Ok } from './shapes.js';
+import { Cycle, closed, Ok } from './shapes.js';
 
 export const publicKey = {
   method: 'GET',
@@ -19,6 +19,35 @@ export const publicKey = {
         version: Type.String({ description: 'Version of the node.' }),
         successions: Type.Array(SuccessionShape, {
           description: 'Signed successions of earlier keys, oldest first; empty for the first key.',
+        }),
+      }),
+    },
+  },
+} as const satisfies Endpoint;
+
+export const proveKey = {
+  method: 'GET',
+  path: '/api/updates/proof',
+  shapes: {
+    querystring: Type.Object(
+      {
+        nonce: Type.String({
+          pattern: '^[A-Za-z0-9_-]{43}$',
+          description: '32 random bytes of the client, base64url; new for every question.',
+        }),
+      },
+      closed,
+    ),
+  },
+  answers: {
+    200: {
+      description: 'The signature.',
+      schema: Type.Object({
+        ok: Ok,
+        public_key: Type.String({ description: 'The 32 bytes of the key, base64.' }),
+        signature: Type.String({
+          description:
+            'Ed25519 over the text `weir-node-proof/1 ` and the nonce, base64. Nothing else is signed in this form.',
         }),
       }),
     },

@@ -93,6 +93,11 @@ export const nodeCommands: readonly ListedCommand[] = [
     load: async () => (await import('./mint.js')).sessionCommand,
   },
   {
+    usage: 'keys',
+    summary: 'make, list, rotate or revoke keys with scopes',
+    load: async () => (await import('./keys.js')).keysCommand,
+  },
+  {
     usage: 'machine',
     summary: 'create, list or show machines',
     load: async () => (await import('./machine.js')).machineCommand,

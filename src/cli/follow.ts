@@ -48,7 +48,7 @@ interface Given {
 }
 
 /** Ends when it is interrupted, or after the given number of events. */
-async function printMessages({ api, clock }: NodeClient, given: Given, signal: AbortSignal): Promise<void> {
+async function printMessages({ api, clock, prove }: NodeClient, given: Given, signal: AbortSignal): Promise<void> {
   const { follow } = await import('../client/event-stream.js');
   const { slug, only, cycles, json, events = Number.POSITIVE_INFINITY } = given;
   const afterSeq = given.after ?? (await api.call(getMachine, { params: { slug } })).machine.head.seq;
@@ -57,6 +57,7 @@ async function printMessages({ api, clock }: NodeClient, given: Given, signal: A
     afterSeq,
     signal,
     sleep: (ms) => clock.sleep(ms, signal),
+    prove,
     onPause: (ms, seq) =>
       process.stderr.write(`weir: the stream has ended; reconnecting in ${ms / 1000} s, after row ${seq}\n`),
   });

@@ -14,7 +14,8 @@ export const mintCommand = nodeCommand({
       })
       .example('$0 mint', 'then `weir machine create edge-gateway` works without a key')
       .example('$0 mint --no-keep --json', 'for a program that stores keys itself'),
-  run: async ({ anyone, folder, url }, { keep }) => {
+  run: async ({ anyone, folder, url, refuseInsecure }, { keep }) => {
+    refuseInsecure();
     const answer = await anyone.call(mintKey);
     const { key, key_id, owner, expires_at } = answer;
     const aside = keep ? folder.replaceKey({ url, key, key_id, owner, expires_at }) : undefined;

@@ -1,8 +1,8 @@
 // What the commands of `weir node` share: options, the connection to the node, printing an answer.
 import type { ArgumentsCamelCase, Argv } from 'yargs';
 import { readClock } from '../api/node.js';
+import { DEFAULT_URL } from '../client/base-url.js';
 import type { NodeClient } from '../client/node-client.js';
-import { DEFAULT_URL } from '../client/nodes-folder.js';
 import type { Command } from './command.js';
 import { durationIn, jsonOption } from './options.js';
 import { readableLines } from './terminal.js';
@@ -30,6 +30,11 @@ const commonOptions = {
     describe: 'key of the API (default: WEIR_KEY, or the one `weir mint` kept)',
   },
   key: { type: 'string', requiresArg: true, hidden: true },
+  insecure: {
+    type: 'boolean',
+    default: false,
+    describe: 'send the key by plain http to another machine, where everybody on the way can read it',
+  },
   json: { ...jsonOption, describe: 'print the answer of the node as it is, for programs' },
 } as const;
 
@@ -38,6 +43,7 @@ interface CommonOptions {
   readonly credential: string | undefined;
   /** The former name of `credential`. */
   readonly key: string | undefined;
+  readonly insecure: boolean;
   readonly json: boolean;
 }
 
@@ -55,11 +61,12 @@ export function nodeCommand<Options extends CommonOptions>({
   return {
     options: (yargs) => options(yargs.options(commonOptions).conflicts('credential', 'key')),
     run: async (given) => {
-      const { connect, trustNote } = await import('../client/node-client.js');
+      const { connectFromFolder, trustNote } = await import('../client/node-client.js');
       const { WEIR_URL, WEIR_KEY } = process.env;
-      const node = await connect({
+      const node = await connectFromFolder({
         url: given.url ?? (WEIR_URL || DEFAULT_URL),
         key: given.credential ?? given.key ?? (WEIR_KEY || undefined),
+        insecure: given.insecure,
       });
       try {
         const note = trustNote(node);

@@ -1,6 +1,7 @@
 // `weir serve`: runs a node until it is interrupted.
 import { isIP } from 'node:net';
 import type { Argv } from 'yargs';
+import { isLoopback } from '../api/loopback.js';
 import type { Ground } from '../node/ground.js';
 import type { RunningNode } from '../node/node.js';
 import { VERSION } from '../version.js';
@@ -166,10 +167,6 @@ function isNetwork(text: string): boolean {
   const family = isIP(address);
   if (family === 0 || rest.length > 0) return false;
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\./.test(host);
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

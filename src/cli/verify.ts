@@ -1,7 +1,8 @@
 // `weir verify`: verifies an exported record from a file or standard input, offline.
 import * as fs from 'node:fs';
 import type { Argv } from 'yargs';
-import { baseUrlFrom, DEFAULT_URL, NodeFolder, type Pin } from '../client/nodes-folder.js';
+import { baseUrlFrom, DEFAULT_URL } from '../client/base-url.js';
+import { NodeFolder, type Pin } from '../client/nodes-folder.js';
 import { rootKeyOf } from '../client/pin.js';
 import type { Verification } from '../record/verification.js';
 import type { trustIn } from '../record/verify-export.js';

@@ -47,9 +47,10 @@ interface AnyAsk {
 
 export class ApiClient {
   readonly #connection: Connection;
-  readonly #credentials: Credentials;
+  readonly #credentials: () => Credentials;
 
-  constructor(connection: Connection, credentials: Credentials = {}) {
+  /** @param credentials asked for before each request; what it throws, the request throws */
+  constructor(connection: Connection, credentials: () => Credentials = () => ({})) {
     this.#connection = connection;
     this.#credentials = credentials;
   }
@@ -79,7 +80,7 @@ export class ApiClient {
    * @param signal closes the stream
    * @throws Failure like `call`; the iteration throws, too, if the connection breaks
    */
-  open<E extends Endpoint>(
+  async open<E extends Endpoint>(
     endpoint: E,
     ask: AskOf<E>[0],
     type: string,
@@ -94,7 +95,7 @@ export class ApiClient {
       method,
       path: path.replace(/\{(\w+)\}/g, (_, name: string) => pathPart(String(params[name]))),
       query,
-      headers: { ...this.#credentials, ...headers },
+      headers: { ...this.#credentials(), ...headers },
       ...(body === undefined ? {} : { body }),
     };
   }

@@ -16,6 +16,8 @@ interface FollowOptions {
   readonly afterSeq: number;
   readonly signal: AbortSignal;
   readonly sleep: (ms: number) => Promise<void>;
+  /** Called before credentials are sent again, to who may be somebody else by now. */
+  readonly prove: () => Promise<void>;
   /** Called before the stream is opened again. */
   readonly onPause: (waitMs: number, afterSeq: number) => void;
 }
@@ -59,13 +61,14 @@ const LONGEST_MESSAGE = 4 << 20;
 export async function* follow(
   api: ApiClient,
   slug: string,
-  { afterSeq, signal, sleep, onPause }: FollowOptions,
+  { afterSeq, signal, sleep, prove, onPause }: FollowOptions,
 ): AsyncGenerator<StreamMessage> {
   const seen = new Seen(afterSeq);
   let waitMs = FIRST_WAIT_MS;
   let askedMs: number | undefined;
   for (let hasConnected = false; !signal.aborted; ) {
     try {
+      if (hasConnected) await prove();
       const ask = { params: { slug }, query: { last_event_id: String(seen.resumeAfter) } };
       const pieces = await api.open(openStream, ask, 'text/event-stream', signal);
       hasConnected = true;

@@ -1,59 +1,45 @@
-// Connects to a node: compares its key with the pinned one, and uses the credentials that are stored for it.
-import { publicKey } from '../api/node.js';
-import { Failure } from '../schema/failure.js';
+// Connects to a node: compares its key with the one in the user's folder, and uses the credentials that are stored there.
 import { CYCLE_MS } from '../time/cycle.js';
 import { WallClock } from '../time/wall.js';
-import { ApiClient, type Credentials } from './api-client.js';
-import { Connection } from './http.js';
-import { baseUrlFrom, NodeFolder } from './nodes-folder.js';
+import type { ApiClient, Credentials } from './api-client.js';
+import { baseUrlFrom } from './base-url.js';
+import { bearer, type Reached, reach } from './connect.js';
+import { NodeFolder } from './nodes-folder.js';
 import { shortOf, type Trust, trust } from './pin.js';
 
-export interface NodeClient {
-  /** The base address, without a trailing slash. */
-  readonly url: string;
+export interface NodeClient extends Omit<Reached, 'shown' | 'as'> {
   readonly api: ApiClient;
-  /** The same without credentials. */
-  readonly anyone: ApiClient;
   /** The same with the stored session, even if a key is stored, too. */
   readonly withSession: ApiClient;
   readonly folder: NodeFolder;
   readonly trusted: Trust;
   readonly clock: WallClock;
-  close(): Promise<void>;
 }
 
 /**
  * @param given the address and the key as the user typed them; without a key the stored one is used
- * @throws Failure `wrong_usage`, `node_unreachable`, `key_changed`
+ * @throws Failure `wrong_usage`, `node_unreachable`, `key_changed`, `key_unproved`
  */
-export async function connect({
+export async function connectFromFolder({
   url: givenUrl,
   key,
+  insecure,
 }: {
   readonly url: string;
   readonly key?: string | undefined;
+  readonly insecure: boolean;
 }): Promise<NodeClient> {
-  const url = baseUrlFrom(givenUrl);
-  const folder = new NodeFolder(url);
+  const folder = new NodeFolder(baseUrlFrom(givenUrl));
   const clock = new WallClock(CYCLE_MS, { onError: rethrow });
   const credentials = credentialsFrom(key, folder);
-  const connection = new Connection(url);
+  const { shown, as, ...node } = await reach(givenUrl, insecure);
   try {
-    const anyone = new ApiClient(connection);
-    const { public_key, successions } = await anyone.call(publicKey);
-    const trusted = trust(url, { public_key, successions }, folder, new Date(clock.now()).toISOString());
-    return {
-      url,
-      folder,
-      clock,
-      trusted,
-      anyone,
-      api: new ApiClient(connection, credentials),
-      withSession: new ApiClient(connection, sessionFrom(folder)),
-      close: () => connection.close(),
-    };
+    const trusted = trust(node.url, shown, folder.pin, new Date(clock.now()).toISOString());
+    await node.prove();
+    if (trusted.kind !== 'known') folder.pin.write(trusted.pin);
+    return { ...node, folder, clock, trusted, api: as(credentials), withSession: as(sessionFrom(folder)) };
   } catch (error) {
-    await connection.close();
+    await node.close();
     throw error;
   }
 }
@@ -74,12 +60,7 @@ export function trustNote({ trusted, url, folder }: NodeClient): string | undefi
 function credentialsFrom(given: string | undefined, folder: NodeFolder): Credentials {
   const key = given ?? folder.key.read()?.key;
   if (key === undefined) return sessionFrom(folder);
-  if (!/^[\x21-\x7e]+$/.test(key))
-    throw new Failure('wrong_usage', {
-      what: 'A key is one word of printable ASCII.',
-      fix: 'Give it as `weir mint` prints it.',
-    });
-  return { authorization: `Bearer ${key}` };
+  return bearer(key);
 }
 
 function sessionFrom(folder: NodeFolder): Credentials {

@@ -16,8 +16,6 @@ import { Failure } from '../schema/failure.js';
 import { Type } from '../schema/json-schema.js';
 import { readPrivate, writePrivate } from '../store/private-file.js';
 
-export const DEFAULT_URL = 'http://127.0.0.1:7770';
-
 const Pin = Type.Object({
   url: Type.String(),
   /** The first key seen: 32 bytes in base64. */
@@ -127,21 +125,4 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/**
- * Normalizes the base address of a node: keys are pinned by it.
- * @param given for example `http://127.0.0.1:7770`, or `https://example.org/weir` for a node behind a path
- * @returns the same without a trailing slash
- * @throws Failure `wrong_usage`
- */
-export function baseUrlFrom(given: string): string {
-  const refuse = (what: string, fix = `For example ${DEFAULT_URL}.`) => new Failure('wrong_usage', { what, fix });
-  const url = URL.canParse(given) ? new URL(given) : undefined;
-  if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:'))
-    throw refuse(`--url takes the address of a node, and not "${given}".`);
-  if (url.username !== '' || url.password !== '')
-    throw refuse('--url takes no user name and no password.', 'Give the key with --credential.');
-  if (url.search !== '' || url.hash !== '') throw refuse('--url takes an address without ? and #.');
-  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }

@@ -6,16 +6,10 @@
 //   otherwise  B shown                         ─► refused, before any credential is sent
 import type { KeyObject } from 'node:crypto';
 import { KeyRing } from '../record/key-ring.js';
-import { fingerprintOf, isRawKey, publicKeyFrom, type Succession } from '../record/signing.js';
+import { fingerprintOf, publicKeyFrom } from '../record/signing.js';
 import { Failure } from '../schema/failure.js';
+import type { ShownKey } from './connect.js';
 import type { NodeFolder, Pin } from './nodes-folder.js';
-
-/** The key that a node shows, with its successions. */
-interface ShownKey {
-  /** 32 bytes in base64. */
-  readonly public_key: string;
-  readonly successions: readonly Succession[];
-}
 
 export type Trust =
   | { readonly kind: 'known'; readonly pin: Pin }
@@ -23,26 +17,23 @@ export type Trust =
   | { readonly kind: 'succeeded'; readonly pin: Pin; readonly previous: string };
 
 /**
- * Compares the key that a node shows with the pinned one. Pins a first key, and stores the successions to a new one.
+ * Compares the key that a node shows with the pinned one: what is to be pinned from now on.
  * @param now ISO 8601
- * @throws Failure `key_changed`, `answer_unreadable` if the node shows no key
+ * @throws Failure `key_changed`
  */
-export function trust(url: string, shown: ShownKey, folder: NodeFolder, now: string): Trust {
-  if (!isRawKey(shown.public_key)) throw noKey(url);
-  const pin = folder.pin.read();
+export function trust(url: string, shown: ShownKey, kept: NodeFolder['pin'], now: string): Trust {
+  const pin = kept.read();
   if (pin === undefined) {
     const first = { url, public_key: shown.public_key, pinned_at: now, successions: [] };
-    folder.pin.write(first);
     return { kind: 'first', pin: first };
   }
   const current = currentKeyOf(pin);
   if (current === shown.public_key) return { kind: 'known', pin };
   const { successions } = shown;
   const read = KeyRing.read({ pinned: publicKeyFrom(current), named: shown.public_key, successions });
-  if ('fault' in read) throw changed(url, pin, shown, folder.pin.path);
+  if ('fault' in read) throw changed(url, pin, shown, kept.path);
   const since = successions.slice(successions.findIndex(({ previous }) => previous === current));
   const followed = { ...pin, successions: [...pin.successions, ...since] };
-  folder.pin.write(followed);
   return { kind: 'succeeded', pin: followed, previous: shortOf(current) };
 }
 
@@ -70,13 +61,5 @@ function changed(url: string, pin: Pin, { public_key }: ShownKey, path: string):
     what: `The node at ${url} is not the one that was there before; nothing was sent to it.`,
     why: `It shows the key ${shortOf(public_key)}; ${shortOf(currentKeyOf(pin))} was pinned on ${pin.pinned_at}, and has signed no successor.`,
     fix: `Ask the operator of the node. If the node was set up anew and prints the shown key at its start, remove ${path}: the next command pins the new key.`,
-  });
-}
-
-function noKey(url: string): Failure {
-  return new Failure('answer_unreadable', {
-    what: `The key of ${url} cannot be read.`,
-    why: 'Its public_key is not 32 bytes in base64.',
-    fix: 'Check that the address is that of a node.',
   });
 }

@@ -7,6 +7,7 @@
 // The fastest of several round trips is used. The clock of the run continues from there at the rate of our monotonic clock: setting the
 // time of day of this machine does not move the run.
 
+import { isLoopback } from '../api/loopback.js';
 import { Failure } from '../schema/failure.js';
 import { startOf } from '../time/cycle.js';
 import { WallClock, type WallOptions } from '../time/wall.js';
@@ -95,11 +96,6 @@ function endpointOf(url: string, allowRemote = false): Endpoint {
     basePath: parsed.pathname.replace(/\/+$/, ''),
     path: `${parsed.pathname}${parsed.search}`,
   };
-}
-
-/** 127.0.0.0/8, ::1, and names that stand for them (RFC 6761). */
-function isLoopback(hostname: string): boolean {
-  return hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname) || /^(.+\.)?localhost$/.test(hostname);
 }
 
 export interface NodeTime {

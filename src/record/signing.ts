@@ -110,6 +110,21 @@ export function successionHolds({ previous, next, cycle, signature }: Succession
   return signatureHolds(canonicalJson({ previous, next, cycle }), signature, publicKeyFrom(previous));
 }
 
+/** Shows whoever chose the nonce that the node has its key: signed for this question alone. */
+export function signProof(signer: Signer, nonce: string): string {
+  return signer.sign(proofText(nonce));
+}
+
+/** @param publicKey the 32 bytes of the key in base64 */
+export function proofHolds(publicKey: string, nonce: string, signature: string): boolean {
+  return isRawKey(publicKey) && signatureHolds(proofText(nonce), signature, publicKeyFrom(publicKey));
+}
+
+// Checkpoints and successions are JSON objects: no text that begins like this one is either, whatever the nonce is.
+function proofText(nonce: string): string {
+  return `weir-node-proof/1 ${nonce}`;
+}
+
 // The fields of a succession and of a checkpoint have different names: a signature of one is never valid for the other.
 function checkpointBody({ machine, seq, hash, cycle }: Omit<Checkpoint, 'signature'>): Omit<Checkpoint, 'signature'> {
   return { machine, seq, hash, cycle };

@@ -117,7 +117,7 @@ export class ExportVerifier {
 
   #close({ checkpoint, public_key: named, successions = [] }: ParsedClosing): boolean {
     this.#closed = true;
-    const pinned = this.#fingerprint === undefined ? this.#pinned : keyWith(this.#fingerprint, named, successions);
+    const pinned = pinnedIn({ pinned: this.#pinned, fingerprint: this.#fingerprint }, named, successions);
     const read =
       pinned === undefined && this.#fingerprint !== undefined
         ? { fault: `The record is signed by ${nameOf(named)}, which ${this.#fingerprint} has not named.` }
@@ -137,8 +137,13 @@ export class ExportVerifier {
   }
 }
 
-/** The key with this fingerprint among the keys that a record names. */
-function keyWith(fingerprint: string, named: string, successions: readonly unknown[]): KeyObject | undefined {
+/** The trusted key itself: a fingerprint is looked up among the keys that a record or a node names. */
+export function pinnedIn(
+  { pinned, fingerprint }: Pick<VerifyExportOptions, 'pinned' | 'fingerprint'>,
+  named: string,
+  successions: readonly unknown[],
+): KeyObject | undefined {
+  if (fingerprint === undefined) return pinned;
   const earlier = successions.map(readSuccession).flatMap((read) => ('value' in read ? [read.value.previous] : []));
   const raw = [...earlier, named].find((one) => nameOf(one) === fingerprint);
   return raw === undefined ? undefined : publicKeyFrom(raw);

@@ -64,6 +64,7 @@ const kinds = {
   // The record.
   record_broken: { status: 409, exit: 1, title: 'The record does not hold' },
   key_changed: { status: 409, exit: 1, title: 'The key of the node has changed' },
+  key_unproved: { status: 409, exit: 1, title: 'The node does not prove that it has its key' },
 
   // The node and the connection to it.
   // 74 is EX_IOERR of sysexits: the disk, and no internal error.
@@ -80,6 +81,7 @@ const kinds = {
   answer_unreadable: { status: 502, exit: 5, title: 'The answer of the node cannot be read' },
   port_in_use: { status: 503, exit: 2, title: 'The address is in use' },
   stopped: { status: 503, exit: 130, title: 'The command was stopped before it had anything to show' },
+  insecure_connection: { status: 403, exit: 2, title: 'The connection is not encrypted' },
   remote_not_allowed: { status: 403, exit: 2, title: 'The target is not on this machine' },
 } as const satisfies Record<string, Kind>;
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { baseUrlFrom, configFolderFrom } from '../../src/client/nodes-folder.js';
+import { baseUrlFrom } from '../../src/client/base-url.js';
+import { configFolderFrom } from '../../src/client/nodes-folder.js';
 
 it.each([
   ['http://127.0.0.1:7770', 'http://127.0.0.1:7770'],

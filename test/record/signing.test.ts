@@ -7,10 +7,12 @@ import {
   generateSigner,
   isRawKey,
   newPrivateKeyPem,
+  proofHolds,
   publicKeyFrom,
   rawOf,
   signCheckpoint,
   signerFromPem,
+  signProof,
   signSuccession,
   successionHolds,
 } from '../../src/record/signing.js';
@@ -207,6 +209,41 @@ describe('a succession', () => {
     fc.assert(
       fc.property(fc.nat(255), (bit) => {
         expect(successionHolds({ ...succession, next: flipped(succession.next, bit) })).toBe(false);
+      }),
+    );
+  });
+});
+
+describe('the proof of a node that it has its key', () => {
+  const nonces = fc.string({ maxLength: 80 });
+
+  it('holds for the key and the nonce that it was made for, and for no other', () => {
+    fc.assert(
+      fc.property(nonces, nonces, (nonce, other) => {
+        const proof = signProof(first, nonce);
+        expect(proofHolds(first.publicKey, nonce, proof)).toBe(true);
+        expect(proofHolds(second.publicKey, nonce, proof)).toBe(false);
+        expect(proofHolds(first.publicKey, other, proof)).toBe(nonce === other);
+      }),
+    );
+  });
+
+  it('is never a checkpoint or a succession, nor is one of those ever a proof, whatever the nonce is', () => {
+    const head = { machine: 'edge', seq: 1, hash: 'a'.repeat(64), cycle: 1 };
+    const checkpoint = signCheckpoint(first, head);
+    const succession = signSuccession(first, second.publicKey, 1);
+    const { signature: _, ...body } = succession;
+    const hostile = fc.oneof(
+      nonces,
+      fc.constantFrom(JSON.stringify(head), JSON.stringify(body), `\n${JSON.stringify(head)}`),
+    );
+    fc.assert(
+      fc.property(hostile, (nonce) => {
+        const signature = signProof(first, nonce);
+        expect(checkpointHolds({ ...checkpoint, signature }, first.publicKey)).toBe(false);
+        expect(successionHolds({ ...succession, signature })).toBe(false);
+        expect(proofHolds(first.publicKey, nonce, checkpoint.signature)).toBe(false);
+        expect(proofHolds(first.publicKey, nonce, succession.signature)).toBe(false);
       }),
     );
   });

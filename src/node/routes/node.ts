@@ -1,6 +1,7 @@
 // Routes about the node itself: its page, its routes, its public key, its clock, its health and its metrics.
 import * as api from '../../api/node.js';
 import { Cycle, Ok } from '../../api/shapes.js';
+import { signProof } from '../../record/signing.js';
 import { Failure } from '../../schema/failure.js';
 import { Type } from '../../schema/json-schema.js';
 import { startOf } from '../../time/cycle.js';
@@ -171,6 +172,18 @@ export const publicKey = route({
   handle({ signer, version, successions }) {
     const { publicKey: public_key, publicKeyPem: public_key_pem, fingerprint } = signer;
     return { ok: true, algorithm: 'Ed25519', public_key, public_key_pem, fingerprint, version, successions };
+  },
+});
+
+export const proveKey = route({
+  ...api.proveKey,
+  auth: 'public',
+  tier: 'computation (public)',
+  domain: 'updates',
+  summary: 'Signs a nonce of the client, so that it knows who it is talking to before it sends a credential.',
+  example: { query: { nonce: 'A'.repeat(43) }, status: 200 },
+  handle({ signer }, { query }) {
+    return { ok: true, public_key: signer.publicKey, signature: signProof(signer, query.nonce) };
   },
 });
 

@@ -1,0 +1,40 @@
+// The address of a node: keys are pinned by it.
+import { isLoopback } from '../api/loopback.js';
+import { Failure } from '../schema/failure.js';
+
+export const DEFAULT_URL = 'http://127.0.0.1:7770';
+
+/**
+ * Normalizes the base address of a node.
+ * @param given for example `http://127.0.0.1:7770`, or `https://example.org/weir` for a node behind a path
+ * @returns the same without a trailing slash
+ * @throws Failure `wrong_usage`
+ */
+export function baseUrlFrom(given: string): string {
+  const refuse = (what: string, fix = `For example ${DEFAULT_URL}.`) => new Failure('wrong_usage', { what, fix });
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:'))
+    throw refuse(`--url takes the address of a node, and not "${given}".`);
+  if (url.username !== '' || url.password !== '')
+    throw refuse('--url takes no user name and no password.', 'Give the key with --credential.');
+  if (url.search !== '' || url.hash !== '') throw refuse('--url takes an address without ? and #.');
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+}
+
+/**
+ * Whether everybody on the way can read what is sent there: plain HTTP to another machine.
+ * @param url as `baseUrlFrom` returns it
+ */
+export function isReadable(url: string): boolean {
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'http:' && !isLoopback(hostname);
+}
+
+/** For a key that would be sent in clear. */
+export function insecure(url: string): Failure {
+  return new Failure('insecure_connection', {
+    what: `No key was sent to ${url}.`,
+    why: 'It is another machine, and plain http: everybody on the way can read the key.',
+    fix: 'Use https, or an SSH tunnel to a loopback port. To send it nevertheless: --insecure, or `insecure: true`.',
+  });
+}

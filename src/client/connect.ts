@@ -1,0 +1,196 @@
+// Connects to a node. Before any credential is sent the node has to sign a nonce with the key that it shows: an address that replays
+// the public key of another node gets nothing.
+//
+//   GET /api/updates/pubkey ─► key ─► as pinned? ─► GET /api/updates/proof?nonce=… ─► signed by that key? ─► credential
+//
+// Who passes on every message between client and node is not found out by this: that takes TLS.
+import { randomBytes } from 'node:crypto';
+import { proveKey, publicKey } from '../api/node.js';
+import { KeyRing } from '../record/key-ring.js';
+import { fingerprintOf, isRawKey, proofHolds, publicKeyFrom, type Succession } from '../record/signing.js';
+import { pinnedIn, trustIn } from '../record/verify-export.js';
+import { Failure } from '../schema/failure.js';
+import { CYCLE_MS } from '../time/cycle.js';
+import { WallClock } from '../time/wall.js';
+import { ApiClient, type Credentials } from './api-client.js';
+import { baseUrlFrom, insecure, isReadable } from './base-url.js';
+import { follow, type StreamMessage } from './event-stream.js';
+import { Connection } from './http.js';
+
+/** The key that a node shows, with its successions. */
+export interface ShownKey {
+  /** 32 bytes in base64. */
+  readonly public_key: string;
+  readonly successions: readonly Succession[];
+}
+
+/** A node that was reached, and has shown a key. Nothing was sent to it. */
+export interface Reached {
+  /** The base address, without a trailing slash. */
+  readonly url: string;
+  readonly shown: ShownKey;
+  /** Calls without credentials. */
+  readonly anyone: ApiClient;
+  /** Calls with credentials. They throw `insecure_connection` where these could be read on the way. */
+  as(credentials: Credentials): ApiClient;
+  /** @throws Failure `insecure_connection` for what must not be sent or received in clear */
+  refuseInsecure(): void;
+  /** @throws Failure `key_unproved` */
+  prove(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * @param isInsecure whether credentials may be sent in clear to another machine
+ * @throws Failure `wrong_usage`, `node_unreachable`, `answer_unreadable`
+ */
+export async function reach(givenUrl: string, isInsecure = false): Promise<Reached> {
+  const url = baseUrlFrom(givenUrl);
+  const connection = new Connection(url);
+  const anyone = new ApiClient(connection);
+  const refuseInsecure = () => {
+    if (isReadable(url) && !isInsecure) throw insecure(url);
+  };
+  try {
+    const shown = await anyone.call(publicKey);
+    if (!isRawKey(shown.public_key)) throw noKey(url);
+    return {
+      url,
+      shown,
+      anyone,
+      refuseInsecure,
+      as: (credentials) => {
+        const isNone = Object.keys(credentials).length === 0;
+        return new ApiClient(connection, isNone ? undefined : () => (refuseInsecure(), credentials));
+      },
+      prove: () => prove(anyone, shown.public_key, url),
+      close: () => connection.close(),
+    };
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+}
+
+async function prove(anyone: ApiClient, key: string, url: string): Promise<void> {
+  const nonce = randomBytes(32).toString('base64url');
+  const answer = await anyone.call(proveKey, { query: { nonce } }).catch((error: unknown) => {
+    if (error instanceof Failure && error.code === 'route_not_found') return undefined;
+    throw error;
+  });
+  if (answer !== undefined && proofHolds(key, nonce, answer.signature)) return;
+  throw new Failure('key_unproved', {
+    what: `The node at ${url} did not prove that it has the key that it shows; nothing was sent to it.`,
+    why:
+      answer === undefined
+        ? 'It has no route for that: it is older than this program, or it is no node.'
+        : `It does not sign with ${fingerprintOf(publicKeyFrom(key))}: it shows the key of another node.`,
+    fix: 'Check the address, and ask the operator of the node; a node of an earlier version has to be updated.',
+  });
+}
+
+/** @throws Failure `wrong_usage` */
+export function bearer(key: string): Credentials {
+  if (/^[\x21-\x7e]+$/.test(key)) return { authorization: `Bearer ${key}` };
+  throw new Failure('wrong_usage', {
+    what: 'A key is one word of printable ASCII.',
+    fix: 'Give it as `weir mint` prints it.',
+  });
+}
+
+export interface ConnectOptions {
+  /** A key of the API. Without one, only what anyone may ask is answered. */
+  readonly credential?: string | undefined;
+  /**
+   * The key of the node: PEM, its 32 bytes in base64, or a fingerprint (`SHA256:…`). A successor that it has signed is accepted. Without
+   * it, any node is accepted that proves the key it shows.
+   */
+  readonly pin?: string | undefined;
+  /** Whether the credential may be sent by plain http to another machine. Default: false. */
+  readonly insecure?: boolean | undefined;
+}
+
+export interface FollowOptions {
+  /** The last known row of the record. Default: 0, everything. */
+  readonly afterSeq?: number;
+  /** Ends the stream. */
+  readonly signal?: AbortSignal;
+}
+
+export interface ConnectedNode {
+  readonly url: string;
+  /** `SHA256:…` of the key that the node has proved. */
+  readonly fingerprint: string;
+  /** Calls an endpoint: `node.call(endpoints.countOne, { params: { slug }, body: { type: 'request' } })`. Throws the refusal of the node. */
+  readonly call: ApiClient['call'];
+  /** The messages of a machine, each once; reconnects where the connection breaks. */
+  follow(slug: string, options?: FollowOptions): AsyncGenerator<StreamMessage>;
+  close(): Promise<void>;
+}
+
+/**
+ * A client of a node. It reads and writes no file.
+ * @param url for example `http://127.0.0.1:7770`
+ * @throws Failure `wrong_usage`, `node_unreachable`, `answer_unreadable`, `key_unproved`, `key_changed` for another key than the pinned
+ * one, `insecure_connection`, `invalid_input` for a pin that cannot be read
+ */
+export async function connect(url: string, options: ConnectOptions = {}): Promise<ConnectedNode> {
+  const { credential, pin, insecure: isInsecure } = options;
+  const credentials = credential === undefined ? {} : bearer(credential);
+  const node = await reach(url, isInsecure);
+  try {
+    if (credential !== undefined) node.refuseInsecure();
+    if (pin !== undefined) refuseOther(node, pin);
+    await node.prove();
+  } catch (error) {
+    await node.close();
+    throw error;
+  }
+  const api = node.as(credentials);
+  return {
+    url: node.url,
+    fingerprint: fingerprintOf(publicKeyFrom(node.shown.public_key)),
+    call: (endpoint, ...ask) => api.call(endpoint, ...ask),
+    follow: (slug, given) => followFrom(node, api, slug, given),
+    close: () => node.close(),
+  };
+}
+
+async function* followFrom(
+  node: Reached,
+  api: ApiClient,
+  slug: string,
+  { afterSeq = 0, signal = new AbortController().signal }: FollowOptions = {},
+): AsyncGenerator<StreamMessage> {
+  const clock = new WallClock(CYCLE_MS, {
+    onError: (error) => {
+      throw error;
+    },
+  });
+  clock.start();
+  const options = { afterSeq, signal, sleep: (ms: number) => clock.sleep(ms, signal), prove: node.prove };
+  try {
+    yield* follow(api, slug, { ...options, onPause: () => {} });
+  } finally {
+    clock.stop();
+  }
+}
+
+/** @throws Failure `key_changed`, `invalid_input` */
+function refuseOther({ url, shown: { public_key: named, successions } }: Reached, pin: string): void {
+  const pinned = pinnedIn(trustIn(pin), named, successions);
+  if (pinned !== undefined && 'ring' in KeyRing.read({ pinned, named, successions })) return;
+  throw new Failure('key_changed', {
+    what: `The node at ${url} is not the pinned one; nothing was sent to it.`,
+    why: `It shows the key ${fingerprintOf(publicKeyFrom(named))}, and the pinned one has signed no such successor.`,
+    fix: 'Ask the operator of the node.',
+  });
+}
+
+function noKey(url: string): Failure {
+  return new Failure('answer_unreadable', {
+    what: `The key of ${url} cannot be read.`,
+    why: 'Its public_key is not 32 bytes in base64.',
+    fix: 'Check that the address is that of a node.',
+  });
+}

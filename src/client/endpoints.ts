@@ -1,0 +1,23 @@
+// The endpoints of a node by name, for `connect`: node.call(endpoints.countOne, { params: { slug: 'edge' }, body: { type: 'request' } }).
+import {
+  createContract,
+  deployRateLimiter,
+  driveTransition,
+  getContract,
+  inspectRateLimiter,
+  listContracts,
+  listTemplates,
+} from '../api/contracts.js';
+import { countMany, countOne, gate, gateByPost } from '../api/events.js';
+import { endSession, listKeys, makeKey, mintKey, openSession, revokeKey, rotateKey } from '../api/keys.js';
+import { createMachine, getMachine, listActive, listMachines } from '../api/machines.js';
+import { listEndpoints, listLimits, proveKey, publicKey, readClock } from '../api/node.js';
+import { getOperator, listOperators, shift } from '../api/operators.js';
+import { readRecord, verifyRecord } from '../api/record.js';
+
+export const endpoints = {
+  ...{ createContract, deployRateLimiter, driveTransition, getContract, inspectRateLimiter, listContracts },
+  ...{ listTemplates, countMany, countOne, gate, gateByPost, endSession, listKeys, makeKey, mintKey, openSession },
+  ...{ revokeKey, rotateKey, createMachine, getMachine, listActive, listMachines, listEndpoints, listLimits, proveKey },
+  ...{ publicKey, readClock, getOperator, listOperators, shift, readRecord, verifyRecord },
+} as const;

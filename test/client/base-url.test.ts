@@ -1,0 +1,38 @@
+import { networkInterfaces } from 'node:os';
+import { expect, it } from 'vitest';
+import { isReadable } from '../../src/client/base-url.js';
+import { connect } from '../../src/weir.js';
+import { startRunning } from '../node/running.js';
+
+it.each([
+  ['http://127.0.0.1:7770', false],
+  ['http://127.1.2.3', false],
+  ['http://[::1]:7770', false],
+  ['http://localhost:7770', false],
+  ['http://weir.localhost', false],
+  ['https://example.org', false],
+  ['http://example.org', true],
+  ['http://10.0.0.1:7770', true],
+  ['http://127.0.0.1.example.org', true],
+  ['http://localhost.example.org', true],
+  ['http://[2001:db8::1]', true],
+])('what is sent to %s is readable on the way: %s', (url, readable) => expect(isReadable(url)).toBe(readable));
+
+const [external] = Object.values(networkInterfaces())
+  .flatMap((addresses = []) => addresses)
+  .filter(({ family, internal }) => family === 'IPv4' && !internal);
+
+it.skipIf(external === undefined)(
+  'a key is sent in clear to another address only where that is asked for',
+  async () => {
+    const node = await startRunning({ host: '0.0.0.0' });
+    const url = `http://${external?.address}:${new URL(node.url).port}`;
+    const credential = node.keyOf('owner');
+    const { close } = await connect(url);
+    await close();
+    await expect(connect(url, { credential })).rejects.toMatchObject({ code: 'insecure_connection' });
+    const client = await connect(url, { credential, insecure: true });
+    await client.close();
+    await node.close();
+  },
+);
