@@ -3,7 +3,7 @@ import { listKeys, makeKey, revokeKey, rotateKey } from '../api/keys.js';
 import { type Command, register } from './command.js';
 import { usageFailure } from './ending.js';
 import { nodeCommand } from './node-command.js';
-import { durationIn } from './options.js';
+import { durationIn, noDefault } from './options.js';
 import { facts, table } from './terminal.js';
 
 const SCOPES = ['read', 'event', 'gate', 'admin'] as const;
@@ -20,7 +20,7 @@ const makeCommand = {
           choices: SCOPES,
           array: true,
           demandOption: true,
-          defaultDescription: 'none',
+          ...noDefault,
           describe: 'what the key may do; admin: everything',
         })
         .option('machine', {
