@@ -60,8 +60,11 @@ export async function reach(givenUrl: string, isInsecure = false): Promise<Reach
       anyone,
       refuseInsecure,
       as: (credentials) => {
-        const isNone = Object.keys(credentials).length === 0;
-        return new ApiClient(connection, isNone ? undefined : () => (refuseInsecure(), credentials));
+        if (Object.keys(credentials).length === 0) return anyone;
+        return new ApiClient(connection, () => {
+          refuseInsecure();
+          return credentials;
+        });
       },
       prove: () => prove(anyone, shown.public_key, url),
       close: () => connection.close(),
