@@ -22,6 +22,11 @@ export const commands: readonly ListedCommand[] = [
     load: () => import('./recommend.js'),
   },
   {
+    usage: 'sweep <scenario>',
+    summary: 'run a scenario with every value of some fields, or search for the value at which a condition holds',
+    load: () => import('./sweep.js'),
+  },
+  {
     usage: 'load <scenario..>',
     summary: 'send the requests of scenarios to a live node, and compare what it does with the prediction',
     load: () => import('./load.js'),

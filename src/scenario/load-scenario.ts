@@ -86,7 +86,10 @@ function planScenario(
     const more = faults.length > 1 ? ` (and ${faults.length - 1} more)` : '';
     throw new Failure(error.code, {
       what: `The scenario ${path} was refused.`,
-      why: faults[0] === undefined ? (error.why ?? error.what) : `${faults[0].path}: ${faults[0].message}${more}.`,
+      why:
+        faults[0] === undefined
+          ? (error.why ?? error.what)
+          : `${faults[0].path}: ${faults[0].message}${more}.`.replace(/\?\.$/, '?'),
       fix: error.fix ?? 'Correct the places listed.',
       faults,
     });

@@ -1,23 +1,18 @@
-// One thread of replicate.ts: runs a scenario file under the seeds it is given.
-import { type LoadedScenario, loadScenario } from '../scenario/load-scenario.js';
-import { stretchPeaks } from './band.js';
-import { figureList, type Replicate, type ReplicationTask } from './replicate.js';
-import { simulate } from './simulate.js';
+// One thread of replicate.ts and of a sweep: runs scenarios under the seeds it is given.
+import { type LoadedScenario, loadScenario, parseScenario, type ScenarioObject } from '../scenario/load-scenario.js';
+import { type Replicate, type ReplicationTask, runReplication } from './replicate.js';
 
+/** The last few: the runs of a cell come one after the other. */
 const loaded = new Map<string, LoadedScenario>();
+const MOST_LOADED = 8;
 
-export default async function replications({ path, seeds }: ReplicationTask): Promise<Replicate[]> {
-  const scenario = loaded.get(path) ?? (await loadScenario(path));
-  loaded.set(path, scenario);
-  const runs: Replicate[] = [];
-  for (const seed of seeds) {
-    const { outcome, timeline } = await simulate(scenario, { seed, top: 0 });
-    const span = { first: outcome.first_cycle ?? 0, last: outcome.last_cycle ?? 0 };
-    const held = outcome.expectations.map((expectation) => expectation.held);
-    const told = { seed, held, figures: figureList(outcome), span, contracts: outcome.contracts };
-    runs.push(
-      timeline === undefined || outcome.contracts > 1 ? told : { ...told, peaks: stretchPeaks(timeline, span) },
-    );
+export default async function replication({ path, cell, seed }: ReplicationTask): Promise<Replicate> {
+  const key = cell === undefined ? path : `${path}#${cell.cell}`;
+  let scenario = loaded.get(key);
+  if (scenario === undefined) {
+    scenario = cell === undefined ? await loadScenario(path) : parseScenario(cell.scenario as ScenarioObject, path);
+    loaded.set(key, scenario);
+    if (loaded.size > MOST_LOADED) loaded.delete(loaded.keys().next().value!);
   }
-  return runs;
+  return runReplication(scenario, seed);
 }

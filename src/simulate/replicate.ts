@@ -8,12 +8,17 @@ import { verdictOf } from '../outcome/assemble.js';
 import { digestOf } from '../outcome/digest.js';
 import type { Outcome, Replications } from '../outcome/schema.js';
 import type { Band } from '../outcome/series.js';
-import { bandOf, type Span } from './band.js';
+import type { LoadedScenario } from '../scenario/loaded-scenario.js';
+import { bandOf, type Span, stretchPeaks } from './band.js';
+import { simulate } from './simulate.js';
 
-/** What a worker is asked for: some runs of a scenario file. */
+/** What a worker is asked for: one run of a scenario. */
 export interface ReplicationTask {
+  /** The file of the scenario. */
   readonly path: string;
-  readonly seeds: readonly Seed[];
+  /** The scenario as a value, for a cell of a sweep; default: what the file says. */
+  readonly cell?: { readonly cell: number; readonly scenario: unknown } | undefined;
+  readonly seed: Seed;
 }
 
 /** Figures of one run by name, for example `limited` or `clients.retries`. */
@@ -58,6 +63,24 @@ export function replicationSeed(seed: Seed, index: number): Seed {
   return index === 0 ? seed : `${seed}/${index}`;
 }
 
+/** Threads that run scenarios. To be destroyed by the caller. */
+export function replicationPool(workers: number): Piscina<ReplicationTask, Replicate> {
+  return new Piscina<ReplicationTask, Replicate>({
+    filename: new URL('./replicate-worker.js', import.meta.url).href,
+    minThreads: workers,
+    maxThreads: workers,
+  });
+}
+
+/** One run, and what replications keep of it. */
+export async function runReplication(scenario: LoadedScenario, seed: Seed): Promise<Replicate> {
+  const { outcome, timeline } = await simulate(scenario, { seed, top: 0 });
+  const span = { first: outcome.first_cycle ?? 0, last: outcome.last_cycle ?? 0 };
+  const held = outcome.expectations.map((expectation) => expectation.held);
+  const kept = { seed, held, figures: figureList(outcome), span, contracts: outcome.contracts };
+  return timeline === undefined || outcome.contracts > 1 ? kept : { ...kept, peaks: stretchPeaks(timeline, span) };
+}
+
 /**
  * Runs the scenario of a file `n` times.
  * @returns undefined when it was stopped before two runs were done; else the figures of those that were
@@ -67,22 +90,16 @@ export async function replicate(
   { seed, n, signal, onProgress, threads }: ReplicateOptions,
 ): Promise<Replicated | undefined> {
   const workers = Math.min(n, threads ?? availableParallelism());
-  const pool = new Piscina<ReplicationTask, Replicate[]>({
-    filename: new URL('./replicate-worker.js', import.meta.url).href,
-    minThreads: workers,
-    maxThreads: workers,
-  });
+  const pool = replicationPool(workers);
   const runs = new Array<Replicate | undefined>(n);
   let done = 0;
   try {
     await Promise.all(
       Array.from({ length: n }, async (_, index) => {
         try {
-          const [run] = await pool.run(
-            { path, seeds: [replicationSeed(seed, index)] },
-            signal === undefined ? {} : { signal },
-          );
-          runs[index] = index < MOST_RUNS_IN_BAND || run === undefined ? run : { ...run, peaks: undefined };
+          const task = { path, seed: replicationSeed(seed, index) };
+          const run = await pool.run(task, signal === undefined ? {} : { signal });
+          runs[index] = index < MOST_RUNS_IN_BAND ? run : { ...run, peaks: undefined };
           done += 1;
           onProgress?.(done, n);
         } catch (error) {
@@ -109,29 +126,36 @@ function bandIn(runs: readonly Replicate[]): Band | undefined {
 /** At most so many seeds are named. */
 const MOST_FAILED_SEEDS = 100;
 
-/** How many runs held, and of every figure that all runs have: the mean with its 95 % interval, the smallest and the largest. */
+/** How many runs held, and every figure that all of them have. */
 export function summarise(runs: readonly Replicate[]): Replications {
   const failed = runs.filter(({ held }) => held.includes(false));
   const { low, high } = shareInterval(runs.length - failed.length, runs.length);
-  const names = Object.keys(runs[0]?.figures ?? {}).filter((name) =>
-    runs.every(({ figures }) => Number.isFinite(figures[name])),
-  );
   return {
     n: runs.length,
     held: runs.length - failed.length,
     held_share: { low, high },
     failed_seeds: failed.slice(0, MOST_FAILED_SEEDS).map(({ seed }) => seed),
-    figures: Object.fromEntries(
-      names.map((name) => {
-        const values = runs.map(({ figures }) => figures[name]!);
-        return [name, meanInterval(values, values.every(isCount) ? mostOf(name, runs) : undefined)];
-      }),
-    ),
+    figures: figureIntervals(runs),
   };
 }
 
+/** Of every figure that all runs have: the mean with its 95 % interval, the smallest and the largest. At least two runs. */
+export function figureIntervals(
+  runs: readonly Pick<Replicate, 'figures' | 'contracts' | 'span'>[],
+): Replications['figures'] {
+  const names = Object.keys(runs[0]?.figures ?? {}).filter((name) =>
+    runs.every(({ figures }) => Number.isFinite(figures[name])),
+  );
+  return Object.fromEntries(
+    names.map((name) => {
+      const values = runs.map(({ figures }) => figures[name]!);
+      return [name, meanInterval(values, values.every(isCount) ? mostOf(name, runs) : undefined)];
+    }),
+  );
+}
+
 /** What a count can reach in one run: no more than there are requests or attempts; limiting cycles, no more than there are. */
-function mostOf(name: string, runs: readonly Replicate[]): number {
+function mostOf(name: string, runs: readonly Pick<Replicate, 'figures' | 'contracts' | 'span'>[]): number {
   return runs.reduce((most, { figures, contracts, span }) => {
     const bound = name === 'limiting_cycles' ? contracts * (span.last - span.first + 1) : figures['requests']!;
     return Math.max(most, bound, figures['clients.attempts'] ?? 0);

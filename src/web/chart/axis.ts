@@ -38,6 +38,8 @@ export function xTick(spec: ChartSpec, value: number): string | string[] {
       return percentileName(value, x.max);
     case 'percent':
       return `${value > 0 ? '+' : ''}${plainNumber(value)} %`;
+    case 'values':
+      return x.names === undefined ? plainNumber(value) : (x.names[value] ?? '');
   }
 }
 
@@ -56,6 +58,8 @@ export function xTitle({ x }: ChartSpec): string {
       return 'share of the values that are not larger';
     case 'percent':
       return 'difference from the mean of the replications';
+    case 'values':
+      return x.title;
   }
 }
 
@@ -63,6 +67,7 @@ export function xTitle({ x }: ChartSpec): string {
 export function placeName({ x }: ChartSpec, value: number): string {
   if (x.kind === 'percentiles') return percentileName(value, x.max);
   if (x.kind === 'percent') return '';
+  if (x.kind === 'values') return `${x.title} ${x.names?.[value] ?? plainNumber(value)}`;
   const relative = `cycle ${plainNumber(value)}, ${cycleTime(value, x)}`;
   return x.firstCycle === 0 ? relative : `${relative} (${plainNumber(x.firstCycle + value)})`;
 }

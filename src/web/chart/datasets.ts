@@ -43,7 +43,8 @@ function isBareLine(line: Line | undefined): boolean {
 
 /** The legend of Chart.js, but with dashes for dashed lines. */
 export function legendItems(chart: Chart, { lines }: ChartSpec, palette: Palette): LegendItem[] {
-  return chart.data.datasets.map((dataset, datasetIndex) => {
+  return chart.data.datasets.flatMap((dataset, datasetIndex) => {
+    if (lines[datasetIndex]?.listed === false) return [];
     const {
       label = '',
       borderColor,

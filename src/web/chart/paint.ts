@@ -2,6 +2,7 @@
 import type { Chart, ChartConfiguration, TooltipItem } from 'chart.js';
 import { percentilePlaces, placeName, plainNumber, xTick, xTitle } from './axis.js';
 import { legendItems, lineDataset, signDatasets } from './datasets.js';
+import { drawHeat, HEAT_SCALE } from './heat.js';
 import { drawHatch, drawLanes, drawMarks, drawRanges, drawShades, drawStrip } from './overlay.js';
 import type { Palette } from './palette.js';
 import type { ChartSpec } from './spec.js';
@@ -21,7 +22,7 @@ export function paint(spec: ChartSpec, looks: Looks): ChartConfiguration<'line',
   const narrow = width < 520;
   const text = { family: font, size: narrow ? 11 : 13 };
   const datasets = [...spec.lines.map((line) => lineDataset(line, palette)), ...signDatasets(spec, palette)];
-  const names = spec.lanes?.names ?? spec.ranges?.names;
+  const names = spec.lanes?.names ?? spec.ranges?.names ?? spec.heat?.names;
   const longest = narrow ? 12 : 28;
   const grid = { color: palette.grid, tickColor: palette.grid };
   const title = (words: string) => ({
@@ -38,17 +39,20 @@ export function paint(spec: ChartSpec, looks: Looks): ChartConfiguration<'line',
       parsing: false,
       normalized: true,
       maintainAspectRatio: false,
-      layout: { padding: { top: 4, right: 18, left: 4, bottom: 2 } },
+      layout: { padding: { top: spec.heat === undefined ? 4 : HEAT_SCALE, right: 18, left: 4, bottom: 2 } },
       interaction: { mode: 'nearest', axis: 'x', intersect: false },
       scales: {
         x: {
-          type: 'linear',
+          type: spec.x.kind === 'values' && spec.x.log === true ? 'logarithmic' : 'linear',
           min: spec.x.kind === 'percentiles' ? 0.15 : spec.x.from,
           max: spec.x.kind === 'percentiles' ? spec.x.max : spec.x.to,
           title: title(xTitle(spec)),
           grid,
           border: { color: palette.muted },
           ...(spec.x.kind === 'percentiles' ? { afterBuildTicks: percentileTicks(spec.x.max) } : {}),
+          ...(spec.x.kind === 'values' && spec.x.names !== undefined
+            ? { afterBuildTicks: placeTicks(spec.x.names.length) }
+            : {}),
           ticks: {
             color: palette.muted,
             font: text,
@@ -65,7 +69,7 @@ export function paint(spec: ChartSpec, looks: Looks): ChartConfiguration<'line',
             ? {
                 type: spec.yLog === true ? 'logarithmic' : 'linear',
                 beginAtZero: true,
-                suggestedMax: 1,
+                suggestedMax: spec.yMax ?? 1,
                 title: title(spec.yTitle),
                 grid,
                 border: { color: palette.muted },
@@ -82,12 +86,10 @@ export function paint(spec: ChartSpec, looks: Looks): ChartConfiguration<'line',
                 reverse: true,
                 min: -0.6,
                 max: names.length - 0.4,
-                title: title(''),
+                title: title(spec.heat === undefined ? '' : spec.yTitle),
                 grid: { display: false },
                 border: { color: palette.muted },
-                afterBuildTicks: (axis) => {
-                  axis.ticks = names.map((_, value) => ({ value }));
-                },
+                afterBuildTicks: placeTicks(names.length),
                 ticks: {
                   color: palette.ink,
                   font: { ...text, size: text.size - 1 },
@@ -120,7 +122,7 @@ export function paint(spec: ChartSpec, looks: Looks): ChartConfiguration<'line',
       },
       plugins: {
         legend: {
-          display: datasets.length > 0,
+          display: spec.lines.some(({ listed }) => listed !== false) || datasets.length > spec.lines.length,
           align: 'start',
           labels: {
             color: palette.ink,
@@ -158,6 +160,13 @@ function percentileTicks(max: number): (axis: { ticks: { value: number }[] }) =>
   };
 }
 
+/** A tick at each of the places 0, 1, 2, … */
+function placeTicks(n: number): (axis: { ticks: { value: number }[] }) => void {
+  return (axis) => {
+    axis.ticks = Array.from({ length: n }, (_, value) => ({ value }));
+  };
+}
+
 function overlayPlugin(spec: ChartSpec, palette: Palette) {
   const shown = (chart: Chart, label: string) =>
     chart.data.datasets.every((dataset, index) => dataset.label !== label || chart.isDatasetVisible(index));
@@ -178,6 +187,7 @@ function overlayPlugin(spec: ChartSpec, palette: Palette) {
         drawLanes(chart, spec, palette);
       }
       drawRanges(chart, spec, palette);
+      drawHeat(chart, spec, palette);
     },
     afterDatasetsDraw: (chart: Chart) => {
       spec.lines.forEach((line, index) => {

@@ -15,6 +15,8 @@ export interface Palette {
   readonly grid: string;
   readonly shade: string;
   readonly shadeLine: string;
+  /** From the smallest to the largest value of a heat map, as red, green and blue. */
+  readonly heat: readonly (readonly [red: number, green: number, blue: number])[];
   readonly tones: Readonly<Record<Tone, ToneLook>>;
 }
 
@@ -30,6 +32,11 @@ export const palettes: Readonly<Record<Theme, Palette>> = {
     grid: '#e4e7eb',
     shade: 'rgba(213, 94, 0, 0.16)',
     shadeLine: 'rgba(190, 80, 0, 0.45)',
+    heat: [
+      [237, 244, 250],
+      [120, 178, 222],
+      [8, 64, 129],
+    ],
     tones: {
       count: { color: '#0072b2', dash: solid },
       admitted: { color: '#0072b2', dash: solid },
@@ -56,6 +63,11 @@ export const palettes: Readonly<Record<Theme, Palette>> = {
     grid: '#2c333b',
     shade: 'rgba(240, 130, 50, 0.22)',
     shadeLine: 'rgba(245, 150, 80, 0.5)',
+    heat: [
+      [30, 38, 48],
+      [36, 108, 166],
+      [176, 222, 250],
+    ],
     tones: {
       count: { color: '#56b4e9', dash: solid },
       admitted: { color: '#56b4e9', dash: solid },

@@ -13,7 +13,8 @@ export const chartIds = [
   'replications',
 ] as const;
 
-type ChartId = (typeof chartIds)[number];
+/** The chart of a kind, or one of several charts side by side. */
+type ChartId = (typeof chartIds)[number] | `panel-${number}`;
 
 /** The meaning of a colour and line style; palette.ts defines the style of each. */
 export type Tone =
@@ -51,6 +52,8 @@ export interface Line {
   readonly axis?: 'left' | 'right';
   /** Each value is a small dot; the dots are not joined. */
   readonly loose?: boolean;
+  /** False: without an entry in the legend. */
+  readonly listed?: boolean;
   /** The shape of the point at each value; no points if undefined. */
   readonly dots?: 'circle' | 'rect' | 'triangle' | 'rectRot' | 'star';
 }
@@ -77,6 +80,18 @@ interface PercentAxis {
   readonly to: number;
 }
 
+/** Values of a field. */
+interface ValueAxis {
+  readonly kind: 'values';
+  readonly title: string;
+  readonly from: number;
+  readonly to: number;
+  /** A logarithmic axis; `from` is above 0. */
+  readonly log?: boolean;
+  /** The places 0, 1, 2, … have names instead of numbers. */
+  readonly names?: readonly string[];
+}
+
 export interface Mark {
   readonly kind: 'entry' | 'restore' | 'difference';
   readonly xs: readonly number[];
@@ -100,24 +115,38 @@ interface Ranges {
   }[];
 }
 
+/** A value for each pair of an x and a y name, as a colour and a number. */
+export interface Heat {
+  /** From the top. */
+  readonly names: readonly string[];
+  /** By y, then x; null where there is none. */
+  readonly values: readonly (readonly (number | null)[])[];
+  /** The values of the lightest and the strongest colour. */
+  readonly low: number;
+  readonly high: number;
+}
+
 export interface ChartSpec {
   readonly id: ChartId;
   readonly title: string;
   /** A description in one or two sentences, for the caption and for screen readers. */
   readonly about: string;
-  readonly x: CycleAxis | PercentileAxis | PercentAxis;
+  readonly x: CycleAxis | PercentileAxis | PercentAxis | ValueAxis;
   readonly yTitle: string;
   readonly rightTitle?: string;
   /** A logarithmic axis; every value must be above 0. */
   readonly yLog?: boolean;
   /** Only whole numbers at the ticks. */
   readonly yWhole?: boolean;
+  /** The axis reaches at least to this value: the same for charts side by side. */
+  readonly yMax?: number;
   readonly lines: readonly Line[];
   /** Limiting intervals, shaded over the whole height. */
   readonly shades: readonly (readonly [from: number, to: number])[];
   readonly marks: readonly Mark[];
   readonly lanes?: Lanes;
   readonly ranges?: Ranges;
+  readonly heat?: Heat;
   /** Height in px for a width of 900 px. */
   readonly height: number;
 }

@@ -1,0 +1,239 @@
+// The files of a sweep. A sweep that was stopped goes on from them: each run is written as it ends.
+//
+//   sweep.json     what is swept, and the digest at the end; a folder belongs to one sweep
+//   runs.ndjson    a line a run; while the sweep goes on in the order in which runs end, afterwards in the order of the cells
+//   runs.csv       the same for spreadsheets
+//   sweep.ndjson   a line a cell: { cell, set, n, held, <figure>: { mean, low, high } }
+//   sweep.csv      the same for spreadsheets: <figure>, <figure>.low, <figure>.high
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { csvField } from '../outcome/timeline-file.js';
+import { digestOf } from '../schema/canonical.js';
+import { Failure } from '../schema/failure.js';
+import type { SweepPlan, SweepRow, SweepRun } from '../simulate/sweep/sweep.js';
+import { VERSION } from '../version.js';
+
+const ID = /^[0-9a-f]{64}$/;
+
+/** A folder for the runs of one sweep, and those that are in it already. */
+export class SweepFolder {
+  /** Absolute or relative, as it was given. */
+  readonly path: string;
+  /** Runs of an earlier call that was stopped, or all of them. */
+  readonly known: readonly SweepRun[];
+  readonly #plan: SweepPlan;
+  readonly #journal: number;
+
+  /**
+   * Takes the folder: it is made if missing, and locked until `close`.
+   * @throws Failure `wrong_usage` if it holds another sweep, or another process writes into it; `unwritable_folder`
+   */
+  constructor(path: string, plan: SweepPlan) {
+    this.path = path;
+    this.#plan = plan;
+    try {
+      mkdirSync(path, { recursive: true });
+      this.#lock();
+      this.#claim();
+      this.known = this.#readJournal();
+      this.#journal = openSync(this.#file('runs.ndjson'), 'a');
+    } catch (error) {
+      throw unwritable(path, error);
+    }
+  }
+
+  /** Adds a run. It is in the file when this returns, so that a killed process loses none. */
+  add(run: SweepRun): void {
+    try {
+      writeSync(this.#journal, `${JSON.stringify(run)}\n`);
+    } catch (error) {
+      throw unwritable(this.path, error);
+    }
+  }
+
+  /** Writes the rows, and the runs in their order. Returns the digest. */
+  finish(rows: readonly SweepRow[], runs: readonly SweepRun[]): string {
+    const digest = sweepDigest(this.#plan.name, rows);
+    try {
+      const ordered = runs.toSorted((a, b) => a.cell - b.cell || a.replication - b.replication);
+      this.#replace('runs.ndjson', ordered.map((run) => `${JSON.stringify(run)}\n`).join(''));
+      this.#replace('runs.csv', this.#runsCsv(ordered));
+      this.#replace('sweep.ndjson', rows.map((row) => `${JSON.stringify(flatRow(row))}\n`).join(''));
+      this.#replace('sweep.csv', rowsCsv(this.#plan, rows));
+      this.#replace('sweep.json', this.#description(digest));
+    } catch (error) {
+      throw unwritable(this.path, error);
+    }
+    return digest;
+  }
+
+  close(): void {
+    closeSync(this.#journal);
+    rmSync(this.#file('lock'), { force: true });
+  }
+
+  #file(name: string): string {
+    return join(this.path, name);
+  }
+
+  /** A process that was killed leaves its lock: it counts only while its process lives. */
+  #lock(): void {
+    const lock = this.#file('lock');
+    const owner = existsSync(lock) ? Number(readFileSync(lock, 'utf8')) : undefined;
+    if (owner !== undefined && owner !== process.pid && isAlive(owner)) {
+      throw new Failure('wrong_usage', {
+        what: `Another sweep writes into ${this.path}.`,
+        why: `Process ${owner} holds ${lock}.`,
+        fix: 'Wait for it, or give another folder with --out.',
+      });
+    }
+    writeFileSync(lock, String(process.pid));
+  }
+
+  #claim(): void {
+    const file = this.#file('sweep.json');
+    if (existsSync(file)) {
+      const { id } = readJson(file) as { id?: unknown };
+      if (id === this.#plan.id) return;
+      rmSync(this.#file('lock'), { force: true });
+      throw new Failure('wrong_usage', {
+        what: `${this.path} holds another sweep.`,
+        why:
+          typeof id === 'string' && ID.test(id)
+            ? 'Its scenario, axes, seed or replications are not those of this one.'
+            : 'Its sweep.json cannot be read.',
+        fix: 'Give another folder with --out, or remove this one.',
+      });
+    }
+    writeFileSync(file, this.#description(undefined));
+  }
+
+  #description(digest: string | undefined): string {
+    const { id, name, path, seed, replications, axes, cells } = this.#plan;
+    const described = {
+      weir: VERSION,
+      id,
+      scenario: name,
+      path,
+      seed,
+      replications,
+      cells: cells.length,
+      set: Object.fromEntries(axes.map((axis) => [axis.path, axis.values ?? 'drawn'])),
+      ...(digest === undefined ? {} : { digest }),
+    };
+    return `${JSON.stringify(described, undefined, 2)}\n`;
+  }
+
+  /** Reads the runs; a line that was cut by a kill is removed. */
+  #readJournal(): SweepRun[] {
+    const file = this.#file('runs.ndjson');
+    if (!existsSync(file)) return [];
+    const text = readFileSync(file, 'utf8');
+    const whole = text.slice(0, text.lastIndexOf('\n') + 1);
+    if (whole.length < text.length) truncateSync(file, Buffer.byteLength(whole));
+    const { cells, replications } = this.#plan;
+    return whole
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as SweepRun)
+      .filter(({ cell, replication }) => cell < cells.length && replication < replications);
+  }
+
+  /** Whole or not at all: a kill leaves the old file or the new one. */
+  #replace(name: string, content: string): void {
+    writeFileSync(this.#file(`${name}.new`), content);
+    renameSync(this.#file(`${name}.new`), this.#file(name));
+  }
+
+  #runsCsv(runs: readonly SweepRun[]): string {
+    const { axes, cells } = this.#plan;
+    const names = [...new Set(runs.flatMap(({ figures }) => Object.keys(figures)))];
+    const head = ['cell', ...axes.map(({ path }) => path), 'replication', 'seed', 'held', ...names];
+    const lines = runs.map(({ cell, replication, seed, held, figures }) => [
+      cell,
+      ...axes.map(({ path }) => valueText(cells[cell]!.set[path])),
+      replication,
+      seed,
+      held.length === 0 ? '' : String(!held.includes(false)),
+      ...names.map((name) => figures[name] ?? ''),
+    ]);
+    return csv([head, ...lines]);
+  }
+}
+
+/** A row as in the files: its figures stand beside the other fields. */
+export function flatRow({ figures, ...row }: SweepRow): Readonly<Record<string, unknown>> {
+  return { ...row, ...figures };
+}
+
+/** SHA-256 over the rows: the same for the same sweep, on any number of threads and after any number of stops. */
+export function sweepDigest(name: string, rows: readonly SweepRow[]): string {
+  return `sha256:${digestOf({ scenario: name, rows })}`;
+}
+
+function rowsCsv({ axes }: SweepPlan, rows: readonly SweepRow[]): string {
+  const names = [...new Set(rows.flatMap(({ figures }) => Object.keys(figures)))];
+  const head = [
+    ...['cell', ...axes.map(({ path }) => path), 'n', 'held'],
+    ...names.flatMap((name) => [name, `${name}.low`, `${name}.high`]),
+  ];
+  const lines = rows.map(({ cell, set, n, held, figures }) => [
+    cell,
+    ...axes.map(({ path }) => valueText(set[path])),
+    n,
+    held ?? '',
+    ...names.flatMap((name) => {
+      const { mean, low, high } = figures[name] ?? {};
+      return [mean ?? '', low ?? '', high ?? ''];
+    }),
+  ]);
+  return csv([head, ...lines]);
+}
+
+export function valueText(value: SweepRow['set'][string] | undefined): string | number {
+  if (typeof value === 'number' || typeof value === 'string') return value;
+  return value === undefined ? '' : JSON.stringify(value);
+}
+
+function csv(rows: readonly (readonly (string | number)[])[]): string {
+  return rows.map((row) => `${row.map(csvField).join(',')}\n`).join('');
+}
+
+function readJson(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    return {};
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+function unwritable(path: string, error: unknown): unknown {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === undefined || error instanceof Failure) return error;
+  return new Failure('unwritable_folder', {
+    what: `The sweep cannot be written to ${path}.`,
+    why: `${(error as Error).message}.`,
+    fix: 'Give another folder with --out.',
+    cause: error,
+  });
+}

@@ -1,0 +1,115 @@
+// A sweep in the terminal: a table of its cells, and the answer of a search.
+import { nearest } from '../schema/did-you-mean.js';
+import { Failure } from '../schema/failure.js';
+import type { Axis } from '../simulate/sweep/axis.js';
+import type { Found } from '../simulate/sweep/find.js';
+import { type SweepRow, type SweptFigure, setWords } from '../simulate/sweep/sweep.js';
+import { figures as known } from './figures.js';
+import { valueText } from './sweep-files.js';
+import { alignedTable, hued, type Terminal } from './terminal-text.js';
+import { number } from './words.js';
+
+/** Cells that are printed; the files hold all. */
+const MOST_ROWS = 60;
+/** Figures that are shown if none are asked for. */
+const MOST_FIGURES = 4;
+
+/**
+ * The figures to show: those asked for, else the first that are not the same in every cell.
+ * @throws Failure `wrong_usage` for one that no cell has
+ */
+export function shownFigures(rows: readonly SweepRow[], asked: readonly string[] | undefined): readonly string[] {
+  const present = new Set(rows.flatMap(({ figures }) => Object.keys(figures)));
+  const missing = asked?.find((name) => !present.has(name));
+  if (missing !== undefined) {
+    const guess = nearest(missing, present);
+    throw new Failure('wrong_usage', {
+      what: `No cell has a figure ${missing}.`,
+      fix: guess === undefined ? `There are ${[...present].join(', ')}.` : `Did you mean ${guess}?`,
+    });
+  }
+  if (asked !== undefined) return asked;
+  const ordered = known.map(({ name }) => name).filter((name) => present.has(name));
+  const varying = ordered.filter((name) => new Set(rows.map(({ figures }) => figures[name]?.mean)).size > 1);
+  const isAnswer = (name: string) => name !== 'requests' && name !== 'admitted';
+  const first = [...varying.filter(isAnswer), ...varying, ...ordered];
+  return [...new Set(first)].slice(0, MOST_FIGURES);
+}
+
+/** A line for each cell: what it sets, and the mean of each figure with its 95 % interval. */
+export function cellTable(
+  axes: readonly Axis[],
+  rows: readonly SweepRow[],
+  figures: readonly string[],
+  terminal: Terminal,
+): string {
+  const asks = rows.some(({ held }) => held !== null);
+  const titles = shortNames(axes.map(({ path }) => path));
+  const columns = [
+    ...axes.map(({ path }, index) => ({
+      title: titles[index]!,
+      right: rows.every(({ set }) => typeof set[path] === 'number'),
+    })),
+    ...(asks ? [{ title: 'held', right: true }] : []),
+    ...figures.map((title) => ({ title, right: true })),
+  ];
+  const lines = rows
+    .slice(0, MOST_ROWS)
+    .map(({ set, n, held, figures: found }) => [
+      ...axes.map(({ path }) => String(valueText(set[path]))),
+      ...(asks ? [n === 1 ? (held === 1 ? 'yes' : 'no') : `${held} of ${n}`] : []),
+      ...figures.map((name) => figureWords(found[name])),
+    ]);
+  const more = rows.length > MOST_ROWS ? [`and ${rows.length - MOST_ROWS} more cells; sweep.csv has all`] : [];
+  return [...alignedTable(columns, lines, terminal.columns), ...more].join('\n');
+}
+
+/** The last steps of each path, as many as are needed to tell it from the others. */
+export function shortNames(paths: readonly string[]): string[] {
+  return paths.map((path) => {
+    const steps = path.split('.');
+    const suffixes = steps.map((_, from) => steps.slice(from).join('.')).reverse();
+    const isClear = (suffix: string) =>
+      /^\D/.test(suffix) && paths.every((other) => other === path || !`.${other}`.endsWith(`.${suffix}`));
+    return suffixes.find(isClear) ?? path;
+  });
+}
+
+/** `12.5 [11.2, 13.8]` */
+export function figureWords(figure: SweptFigure | undefined): string {
+  if (figure === undefined) return '-';
+  const { mean, low, high } = figure;
+  return low === null || high === null ? number(mean) : `${number(mean)} [${number(low)}, ${number(high)}]`;
+}
+
+/** The answer of a search, with what was tried. */
+export function foundText(found: Found, condition: string, terminal: Terminal): string {
+  const { set, over, tried } = found;
+  const where = Object.keys(set).length === 0 ? '' : `${setWords(set)}: `;
+  const names = Object.keys(tried[0]?.figures ?? {});
+  const columns = [{ title: over, right: true }, { title: '' }, ...names.map((title) => ({ title, right: true }))];
+  const rows = tried.map(({ value, holds, figures }) => [
+    String(valueText(value)),
+    holds ? 'holds' : '-',
+    ...names.map((name) => figureWords(figures[name])),
+  ]);
+  return [
+    `${where}${hued(answerWords(found, condition), 'strong', terminal)}`,
+    ...alignedTable(columns, rows, terminal.columns).map((line) => `  ${line}`),
+  ].join('\n');
+}
+
+function answerWords({ answer, value, over, tried }: Found, condition: string): string {
+  const ends = `${valueText(tried[0]?.value)} and at ${valueText(tried.at(-1)?.value)}`;
+  switch (answer) {
+    case 'smallest':
+    case 'largest':
+      return `${over} = ${valueText(value)} is the ${answer} value at which ${condition}`;
+    case 'all':
+      return `${condition} at ${ends}, and at every value tried between`;
+    case 'none':
+      return `${condition} neither at ${valueText(tried[0]?.value)} nor at ${valueText(tried.at(-1)?.value)}, nor at any value tried between`;
+    case 'not monotone':
+      return `no answer: along ${over} it changes more than once whether ${condition}`;
+  }
+}

@@ -1,0 +1,337 @@
+// A sweep: one scenario in many variants, each under the same seeds, on all cores.
+//
+//   scenario ── axes ──► cells ── x replications ──► runs ──► a row for each cell, in order
+//
+// Every cell has the same seeds, so that cells differ by what they set and not by their draws (common random numbers). A run is a pure
+// function of cell and seed: rows and digest do not depend on the number of threads or on the order in which runs end.
+
+import { availableParallelism } from 'node:os';
+import { shareInterval } from '../../math/interval.js';
+import type { Seed } from '../../math/random.js';
+import { readDocument, readSource } from '../../scenario/document.js';
+import { parseScenario, type ScenarioObject } from '../../scenario/load-scenario.js';
+import type { LoadedScenario } from '../../scenario/loaded-scenario.js';
+import { digestOf } from '../../schema/canonical.js';
+import { Failure } from '../../schema/failure.js';
+import { figureIntervals, type Replicate, replicationPool, replicationSeed, runReplication } from '../replicate.js';
+import type { Axis, Json } from './axis.js';
+import { axesOf, type Cell, cellsOf, type Grid, withFields } from './grid.js';
+
+export interface SweepPlan {
+  /** Name of the scenario. */
+  readonly name: string;
+  /** The file of the scenario: logs are read from its folder. */
+  readonly path: string;
+  /** What the scenario says before anything is set. */
+  readonly scenario: unknown;
+  readonly axes: readonly Axis[];
+  readonly cells: readonly Cell[];
+  readonly seed: Seed;
+  /** Runs of each cell. */
+  readonly replications: number;
+  /** SHA-256 over all that determines the runs, except the content of logs. */
+  readonly id: string;
+}
+
+/** One run of a cell. */
+export interface SweepRun extends Omit<Replicate, 'peaks'> {
+  readonly cell: number;
+  /** From 0. */
+  readonly replication: number;
+}
+
+/** A figure over the runs of a cell: the mean with its 95 % interval; of a single run the value, without an interval. */
+export interface SweptFigure {
+  readonly mean: number;
+  readonly low: number | null;
+  readonly high: number | null;
+}
+
+/** What the runs of one cell say together. */
+export interface SweepRow {
+  readonly cell: number;
+  /** The fields that were set, by path. */
+  readonly set: Readonly<Record<string, Json>>;
+  /** Runs. */
+  readonly n: number;
+  /** In how many of them every expectation held, and the 95 % interval of the share; null without expectations. */
+  readonly held: number | null;
+  readonly held_share: { readonly low: number; readonly high: number } | null;
+  /** By name, for example `limited` or `clients.retries`: what every run of the cell has. */
+  readonly figures: Readonly<Record<string, SweptFigure>>;
+}
+
+export interface SweepOptions {
+  /** Instead of the seed of the scenario. */
+  readonly seed?: Seed | undefined;
+  /** Runs of each cell, a whole number from 1. Default: 1. */
+  readonly replications?: number | undefined;
+}
+
+export interface RunSweepOptions {
+  /** Default: one for each core. */
+  readonly threads?: number | undefined;
+  /** Stops the sweep: rows of cells that are complete were emitted. */
+  readonly signal?: AbortSignal | undefined;
+  /** Runs that are known already, from an earlier call that was stopped. */
+  readonly known?: Iterable<SweepRun> | undefined;
+  /** Called with each run that was made, in the order in which they end. */
+  readonly onRun?: ((run: SweepRun) => void) | undefined;
+}
+
+/** More cells than this are checked when they run. */
+const MOST_CHECKED = 5_000;
+const MOST_REPLICATIONS = 100_000;
+
+/**
+ * Reads the scenario and the grid, and checks every cell (of more than 5,000 the values of each axis).
+ * @param source file of a scenario, or a scenario as a value
+ * @throws Failure `wrong_usage`, or those of `loadScenario` with the cell that was refused
+ */
+export async function planSweep(
+  source: string | ScenarioObject,
+  grid: Grid,
+  { seed, replications = 1 }: SweepOptions = {},
+): Promise<SweepPlan> {
+  if (!(Number.isInteger(replications) && replications >= 1 && replications <= MOST_REPLICATIONS)) {
+    throw new Failure('wrong_usage', {
+      what: `Replications are a whole number from 1 to ${MOST_REPLICATIONS}.`,
+      fix: 'For example --replications 20.',
+    });
+  }
+  const path = typeof source === 'string' ? source : 'scenario.yaml';
+  const scenario = typeof source === 'string' ? readDocument(await readSource(source), source).value : source;
+  const base = parseScenario(scenario as ScenarioObject, path);
+  const axes = axesOf(grid);
+  const first = seed ?? base.seed;
+  const cells = cellsOf(axes, grid, first);
+  const checked = cells.length <= MOST_CHECKED ? cells : cornersOf(axes);
+  for (const cell of checked) scenarioOf({ scenario, path }, cell);
+  const determined = { scenario: described(scenario), seed: String(first), replications, cells };
+  return { name: base.name, path, scenario, axes, cells, seed: first, replications, id: digestOf(determined) };
+}
+
+/** Each value of an axis that has values, else the ends of its range; the other axes at their first. */
+function cornersOf(axes: readonly Axis[]): Cell[] {
+  const first = Object.fromEntries(axes.map(({ path, at }) => [path, at(0)]));
+  return axes.flatMap(({ path, values, at }) =>
+    (values ?? [at(0), at(1 - 2 ** -53)]).map((value) => ({ cell: 0, set: { ...first, [path]: value } })),
+  );
+}
+
+/** Functions, which only a scenario as a value has, by their text. */
+function described(value: unknown): unknown {
+  if (typeof value === 'function') return String(value);
+  if (Array.isArray(value)) return value.map(described);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, one]) => (one === undefined ? [] : [[name, described(one)]])),
+  );
+}
+
+/** @throws Failure with the fields that the cell sets */
+export function scenarioOf({ scenario, path }: Pick<SweepPlan, 'scenario' | 'path'>, { set }: Cell): LoadedScenario {
+  try {
+    return parseScenario(withFields(scenario, set) as ScenarioObject, path);
+  } catch (error) {
+    throw error instanceof Failure ? ofCell(error, set) : error;
+  }
+}
+
+function ofCell({ code, what, why = what, fix, faults }: Failure, set: Cell['set']): Failure {
+  return new Failure(code, {
+    what: `The scenario with ${setWords(set)} was refused.`,
+    why,
+    fix: fix ?? 'Give values that the scenario takes.',
+    faults,
+  });
+}
+
+/** `limiter.threshold=50, clients.0.backoff.policy=none` */
+export function setWords(set: Cell['set']): string {
+  return Object.entries(set)
+    .map(([path, value]) => `${path}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(', ');
+}
+
+/**
+ * A sweep as an AsyncIterable of rows, one for each cell, in the order of the cells; `from(sweep(…))` of RxJS makes an Observable of it.
+ *
+ *     for await (const { set, figures } of sweep('burst.yaml', { set: ['limiter.threshold=50..200:10'] }))
+ *       console.log(set['limiter.threshold'], figures['limited'].mean);
+ *
+ * A scenario with functions runs in this thread, since functions cannot be sent to another.
+ * @throws Failure as `planSweep`, when the first row is asked for
+ */
+export async function* sweep(
+  source: string | ScenarioObject,
+  grid: Grid,
+  { threads, signal, known, onRun, ...options }: SweepOptions & RunSweepOptions = {},
+): AsyncGenerator<SweepRow, void, undefined> {
+  yield* runSweep(await planSweep(source, grid, options), { threads, signal, known, onRun });
+}
+
+/** Runs what is not known of a plan. */
+export async function* runSweep(
+  plan: SweepPlan,
+  { threads, signal, known = [], onRun }: RunSweepOptions = {},
+): AsyncGenerator<SweepRow, void, undefined> {
+  const { cells, replications } = plan;
+  /** By cell: the runs that are done. Cells whose rows were emitted are dropped. */
+  const runs = new Map<number, SweepRun[]>();
+  const isKnown = new Set<string>();
+  const keep = (run: SweepRun) => {
+    const ofCell = runs.get(run.cell) ?? [];
+    ofCell.push(run);
+    runs.set(run.cell, ofCell);
+  };
+  for (const run of known) {
+    if (run.replication < replications && !isKnown.has(keyOf(run))) keep(run);
+    isKnown.add(keyOf(run));
+  }
+  let next = 0;
+  const complete = function* () {
+    for (; next < cells.length && (runs.get(next)?.length ?? 0) === replications; next += 1) {
+      yield rowOf(cells[next]!, runs.get(next)!);
+      runs.delete(next);
+    }
+  };
+  const runner = openRunner(plan, { threads, signal, runs: cells.length * replications });
+  try {
+    const underWay = new Set<Promise<void>>();
+    for (const { cell } of cells) {
+      for (let replication = 0; replication < replications; replication += 1) {
+        if (isKnown.has(keyOf({ cell, replication }))) continue;
+        while (underWay.size >= runner.most) await Promise.race(underWay);
+        if (signal?.aborted === true) return;
+        const ended = runner.run(cells[cell]!, replication).then((run) => {
+          underWay.delete(ended);
+          if (run === undefined) return;
+          keep(run);
+          onRun?.(run);
+        });
+        underWay.add(ended);
+        yield* complete();
+      }
+    }
+    while (underWay.size > 0) {
+      await Promise.race(underWay);
+      yield* complete();
+    }
+    yield* complete();
+  } finally {
+    await runner.close();
+  }
+}
+
+/** The runs of a plan that are not known, one after the other in this thread. */
+export async function* firstRuns(
+  plan: SweepPlan,
+  known: readonly SweepRun[],
+): AsyncGenerator<SweepRun, void, undefined> {
+  const isKnown = new Set(known.map(keyOf));
+  for (const cell of plan.cells) {
+    for (let replication = 0; replication < plan.replications; replication += 1) {
+      if (!isKnown.has(keyOf({ cell: cell.cell, replication }))) yield await runHere(plan, cell, replication);
+    }
+  }
+}
+
+async function runHere(
+  plan: Pick<SweepPlan, 'path' | 'scenario' | 'seed'>,
+  cell: Cell,
+  replication: number,
+): Promise<SweepRun> {
+  const seed = replicationSeed(plan.seed, replication);
+  return asSweepRun(cell, replication, await runReplication(scenarioOf(plan, cell), seed));
+}
+
+function asSweepRun({ cell }: Cell, replication: number, { peaks: _, ...run }: Replicate): SweepRun {
+  return { cell, replication, ...run };
+}
+
+function keyOf({ cell, replication }: Pick<SweepRun, 'cell' | 'replication'>): string {
+  return `${cell}/${replication}`;
+}
+
+interface Runner {
+  /** How many runs are asked for at once, at most. */
+  readonly most: number;
+  /** Undefined for a run that was stopped. */
+  run(cell: Cell, replication: number): Promise<SweepRun | undefined>;
+  close(): Promise<void>;
+}
+
+/** So many runs wait for each thread, so that none is idle while the next is sent. */
+const WAITING = 4;
+
+interface RunnerOptions extends Pick<RunSweepOptions, 'threads' | 'signal'> {
+  /** How many runs there are to do. */
+  readonly runs: number;
+}
+
+/** To be closed by the caller. Cells are known to threads by their number: each number stands for one cell. */
+export function openRunner(
+  plan: Pick<SweepPlan, 'path' | 'scenario' | 'seed'>,
+  { threads = availableParallelism(), signal, runs }: RunnerOptions,
+): Runner {
+  const { path, scenario, seed } = plan;
+  if (!isPlain(scenario)) {
+    return { most: 1, run: (cell, replication) => runHere(plan, cell, replication), close: async () => {} };
+  }
+  const workers = Math.max(1, Math.min(threads, runs));
+  const pool = replicationPool(workers);
+  return {
+    most: WAITING * workers,
+    async run(cell, replication) {
+      const task = {
+        path,
+        cell: { cell: cell.cell, scenario: withFields(scenario, cell.set) },
+        seed: replicationSeed(seed, replication),
+      };
+      try {
+        return asSweepRun(cell, replication, await pool.run(task, signal === undefined ? {} : { signal }));
+      } catch (error) {
+        if (signal?.aborted === true) return undefined;
+        // An error loses its class on the way from a thread: what the scenario refuses is found out again here.
+        scenarioOf(plan, cell);
+        throw error;
+      }
+    },
+    close: () => pool.destroy(),
+  };
+}
+
+function isPlain(value: unknown): boolean {
+  try {
+    structuredClone(value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function rowOf({ cell, set }: Cell, unordered: readonly SweepRun[]): SweepRow {
+  const runs = unordered.toSorted((a, b) => a.replication - b.replication);
+  const n = runs.length;
+  const asks = (runs[0]?.held.length ?? 0) > 0;
+  const held = asks ? runs.filter((run) => !run.held.includes(false)).length : null;
+  return { cell, set, n, held, held_share: held === null ? null : heldShare(held, n), figures: figuresOf(runs) };
+}
+
+function heldShare(held: number, n: number): { readonly low: number; readonly high: number } {
+  const { low, high } = shareInterval(held, n);
+  return { low, high };
+}
+
+function figuresOf(runs: readonly SweepRun[]): Readonly<Record<string, SweptFigure>> {
+  const [only] = runs;
+  if (runs.length > 1) {
+    return Object.fromEntries(
+      Object.entries(figureIntervals(runs)).map(([name, { mean, low, high }]) => [name, { mean, low, high }]),
+    );
+  }
+  return Object.fromEntries(
+    Object.entries(only?.figures ?? {}).map(([name, mean]) => [name, { mean, low: null, high: null }]),
+  );
+}

@@ -1,0 +1,77 @@
+// Draws a heat map: a coloured rectangle for each pair of names, its value where there is room, and the scale above.
+import type { Chart } from 'chart.js';
+import { plainNumber } from './axis.js';
+import type { Palette } from './palette.js';
+import type { ChartSpec } from './spec.js';
+
+/** Height in px above the plot that the scale takes. */
+export const HEAT_SCALE = 34;
+const SCALE_WIDTH = 160;
+const SCALE_STEPS = 40;
+/** Rectangles smaller than this, in px, have no number. */
+const LEAST_WIDTH = 36;
+const LEAST_HEIGHT = 16;
+
+export function drawHeat(chart: Chart, { heat }: ChartSpec, palette: Palette): void {
+  const { ctx, chartArea: area, scales } = chart;
+  const x = scales['x'];
+  const y = scales['y'];
+  if (heat === undefined || x === undefined || y === undefined) return;
+  const share = (value: number) => (heat.high > heat.low ? (value - heat.low) / (heat.high - heat.low) : 0);
+  const width = x.getPixelForValue(1) - x.getPixelForValue(0);
+  const height = y.getPixelForValue(1) - y.getPixelForValue(0);
+  ctx.save();
+  ctx.font = `${Math.max(10, Math.min(13, height / 2))}px ${chart.options.font?.family ?? 'sans-serif'}`;
+  ctx.textAlign = 'center';
+  ctx.textBaseline = 'middle';
+  heat.values.forEach((row, below) => {
+    row.forEach((value, across) => {
+      if (value === null) return;
+      const [left, top] = [x.getPixelForValue(across) - width / 2, y.getPixelForValue(below) - height / 2];
+      const color = colorAt(share(value), palette);
+      ctx.fillStyle = css(color);
+      // Half a pixel more, so that no gap is seen between neighbours.
+      ctx.fillRect(left, top, width + 0.5, height + 0.5);
+      if (width < LEAST_WIDTH || height < LEAST_HEIGHT) return;
+      ctx.fillStyle = inkOn(color);
+      ctx.fillText(plainNumber(value), left + width / 2, top + height / 2, width - 4);
+    });
+  });
+  ctx.textAlign = 'left';
+  ctx.font = `12px ${chart.options.font?.family ?? 'sans-serif'}`;
+  const top = area.top - HEAT_SCALE + 8;
+  const low = plainNumber(heat.low);
+  const left = area.left + ctx.measureText(low).width + 6;
+  ctx.fillStyle = palette.muted;
+  ctx.fillText(low, area.left, top + 6);
+  ctx.fillText(plainNumber(heat.high), left + SCALE_WIDTH + 6, top + 6);
+  for (let step = 0; step < SCALE_STEPS; step += 1) {
+    ctx.fillStyle = css(colorAt(step / (SCALE_STEPS - 1), palette));
+    ctx.fillRect(left + (step * SCALE_WIDTH) / SCALE_STEPS, top, SCALE_WIDTH / SCALE_STEPS + 0.5, 12);
+  }
+  ctx.restore();
+}
+
+type Color = readonly [red: number, green: number, blue: number];
+
+/** Between the colours of the palette, by straight lines. */
+function colorAt(share: number, { heat }: Palette): Color {
+  const place = Math.max(0, Math.min(1, share)) * (heat.length - 1);
+  const index = Math.min(heat.length - 2, Math.floor(place));
+  const [from, to] = [heat[index]!, heat[index + 1]!];
+  const mix = (a: number, b: number) => Math.round(a + (place - index) * (b - a));
+  return [mix(from[0], to[0]), mix(from[1], to[1]), mix(from[2], to[2])];
+}
+
+function css([red, green, blue]: Color): string {
+  return `rgb(${red}, ${green}, ${blue})`;
+}
+
+/** Black or white, whichever has the better contrast (relative luminance of WCAG 2, with its threshold of 0.179). */
+function inkOn(color: Color): string {
+  const [red, green, blue] = color.map((one) => {
+    const share = one / 255;
+    return share <= 0.03928 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  }) as [number, number, number];
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? '#000000' : '#ffffff';
+}

@@ -1,0 +1,228 @@
+// The charts of a sweep, for pictures and for the page, where axes and figure are chosen.
+//
+//   lines   a figure over one axis, a line for each value of another, each with its 95 % interval as a band
+//   heat    two axes, the figure as a colour
+//   dots    drawn cells: each is a dot
+//
+// Further axes give a chart for each combination of their values, side by side, with the same scale.
+import { plainNumber } from './axis.js';
+import type { ChartSpec, Heat, Line, Tone } from './spec.js';
+
+export interface SweepAxis {
+  /** As it is shown. */
+  readonly name: string;
+  /** The values in order: numbers, or names. Of drawn cells of a range: none. */
+  readonly values: readonly (number | string)[];
+  /** Whether all values are numbers. */
+  readonly isNumeric: boolean;
+}
+
+/** Mean, and the ends of its 95 % interval; null where there is none. */
+export type SweepValue = readonly [mean: number, low: number | null, high: number | null];
+
+export interface SweepCell {
+  /** By axis: the index of the value; of drawn cells of a range the value itself. */
+  readonly at: readonly number[];
+  /** By figure. */
+  readonly values: readonly (SweepValue | null)[];
+}
+
+export interface SweepData {
+  readonly name: string;
+  readonly axes: readonly SweepAxis[];
+  readonly figures: readonly string[];
+  readonly cells: readonly SweepCell[];
+  /** Whether cells were drawn, rather than all combinations taken. */
+  readonly drawn: boolean;
+  /** Runs of each cell. */
+  readonly runs: number;
+}
+
+export interface SweepView {
+  /** Index into the figures. */
+  readonly figure: number;
+  /** The horizontal axis. */
+  readonly x: number;
+  /** The axis with a line, or a row, for each value; undefined for none. */
+  readonly by: number | undefined;
+  readonly kind: 'lines' | 'heat' | 'dots';
+}
+
+/** More charts would not be seen side by side. */
+const MOST_PANELS = 12;
+/** More lines could not be distinguished. */
+const looks: readonly (readonly [Tone, Line['dots']])[] = [
+  ['count', 'circle'],
+  ['limited', 'rect'],
+  ['median', 'triangle'],
+  ['tail', 'rectRot'],
+  ['observed', 'star'],
+];
+export const MOST_LINES = looks.length;
+
+/** What is seen first: the numeric axis with the most values to the right, the next one as lines or, if it has many, as rows. */
+export function firstView({ axes, drawn }: SweepData, figure = 0): SweepView {
+  const order = axes
+    .map((_, index) => index)
+    .sort(
+      (a, b) =>
+        Number(axes[b]!.isNumeric) - Number(axes[a]!.isNumeric) || axes[b]!.values.length - axes[a]!.values.length,
+    );
+  const [x = 0, by] = order;
+  if (drawn) return { figure, x, by: undefined, kind: 'dots' };
+  return { figure, x, by, kind: by !== undefined && axes[by]!.values.length > MOST_LINES ? 'heat' : 'lines' };
+}
+
+/** The charts of a view, and how many further ones there would be. */
+export function sweepCharts(data: SweepData, view: SweepView): { charts: ChartSpec[]; left: number } {
+  const { axes, cells, drawn } = data;
+  if (drawn) return { charts: [dots(data, view)], left: 0 };
+  const others = axes.map((_, index) => index).filter((index) => index !== view.x && index !== view.by);
+  const keys = [...new Set(cells.map(({ at }) => others.map((axis) => at[axis]).join('/')))];
+  const scale = scaleOf(data, view);
+  const charts = keys.slice(0, MOST_PANELS).map((key, panel) => {
+    const within = cells.filter(({ at }) => others.map((axis) => at[axis]).join('/') === key);
+    const fixed = others.map((axis) => `${axes[axis]!.name} ${axes[axis]!.values[within[0]!.at[axis]!]}`).join(', ');
+    const chart = view.kind === 'heat' ? heat(data, view, within, scale) : lines(data, view, within, scale);
+    const title = fixed === '' ? data.figures[view.figure]! : fixed;
+    return { ...chart, id: `panel-${panel}` as const, title };
+  });
+  return { charts, left: keys.length - charts.length };
+}
+
+interface Scale {
+  readonly low: number;
+  readonly high: number;
+}
+
+function scaleOf({ cells }: SweepData, { figure }: SweepView): Scale {
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const { values } of cells) {
+    const value = values[figure];
+    if (value === null || value === undefined) continue;
+    low = Math.min(low, value[0]);
+    high = Math.max(high, value[0], value[2] ?? value[0]);
+  }
+  return high < low ? { low: 0, high: 1 } : { low, high };
+}
+
+const common = { shades: [], marks: [] } as const;
+
+function about(data: SweepData, what: string): string {
+  const runs = data.runs === 1 ? 'one run of each cell' : `means over ${plainNumber(data.runs)} runs of each cell`;
+  return `${what} (${runs}).`;
+}
+
+/** Places of the values: by their size, or 0, 1, 2, … for names. */
+function places({ isNumeric, values }: SweepAxis): (index: number) => number {
+  return isNumeric ? (index) => values[index] as number : (index) => index;
+}
+
+function valueAxis({ name, values, isNumeric }: SweepAxis): ChartSpec['x'] {
+  if (!isNumeric)
+    return { kind: 'values', title: name, from: -0.5, to: values.length - 0.5, names: values.map(String) };
+  const numbers = values as readonly number[];
+  const [from, to] = [Math.min(...numbers), Math.max(...numbers)];
+  return { kind: 'values', title: name, ...room(from, to), ...(isLog(numbers) ? { log: true } : {}) };
+}
+
+/** A single value has room on both sides. */
+function room(from: number, to: number): { readonly from: number; readonly to: number } {
+  return from < to ? { from, to } : { from: from - 1, to: to + 1 };
+}
+
+/** Values with growing steps over more than a factor of 20 are read on a logarithmic axis. */
+function isLog(values: readonly number[]): boolean {
+  const [first = 0, second = 0] = values;
+  const [last = 0, before = 0] = [values.at(-1), values.at(-2)];
+  return values.length > 2 && first > 0 && last / first >= 20 && last - before > 3 * (second - first);
+}
+
+function lines(data: SweepData, { figure, x, by }: SweepView, cells: readonly SweepCell[], { high }: Scale) {
+  const place = places(data.axes[x]!);
+  const groups = by === undefined ? [undefined] : data.axes[by]!.values.map((_, index) => index);
+  const drawn = groups.slice(0, MOST_LINES).flatMap((group, index): Line[] => {
+    const own = cells.filter(({ at }) => by === undefined || at[by] === group).sort((a, b) => a.at[x]! - b.at[x]!);
+    const xs = own.map(({ at }) => place(at[x]!));
+    const of = (end: 0 | 1 | 2) => own.map(({ values }) => values[figure]?.[end] ?? null);
+    const [tone, shape] = looks[index]!;
+    const label =
+      group === undefined ? data.figures[figure]! : `${data.axes[by!]!.name} ${data.axes[by!]!.values[group]}`;
+    const line = { tone, xs, stepped: false, ...(data.axes[x]!.isNumeric ? {} : { loose: true }) };
+    const band: Line[] = of(1).every((one) => one === null)
+      ? []
+      : [
+          { ...line, label: `${label}, low`, ys: of(1), width: 0, listed: false },
+          { ...line, label: `${label}, high`, ys: of(2), width: 0, listed: false, area: 'previous' },
+        ];
+    return [...band, { ...line, label, ys: of(0), width: 2, dots: shape! }];
+  });
+  const cut = groups.length > MOST_LINES ? ` The first ${MOST_LINES} of ${groups.length} values are drawn.` : '';
+  const bands = data.runs > 1 ? ', with 95 % intervals as bands' : '';
+  return {
+    x: valueAxis(data.axes[x]!),
+    about: about(data, `${data.figures[figure]} by ${data.axes[x]!.name}${bands}`) + cut,
+    yTitle: data.figures[figure]!,
+    yMax: high,
+    lines: drawn,
+    ...common,
+    height: 340,
+  };
+}
+
+function heat(data: SweepData, { figure, x, by }: SweepView, cells: readonly SweepCell[], { low, high }: Scale) {
+  const [across, down] = [data.axes[x]!, data.axes[by ?? x]!];
+  // Numbers grow upwards, names are read downwards.
+  const rows = down.values.map((_, index) => index);
+  if (down.isNumeric) rows.reverse();
+  const values = rows.map((row) =>
+    across.values.map((_, column) => {
+      const found = cells.find(({ at }) => at[x] === column && (by === undefined || at[by] === row));
+      return found?.values[figure]?.[0] ?? null;
+    }),
+  );
+  const map: Heat = { names: rows.map((row) => String(down.values[row])), values, low, high };
+  return {
+    x: {
+      kind: 'values' as const,
+      title: across.name,
+      from: -0.5,
+      to: across.values.length - 0.5,
+      names: across.values.map(String),
+    },
+    about: about(data, `${data.figures[figure]} by ${across.name} (across) and ${down.name} (down)`),
+    yTitle: down.name,
+    lines: [],
+    ...common,
+    heat: map,
+    height: Math.min(560, 110 + 30 * rows.length),
+  };
+}
+
+function dots(data: SweepData, { figure, x }: SweepView): ChartSpec {
+  const axis = data.axes[x]!;
+  const isRange = axis.values.length === 0;
+  const place = isRange ? (value: number) => value : places(axis);
+  const own = data.cells.toSorted((a, b) => a.at[x]! - b.at[x]!);
+  const xs = own.map(({ at }) => place(at[x]!));
+  const name = data.figures[figure]!;
+  return {
+    id: 'panel-0',
+    title: name,
+    about: about(data, `${name} of each drawn cell by ${axis.name}`),
+    x: isRange ? { kind: 'values', title: axis.name, ...room(xs[0] ?? 0, xs.at(-1) ?? 1) } : valueAxis(axis),
+    yTitle: name,
+    lines: [
+      {
+        label: name,
+        tone: 'count',
+        xs,
+        ys: own.map(({ values }) => values[figure]?.[0] ?? null),
+        stepped: false,
+        loose: true,
+      },
+    ],
+    ...common,
+    height: 380,
+  };
+}

@@ -1,0 +1,156 @@
+import { from, lastValueFrom, map, toArray } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { parseScenario, type ScenarioObject } from '../../../src/scenario/load-scenario.js';
+import { replicationSeed } from '../../../src/simulate/replicate.js';
+import { simulate } from '../../../src/simulate/simulate.js';
+import { type Find, type Found, findValues } from '../../../src/simulate/sweep/find.js';
+import { planSweep, type SweepRow, type SweepRun, sweep } from '../../../src/simulate/sweep/sweep.js';
+
+// Functions keep a sweep in this thread; test/cli/sweep.test.ts has the threads.
+const counts = [0, 3, 1, 5, 2, 8, 1, 1];
+const scenario: ScenarioObject = {
+  question: 'Q?',
+  duration: 40,
+  limiter: { threshold: 4, within: 5 },
+  arrivals: [(cycle) => counts[cycle % counts.length]!, { model: 'poisson', rate: 0.5 }],
+  expect: ['limited <= 60'],
+};
+
+async function rowsOf(set: string[], options: Parameters<typeof sweep>[2] = {}): Promise<SweepRow[]> {
+  const rows: SweepRow[] = [];
+  for await (const row of sweep(scenario, { set }, options)) rows.push(row);
+  return rows;
+}
+
+describe('a sweep', () => {
+  it('gives for each cell what its runs give alone', async () => {
+    const rows = await rowsOf(['limiter.threshold=2..10:4', 'limiter.within=5,20'], { replications: 3 });
+    expect(rows.map(({ cell, n }) => [cell, n])).toEqual([0, 1, 2, 3, 4, 5].map((cell) => [cell, 3]));
+    for (const { set, figures, held } of rows) {
+      const limiter = { threshold: set['limiter.threshold'], within: set['limiter.within'] } as { threshold: number };
+      const alone = await Promise.all(
+        [0, 1, 2].map((index) =>
+          simulate(parseScenario({ ...scenario, limiter }), { seed: replicationSeed(1, index) }),
+        ),
+      );
+      const limited = alone.map(({ outcome }) => outcome.limited);
+      expect(figures['limited']!.mean).toBeCloseTo(limited.reduce((sum, one) => sum + one, 0) / 3, 9);
+      expect(held).toBe(alone.filter(({ outcome }) => outcome.verdict === 'held').length);
+      expect(figures['limited']!.low).toBeLessThanOrEqual(figures['limited']!.mean);
+    }
+  });
+
+  it('of single runs has values without intervals', async () => {
+    const [row] = await rowsOf(['limiter.threshold=4']);
+    expect(row!.figures['requests']).toEqual({ mean: expect.any(Number), low: null, high: null });
+  });
+
+  it('is an Observable by `from`', async () => {
+    const means = from(sweep(scenario, { set: ['limiter.threshold=1,100000'] })).pipe(
+      map(({ figures }) => figures['limited']!.mean > 0),
+      toArray(),
+    );
+    expect(await lastValueFrom(means)).toEqual([true, false]);
+  });
+
+  it('goes on from known runs: none is made twice, and the rows are the same', async () => {
+    const set = ['limiter.threshold=2,4,6'];
+    const made: SweepRun[] = [];
+    const whole = await rowsOf(set, { replications: 4, onRun: (run) => made.push(run) });
+    const known = [...made.slice(3, 5), ...made.slice(9, 12), made[3]!];
+    const again: string[] = [];
+    const rows = await rowsOf(set, {
+      replications: 4,
+      known,
+      onRun: ({ cell, replication }) => again.push(`${cell}/${replication}`),
+    });
+    expect(rows).toEqual(whole);
+    expect(again).toHaveLength(12 - 5);
+    const before = new Set(known.map(({ cell, replication }) => `${cell}/${replication}`));
+    expect(again.filter((key) => before.has(key))).toEqual([]);
+  });
+
+  it('ends where it is stopped, with whole cells only', async () => {
+    const controller = new AbortController();
+    const rows = await rowsOf(['limiter.threshold=1..100:1'], {
+      replications: 2,
+      signal: controller.signal,
+      onRun: ({ cell, replication }) => {
+        if (cell === 3 && replication === 0) controller.abort();
+      },
+    });
+    expect(rows.map(({ cell }) => cell)).toEqual([0, 1, 2]);
+  });
+
+  it('has an identity: scenario, cells, seed and replications', async () => {
+    const id = async (set: string[], options = {}, source = scenario) => (await planSweep(source, { set }, options)).id;
+    const set = ['limiter.threshold=1,2'];
+    const one = await id(set);
+    expect(await id(['limiter.threshold=1..2:1'])).toBe(one);
+    const others = [
+      await id(['limiter.threshold=1,3']),
+      await id(set, { seed: 5 }),
+      await id(set, { replications: 2 }),
+      await id(set, {}, { ...scenario, duration: 41 }),
+      await id(set, {}, { ...scenario, arrivals: [() => 1] }),
+    ];
+    expect(new Set([one, ...others]).size).toBe(6);
+  });
+
+  it.each([
+    [['limiter.treshold=1'], 'limiter.treshold=1', 'did you mean "threshold"?'],
+    [['limiter.threshold=1,-4'], 'limiter.threshold=-4', 'limiter/threshold'],
+  ])('refuses %j before the first run, and names the cell', async (set, what, why) => {
+    await expect(planSweep(scenario, { set })).rejects.toThrow(
+      expect.objectContaining({ what: expect.stringContaining(what), why: expect.stringContaining(why) }),
+    );
+  });
+});
+
+describe('a search', () => {
+  const find = async (over: string, condition: string, set: string[] = [], source = scenario): Promise<Found[]> => {
+    const found: Found[] = [];
+    const plan = await planSweep(source, { set });
+    for await (const one of findValues(plan, { over, condition } satisfies Find)) found.push(one);
+    return found;
+  };
+
+  it('finds the value that trying all of them finds', async () => {
+    const rows = await rowsOf(['limiter.threshold=1..60:1']);
+    const first = rows.find(({ figures }) => figures['limited']!.mean < 0.05 * figures['requests']!.mean)!;
+    const [found] = await find('limiter.threshold=1..60', 'limited < 5%');
+    expect([found!.answer, found!.value]).toEqual(['smallest', first.set['limiter.threshold']]);
+    expect(found!.tried.length).toBeLessThan(20);
+  });
+
+  it.each([
+    ['limiter.threshold=1..60', 'limited > 20', 'largest'],
+    ['limiter.threshold=1..60', 'requests > 0', 'all'],
+    ['limiter.threshold=1..60', 'limited > 100%', 'none'],
+    ['limiter.threshold=[1, 100, 2, 100, 3, 100, 4, 100]', 'limited == 0', 'not monotone'],
+  ])('along %s for %s: %s', async (over, condition, answer) => {
+    const [found] = await find(over, condition);
+    expect(found!.answer).toBe(answer);
+  });
+
+  it('gives an answer for each cell', async () => {
+    const found = await find('limiter.threshold=1..200', 'limited == 0', ['limiter.within=1,20']);
+    expect(found.map(({ set, answer }) => [set['limiter.within'], answer])).toEqual([
+      [1, 'smallest'],
+      [20, 'smallest'],
+    ]);
+    expect(found[0]!.value).toBeLessThan(found[1]!.value as number);
+  });
+
+  it.each([
+    ['limiter.threshold=1..60', 'limitted == 0', [], 'cannot be read'],
+    ['limiter.threshold=1..60', '1 < 2', [], 'names no figure'],
+    ['limiter.threshold=5', 'limited == 0', [], 'one value only'],
+    ['limiter.threshold=1..60', 'limited == 0', ['limiter.threshold=1'], 'set and searched'],
+    ['limiter.threshold=1..60', 'clients.retries == 0', [], 'not every run has'],
+  ])('refuses %s, %s, %j: %s', async (over, condition, set, what) => {
+    await expect(find(over, condition, set)).rejects.toThrow(
+      expect.objectContaining({ what: expect.stringContaining(what) }),
+    );
+  });
+});
