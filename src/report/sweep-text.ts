@@ -14,6 +14,9 @@ const MOST_ROWS = 60;
 /** Figures that are shown if none are asked for. */
 const MOST_FIGURES = 4;
 
+/** Figures that say little beside the others. */
+const SAID_BY_OTHERS = new Set(['requests', 'admitted', 'contracts_limited', 'restores', 'clients.attempts']);
+
 /**
  * The figures to show: those asked for, else the first that are not the same in every cell.
  * @throws Failure `wrong_usage` for one that no cell has
@@ -31,7 +34,7 @@ export function shownFigures(rows: readonly SweepRow[], asked: readonly string[]
   if (asked !== undefined) return asked;
   const ordered = known.map(({ name }) => name).filter((name) => present.has(name));
   const varying = ordered.filter((name) => new Set(rows.map(({ figures }) => figures[name]?.mean)).size > 1);
-  const isAnswer = (name: string) => name !== 'requests' && name !== 'admitted';
+  const isAnswer = (name: string) => !SAID_BY_OTHERS.has(name);
   const first = [...varying.filter(isAnswer), ...varying, ...ordered];
   return [...new Set(first)].slice(0, MOST_FIGURES);
 }

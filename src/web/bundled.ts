@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
-export type BundledFile = 'home.html' | 'home.js' | 'home.css' | 'home.svg' | 'report.js' | 'report.css';
+export type BundledFile = 'home.html' | 'home.js' | 'home.css' | 'home.svg' | 'report.js' | 'report.css' | 'sweep.js';
 
 const texts = new Map<BundledFile, string>();
 

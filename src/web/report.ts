@@ -1,9 +1,9 @@
-// The script of a report: charts for the current theme and width, the table of transitions, the switch of the theme. It runs in the
+// The script of a report: charts for the current theme and width, the table of transitions. It runs in the
 // browser after Chart.js. It sets text content only, never HTML.
 import type { Chart as ChartClass } from 'chart.js';
 import { plainNumber, stopwatch } from './chart/axis.js';
 import { paint } from './chart/paint.js';
-import type { Theme } from './chart/palette.js';
+import { drawOnScreen } from './draw-on-screen.js';
 import { element } from './page-element.js';
 import type { ReportData, TransitionRow } from './report-data.js';
 
@@ -15,14 +15,9 @@ const data = JSON.parse(element('data').textContent) as ReportData;
 /** Width in px below which charts reserve less space for labels. */
 const NARROW = 560;
 
-const root = document.documentElement;
-const prefersDark = matchMedia('(prefers-color-scheme: dark)');
 let drawn: { destroy(): void }[] = [];
-let drawnWidth = 0;
 
-const themeNow = (): Theme => (root.dataset['theme'] as Theme | undefined) ?? (prefersDark.matches ? 'dark' : 'light');
-
-function draw(theme: Theme): void {
+drawOnScreen(NARROW, (theme) => {
   for (const chart of drawn) chart.destroy();
   const font = getComputedStyle(document.body).fontFamily;
   drawn = data.charts.map((spec) => {
@@ -30,40 +25,8 @@ function draw(theme: Theme): void {
     const width = canvas.parentElement?.clientWidth ?? 0;
     return new Chart(canvas, paint(spec, { palette: data.palettes[theme], font, width }));
   });
-  root.dataset['drawn'] = String(drawn.length);
-}
-
-function redraw(): void {
-  drawnWidth = innerWidth;
-  draw(themeNow());
-}
-
-function setTheme(theme: string | undefined): void {
-  if (theme === undefined) delete root.dataset['theme'];
-  else root.dataset['theme'] = theme;
-}
-
-element('theme').addEventListener('click', () => {
-  setTheme(themeNow() === 'dark' ? 'light' : 'dark');
-  redraw();
+  document.documentElement.dataset['drawn'] = String(drawn.length);
 });
-prefersDark.addEventListener('change', () => {
-  if (root.dataset['theme'] === undefined) redraw();
-});
-addEventListener('resize', () => {
-  if (innerWidth < NARROW !== drawnWidth < NARROW) redraw();
-});
-let themeOnScreen: string | undefined;
-addEventListener('beforeprint', () => {
-  themeOnScreen = root.dataset['theme'];
-  setTheme('light');
-  draw('light');
-});
-addEventListener('afterprint', () => {
-  setTheme(themeOnScreen);
-  redraw();
-});
-redraw();
 
 /** Rows of the table on one page. */
 const PAGE = 50;

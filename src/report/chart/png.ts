@@ -6,40 +6,70 @@ import type { Chart } from 'chart.js';
 import { paint } from '../../web/chart/paint.js';
 import { palettes, type Theme } from '../../web/chart/palette.js';
 import type { ChartSpec } from '../../web/chart/spec.js';
-import { ChartJSNodeCanvas, GlobalFonts } from './canvas.js';
+import { ChartJSNodeCanvas, createCanvas, GlobalFonts, loadImage } from './canvas.js';
 
 /** Width in CSS px; a picture has twice as many pixels, for high-density screens. */
 export const PNG_WIDTH = 900;
 const PIXEL_RATIO = 2;
 
 /** A chart with its title and caption, on its background. */
-export function chartPng(spec: ChartSpec, theme: Theme): Buffer {
+export function chartPng(spec: ChartSpec, theme: Theme, width = PNG_WIDTH): Buffer {
   const palette = palettes[theme];
   const font = chartFont();
-  const configuration = paint(spec, { palette, font, width: PNG_WIDTH });
+  const configuration = paint(spec, { palette, font, width });
   const title = {
     display: true,
     text: spec.title,
     align: 'start',
     color: palette.ink,
     padding: { top: 8, bottom: 8 },
-    font: { family: font, size: 17, weight: 600 },
+    font: { family: font, size: width < PNG_WIDTH ? 13 : 17, weight: 600 },
   };
   const options = {
     ...configuration.options,
+    // The title takes the room that a page leaves above the plot.
+    layout: { padding: { top: 4, right: 18, left: 4, bottom: 2 } },
     plugins: { ...configuration.options?.plugins, title },
     devicePixelRatio: PIXEL_RATIO,
   };
   const plugins = [...(configuration.plugins ?? []), background(palette.ground)];
-  return canvasOf(spec.height).renderToBufferSync({ ...configuration, options, plugins } as never, 'image/png');
+  return canvasOf(width, spec.height).renderToBufferSync({ ...configuration, options, plugins } as never, 'image/png');
 }
 
-// A new canvas loads Chart.js again, which takes longer than drawing.
-const canvases = new Map<number, ChartJSNodeCanvas>();
+/** Charts side by side under one title: two in a row, or three if there are more than four. */
+export async function panelsPng(title: string, specs: readonly ChartSpec[], theme: Theme): Promise<Buffer> {
+  const [only] = specs;
+  if (specs.length <= 1) return only === undefined ? Buffer.of() : chartPng({ ...only, title }, theme);
+  const palette = palettes[theme];
+  const across = specs.length > 4 ? 3 : 2;
+  const width = Math.floor(PNG_WIDTH / across);
+  const height = Math.max(...specs.map((spec) => Math.round((spec.height * 2) / 3)));
+  const rows = Math.ceil(specs.length / across);
+  const whole = createCanvas(PNG_WIDTH * PIXEL_RATIO, (PANEL_HEAD + rows * height) * PIXEL_RATIO);
+  const context = whole.getContext('2d');
+  context.scale(PIXEL_RATIO, PIXEL_RATIO);
+  context.fillStyle = palette.ground;
+  context.fillRect(0, 0, PNG_WIDTH, PANEL_HEAD + rows * height);
+  context.fillStyle = palette.ink;
+  context.font = `600 17px ${chartFont()}`;
+  context.fillText(title, 10, 24);
+  for (const [index, spec] of specs.entries()) {
+    const image = await loadImage(chartPng({ ...spec, height }, theme, width));
+    context.drawImage(image, (index % across) * width, PANEL_HEAD + Math.floor(index / across) * height, width, height);
+  }
+  return whole.toBuffer('image/png');
+}
 
-function canvasOf(height: number): ChartJSNodeCanvas {
-  const canvas = canvases.get(height) ?? new ChartJSNodeCanvas({ width: PNG_WIDTH, height });
-  canvases.set(height, canvas);
+/** Height of the title above charts side by side, in CSS px. */
+const PANEL_HEAD = 36;
+
+// A new canvas loads Chart.js again, which takes longer than drawing.
+const canvases = new Map<string, ChartJSNodeCanvas>();
+
+function canvasOf(width: number, height: number): ChartJSNodeCanvas {
+  const size = `${width}x${height}`;
+  const canvas = canvases.get(size) ?? new ChartJSNodeCanvas({ width, height });
+  canvases.set(size, canvas);
   return canvas;
 }
 

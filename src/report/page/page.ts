@@ -35,8 +35,8 @@ ${figuresSection(outcome)}
 ${transitionsSection(outcome, transitions)}
 ${againSection(reported, files)}</main>`;
   const { cycle_ms, first_cycle } = outcome;
-  const data = { charts, palettes, transitions, firstCycle: first_cycle ?? 0, cycleMs: cycle_ms };
-  return document(`${outcome.verdict}: ${outcome.scenario}`, body, data);
+  const data: ReportData = { charts, palettes, transitions, firstCycle: first_cycle ?? 0, cycleMs: cycle_ms };
+  return pageDocument(`${outcome.verdict}: ${outcome.scenario}`, body, data);
 }
 
 /** Several runs on one page: a table of their figures, and a chart of their windows. */
@@ -49,12 +49,22 @@ export function comparisonHtml(comparison: RunComparison, runs: readonly Reporte
   ].flatMap((spec) => spec ?? []);
   const body = html`${comparisonSection(comparison)}${charts.length === 0 ? '' : html`<h2>Charts</h2>${charts.map(chartFigure)}`}`;
   const transitions = { contracts: [], states: [], rows: [] };
-  return document('Runs compared', body, { charts, palettes, transitions, firstCycle: 0, cycleMs: 1 });
+  const data: ReportData = { charts, palettes, transitions, firstCycle: 0, cycleMs: 1 };
+  return pageDocument('Runs compared', body, data);
 }
 
-function document(title: string, body: Html, data: ReportData): string {
+/**
+ * A page with charts, in one file.
+ * @param data for its script, as JSON
+ */
+export function pageDocument(
+  title: string,
+  body: Html,
+  data: object,
+  scriptName: 'report.js' | 'sweep.js' = 'report.js',
+): string {
   const library = chartLibrary();
-  const script = bundled('report.js');
+  const script = bundled(scriptName);
   const style = `${themes}${heights}${bundled('report.css')}`;
   const policy = `default-src 'none'; script-src ${hashed(library)} ${hashed(script)}; style-src ${hashed(style)}; img-src data:; base-uri 'none'; form-action 'none'`;
   return [

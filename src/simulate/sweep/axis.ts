@@ -6,7 +6,7 @@
 //   arrivals.0.rate=10/s..50/s:10/s           a range with a unit
 //   limiter=[{threshold: 10}, {like: nginx}]  a list in YAML, for values with commas
 //   limiter.threshold=50..200                 a range without a step, for samples; also 1..1000:log
-import { parse } from 'yaml';
+import { readDocument } from '../../scenario/document.js';
 import { Failure } from '../../schema/failure.js';
 
 /** What a field of a scenario may hold, as JSON. */
@@ -53,19 +53,21 @@ function valuesOf(text: string, written: string): Omit<Axis, 'path'> {
   const range = RANGE.exec(written);
   if (range !== null) return rangeOf(text, range);
   if (!written.startsWith('[')) return listAxis(text, written.split(',').map(scalar));
-  let list: unknown;
   try {
-    list = parse(written);
+    return listAxis(text, readDocument(written, text).value as Json[]);
   } catch (error) {
-    throw refused(text, `its list cannot be read: ${(error as Error).message.split('\n')[0]}`);
+    if (!(error instanceof Failure) || error.code !== 'invalid_yaml') throw error;
+    throw refused(text, `its list cannot be read: ${error.why?.replace(/\.$/, '')}`);
   }
-  return listAxis(text, list as Json[]);
 }
+
+const WORDS: Readonly<Record<string, boolean | null>> = { true: true, false: false, null: null };
 
 /** As in a scenario: `20` is a number, `20s` a text, `true` a truth value. */
 function scalar(word: string): Json {
   const trimmed = word.trim();
-  return /^(true|false|null)$/.test(trimmed) || new RegExp(`^${NUMBER}$`).test(trimmed) ? parse(trimmed) : trimmed;
+  if (trimmed !== '' && new RegExp(`^${NUMBER}$`).test(trimmed)) return Number(trimmed);
+  return Object.hasOwn(WORDS, trimmed) ? WORDS[trimmed]! : trimmed;
 }
 
 function rangeOf(text: string, [, from = '', unit = '', to = '', toUnit = '', step]: RegExpExecArray) {

@@ -5,14 +5,15 @@ import type { Palette } from './palette.js';
 import type { ChartSpec } from './spec.js';
 
 /** Height in px above the plot that the scale takes. */
-export const HEAT_SCALE = 34;
-const SCALE_WIDTH = 160;
+export const HEAT_SCALE = 28;
+const SCALE_WIDTH = 140;
 const SCALE_STEPS = 40;
 /** Rectangles smaller than this, in px, have no number. */
 const LEAST_WIDTH = 36;
 const LEAST_HEIGHT = 16;
 
-export function drawHeat(chart: Chart, { heat }: ChartSpec, palette: Palette): void {
+/** @param font CSS font family */
+export function drawHeat(chart: Chart, { heat }: ChartSpec, palette: Palette, font: string): void {
   const { ctx, chartArea: area, scales } = chart;
   const x = scales['x'];
   const y = scales['y'];
@@ -21,7 +22,7 @@ export function drawHeat(chart: Chart, { heat }: ChartSpec, palette: Palette): v
   const width = x.getPixelForValue(1) - x.getPixelForValue(0);
   const height = y.getPixelForValue(1) - y.getPixelForValue(0);
   ctx.save();
-  ctx.font = `${Math.max(10, Math.min(13, height / 2))}px ${chart.options.font?.family ?? 'sans-serif'}`;
+  ctx.font = `${Math.max(10, Math.min(13, height / 2))}px ${font}`;
   ctx.textAlign = 'center';
   ctx.textBaseline = 'middle';
   heat.values.forEach((row, below) => {
@@ -38,13 +39,14 @@ export function drawHeat(chart: Chart, { heat }: ChartSpec, palette: Palette): v
     });
   });
   ctx.textAlign = 'left';
-  ctx.font = `12px ${chart.options.font?.family ?? 'sans-serif'}`;
-  const top = area.top - HEAT_SCALE + 8;
-  const low = plainNumber(heat.low);
-  const left = area.left + ctx.measureText(low).width + 6;
+  ctx.font = `12px ${font}`;
+  const high = plainNumber(heat.high);
+  const top = area.top - 20;
+  const left = area.right - SCALE_WIDTH - 6 - ctx.measureText(high).width;
   ctx.fillStyle = palette.muted;
-  ctx.fillText(low, area.left, top + 6);
-  ctx.fillText(plainNumber(heat.high), left + SCALE_WIDTH + 6, top + 6);
+  ctx.fillText(high, left + SCALE_WIDTH + 6, top + 6);
+  ctx.textAlign = 'right';
+  ctx.fillText(plainNumber(heat.low), left - 6, top + 6);
   for (let step = 0; step < SCALE_STEPS; step += 1) {
     ctx.fillStyle = css(colorAt(step / (SCALE_STEPS - 1), palette));
     ctx.fillRect(left + (step * SCALE_WIDTH) / SCALE_STEPS, top, SCALE_WIDTH / SCALE_STEPS + 0.5, 12);

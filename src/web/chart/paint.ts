@@ -149,7 +149,7 @@ export function paint(spec: ChartSpec, looks: Looks): ChartConfiguration<'line',
         },
       },
     },
-    plugins: [overlayPlugin(spec, palette)],
+    plugins: [overlayPlugin(spec, looks)],
   };
 }
 
@@ -167,7 +167,7 @@ function placeTicks(n: number): (axis: { ticks: { value: number }[] }) => void {
   };
 }
 
-function overlayPlugin(spec: ChartSpec, palette: Palette) {
+function overlayPlugin(spec: ChartSpec, { palette, font }: Looks) {
   const shown = (chart: Chart, label: string) =>
     chart.data.datasets.every((dataset, index) => dataset.label !== label || chart.isDatasetVisible(index));
   return {
@@ -187,7 +187,7 @@ function overlayPlugin(spec: ChartSpec, palette: Palette) {
         drawLanes(chart, spec, palette);
       }
       drawRanges(chart, spec, palette);
-      drawHeat(chart, spec, palette);
+      drawHeat(chart, spec, palette, font);
     },
     afterDatasetsDraw: (chart: Chart) => {
       spec.lines.forEach((line, index) => {

@@ -1,0 +1,170 @@
+// The sweeps of `weir sweep`: plan, runs, files, table; and the search for a value.
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { safeName } from '../report/folder.js';
+import { flatRow, SweepFolder, sweepDigest } from '../report/sweep-files.js';
+import { writeSweepReport } from '../report/sweep-report.js';
+import { cellTable, foundText, shownFigures } from '../report/sweep-text.js';
+import { type Found, findValues } from '../simulate/sweep/find.js';
+import {
+  firstRuns,
+  planSweep,
+  runSweep,
+  type SweepPlan,
+  type SweepRow,
+  type SweepRun,
+} from '../simulate/sweep/sweep.js';
+import { CYCLE_MS } from '../time/cycle.js';
+import { WallClock } from '../time/wall.js';
+import { exitOfStop, interruptible } from './interrupt.js';
+import { Progress } from './progress.js';
+import { rerunCommand } from './rerun-command.js';
+import type { GivenToSweep } from './sweep.js';
+import { terminalAtHand } from './terminal.js';
+
+export async function sweepRuns(given: GivenToSweep): Promise<void> {
+  const { seed, replications, samples, sampling } = given;
+  const plan = await planSweep(given.scenario, { set: given.set ?? [], samples, sampling }, { seed, replications });
+  if (given.find !== undefined) await findAndPrint(plan, given, given.find);
+  else if (given.plan) printPlan(plan, given);
+  else await sweepAndPrint(plan, given);
+}
+
+function printPlan({ cells, axes, replications }: SweepPlan, { json }: GivenToSweep): void {
+  if (json) {
+    for (const cell of cells) process.stdout.write(`${JSON.stringify(cell)}\n`);
+    return;
+  }
+  const rows = cells.map((cell) => ({ ...cell, n: replications, held: null, held_share: null, figures: {} }));
+  process.stdout.write(`${cellTable(axes, rows, [], terminalAtHand())}\n`);
+  process.stdout.write(`${sizeWords({ cells, replications })}; nothing was run.\n`);
+}
+
+function sizeWords({ cells, replications }: Pick<SweepPlan, 'cells' | 'replications'>): string {
+  const each = replications === 1 ? '1 run' : `${replications} runs`;
+  return `${cells.length} ${cells.length === 1 ? 'cell' : 'cells'} of ${each}`;
+}
+
+async function sweepAndPrint(plan: SweepPlan, given: GivenToSweep): Promise<void> {
+  const { signal, release } = interruptible();
+  const path = given.out ?? join('reports', safeName(plan.name), `sweep-${plan.id.slice(0, 8)}`);
+  const folder = given.report ? new SweepFolder(path, plan) : undefined;
+  const known = [...(folder?.known ?? [])];
+  const all = plan.cells.length * plan.replications;
+  if (known.length > 0) say(`${known.length} of ${all} runs are known from before.`);
+  const runs = [...known];
+  const keep = (run: SweepRun) => {
+    folder?.add(run);
+    runs.push(run);
+  };
+  const rows: SweepRow[] = [];
+  try {
+    if (!signal.aborted) await announce(plan, known, given, keep);
+    const progress = new Progress(`sweep of ${plan.name}`);
+    const onRun = (run: SweepRun) => {
+      keep(run);
+      progress.show(runs.length / all, `${runs.length} of ${all}`);
+    };
+    for await (const row of runSweep(plan, { threads: given.threads, signal, known: [...runs], onRun })) {
+      rows.push(row);
+      if (given.json) process.stdout.write(`${JSON.stringify(flatRow(row))}\n`);
+    }
+    progress.clear();
+    release();
+    if (rows.length < plan.cells.length) {
+      process.exitCode = exitOfStop() ?? 1;
+      const kept = folder === undefined ? '' : ` They are in ${folder.path}; the same command goes on with the others.`;
+      say(`Stopped after ${runs.length} of ${all} runs.${kept}`);
+      return;
+    }
+    const digest = folder?.finish(rows, runs) ?? sweepDigest(plan.name, rows);
+    await show(plan, rows, digest, given, folder);
+  } finally {
+    folder?.close();
+  }
+}
+
+/** The runs by which the time of a run is measured: the first ones are slow, since nothing is compiled yet. */
+const MEASURED = 3;
+const MEASURED_MS = 1_000;
+
+/** Makes the first few runs to measure their time, and says how long all of them will take. */
+async function announce(
+  plan: SweepPlan,
+  known: readonly SweepRun[],
+  { threads }: GivenToSweep,
+  keep: (run: SweepRun) => void,
+): Promise<void> {
+  const clock = new WallClock(CYCLE_MS, { onError: () => {} });
+  const startMs = clock.monotonicMs();
+  let [made, lastMs, eachMs] = [0, startMs, 0];
+  for await (const run of firstRuns(plan, known)) {
+    keep(run);
+    made += 1;
+    eachMs = clock.monotonicMs() - lastMs;
+    lastMs += eachMs;
+    if (made === MEASURED || lastMs - startMs > MEASURED_MS) break;
+  }
+  const left = plan.cells.length * plan.replications - known.length - made;
+  if (made === 0 || left === 0) return;
+  const cores = Math.min(threads ?? availableParallelism(), left);
+  const about = Math.max(1, Math.round((eachMs * left) / cores / 1000));
+  const time = `about ${about} s on ${cores} ${cores === 1 ? 'core' : 'cores'}`;
+  say(
+    `${plan.name}: ${sizeWords(plan)}, ${time}, if all take as long as the last of ${made}, ${Math.ceil(eachMs)} ms.`,
+  );
+}
+
+function say(words: string): void {
+  process.stderr.write(`${words}\n`);
+}
+
+async function show(
+  plan: SweepPlan,
+  rows: readonly SweepRow[],
+  digest: string,
+  given: GivenToSweep,
+  folder: SweepFolder | undefined,
+): Promise<void> {
+  const figures = shownFigures(rows, given.figure);
+  let page: string | undefined;
+  if (folder !== undefined) {
+    page = await writeSweepReport(folder.path, { plan, rows, figures, digest, command: commandFor(given) });
+  }
+  if (given.json) return;
+  process.stdout.write(`${cellTable(plan.axes, rows, figures, terminalAtHand())}\n\n${digest}\n`);
+  if (page !== undefined) process.stdout.write(`\nopen it here: ${page}\n`);
+}
+
+function commandFor({ scenario, set, samples, sampling, replications, seed, figure }: GivenToSweep): string {
+  return rerunCommand('sweep', [scenario], {
+    set,
+    samples,
+    sampling,
+    replications: replications === 1 ? undefined : replications,
+    seed,
+    figure,
+  });
+}
+
+async function findAndPrint(plan: SweepPlan, given: GivenToSweep, condition: string): Promise<void> {
+  const { signal, release } = interruptible();
+  const progress = new Progress(`search of ${plan.name}`);
+  let done = 0;
+  progress.show(0);
+  const answers: Found['answer'][] = [];
+  const find = { condition, over: given.over! };
+  for await (const found of findValues(plan, find, { threads: given.threads, signal })) {
+    done += 1;
+    progress.show(done / plan.cells.length, `${done} of ${plan.cells.length}`);
+    progress.clear();
+    answers.push(found.answer);
+    const text = given.json ? JSON.stringify(found) : foundText(found, condition, terminalAtHand());
+    process.stdout.write(`${text}\n`);
+  }
+  progress.clear();
+  release();
+  // A value was asked for: without one the question is not answered.
+  const isAnswered = answers.every((answer) => answer === 'smallest' || answer === 'largest');
+  process.exitCode = exitOfStop() ?? (isAnswered ? 0 : 1);
+}

@@ -1,0 +1,118 @@
+// The report of a sweep: a picture of each figure that is shown, and the page on which axes and figure are chosen.
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Axis, Json } from '../simulate/sweep/axis.js';
+import type { SweepPlan, SweepRow } from '../simulate/sweep/sweep.js';
+import { palettes } from '../web/chart/palette.js';
+import { firstView, type SweepAxis, type SweepCell, type SweepData, sweepCharts } from '../web/chart/sweep-charts.js';
+import { figures as known } from './figures.js';
+import { html } from './page/html.js';
+import { pageDocument } from './page/page.js';
+import { valueText } from './sweep-files.js';
+import { figureWords, shortNames } from './sweep-text.js';
+import { counted, number } from './words.js';
+
+interface SweepReport {
+  readonly plan: SweepPlan;
+  readonly rows: readonly SweepRow[];
+  /** Names of the figures of which there is a picture and a column. */
+  readonly figures: readonly string[];
+  readonly digest: string;
+  /** The command that was given. */
+  readonly command: string;
+}
+
+/** The page holds at most so many numbers, which keeps it under 5 MB; the files hold all. */
+const MOST_NUMBERS = 240_000;
+/** Rows of the table on the page. */
+const MOST_ROWS = 1_000;
+const MOST_PICTURES = 12;
+
+/** Writes pictures and page into the folder of the sweep. Returns the page. */
+export async function writeSweepReport(folder: string, report: SweepReport): Promise<string> {
+  const charts = join(folder, 'charts');
+  mkdirSync(charts, { recursive: true });
+  for (const name of readdirSync(charts)) if (name.endsWith('.png')) rmSync(join(charts, name));
+  const data = sweepData(report);
+  // Drawing loads a canvas and a font: it is imported only when a report is written.
+  const { panelsPng } = await import('./chart/png.js');
+  for (let figure = 0; figure < Math.min(report.figures.length, MOST_PICTURES); figure += 1) {
+    const name = report.figures[figure]!;
+    const { charts: panels } = sweepCharts(data, firstView(data, figure));
+    writeFileSync(join(charts, `${name.replaceAll(/[^\w.-]+/g, '-')}.png`), await panelsPng(name, panels, 'light'));
+  }
+  const page = join(folder, 'index.html');
+  writeFileSync(page, sweepPage(report, data));
+  return resolve(page);
+}
+
+function sweepData({ plan, rows, figures }: SweepReport): SweepData {
+  const { axes, name, replications } = plan;
+  // Not all combinations: the cells were drawn.
+  const drawn = rows.length !== axes.reduce((product, { values }) => product * (values?.length ?? 0), 1);
+  const titles = shortNames(axes.map(({ path }) => path));
+  const shown = axes.map((axis, index) => sweepAxis(titles[index]!, axis));
+  const present = new Set(rows.flatMap((row) => Object.keys(row.figures)));
+  const further = known.map((figure) => figure.name).filter((one) => present.has(one) && !figures.includes(one));
+  const room = Math.max(figures.length, Math.floor(MOST_NUMBERS / (3 * rows.length)));
+  const names = [...figures, ...further].slice(0, room);
+  const cells = rows.map(({ set, figures: found }): SweepCell => {
+    const values = names.map((one) => {
+      const figure = found[one];
+      return figure === undefined ? null : ([short(figure.mean), short(figure.low), short(figure.high)] as const);
+    });
+    return { at: axes.map((axis) => placeOf(axis, set[axis.path]!)), values };
+  });
+  return { name, axes: shown, figures: names, cells, drawn, runs: replications };
+}
+
+function sweepAxis(name: string, { values = [] }: Axis): SweepAxis {
+  // `10/s` and `20/s` are numbers of one unit.
+  const units = new Set(values.map((one) => /^[+-]?[\d.]+(.*)$/.exec(String(one))?.[1]));
+  const [unit] = units;
+  if (units.size > 1 || (values.length > 0 && unit === undefined))
+    return { name, values: values.map((one) => String(valueText(one))), isNumeric: false };
+  const title = unit === undefined || unit === '' ? name : `${name}, ${unit.trim()}`;
+  return { name: title, values: values.map((one) => Number.parseFloat(String(one))), isNumeric: true };
+}
+
+function placeOf({ values = [] }: Axis, value: Json): number {
+  const text = JSON.stringify(value);
+  const index = values.findIndex((one) => JSON.stringify(one) === text);
+  return index >= 0 ? index : Number.parseFloat(String(value));
+}
+
+function short<T extends number | null>(value: T): T {
+  return (value === null ? null : Number(value.toPrecision(6))) as T;
+}
+
+function sweepPage({ plan, rows, figures, digest, command }: SweepReport, data: SweepData): string {
+  const { name, axes, cells, replications, seed } = plan;
+  const asks = rows.some(({ held }) => held !== null);
+  const heads = [...axes.map(({ path }) => path), ...(asks ? ['held'] : []), ...figures];
+  const lines = rows
+    .slice(0, MOST_ROWS)
+    .map(({ set, n, held, figures: found }) => [
+      ...axes.map(({ path }) => String(valueText(set[path]))),
+      ...(asks ? [`${held} of ${n}`] : []),
+      ...figures.map((one) => figureWords(found[one])),
+    ]);
+  const files = ['sweep.csv', 'sweep.ndjson', 'runs.csv', 'runs.ndjson', 'sweep.json'];
+  const cut = rows.length > MOST_ROWS ? `The first ${number(MOST_ROWS)} of ${number(rows.length)} cells.` : '';
+  const body = html`<header><p class="verdict open"><b>sweep</b> ${counted(cells.length, 'cell')}, ${counted(replications, 'run')} of each</p>
+<button type="button" id="theme" aria-label="Switch between light and dark">Light / dark</button></header>
+<h1>${name}</h1>
+<p class="facts">${axes.map(({ path }) => path).join(', ')}; seed ${seed}${replications === 1 ? '' : ' and its followers, the same for every cell'}</p>
+<main><h2>Charts</h2>
+<form id="choice" class="choice"><label>figure <select id="figure"></select></label> <label>across <select id="across"></select></label> <label>lines or rows <select id="by"></select></label> <label>as <select id="kind"><option value="lines">lines</option><option value="heat">heat map</option><option value="dots" hidden>dots</option></select></label></form>
+<p id="said" role="status" class="facts"></p>
+<div id="panels"></div>
+<h2>Cells</h2>
+<p class="facts">${replications === 1 ? 'The figures of one run each.' : 'Means with their 95 % intervals.'} ${cut}</p>
+<div class="scroll cells" tabindex="0" role="region" aria-label="Cells"><table><thead><tr>${heads.map((head) => html`<th scope="col" class="n">${head}</th>`)}</tr></thead>
+<tbody>${lines.map((line) => html`<tr>${line.map((cell) => html`<td class="n">${cell}</td>`)}</tr>`)}</tbody></table></div>
+<h2>Run it again</h2><pre><code>${command}</code></pre>
+<p class="facts">${digest}</p>
+<p>${files.map((file, index) => html`${index === 0 ? '' : ', '}<a href="${file}">${file}</a>`)}</p></main>`;
+  return pageDocument(`Sweep of ${name}`, body, { sweep: data, palettes }, 'sweep.js');
+}

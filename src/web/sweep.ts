@@ -1,0 +1,101 @@
+// The script of the page of a sweep: which figure over which axes, as lines or as a heat map. It runs in the browser after Chart.js.
+import type { Chart as ChartClass } from 'chart.js';
+import { paint } from './chart/paint.js';
+import type { Palette, Theme } from './chart/palette.js';
+import type { ChartSpec } from './chart/spec.js';
+import { firstView, MOST_LINES, type SweepData, type SweepView, sweepCharts } from './chart/sweep-charts.js';
+import { drawOnScreen } from './draw-on-screen.js';
+import { element } from './page-element.js';
+
+/** The global that the bundle of Chart.js defines. */
+declare const Chart: typeof ChartClass;
+
+const { sweep, palettes } = JSON.parse(element('data').textContent) as {
+  readonly sweep: SweepData;
+  readonly palettes: Readonly<Record<Theme, Palette>>;
+};
+
+/** Width in px below which charts reserve less space for labels. */
+const NARROW = 560;
+
+const figure = element('figure', HTMLSelectElement);
+const across = element('across', HTMLSelectElement);
+const by = element('by', HTMLSelectElement);
+const kind = element('kind', HTMLSelectElement);
+const panels = element('panels');
+
+function fill(select: HTMLSelectElement, names: readonly string[], chosen: number | undefined): void {
+  select.replaceChildren(
+    ...names.map((name, index) => {
+      const option = document.createElement('option');
+      option.value = String(index);
+      option.textContent = name;
+      option.selected = index === chosen;
+      return option;
+    }),
+  );
+}
+
+const first = firstView(sweep);
+const names = sweep.axes.map(({ name }) => name);
+fill(figure, sweep.figures, first.figure);
+fill(across, names, first.x);
+fill(by, names, first.by);
+kind.value = first.kind;
+// Drawn cells have one view, and a single axis has no other.
+by.disabled = sweep.drawn || sweep.axes.length < 2;
+kind.disabled = by.disabled;
+
+function view(): SweepView {
+  const x = Number(across.value);
+  if (by.disabled) return { ...first, figure: Number(figure.value), x };
+  const chosen = kind.value === 'heat' ? 'heat' : 'lines';
+  return { figure: Number(figure.value), x, by: Number(by.value), kind: chosen };
+}
+
+/** Two selects never show the same axis: the one that was not changed goes on to another. */
+function keepApart(changed: HTMLSelectElement, other: HTMLSelectElement): void {
+  if (by.disabled || changed.value !== other.value) return;
+  other.value = String((Number(changed.value) + 1) % sweep.axes.length);
+}
+
+function figureOf({ title, about, height, id }: ChartSpec): HTMLElement {
+  const whole = document.createElement('figure');
+  const head = Object.assign(document.createElement('h3'), { textContent: title });
+  const caption = Object.assign(document.createElement('figcaption'), { textContent: about });
+  const place = Object.assign(document.createElement('div'), { className: 'chart' });
+  place.style.height = `${height}px`;
+  const canvas = Object.assign(document.createElement('canvas'), { id: `chart-${id}` });
+  canvas.setAttribute('role', 'img');
+  canvas.setAttribute('aria-label', `${title}. ${about}`);
+  place.append(canvas);
+  whole.append(head, caption, place);
+  return whole;
+}
+
+let drawn: { destroy(): void }[] = [];
+
+const redraw = drawOnScreen(NARROW, (theme) => {
+  for (const chart of drawn) chart.destroy();
+  const { charts, left } = sweepCharts(sweep, view());
+  panels.className = charts.length > 1 ? 'several' : '';
+  panels.replaceChildren(...charts.map(figureOf));
+  const font = getComputedStyle(document.body).fontFamily;
+  drawn = charts.map((spec) => {
+    const canvas = element(`chart-${spec.id}`, HTMLCanvasElement);
+    const width = canvas.parentElement?.clientWidth ?? 0;
+    return new Chart(canvas, paint(spec, { palette: palettes[theme], font, width }));
+  });
+  const cut = view().kind === 'lines' && !by.disabled && sweep.axes[Number(by.value)]!.values.length > MOST_LINES;
+  element('said').textContent = [
+    `${sweep.figures[view().figure]} by ${names[view().x]}, ${charts.length === 1 ? '1 chart' : `${charts.length} charts`}.`,
+    ...(left > 0 ? [`${left} more combinations are in sweep.csv.`] : []),
+    ...(cut ? [`Lines are drawn for ${MOST_LINES} values; a heat map shows all.`] : []),
+  ].join(' ');
+  document.documentElement.dataset['drawn'] = String(drawn.length);
+});
+
+across.addEventListener('input', () => keepApart(across, by));
+by.addEventListener('input', () => keepApart(by, across));
+for (const select of [figure, across, by, kind]) select.addEventListener('input', redraw);
+element('choice').addEventListener('submit', (event) => event.preventDefault());

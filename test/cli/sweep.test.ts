@@ -1,0 +1,115 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { temporaryFolder, weir } from './command-line.js';
+
+const folder = temporaryFolder();
+const scenario = join(folder, 'small.yaml');
+writeFileSync(
+  scenario,
+  'question: Q?\nduration: 300\nlimiter: { threshold: 4, within: 5 }\narrivals: [{ model: poisson, rate: 1 }]\nexpect: [limited <= 20]\n',
+);
+const lines = (text: string) => text.trim().split('\n');
+const read = (...path: string[]) => readFileSync(join(folder, ...path), 'utf8');
+const grid = ['--set', 'limiter.threshold=2..6:2', '--set', 'limiter.within=5,10', '--replications', '4'];
+
+describe('weir sweep', () => {
+  it('writes a row for each cell and a line for each run, the same on one thread and on two', async () => {
+    const one = await weir(['sweep', scenario, ...grid, '--threads', '1', '--out', join(folder, 'one')]);
+    const two = await weir(['sweep', scenario, ...grid, '--threads', '2', '--out', join(folder, 'two')]);
+    expect([one.code, two.code, two.out.includes('sha256:')]).toEqual([0, 0, true]);
+    for (const name of ['sweep.ndjson', 'sweep.csv', 'runs.ndjson', 'runs.csv'])
+      expect(read('two', name)).toBe(read('one', name));
+    const rows = lines(read('one', 'sweep.ndjson')).map((line) => JSON.parse(line));
+    expect(rows.map(({ cell, set, n }) => [cell, set, n])).toEqual(
+      [2, 4, 6].flatMap((threshold, index) =>
+        [5, 10].map((within, place) => [
+          2 * index + place,
+          { 'limiter.threshold': threshold, 'limiter.within': within },
+          4,
+        ]),
+      ),
+    );
+    for (const { limited } of rows) {
+      expect(limited.low).toBeLessThanOrEqual(limited.mean);
+      expect(limited.mean).toBeLessThanOrEqual(limited.high);
+    }
+    expect(lines(read('one', 'runs.csv'))).toHaveLength(1 + 24);
+    expect(read('one', 'runs.csv')).toMatch(/^cell,limiter\.threshold,limiter\.within,replication,seed,held,requests,/);
+    expect(read('one', 'index.html')).toContain('weir sweep');
+    expect(existsSync(join(folder, 'one', 'charts', 'limited.png'))).toBe(true);
+  });
+
+  it('goes on after a kill: nothing runs twice, and the files are the same', async () => {
+    const out = join(folder, 'killed');
+    const many = ['--set', 'limiter.threshold=2..40:1', '--replications', '40', '--threads', '1'];
+    const child = spawn(process.execPath, ['dist/cli/main.js', 'sweep', scenario, ...many, '--out', out]);
+    const runsIn = () => (existsSync(join(out, 'runs.ndjson')) ? read('killed', 'runs.ndjson').split('\n').length - 1 : 0);
+    const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+    while (runsIn() < 20 && child.exitCode === null) await new Promise((resolve) => setTimeout(resolve, 5));
+    child.kill('SIGKILL');
+    await ended;
+    const before = read('killed', 'runs.ndjson');
+    const whole = before.slice(0, before.lastIndexOf('\n') + 1);
+    expect(lines(whole).length).toBeLessThan(39 * 40);
+    writeFileSync(join(out, 'runs.ndjson'), `${whole}{"cell":38,"replica`);
+    const again = await weir(['sweep', scenario, ...many, '--out', out]);
+    expect([again.code, again.err]).toEqual([0, expect.stringContaining(`${lines(whole).length} of 1560 runs are known`)]);
+    const after = lines(read('killed', 'runs.ndjson'));
+    expect([after.length, new Set(after).size]).toEqual([1560, 1560]);
+    expect(lines(whole).every((line) => after.includes(line))).toBe(true);
+    const fresh = await weir(['sweep', scenario, ...many, '--out', join(folder, 'fresh')]);
+    expect([fresh.code, read('fresh', 'runs.ndjson')]).toEqual([0, read('killed', 'runs.ndjson')]);
+  });
+
+  it('refuses the folder of another sweep, and leaves it as it is', async () => {
+    const out = join(folder, 'other');
+    await weir(['sweep', scenario, '--set', 'limiter.threshold=2,3', '--out', out]);
+    const before = read('other', 'sweep.json');
+    const { code, err } = await weir(['sweep', scenario, '--set', 'limiter.threshold=2,4', '--out', out]);
+    expect([code, err.includes('holds another sweep'), read('other', 'sweep.json')]).toEqual([2, true, before]);
+    const same = await weir(['sweep', scenario, '--set', 'limiter.threshold=2,3', '--out', out]);
+    expect([same.code, same.err]).toEqual([0, expect.stringContaining('2 of 2 runs are known')]);
+  });
+
+  it('prints a line of JSON for each cell, and with --plan what it would run', async () => {
+    const json = await weir(['sweep', scenario, '--set', 'limiter.threshold=2,3', '--no-report', '--json']);
+    expect(lines(json.out).map((line) => JSON.parse(line).set)).toEqual([
+      { 'limiter.threshold': 2 },
+      { 'limiter.threshold': 3 },
+    ]);
+    const plan = await weir(['sweep', scenario, ...grid, '--plan']);
+    expect([plan.code, plan.out]).toEqual([0, expect.stringContaining('6 cells of 4 runs; nothing was run.')]);
+  });
+
+  it('finds the value at which a condition begins to hold', async () => {
+    const search = ['sweep', scenario, '--find', 'limited < 1%', '--over', 'limiter.threshold=1..40'];
+    const { code, out } = await weir(search);
+    const [, value] = /threshold = (\d+) is the smallest value/.exec(out) ?? [];
+    const limitedAt = async (threshold: number) => {
+      const one = await weir(['sweep', scenario, '--set', `limiter.threshold=${threshold}`, '--no-report', '--json']);
+      const { limited, requests } = JSON.parse(one.out);
+      return limited.mean / requests.mean;
+    };
+    expect(code).toBe(0);
+    expect(await limitedAt(Number(value))).toBeLessThan(0.01);
+    expect(await limitedAt(Number(value) - 1)).toBeGreaterThanOrEqual(0.01);
+    const none = await weir([...search.slice(0, 3), 'limited > 100%', ...search.slice(4)]);
+    expect([none.code, none.out.includes('neither')]).toEqual([1, true]);
+  });
+
+  it.each([
+    [[], 'Nothing is varied'],
+    [['--set', 'limiter.threshold'], 'is no axis'],
+    [['--set', 'limiter.threshold=1..9'], 'without a step'],
+    [['--set', 'limiter.treshold=1'], 'did you mean "threshold"'],
+    [['--set', 'limiter.threshold=1', '--sampling', 'random'], '--samples'],
+    [['--set', 'limiter.threshold=1', '--replications', '0'], 'from 1'],
+    [['--find', 'limited < 1'], '--over'],
+    [['--set', 'limiter.threshold=1', '--figure', 'limitted', '--no-report'], 'Did you mean limited?'],
+  ])('refuses %j: %s', async (more, words) => {
+    const { code, err } = await weir(['sweep', scenario, ...more]);
+    expect([code, err]).toEqual([2, expect.stringContaining(words)]);
+  });
+});
