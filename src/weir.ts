@@ -69,14 +69,8 @@ export type {
 export { type RecommendOptions, recommend } from './sizing/recommend.js';
 export type { Axis } from './simulate/sweep/axis.js';
 export type { Cell, Grid } from './simulate/sweep/grid.js';
-export {
-  type RunSweepOptions,
-  type SweepOptions,
-  type SweepRow,
-  type SweepRun,
-  type SweptFigure,
-  sweep,
-} from './simulate/sweep/sweep.js';
+export type { SweepOptions } from './simulate/sweep/plan-sweep.js';
+export { type RunSweepOptions, type SweepRow, type SweepRun, type SweptFigure, sweep } from './simulate/sweep/sweep.js';
 export type { Clock } from './time/clock.js';
 export { type CycleOptions, type CycleTick, cycles } from './time/cycles.js';
 export { VirtualClock } from './time/virtual.js';

@@ -6,14 +6,8 @@ import { flatRow, SweepFolder, sweepDigest } from '../report/sweep-files.js';
 import { writeSweepReport } from '../report/sweep-report.js';
 import { cellTable, foundText, shownFigures } from '../report/sweep-text.js';
 import { type Found, findValues } from '../simulate/sweep/find.js';
-import {
-  firstRuns,
-  planSweep,
-  runSweep,
-  type SweepPlan,
-  type SweepRow,
-  type SweepRun,
-} from '../simulate/sweep/sweep.js';
+import { planSweep, type SweepPlan } from '../simulate/sweep/plan-sweep.js';
+import { firstRuns, runSweep, type SweepRow, type SweepRun } from '../simulate/sweep/sweep.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { WallClock } from '../time/wall.js';
 import { exitOfStop, interruptible } from './interrupt.js';

@@ -21,7 +21,8 @@ import { join } from 'node:path';
 import { csvField } from '../outcome/timeline-file.js';
 import { digestOf } from '../schema/canonical.js';
 import { Failure } from '../schema/failure.js';
-import type { SweepPlan, SweepRow, SweepRun } from '../simulate/sweep/sweep.js';
+import type { SweepPlan } from '../simulate/sweep/plan-sweep.js';
+import type { SweepRow, SweepRun } from '../simulate/sweep/sweep.js';
 import { VERSION } from '../version.js';
 
 const ID = /^[0-9a-f]{64}$/;

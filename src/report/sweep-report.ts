@@ -2,7 +2,8 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Axis, Json } from '../simulate/sweep/axis.js';
-import type { SweepPlan, SweepRow } from '../simulate/sweep/sweep.js';
+import type { SweepPlan } from '../simulate/sweep/plan-sweep.js';
+import type { SweepRow } from '../simulate/sweep/sweep.js';
 import { palettes } from '../web/chart/palette.js';
 import { firstView, type SweepAxis, type SweepCell, type SweepData, sweepCharts } from '../web/chart/sweep-charts.js';
 import { figures as known } from './figures.js';

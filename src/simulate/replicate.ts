@@ -190,7 +190,7 @@ export function withReplications(outcome: Outcome, { replications, heldIn }: Rep
 const PARTS = ['service', 'clients'] as const;
 
 /** Every number of an outcome that a seed determines, by name. */
-export function figureList(outcome: Outcome): FigureList {
+function figureList(outcome: Outcome): FigureList {
   const list: Record<string, number> = {};
   const { requests, admitted, limited, contracts_limited, entries, restores, limiting_cycles, peak_count } = outcome;
   Object.assign(list, {

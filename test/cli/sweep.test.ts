@@ -12,7 +12,16 @@ writeFileSync(
 );
 const lines = (text: string) => text.trim().split('\n');
 const read = (...path: string[]) => readFileSync(join(folder, ...path), 'utf8');
-const grid = ['--set', 'limiter.threshold=2..6:2', '--set', 'limiter.within=5,10', '--replications', '4'];
+const grid = [
+  '--figure',
+  'limited',
+  '--set',
+  'limiter.threshold=2..6:2',
+  '--set',
+  'limiter.within=5,10',
+  '--replications',
+  '4',
+];
 
 describe('weir sweep', () => {
   it('writes a row for each cell and a line for each run, the same on one thread and on two', async () => {
@@ -43,21 +52,34 @@ describe('weir sweep', () => {
 
   it('goes on after a kill: nothing runs twice, and the files are the same', async () => {
     const out = join(folder, 'killed');
-    const many = ['--set', 'limiter.threshold=2..40:1', '--replications', '40', '--threads', '1'];
-    const child = spawn(process.execPath, ['dist/cli/main.js', 'sweep', scenario, ...many, '--out', out]);
-    const runsIn = () => (existsSync(join(out, 'runs.ndjson')) ? read('killed', 'runs.ndjson').split('\n').length - 1 : 0);
+    const many = ['--set', 'limiter.threshold=2..21:1', '--replications', '20', '--figure', 'limited'];
+    const child = spawn(process.execPath, [
+      'dist/cli/main.js',
+      'sweep',
+      scenario,
+      ...many,
+      '--threads',
+      '1',
+      '--out',
+      out,
+    ]);
+    const runsIn = () =>
+      existsSync(join(out, 'runs.ndjson')) ? read('killed', 'runs.ndjson').split('\n').length - 1 : 0;
     const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
     while (runsIn() < 20 && child.exitCode === null) await new Promise((resolve) => setTimeout(resolve, 5));
     child.kill('SIGKILL');
     await ended;
     const before = read('killed', 'runs.ndjson');
     const whole = before.slice(0, before.lastIndexOf('\n') + 1);
-    expect(lines(whole).length).toBeLessThan(39 * 40);
-    writeFileSync(join(out, 'runs.ndjson'), `${whole}{"cell":38,"replica`);
+    expect(lines(whole).length).toBeLessThan(400);
+    writeFileSync(join(out, 'runs.ndjson'), `${whole}{"cell":19,"replica`);
     const again = await weir(['sweep', scenario, ...many, '--out', out]);
-    expect([again.code, again.err]).toEqual([0, expect.stringContaining(`${lines(whole).length} of 1560 runs are known`)]);
+    expect([again.code, again.err]).toEqual([
+      0,
+      expect.stringContaining(`${lines(whole).length} of 400 runs are known`),
+    ]);
     const after = lines(read('killed', 'runs.ndjson'));
-    expect([after.length, new Set(after).size]).toEqual([1560, 1560]);
+    expect([after.length, new Set(after).size]).toEqual([400, 400]);
     expect(lines(whole).every((line) => after.includes(line))).toBe(true);
     const fresh = await weir(['sweep', scenario, ...many, '--out', join(folder, 'fresh')]);
     expect([fresh.code, read('fresh', 'runs.ndjson')]).toEqual([0, read('killed', 'runs.ndjson')]);

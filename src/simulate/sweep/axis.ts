@@ -43,7 +43,7 @@ export function parseAxis(text: string): Axis {
  * An axis of values that are known.
  * @throws Failure `wrong_usage` if there are none
  */
-export function listAxis(path: string, values: readonly Json[]): Axis {
+function listAxis(path: string, values: readonly Json[]): Axis {
   if (values.length === 0) throw refused(path, 'it has no values');
   if (values.length > MOST_VALUES) throw refused(path, `it has more than ${MOST_VALUES} values`);
   return { path, values, at: (share) => values[Math.floor(share * values.length)]! };

@@ -13,7 +13,8 @@ import { wholeFigures } from '../../outcome/figure-names.js';
 import { Failure } from '../../schema/failure.js';
 import { type Axis, type Json, parseAxis } from './axis.js';
 import type { Cell } from './grid.js';
-import { openRunner, type RunSweepOptions, rowOf, type SweepPlan, type SweptFigure, scenarioOf } from './sweep.js';
+import { type SweepPlan, scenarioOf } from './plan-sweep.js';
+import { openRunner, type RunSweepOptions, rowOf, type SweptFigure } from './sweep.js';
 
 export interface Find {
   /**

@@ -4,7 +4,8 @@ import { parseScenario, type ScenarioObject } from '../../../src/scenario/load-s
 import { replicationSeed } from '../../../src/simulate/replicate.js';
 import { simulate } from '../../../src/simulate/simulate.js';
 import { type Find, type Found, findValues } from '../../../src/simulate/sweep/find.js';
-import { planSweep, type SweepRow, type SweepRun, sweep } from '../../../src/simulate/sweep/sweep.js';
+import { planSweep } from '../../../src/simulate/sweep/plan-sweep.js';
+import { type SweepRow, type SweepRun, sweep } from '../../../src/simulate/sweep/sweep.js';
 
 // Functions keep a sweep in this thread; test/cli/sweep.test.ts has the threads.
 const counts = [0, 3, 1, 5, 2, 8, 1, 1];
