@@ -58,6 +58,10 @@ export {
   type StreamedRequest,
   type WindowCounts,
 } from './simulate/stream.js';
+export type { Axis } from './simulate/sweep/axis.js';
+export type { Cell, Grid } from './simulate/sweep/grid.js';
+export type { SweepOptions } from './simulate/sweep/plan-sweep.js';
+export { type RunSweepOptions, type SweepRow, type SweepRun, type SweptFigure, sweep } from './simulate/sweep/sweep.js';
 export type {
   Advice,
   ClientHit,
@@ -67,10 +71,6 @@ export type {
   Suspect,
 } from './sizing/advice.js';
 export { type RecommendOptions, recommend } from './sizing/recommend.js';
-export type { Axis } from './simulate/sweep/axis.js';
-export type { Cell, Grid } from './simulate/sweep/grid.js';
-export type { SweepOptions } from './simulate/sweep/plan-sweep.js';
-export { type RunSweepOptions, type SweepRow, type SweepRun, type SweptFigure, sweep } from './simulate/sweep/sweep.js';
 export type { Clock } from './time/clock.js';
 export { type CycleOptions, type CycleTick, cycles } from './time/cycles.js';
 export { VirtualClock } from './time/virtual.js';
