@@ -48,6 +48,18 @@ describe('createLimiter', () => {
     ).toEqual(decisions);
   });
 
+  it('decides as nginx does, and says how long a request is held', () => {
+    const limiter = createLimiter({ like: 'nginx', rate: '10r/s', burst: 1 });
+    const told = [0, 0, 0, 100].map((ms) => limiter.decide(1_699_999_200_000 + ms));
+    expect(told).toEqual([
+      { admitted: 1, state: 'allowing', remaining: 1, retryAfterMs: 0, delayMs: 0 },
+      { admitted: 1, state: 'allowing', remaining: 0, retryAfterMs: 100, delayMs: 100 },
+      { admitted: 0, state: 'limiting', remaining: 0, retryAfterMs: 100, delayMs: 0 },
+      { admitted: 1, state: 'allowing', remaining: 0, retryAfterMs: 100, delayMs: 100 },
+    ]);
+    expect(() => createLimiter({ like: 'nginx', rate: 10 })).toThrow(/rate must be a string/);
+  });
+
   it.each<[call: string, body: () => unknown, place: string]>([
     ['threshold 0', () => createLimiter({ threshold: 0 }), '/threshold'],
     ['within 0', () => createLimiter({ within: 0 }), '/within'],

@@ -3,37 +3,14 @@
 //   {"t_ms": 1699999200000, "n": 1, "key": "a", "hold_ms": 0}
 //     -> {"admitted": true, "delay_ms": 0, "retry_after_ms": 0, "remaining": 9, "state": "allowing"}
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import type { Argv, Options } from 'yargs';
-import { definitionOf, products } from '../limiter/products/products.js';
-import { Failure } from '../schema/failure.js';
+import type { Argv } from 'yargs';
+import { definitionOf } from '../limiter/products/products.js';
 import type { GivenTo } from './command.js';
 import { usageFailure } from './ending.js';
+import { limiterGiven, limiterOptions } from './limiter-options.js';
 
-/** The parameters of all products, each an option; of a number or a text yargs finds out which it is. */
-const parameters: Readonly<Record<string, Options>> = Object.fromEntries(
-  Object.values(products).flatMap(({ params }) =>
-    Object.entries((params as unknown as { properties: Record<string, { type?: string }> }).properties).map(
-      ([name, { type }]) => [
-        name,
-        { hidden: true, requiresArg: type !== 'boolean', ...(type === 'boolean' ? ({ type } as const) : {}) },
-      ],
-    ),
-  ),
-);
-
-const ownOptions = (yargs: Argv) =>
-  yargs
-    .option('rule', {
-      type: 'string',
-      requiresArg: true,
-      describe: 'file with the limiter, in YAML or JSON: { primitive, params }, { like, … } or { threshold, within }',
-    })
-    .option('like', {
-      type: 'string',
-      requiresArg: true,
-      describe: 'a limiter of `weir limiters`; its parameters follow as options',
-    })
+export const options = (yargs: Argv) =>
+  limiterOptions(yargs)
     .option('made', {
       type: 'number',
       requiresArg: true,
@@ -48,16 +25,21 @@ const ownOptions = (yargs: Argv) =>
     .example('$0 decide --rule rule.yaml < requests.ndjson', 'a decision a line')
     .example('$0 decide --like nginx --rate 10r/s --burst 5 < requests.ndjson', 'a product by its name');
 
-export const options = (yargs: Argv) => ownOptions(yargs.options(parameters) as Argv);
-
-type Given = GivenTo<typeof ownOptions>;
+type Given = GivenTo<typeof options>;
 
 /** Bytes of answers that are written at once. */
 const MOST_HELD = 1 << 16;
 
 /** @throws Failure `wrong_usage`, `unreadable_file`, `invalid_yaml`, `invalid_definition`, `limit_reached` */
 export async function run(given: Given): Promise<void> {
-  const definition = definitionOf(await limiterOf(given), given.cycleMs);
+  const limiter = await limiterGiven(given);
+  if (limiter === undefined) {
+    throw usageFailure(
+      'A limiter is needed: --rule with a file, or --like with a name.',
+      'For example --like nginx --rate 10r/s.',
+    );
+  }
+  const definition = definitionOf(limiter, given.cycleMs);
   const [{ Deciders }, { LineCutter }] = await Promise.all([
     import('../limiter/products/deciders.js'),
     import('../traffic/log/lines.js'),
@@ -95,32 +77,4 @@ export async function run(given: Given): Promise<void> {
   }
   cutter.end();
   await flush();
-}
-
-async function limiterOf(given: Given): Promise<unknown> {
-  const { rule, like } = given;
-  if ((rule === undefined) === (like === undefined)) {
-    throw usageFailure(
-      'A limiter is needed: --rule with a file, or --like with a name.',
-      'For example --like nginx --rate 10r/s.',
-    );
-  }
-  if (like !== undefined) {
-    return { like, ...Object.fromEntries(Object.entries(given).filter(([name]) => Object.hasOwn(parameters, name))) };
-  }
-  const text = contentOf(rule as string);
-  const { readDocument } = await import('../scenario/document.js');
-  return readDocument(text, rule as string).value;
-}
-
-function contentOf(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new Failure('unreadable_file', {
-      what: `The rule ${path} cannot be read.`,
-      why: `${(error as Error).message}.`,
-      fix: 'Give the path of a file in YAML or JSON.',
-    });
-  }
 }

@@ -4,12 +4,16 @@ import { createContract, deployRateLimiter } from '../api/contracts.js';
 import type { ContractDefinition } from '../limiter/definition.js';
 import { Failure } from '../schema/failure.js';
 import { usageFailure } from './ending.js';
+import { limiterGiven, limiterOptions } from './limiter-options.js';
 import { cyclesOf, nodeCommand, slugArgument } from './node-command.js';
 import { facts } from './terminal.js';
 
+/** A key of the node. */
+const OWN = ['key'];
+
 export const deployCommand = nodeCommand({
   options: (yargs) =>
-    yargs
+    limiterOptions(yargs, OWN)
       .positional('slug', slugArgument)
       .option('threshold', { type: 'number', requiresArg: true, describe: 'requests a window may hold (default: 100)' })
       .option('within', {
@@ -24,22 +28,31 @@ export const deployCommand = nodeCommand({
       })
       .example('$0 deploy edge-gateway', '100 requests in 60 cycles')
       .example('$0 deploy edge-gateway --threshold 5 --within 10', 'a smaller one')
+      .example('$0 deploy edge-gateway --like nginx --rate 10r/s --burst 5', 'as nginx does')
       .example('$0 deploy edge-gateway --definition contract.json', 'any other contract'),
-  run: async (node, { slug, threshold, within, definition: file }) => {
+  run: async (node, given) => {
+    const { slug, threshold, within, definition: file } = given;
     const { api } = node;
+    const rule = (await limiterGiven(given, OWN)) as object | undefined;
+    if (rule !== undefined && [file, threshold, within].some((one) => one !== undefined)) {
+      throw usageFailure('A limiter with a rule goes without --threshold, --within and --definition.');
+    }
     if (file !== undefined && (threshold !== undefined || within !== undefined)) {
       throw usageFailure('--threshold and --within belong to the template, and --definition brings its own.');
     }
     const answer =
-      file === undefined
-        ? await api.call(deployRateLimiter, {
-            body: { slug, threshold, within: await cyclesOf(node, within, 'within') },
-          })
-        : await api.call(createContract, { params: { slug }, body: definitionFrom(file) });
+      rule !== undefined
+        ? await api.call(deployRateLimiter, { body: { slug, rule } })
+        : file === undefined
+          ? await api.call(deployRateLimiter, {
+              body: { slug, threshold, within: await cyclesOf(node, within, 'within') },
+            })
+          : await api.call(createContract, { params: { slug }, body: definitionFrom(file) });
     const { id, name, version, currentState, first_fire_cycle, ...limits } = answer.contract;
     const words = facts([
       ['contract', id],
       ['is', `${name} ${version}, ${currentState}`],
+      ['rule', limits.rule],
       ['threshold', limits.threshold],
       ['within', limits.within === undefined ? undefined : `${limits.within} cycles`],
       ['first fire', `cycle ${first_fire_cycle}`],

@@ -163,7 +163,7 @@ function oneOf(option: string, word: string, allowed: readonly string[]): string
 }
 
 /** Distinguishes the reports of one log: the limiter, and a hash of every other option that changes the outcome. */
-export function runName(given: Given, within: number): string {
+export function runName(given: Given, within: number, limiter?: unknown): string {
   const { log, cycleMs, speed, live } = given;
   const others = {
     ...logOptions(given),
@@ -171,6 +171,7 @@ export function runName(given: Given, within: number): string {
     cycleMs: cycleMs === CYCLE_MS ? undefined : cycleMs,
     speed: live && speed !== 1 ? speed : undefined,
     url: live ? given.url : undefined,
+    limiter,
   };
   const text = canonicalJson(
     Object.fromEntries(
@@ -180,7 +181,9 @@ export function runName(given: Given, within: number): string {
     ),
   );
   const suffix = text === '{}' ? '' : `-${sha256Hex(text).slice(0, 8)}`;
-  return `${given.threshold}-within-${within}${suffix}`;
+  if (limiter === undefined) return `${given.threshold}-within-${within}${suffix}`;
+  const { like, primitive = 'rule' } = limiter as { readonly like?: string; readonly primitive?: string };
+  return `${like?.replace(/\W+/g, '-') ?? primitive}${suffix}`;
 }
 
 /** @throws Failure `implausible_log` */

@@ -2,6 +2,7 @@
 import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import type { Observable } from 'rxjs';
+import { checkLimiter, limiterDefinition } from '../limiter/products/limiter-spec.js';
 import { rateLimiter } from '../limiter/rate-limiter.js';
 import { planContract } from '../limiter/validate.js';
 import type { CycleRow } from '../outcome/cycle-row.js';
@@ -15,21 +16,29 @@ import { type LogReading, readLogs } from '../traffic/log/read.js';
 import { summaryOf } from '../traffic/log/read-summary.js';
 import { folderFor, printFindings } from './findings.js';
 import { interruptible } from './interrupt.js';
+import { parametersIn } from './limiter-options.js';
 import { liveOptionsOf } from './live-options.js';
 import { topFlag } from './options.js';
 import { CycleLines, Progress } from './progress.js';
-import type { GivenToReplay as Given } from './replay.js';
+import { type GivenToReplay as Given, OWN } from './replay.js';
 import { checkWarnings, nameOf, readingFlags, readingText, readText, runName } from './replay-log.js';
 import { rerunCommand } from './rerun-command.js';
 
-/** @param within length of the window in cycles */
-export async function replayRuns(given: Given, within: number, options: LogOptions): Promise<void> {
-  const plan = planContract(rateLimiter({ threshold: given.threshold, within }));
+/**
+ * @param within length of the window in cycles
+ * @param limiter the limiter that follows a rule, as a scenario has it; undefined: a window
+ */
+export async function replayRuns(given: Given, within: number, limiter: unknown, options: LogOptions): Promise<void> {
+  const definition =
+    limiter === undefined
+      ? rateLimiter({ threshold: given.threshold, within })
+      : limiterDefinition(checkLimiter(limiter), given.cycleMs);
+  const plan = planContract(definition);
   const nowMs = wallNowMs();
   const log = { ...options, nowMs };
   const name = nameOf(given.log);
   const { signal, release } = interruptible();
-  const id = runName(given, within);
+  const id = runName(given, within, limiter);
   const folder = await folderFor(given, { scenario: given.live ? `${name}-live` : name, id });
   const reading = new Progress(`reading ${name}`);
   const refusals = new Refusals();
@@ -97,9 +106,11 @@ async function writeRefused(
 
 function commandFor(given: Given): string {
   const { log, threshold, within, top, live, url, speed, allowRemote } = given;
+  const { rule, like, primitive, params, paste } = given;
+  const hasRule = [rule, like, primitive, paste].some((one) => one !== undefined);
   return rerunCommand('replay', log, {
-    threshold,
-    within,
+    ...(hasRule ? { rule, like, primitive, params, paste } : { threshold, within }),
+    ...(like === undefined ? {} : (parametersIn(given, OWN) as Record<string, string>)),
     ...readingFlags(given),
     live,
     ...(live ? { url, speed: speed === 1 ? undefined : speed, 'allow-remote': allowRemote } : {}),

@@ -2,11 +2,15 @@
 import type { Argv } from 'yargs';
 import { Failure } from '../schema/failure.js';
 import type { GivenTo } from './command.js';
+import { limiterGiven, limiterOptions } from './limiter-options.js';
 import { checkTop, durationIn, jsonOption, outOption, reportOption, topOption } from './options.js';
 import { checkCycleMs, logOptions, readingOptions } from './replay-log.js';
 
+/** Options that are not those of a product with a parameter of the same name. */
+export const OWN = ['key'];
+
 export const options = (yargs: Argv) =>
-  readingOptions(yargs)
+  limiterOptions(readingOptions(yargs), OWN)
     .option('threshold', {
       type: 'number',
       default: 100,
@@ -42,6 +46,7 @@ export const options = (yargs: Argv) =>
     .option('json', jsonOption)
     .example('$0 replay access.log', 'an Apache or nginx log through 100 requests in 60 cycles')
     .example('$0 replay access.log.gz --key client --threshold 20', 'one limiter for each client')
+    .example('$0 replay access.log --key client --like nginx --rate 10r/s --burst 5', 'what nginx would have refused')
     .example('$0 replay access.log --live --speed 60', 'send it to a live node, sixty times as fast, and compare')
     .example('$0 replay access.log --where method=POST --key path --refused refused.ndjson', 'which requests it hits')
     .example('$0 replay counts.csv --time-column minute --count-column n --spread 60s', 'counts per minute');
@@ -53,18 +58,26 @@ export async function run(given: GivenToReplay): Promise<void> {
   checkCycleMs(given.cycleMs);
   const within = durationIn('within', given.within, given.cycleMs, 1);
   const log = logOptions(given);
-  checkRefused(given);
+  const limiter = await limiterGiven(given, OWN);
+  checkRefused(given, limiter !== undefined);
   if (given.live && !(given.speed > 0 && given.speed <= 1_000_000)) {
     throw new Failure('wrong_usage', {
       what: '--speed takes a number above 0, up to 1000000.',
       fix: 'For example --speed 10.',
     });
   }
-  await (await import('./replay-runs.js')).replayRuns(given, within, log);
+  await (await import('./replay-runs.js')).replayRuns(given, within, limiter, log);
 }
 
-function checkRefused({ refused, log, live }: GivenToReplay): void {
+function checkRefused({ refused, log, live }: GivenToReplay, hasRule: boolean): void {
   if (refused === undefined) return;
+  if (hasRule) {
+    throw new Failure('wrong_usage', {
+      what: '--refused does not go with a rule.',
+      why: 'It knows how many were refused in a cycle, and a rule may admit one after another that it refused.',
+      fix: 'Leave it out, or decide the requests one by one with `weir decide`.',
+    });
+  }
   const why = live
     ? 'A live node refuses by itself.'
     : 'The log is read twice for it, and standard input can be read once.';

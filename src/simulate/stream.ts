@@ -8,7 +8,7 @@
 //   window 2   3     4     1     4     4            and those in which requests leave are not
 import { from, Observable, type ObservableInput, type OperatorFunction } from 'rxjs';
 import type { ContractDefinition } from '../limiter/definition.js';
-import { spanCycles } from '../limiter/plan.js';
+import { type Plan, spanCycles } from '../limiter/plan.js';
 import { planContract } from '../limiter/validate.js';
 import { type CycleRow, RowBuilder } from '../outcome/cycle-row.js';
 import { Failure } from '../schema/failure.js';
@@ -175,7 +175,8 @@ export function rollingWindow(within: number): OperatorFunction<CycleCounts, Win
 
 /**
  * Decides requests as the contracts of a definition do, one contract for each key, in virtual time: a row for each cycle in which
- * anything changed. When the source completes, the windows are drained.
+ * anything changed. When the source completes, the windows are drained. A rule is asked at the beginning of the cycle: `replay$` gives it
+ * the ms.
  * @throws Failure for a definition that cannot run
  */
 export function decide(
@@ -183,7 +184,11 @@ export function decide(
   { cycleMs = CYCLE_MS }: Pick<CountOptions, 'cycleMs'> = {},
 ): OperatorFunction<CycleCounts, CycleRow> {
   checkCycleMs(cycleMs);
-  const plan = planContract(definition);
+  return decideBy(planContract(definition), cycleMs, cycleMs);
+}
+
+/** @param unitMs what the counts call a cycle, in ms: a divisor of the cycle */
+function decideBy(plan: Plan, cycleMs: number, unitMs: number): OperatorFunction<CycleCounts, CycleRow> {
   const longest = spanCycles(plan, cycleMs);
   return (source) =>
     new Observable((subscriber) => {
@@ -194,13 +199,15 @@ export function decide(
         begun.rows.subscribe((row) => subscriber.next(row));
         return begun;
       };
-      const take = ({ cycle, keys, contracts, requests }: CycleCounts) => {
+      const take = ({ cycle: unit, keys, contracts, requests }: CycleCounts) => {
+        const ms = startOf(unit, unitMs);
+        const cycle = cycleOf(ms, cycleMs);
         world ??= begin(cycle);
-        world.clock.run({ untilMs: startOf(cycle, cycleMs) });
+        world.clock.run({ untilMs: ms });
         for (let index = world.names.length; index < keys.length; index += 1) world.add(keys[index]!);
         for (let index = 0; index < contracts.length; index += 1)
           world.decide(contracts[index]!, requests[index]!, cycle);
-        world.finish(cycle);
+        if (unitMs === cycleMs) world.finish(cycle);
         world.check();
         last = cycle;
       };
@@ -244,7 +251,12 @@ export function replay$(
   options: CountOptions = {},
 ): Observable<CycleRow> {
   const lateMs = options.lateMs ?? (Array.isArray(requests) ? Number.POSITIVE_INFINITY : undefined);
-  const rows = from(requests).pipe(countsByCycle({ ...options, lateMs }), decide(definition, options));
+  const { cycleMs = CYCLE_MS } = options;
+  checkCycleMs(cycleMs);
+  const plan = planContract(definition);
+  const unitMs = plan.rule === undefined ? cycleMs : 1;
+  const counts = countsByCycle({ ...options, lateMs, cycleMs: unitMs });
+  const rows = from(requests).pipe(counts, decideBy(plan, cycleMs, unitMs));
   return new GuardedObservable(warn, (subscriber) => rows.subscribe(subscriber));
 }
 

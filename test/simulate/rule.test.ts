@@ -1,8 +1,16 @@
 // Scenarios whose limiter follows a rule: the figures are those of the real products (OTHER-LIMITERS.md sections 6 and 8).
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { lastValueFrom, map, reduce, toArray } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import { ruleLimiter } from '../../src/limiter/rule-limiter.js';
+import { planContract } from '../../src/limiter/validate.js';
 import { parseScenario, type ScenarioObject } from '../../src/scenario/load-scenario.js';
 import { Failure } from '../../src/schema/failure.js';
+import { replay } from '../../src/simulate/replay.js';
 import { simulate } from '../../src/simulate/simulate.js';
+import { replay$ } from '../../src/simulate/stream.js';
 
 /** A request every `everyMs`: cycles are that long, and each has one request at its beginning. */
 const every = (everyMs: number, n: number, limiter: unknown): ScenarioObject => ({
@@ -72,6 +80,41 @@ describe('a limiter in a scenario', () => {
     );
     expect(outcome).toMatchObject({ requests: 17, admitted: 6, limited: 11 });
     expect(outcome.restores).toBe(outcome.entries);
+  });
+});
+
+describe('a log through a rule', () => {
+  const definition = ruleLimiter({ primitive: 'gcra', params: { T_ms: 100, tau_ms: 0 } });
+  const times = Array.from({ length: 110 }, (_, n) => 1_699_999_200_000 + 99 * n);
+
+  it('is decided by the ms of its lines, each client by itself', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'weir-rule-')), 'requests.csv');
+    const lines = times.flatMap((ms) => [`${ms},a`, `${ms},b`]);
+    writeFileSync(file, ['time,client', ...lines].join('\n'));
+    const { outcome } = await replay([file], {
+      name: 'log',
+      cycleMs: 777,
+      plan: planContract(definition),
+      log: { timeColumn: 'time', keyColumn: 'client' },
+    });
+    expect(outcome).toMatchObject({ contracts: 2, requests: 220, admitted: 110, limited: 110, delayed: 0 });
+    expect(outcome.by_contract[0]).toMatchObject({ rule: 'gcra', threshold: 1, peak_count: 1 });
+  });
+
+  it('gives the rows of a stream', async () => {
+    const rows = replay$(
+      times.map((at) => ({ at })),
+      definition,
+    );
+    const sums = await lastValueFrom(rows.pipe(reduce((sum, { totals }) => sum + totals.admitted, 0)));
+    const cycles = await lastValueFrom(
+      rows.pipe(
+        map(({ cycle }) => cycle),
+        toArray(),
+      ),
+    );
+    expect(sums).toBe(55);
+    expect(cycles).toEqual([...new Set(cycles)].sort((a, b) => a - b));
   });
 });
 

@@ -58,7 +58,7 @@ function propertiesOf(params: unknown): typeof RuleDefinition.properties {
 }
 
 /** A limiter that follows a rule, as TypeScript sees it: the parameters of a product are checked by its schema. */
-type RuleLimiterSpec =
+export type RuleLimiterSpec =
   | RuleDefinition
   | Static<typeof Paste>
   | { readonly like: string; readonly [parameter: string]: unknown };
@@ -72,8 +72,24 @@ export function followsRule(limiter: unknown): limiter is Readonly<Record<string
   return 'primitive' in limiter || 'like' in limiter || 'paste' in limiter;
 }
 
+/**
+ * The limiter, if it is one.
+ * @param place JSON pointer to it, for failures
+ * @throws Failure `invalid_definition`, every fault with its place
+ */
+export function checkLimiter(limiter: unknown, place = ''): Readonly<Record<string, unknown>> {
+  const faults = limiterFaults(limiter, place);
+  if (faults.length === 0) return limiter as Readonly<Record<string, unknown>>;
+  throw new Failure('invalid_definition', {
+    what: 'The limiter was refused.',
+    why: `${faults[0]!.path} ${faults[0]!.message}.`.trim(),
+    fix: 'Give { primitive, params }, { like, … }, { paste } or { threshold, within }; `weir limiters` lists products.',
+    faults,
+  });
+}
+
 /** Every fault of a limiter, with JSON pointers that start with `place`; none when it fits. */
-export function limiterFaults(limiter: unknown, place: string): Fault[] {
+function limiterFaults(limiter: unknown, place: string): Fault[] {
   return followsRule(limiter) ? ruleLimiterFaults(limiter, place) : valueFaults(Window, limiter, place);
 }
 

@@ -3,7 +3,7 @@ import * as api from '../../api/contracts.js';
 import type { Contract } from '../../host/contract.js';
 import type { ContractDefinition } from '../../limiter/definition.js';
 import { type Plan, windowCycles } from '../../limiter/plan.js';
-import { limiterDefinition, limiterFaults } from '../../limiter/products/limiter-spec.js';
+import { checkLimiter, limiterDefinition } from '../../limiter/products/limiter-spec.js';
 import { rateLimiter, TEMPLATE_ID } from '../../limiter/rate-limiter.js';
 import { ruleLimiter } from '../../limiter/rule-limiter.js';
 import { templates } from '../../limiter/templates.js';
@@ -81,14 +81,7 @@ function limiterIn(rule: object, parameters: object, cycleMs: number): ContractD
       faults: [{ path: `/${other}`, message: 'cannot be combined with rule' }],
     });
   }
-  const faults = limiterFaults(rule, '/rule');
-  if (faults.length === 0) return limiterDefinition(rule as Readonly<Record<string, unknown>>, cycleMs);
-  throw new Failure('invalid_definition', {
-    what: 'The limiter was refused.',
-    why: `${faults[0]!.path} ${faults[0]!.message}.`,
-    fix: 'Give { primitive, params }, { like, … }, { paste } or { threshold, within }; `weir limiters` lists products.',
-    faults,
-  });
+  return limiterDefinition(checkLimiter(rule, '/rule'), cycleMs);
 }
 
 /** @throws Failure `template_not_found` */

@@ -1,0 +1,89 @@
+// The options by which a command takes a limiter that follows a rule: a file, a product by its name, a primitive, a stanza.
+import { readFileSync } from 'node:fs';
+import type { Argv, Options } from 'yargs';
+import { products } from '../limiter/products/products.js';
+import { Failure } from '../schema/failure.js';
+import { usageFailure } from './ending.js';
+
+/** The parameters of all products, each an option; of a number or a text yargs finds out which it is. */
+const parameters: Readonly<Record<string, Options>> = Object.fromEntries(
+  Object.values(products).flatMap(({ params }) =>
+    Object.entries((params as unknown as { properties: Record<string, { type?: string }> }).properties).map(
+      ([name, { type }]) => [
+        name,
+        { hidden: true, requiresArg: type !== 'boolean', ...(type === 'boolean' ? ({ type } as const) : {}) },
+      ],
+    ),
+  ),
+);
+
+const text = (describe: string) => ({ type: 'string', requiresArg: true, describe }) as const;
+
+const sources = {
+  rule: text('file with the limiter, in YAML or JSON: { primitive, params }, { like, … } or { threshold, within }'),
+  like: text('a limiter of `weir limiters`; its parameters follow as options'),
+  primitive: text('a rule, for example gcra; its parameters with --params'),
+  params: text('parameters of --primitive as JSON, for example \'{"T_ms":100,"tau_ms":900}\''),
+  paste: text('a stanza of nginx or HAProxy'),
+} as const;
+
+/** @param own names of options that are the command's, although a product has a parameter of that name */
+export function limiterOptions<T>(yargs: Argv<T>, own: readonly string[] = []) {
+  const free = Object.fromEntries(Object.entries(parameters).filter(([name]) => !own.includes(name)));
+  return (yargs.options(free) as unknown as Argv<T>).options(sources);
+}
+
+export type LimiterGiven = { readonly [Name in keyof typeof sources]?: string | undefined };
+
+/**
+ * The limiter that the options name, as a scenario has it; undefined where they name none.
+ * @param own as of `limiterOptions`
+ * @throws Failure `wrong_usage` for two limiters, `unreadable_file`, `invalid_yaml`
+ */
+export async function limiterGiven(given: LimiterGiven, own: readonly string[] = []): Promise<unknown> {
+  const { rule, like, primitive, paste, params } = given;
+  const named = Object.entries({ rule, like, primitive, paste }).filter(([, value]) => value !== undefined);
+  if (named.length > 1) {
+    throw usageFailure(
+      `Two limiters are named: ${named.map(([name]) => `--${name}`).join(' and ')}.`,
+      'Leave one out.',
+    );
+  }
+  if (params !== undefined && primitive === undefined) throw usageFailure('--params belongs to --primitive.');
+  if (like !== undefined) return { like, ...parametersIn(given, own) };
+  if (paste !== undefined) return { paste };
+  if (primitive !== undefined) return { primitive, params: paramsIn(params) };
+  if (rule === undefined) return undefined;
+  const { readDocument } = await import('../scenario/document.js');
+  return readDocument(contentOf(rule), rule).value;
+}
+
+/** The parameters of a product among the options, as they were given. */
+export function parametersIn(given: object, own: readonly string[] = []): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(given).filter(([name]) => Object.hasOwn(parameters, name) && !own.includes(name)),
+  );
+}
+
+function paramsIn(json: string | undefined): unknown {
+  try {
+    return JSON.parse(json ?? '{}');
+  } catch (error) {
+    throw usageFailure(
+      `--params is not JSON: ${(error as Error).message}.`,
+      'For example \'{"T_ms":100,"tau_ms":0}\'.',
+    );
+  }
+}
+
+function contentOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new Failure('unreadable_file', {
+      what: `The rule ${path} cannot be read.`,
+      why: `${(error as Error).message}.`,
+      fix: 'Give the path of a file in YAML or JSON.',
+    });
+  }
+}
