@@ -2,7 +2,9 @@ import { defineConfig } from 'vitest/config';
 
 /** What takes half a minute and more each: `npm run test:long`. */
 const long = [
-  ...['fuzz', 'kill-loop', 'many-readers', 'slow-clients', 'stopped'].map((name) => `test/node/${name}.test.ts`),
+  ...['faults', 'fuzz', 'kill-loop', 'many-readers', 'slow-clients', 'stopped'].map(
+    (name) => `test/node/${name}.test.ts`,
+  ),
   'test/live/rule-explanation.test.ts',
   'test/live/wrong-nodes.test.ts',
   'test/package.test.ts',

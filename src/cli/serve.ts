@@ -66,6 +66,11 @@ export const options = (yargs: Argv) =>
       default: false,
       describe: 'start with a new key, signed by the current one',
     })
+    .option('accept-lost-rows', {
+      type: 'boolean',
+      default: false,
+      describe: 'start although acknowledged rows are missing from the data, and say which',
+    })
     .option('json', jsonOption)
     .example('$0 serve', `on http://127.0.0.1:${DEFAULT_PORT}, data in ./weir-data`)
     .example('$0 serve --port 0 --memory --cycle-ms 50', 'for a try: fast cycles, nothing kept')
@@ -86,8 +91,8 @@ export async function run(given: Given): Promise<void> {
   const onError = (err: unknown) => logger.error({ err }, 'internal error');
   const interrupt = interruptible();
   try {
-    const { data, memory, cycleMs, rotateKey } = given;
-    const ground = openGround({ dir: memory ? undefined : data, cycleMs, rotateKey, onError });
+    const { data, memory, cycleMs, rotateKey, acceptLostRows: acceptLoss } = given;
+    const ground = openGround({ dir: memory ? undefined : data, cycleMs, rotateKey, acceptLoss, onError });
     const { store, credentials, clock, identity } = ground;
     const { signer, successions } = identity;
     const { metricsPort } = given;
@@ -97,6 +102,7 @@ export async function run(given: Given): Promise<void> {
       store.close();
       throw error;
     });
+    if (ground.lost.length > 0) logger.warn({ lost: ground.lost }, 'acknowledged rows are missing from the data');
     process.stdout.write(given.json ? `${JSON.stringify(factsOf(node, ground))}\n` : startText(node, ground, given));
     await aborted(interrupt.signal);
     if (!given.json) process.stderr.write('weir: finishing requests in progress; press again to end immediately\n');
@@ -107,7 +113,7 @@ export async function run(given: Given): Promise<void> {
   }
 }
 
-function factsOf({ url, metricsUrl }: RunningNode, { dir, identity: { signer, cycleMs } }: Ground): object {
+function factsOf({ url, metricsUrl }: RunningNode, { dir, lost, identity: { signer, cycleMs } }: Ground): object {
   const { fingerprint, publicKey } = signer;
   return {
     ok: true,
@@ -119,10 +125,13 @@ function factsOf({ url, metricsUrl }: RunningNode, { dir, identity: { signer, cy
     cycle_ms: cycleMs,
     version: VERSION,
     pid: process.pid,
+    ...(lost.length === 0
+      ? {}
+      : { lost: lost.map(({ machine, fromSeq: from_seq, toSeq: to_seq }) => ({ machine, from_seq, to_seq })) }),
   };
 }
 
-function startText({ url, metricsUrl }: RunningNode, { dir, identity }: Ground, given: Given): string {
+function startText({ url, metricsUrl }: RunningNode, { dir, lost, identity }: Ground, given: Given): string {
   const { signer, cycleMs, isNew } = identity;
   const kept =
     dir === undefined ? 'in memory: all is gone when the node ends' : `${dir}, durability ${given.durability}`;
@@ -133,6 +142,9 @@ function startText({ url, metricsUrl }: RunningNode, { dir, identity }: Ground, 
     `  cycles  of ${cycleMs} ms`,
   ];
   if (given.metricsPort !== undefined) lines.push(`  figures ${metricsUrl}`);
+  for (const { machine, fromSeq, toSeq } of lost) {
+    lines.push(`  lost    rows ${fromSeq} to ${toSeq} of ${machine}: acknowledged, and missing from the data`);
+  }
   if (!isLoopback(given.host)) {
     lines.push(
       `  note    other computers reach it, and what they send is not encrypted: put a proxy with TLS before it`,

@@ -1,5 +1,6 @@
 // What a node stands on: its store, clock and key, in memory or in a data folder.
 import { generateSigner } from '../record/signing.js';
+import type { MissingRows } from '../store/head-mark.js';
 import { MemoryStore } from '../store/memory.js';
 import { MemoryCredentials } from '../store/memory-credentials.js';
 import { openSqliteStore, type SqliteStore } from '../store/sqlite.js';
@@ -17,6 +18,8 @@ export interface GroundOptions {
   readonly cycleMs?: number | undefined;
   /** Whether the node of an existing data folder gets a new key. */
   readonly rotateKey?: boolean | undefined;
+  /** Whether to go on where acknowledged rows are missing from the data folder. Default false: refused. */
+  readonly acceptLoss?: boolean | undefined;
   /** Receives what a task of the clock throws. */
   readonly onError: (error: unknown) => void;
 }
@@ -25,19 +28,22 @@ export interface Ground extends Pick<NodeOptions, 'store' | 'credentials' | 'clo
   readonly identity: Identity;
   /** Absolute path of the data folder; undefined in memory. */
   readonly dir: string | undefined;
+  /** Acknowledged rows that are missing from the data folder. */
+  readonly lost: readonly MissingRows[];
 }
 
-/** @throws Failure `store_locked`, `store_damaged`, `unreadable_file`, `wrong_usage` for another length of cycles */
-export function openGround({ dir, cycleMs, rotateKey = false, onError }: GroundOptions): Ground {
+/** @throws Failure `store_locked`, `store_damaged`, `rows_missing`, `unreadable_file`, `wrong_usage` for another length of cycles */
+export function openGround({ dir, cycleMs, rotateKey = false, acceptLoss = false, onError }: GroundOptions): Ground {
   if (dir === undefined) {
     const identity = { signer: generateSigner(), successions: [], cycleMs: cycleMs ?? CYCLE_MS, isNew: true };
     const clock = new WallClock(identity.cycleMs, { onError });
-    return { store: new MemoryStore(), credentials: new MemoryCredentials(), clock, identity, dir };
+    return { store: new MemoryStore(), credentials: new MemoryCredentials(), clock, identity, dir, lost: [] };
   }
   // All that one turn of the event loop writes is one commit. The store is opened before there is a clock to flush it.
   let clock: WallClock | undefined;
   const store = openSqliteStore({
     dir,
+    acceptLoss,
     defer: (flush) => (clock === undefined ? flush() : clock.agenda.at(clock.now(), Rank.report, flush)),
     monotonicMs: () => clock?.monotonicMs() ?? 0,
   });
@@ -52,6 +58,7 @@ export function openGround({ dir, cycleMs, rotateKey = false, onError }: GroundO
       clock,
       identity: isRotated ? rotated(store, identity, clock) : identity,
       dir: store.dir,
+      lost: store.lost,
     };
   } catch (error) {
     store.close();

@@ -6,6 +6,7 @@
 // All waiting commits together cost one fsync. Reads use the same connection, so they see what is in the transaction.
 import Database, { type Statement } from 'better-sqlite3';
 import { assert, Failure } from '../schema/failure.js';
+import type { MissingRows } from './head-mark.js';
 import { readingFailure, stopped, writingFailure } from './sqlite-failure.js';
 import type { SqliteFile } from './sqlite-file.js';
 
@@ -69,6 +70,16 @@ export class SqliteConnection {
 
   get dir(): string {
     return this.#file.dir;
+  }
+
+  /** A row that goes with the next commit. */
+  noteHead(machine: string, seq: number): void {
+    this.#file.mark.note(machine, seq);
+  }
+
+  /** Rows that were missing when the store was opened. */
+  get lost(): readonly MissingRows[] {
+    return this.#file.lost;
   }
 
   prepare<Parameters extends unknown[], Row = unknown>(sql: string): Statement<Parameters, Row> {
@@ -201,6 +212,7 @@ export class SqliteConnection {
       this.#stop(stopped(error));
       return;
     }
+    this.#file.mark.write();
     this.#lastTransactionMs = this.#monotonicMs() - startMs;
     this.#transactionsMs += this.#lastTransactionMs;
     this.#transactions += 1;
@@ -212,6 +224,7 @@ export class SqliteConnection {
    */
   #stop(failure: Failure): void {
     this.#failure = failure;
+    this.#file.mark.forget();
     // After some errors SQLite has already rolled back.
     if (this.#database.inTransaction) this.#rollback.run();
   }

@@ -2,7 +2,8 @@
 // before it reports that it is ready.
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
-import { damaged } from './sqlite-failure.js';
+import type { HeadMark, MissingRows } from './head-mark.js';
+import { damaged, rowsMissing } from './sqlite-failure.js';
 import { APPLICATION_ID } from './sqlite-migrations.js';
 
 /**
@@ -39,6 +40,29 @@ export function checkIntact(database: Database, dir: string, path: string, small
     const verdict = database.pragma(`quick_check(${checked})`, { simple: true });
     if (verdict !== 'ok') throw damaged(dir, `${String(verdict).replaceAll('\n', ' ')}.`);
   }
+}
+
+/**
+ * Compares the last row of each machine with the mark beside the database. A folder without a mark, as an earlier version leaves it,
+ * gets one.
+ * @param acceptLoss whether rows may be missing; the mark is then that of the database
+ * @returns the rows that are missing
+ * @throws Failure `rows_missing`
+ */
+export function checkHeads(database: Database, dir: string, mark: HeadMark, acceptLoss: boolean): MissingRows[] {
+  const heads = database
+    .prepare<[], [string, number]>(
+      'SELECT slug, coalesce((SELECT max(seq) FROM rows WHERE machine = machines.id), 0) FROM machines',
+    )
+    .raw()
+    .all();
+  const bySlug = new Map(heads);
+  const missing = mark.missing((machine) => bySlug.get(machine) ?? 0);
+  if (missing.length > 0 && !acceptLoss) throw rowsMissing(dir, missing, bySlug);
+  for (const { machine } of missing) mark.note(machine, bySlug.get(machine) ?? 0);
+  for (const [machine, seq] of heads) if (mark.isBehind(machine, seq)) mark.note(machine, seq);
+  mark.write();
+  return missing;
 }
 
 /** Size of the write-ahead log, 0 when there is none. */

@@ -1,6 +1,7 @@
 // Turns errors of SQLite and of the file system into failures: what happened, why, and what to do about it.
 import Database from 'better-sqlite3';
 import { Bug, Failure } from '../schema/failure.js';
+import type { MissingRows } from './head-mark.js';
 
 /** For an error while opening the database: a Failure that names the folder, or the error itself if it is a bug. */
 export function openingFailure(error: unknown, dir: string): unknown {
@@ -44,6 +45,26 @@ export function damaged(dir: string, why: string, cause?: unknown): Failure {
     fix: 'Put a backup in its place, or choose another folder to start from empty. `sqlite3 weir.db .recover` shows what can still be read.',
     cause,
   });
+}
+
+/** @param heads the last row of each machine that is there */
+export function rowsMissing(dir: string, missing: readonly MissingRows[], heads: ReadonlyMap<string, number>): Failure {
+  const shown = missing.slice(0, SHOWN).map(({ machine, fromSeq, toSeq }) => {
+    if (!heads.has(machine)) return `the machine ${machine} with ${count(toSeq)}`;
+    return fromSeq === toSeq ? `row ${toSeq} of ${machine}` : `rows ${fromSeq} to ${toSeq} of ${machine}`;
+  });
+  const more = missing.length - shown.length;
+  return new Failure('rows_missing', {
+    what: `The database in ${dir} lacks rows that were acknowledged.`,
+    why: `Missing: ${shown.join('; ')}${more === 0 ? '' : `; and some of ${more} more machines`}.`,
+    fix: 'Put back the log weir.db-wal as the node left it, or a newer backup. To go on without these rows, start with --accept-lost-rows.',
+  });
+}
+
+const SHOWN = 10;
+
+function count(rows: number): string {
+  return rows === 1 ? 'its row' : `its ${rows} rows`;
 }
 
 export function unwritable(dir: string, why: string, cause?: unknown): Failure {

@@ -2,6 +2,7 @@
 //
 //   weir.db       the database. It is moved into the folder complete, so an empty file is a sign of damage.
 //   weir.db-wal   commits that are not in weir.db yet. Removed by a clean shutdown, present after any other.
+//   weir.heads    the last row of each machine; see head-mark.ts
 //   weir.pid      the process that has the folder open, for people to read. It is not the lock: SQLite holds that on weir.db from
 //                 opening to closing, and the operating system releases it however the process ends.
 import * as fs from 'node:fs';
@@ -9,7 +10,8 @@ import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { Failure } from '../schema/failure.js';
-import { checkIntact, checkPresent, walBytes } from './sqlite-damage.js';
+import { HeadMark, type MissingRows } from './head-mark.js';
+import { checkHeads, checkIntact, checkPresent, walBytes } from './sqlite-damage.js';
 import { isLocked, openingFailure, unwritable } from './sqlite-failure.js';
 import { APPLICATION_ID, migrate } from './sqlite-migrations.js';
 
@@ -17,6 +19,9 @@ export interface SqliteFile {
   /** Absolute path of the folder. */
   readonly dir: string;
   readonly database: Database.Database;
+  readonly mark: HeadMark;
+  /** Rows that were acknowledged and are missing; what is there is what counts from now on. */
+  readonly lost: readonly MissingRows[];
   walBytes(): number;
   /** Whether a quarter of a megabyte can be written beside the database. */
   hasRoom(): boolean;
@@ -32,9 +37,10 @@ const LOG_LIMIT_BYTES = 64 * 2 ** 20;
 /**
  * Opens the database of a folder; creates both, for this user only, if they are missing.
  * @param lockWaitMs how long to wait, blocking, for another process to release the folder
- * @throws Failure `unwritable_folder`, `store_locked`, `store_damaged`, `store_too_new`
+ * @param acceptLoss whether to go on where rows are missing that were acknowledged
+ * @throws Failure `unwritable_folder`, `store_locked`, `store_damaged`, `store_too_new`, `rows_missing`
  */
-export function openSqliteFile(folder: string, lockWaitMs: number): SqliteFile {
+export function openSqliteFile(folder: string, lockWaitMs: number, acceptLoss = false): SqliteFile {
   const dir = resolve(folder);
   const path = join(dir, 'weir.db');
   const pidPath = join(dir, 'weir.pid');
@@ -44,11 +50,16 @@ export function openSqliteFile(folder: string, lockWaitMs: number): SqliteFile {
     checkPresent(dir, path);
     if (!fs.existsSync(path)) create(dir, path);
     const database = new Database(path, { fileMustExist: true, timeout: lockWaitMs });
+    let mark: HeadMark | undefined;
+    let lost: readonly MissingRows[];
     try {
       prepare(database, dir);
       checkIntact(database, dir, path);
       migrate(database, path);
+      mark = new HeadMark(dir);
+      lost = checkHeads(database, dir, mark, acceptLoss);
     } catch (error) {
+      mark?.close();
       database.close();
       throw error;
     }
@@ -57,11 +68,12 @@ export function openSqliteFile(folder: string, lockWaitMs: number): SqliteFile {
       // Before the lock is released: afterwards the file may belong to the next process.
       try {
         fs.rmSync(pidPath, { force: true });
+        mark.close();
       } finally {
         database.close();
       }
     };
-    return { dir, database, walBytes: () => walBytes(path), hasRoom: () => hasRoom(dir), close };
+    return { dir, database, mark, lost, walBytes: () => walBytes(path), hasRoom: () => hasRoom(dir), close };
   } catch (error) {
     throw isLocked(error) ? locked(dir, pidPath, error) : openingFailure(error, dir);
   }

@@ -52,6 +52,7 @@ export class SqliteRows {
     const { machine, seq, cycle, kind, contract_id = null } = row;
     const { changes } = this.#append.run(seq, cycle, kind, contract_id, canonicalJson(row), machine, seq);
     assert(changes === 1, `row ${seq} of ${machine} is not the next one, or there is no such machine`);
+    this.#connection.noteHead(machine, seq);
   }
 
   find(machine: string, query: RowQuery): readonly AuditRow[] {

@@ -2,6 +2,7 @@
 
 import type { AuditRow, Checkpoint } from '../record/row.js';
 import type { Failure } from '../schema/failure.js';
+import type { MissingRows } from './head-mark.js';
 import { type ConnectionOptions, SqliteConnection, type StoreFigures } from './sqlite-connection.js';
 import { SqliteCredentials } from './sqlite-credentials.js';
 import { openSqliteFile } from './sqlite-file.js';
@@ -14,14 +15,21 @@ export interface SqliteStoreOptions extends ConnectionOptions {
   readonly dir: string;
   /** How long to wait, blocking, for another process to release the folder, in ms. Default 500. */
   readonly lockWaitMs?: number | undefined;
+  /** Whether to go on where acknowledged rows are missing. Default false: refused. */
+  readonly acceptLoss?: boolean | undefined;
 }
 
 /**
  * Opens the store of a data folder.
- * @throws Failure `unwritable_folder`, `store_locked`, `store_damaged`, `store_too_new`
+ * @throws Failure `unwritable_folder`, `store_locked`, `store_damaged`, `store_too_new`, `rows_missing`
  */
-export function openSqliteStore({ dir, lockWaitMs = 500, ...options }: SqliteStoreOptions): SqliteStore {
-  return new SqliteStore(new SqliteConnection(openSqliteFile(dir, lockWaitMs), options));
+export function openSqliteStore({
+  dir,
+  lockWaitMs = 500,
+  acceptLoss = false,
+  ...options
+}: SqliteStoreOptions): SqliteStore {
+  return new SqliteStore(new SqliteConnection(openSqliteFile(dir, lockWaitMs, acceptLoss), options));
 }
 
 export class SqliteStore implements Store {
@@ -41,6 +49,11 @@ export class SqliteStore implements Store {
   /** Absolute path of the data folder. */
   get dir(): string {
     return this.#connection.dir;
+  }
+
+  /** Acknowledged rows that were missing when the store was opened. */
+  get lost(): readonly MissingRows[] {
+    return this.#connection.lost;
   }
 
   /** Holds one machine at a time in memory. Contracts made from the same definition share it, as one object. */

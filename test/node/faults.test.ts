@@ -132,6 +132,34 @@ describe('a database that is damaged', () => {
   });
 });
 
+describe('a node that was killed, and whose log is gone', () => {
+  it('names the rows that are missing and does not start, unless it is to go on without them', async () => {
+    const data = join(temporaryFolder(), 'data');
+    const first = await serve(['--data', data]);
+    const { key } = await gateOn(first, 5);
+    await first.stop();
+    const second = await serve(['--data', data]);
+    const made = await ask(second, 'POST', '/api/contracts/templates/rate-limiter/deploy', key, { slug: 'edge' });
+    await second.stop('SIGKILL');
+    fs.rmSync(join(data, 'weir.db-wal'));
+    const { code, out, err } = await weir(['serve', '--data', data, '--port', '0']);
+    const again = await serve(['--data', data, '--accept-lost-rows']);
+    const record = await recordOf(again, key);
+    const facts = JSON.parse(again.lines[0]!);
+    await again.stop();
+    expect({ made: made.status, code, out, err, lost: facts.lost, record }).toEqual({
+      made: 201,
+      code: 2,
+      out: '',
+      err: expect.stringMatching(
+        /lacks rows that were acknowledged.*\n {2}why {2}Missing: row 3 of edge\.\n {2}fix .*--accept-lost-rows/,
+      ),
+      lost: [{ machine: 'edge', from_seq: 3, to_seq: 3 }],
+      record: expect.objectContaining({ valid: true, rows: 2 }),
+    });
+  });
+});
+
 interface Told {
   readonly status: number;
   readonly body: any;

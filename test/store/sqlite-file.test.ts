@@ -37,6 +37,7 @@ describe('the data folder', () => {
         ['./', '700'],
         ['weir.db', '600'],
         ['weir.db-wal', '600'],
+        ['weir.heads', '600'],
         ['weir.pid', '600'],
       ]);
     } finally {
@@ -44,10 +45,10 @@ describe('the data folder', () => {
     }
   });
 
-  it('holds one file after a clean end', () => {
+  it('holds the database and its mark after a clean end', () => {
     const dir = temporaryFolder();
     fillAndClose(dir);
-    expect(fs.readdirSync(dir)).toEqual(['weir.db']);
+    expect(fs.readdirSync(dir)).toEqual(['weir.db', 'weir.heads']);
   });
 
   it.each([
@@ -177,7 +178,7 @@ describe('a damaged database', () => {
     overwrite(path, 4096 * 12, noise(4096));
     const before = fs.readFileSync(path);
     failureOf(() => openStore(dir));
-    expect([fs.readdirSync(dir), fs.readFileSync(path).equals(before)]).toEqual([['weir.db'], true]);
+    expect([fs.readdirSync(dir), fs.readFileSync(path).equals(before)]).toEqual([['weir.db', 'weir.heads'], true]);
   });
 });
 

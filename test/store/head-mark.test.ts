@@ -1,0 +1,158 @@
+// A database that ends before what was acknowledged: its log is gone, cut off or damaged, or an older copy lies in its place.
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { EMPTY, link } from '../../src/record/chain.js';
+import type { AuditRow } from '../../src/record/row.js';
+import { Failure } from '../../src/schema/failure.js';
+import { HeadMark } from '../../src/store/head-mark.js';
+import { openSqliteStore } from '../../src/store/sqlite.js';
+import { temporaryFolder } from './folder.js';
+import { startProcess } from './process.js';
+
+describe('a store whose process is killed and whose log is then damaged', () => {
+  it.each<[string, (wal: string) => void]>([
+    ['is gone', (wal) => fs.rmSync(wal)],
+    ['is empty', (wal) => fs.truncateSync(wal)],
+    ['is cut off within its last commit', (wal) => fs.truncateSync(wal, fs.statSync(wal).size - 100)],
+    ['is cut off in its midst', (wal) => fs.truncateSync(wal, fs.statSync(wal).size >> 1)],
+    ['has a flipped bit in its midst', (wal) => flip(wal, fs.statSync(wal).size >> 1)],
+  ])('is refused where the log %s, with the rows that are missing', async (_, damage) => {
+    const dir = temporaryFolder();
+    const writer = startProcess('write', dir);
+    await writer.printed(20);
+    await writer.kill();
+    const settled = Math.max(...writer.lines.slice(1).map(Number));
+    damage(join(dir, 'weir.db-wal'));
+    const refused = failureOf(() => openSqliteStore({ dir }));
+    const accepted = openSqliteStore({ dir, acceptLoss: true });
+    const [found] = [...accepted.machines()];
+    const [lost] = accepted.lost;
+    accepted.close();
+    expect(refused).toMatchObject({
+      code: 'rows_missing',
+      what: `The database in ${dir} lacks rows that were acknowledged.`,
+      why: expect.stringMatching(/^Missing: (the machine m with its \d+ rows|rows \d+ to \d+ of m)\.$/),
+      fix: expect.stringContaining('--accept-lost-rows'),
+    });
+    // What was printed was settled before; the process may have settled more without printing it.
+    expect(lost?.toSeq).toBeGreaterThanOrEqual(settled);
+    expect(lost?.fromSeq).toBe((found?.head.seq ?? 0) + 1);
+    // Accepted once, it is as any other store.
+    openSqliteStore({ dir }).close();
+  });
+
+  it('is opened where nothing is missing, killed or not', async () => {
+    const dir = temporaryFolder();
+    const writer = startProcess('write', dir);
+    await writer.printed(20);
+    await writer.kill();
+    for (let starts = 0; starts < 2; starts += 1) {
+      const store = openSqliteStore({ dir });
+      expect(store.lost).toEqual([]);
+      store.close();
+    }
+  });
+});
+
+describe('a folder', () => {
+  it('in which an older copy of the database lies is refused; which machines lack what is said', () => {
+    const dir = temporaryFolder();
+    write(dir, { a: 3, b: 2 });
+    fs.copyFileSync(join(dir, 'weir.db'), join(dir, 'copy'));
+    write(dir, { a: 5, b: 3, c: 1 });
+    fs.copyFileSync(join(dir, 'copy'), join(dir, 'weir.db'));
+    expect(failureOf(() => openSqliteStore({ dir }))?.why).toBe(
+      'Missing: rows 4 to 5 of a; row 3 of b; the machine c with its row.',
+    );
+  });
+
+  it('of an earlier version, without a mark, gets one', () => {
+    const dir = temporaryFolder();
+    write(dir, { a: 3 });
+    fs.rmSync(join(dir, 'weir.heads'));
+    openSqliteStore({ dir }).close();
+    const mark = new HeadMark(dir);
+    expect(mark.missing(() => 0)).toEqual([{ machine: 'a', fromSeq: 1, toSeq: 3 }]);
+    mark.close();
+  });
+});
+
+describe('a mark', () => {
+  it('has after any writes the newest of each machine, also when it is opened again', () => {
+    const write = fc.record({ machine: fc.constantFrom('a', 'b', 'x'.repeat(64)), commits: fc.boolean() });
+    fc.assert(
+      fc.property(fc.array(write), (writes) => {
+        const dir = temporaryFolder();
+        const seqs = new Map<string, number>();
+        let mark = new HeadMark(dir);
+        for (const [index, { machine, commits }] of writes.entries()) {
+          mark.note(machine, index + 1);
+          if (commits) {
+            mark.write();
+            seqs.set(machine, index + 1);
+          } else mark.forget();
+        }
+        mark.close();
+        mark = new HeadMark(dir);
+        const expected = [...seqs].map(([machine, toSeq]) => ({ machine, fromSeq: 1, toSeq }));
+        expect(new Set(mark.missing(() => 0))).toEqual(new Set(expected));
+        mark.close();
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('takes a slot in which a bit has flipped for none, and reads the others', () => {
+    const dir = temporaryFolder();
+    write(dir, { a: 3, b: 2 });
+    flip(join(dir, 'weir.heads'), 3);
+    const mark = new HeadMark(dir);
+    expect(mark.missing(() => 0)).toEqual([{ machine: 'b', fromSeq: 1, toSeq: 2 }]);
+    mark.close();
+    openSqliteStore({ dir }).close();
+    const mended = new HeadMark(dir);
+    expect(new Set(mended.missing(() => 0).map(({ machine, toSeq }) => `${machine} ${toSeq}`))).toEqual(
+      new Set(['a 3', 'b 2']),
+    );
+    mended.close();
+  });
+});
+
+/** Lets each machine have so many rows. */
+function write(dir: string, rows: Readonly<Record<string, number>>): void {
+  const store = openSqliteStore({ dir });
+  const heads = new Map([...store.machines()].map(({ machine, head }) => [machine.slug, head]));
+  for (const [slug, count] of Object.entries(rows)) {
+    if (!heads.has(slug)) store.putMachine({ slug, owner: 'o', isPublic: true, displayName: slug, createdCycle: 1 });
+    let head = heads.get(slug) ?? EMPTY;
+    while (head.seq < count) {
+      const row = link(head, rowOf(slug, head.seq));
+      store.append(row);
+      head = row;
+    }
+  }
+  store.commit(() => {});
+  store.close();
+}
+
+function rowOf(machine: string, seq: number): Omit<AuditRow, 'seq' | 'hash' | 'previous_hash'> {
+  return { machine, cycle: seq, at: '2026-11-20T23:24:00.000Z', kind: 'machine_created', cause: 'system', emitted: [] };
+}
+
+function flip(path: string, at: number): void {
+  const bytes = fs.readFileSync(path);
+  bytes[at]! ^= 4;
+  fs.writeFileSync(path, bytes);
+}
+
+function failureOf(work: () => { close(): void }): Failure | undefined {
+  try {
+    work().close();
+    return undefined;
+  } catch (error) {
+    if (error instanceof Failure) return error;
+    throw error;
+  }
+}
