@@ -16,17 +16,23 @@ export function run({ shell }: GivenTo<typeof options>): void {
   process.stdout.write(scripts[shell]);
 }
 
-/** SHELL selects the form of the candidates: for zsh they have descriptions. Without candidates, files are completed. */
+/**
+ * SHELL selects the form of the candidates: for zsh they have descriptions. Options are offered where a word begins with a dash; where
+ * nothing else is left, files are completed.
+ */
 const scripts: Readonly<Record<(typeof shells)[number], string>> = {
   bash: `_weir() {
-  local IFS=$'\\n'
-  COMPREPLY=($(compgen -W "$(SHELL=bash weir --get-yargs-completions "\${COMP_WORDS[@]:0:COMP_CWORD+1}")" -- "\${COMP_WORDS[COMP_CWORD]}"))
+  local IFS=$'\\n' word="\${COMP_WORDS[COMP_CWORD]}" found
+  found="$(SHELL=bash weir --get-yargs-completions "\${COMP_WORDS[@]:0:COMP_CWORD+1}")"
+  [[ $word == -* ]] || found="$(grep -v '^-' <<< "$found")"
+  COMPREPLY=($(compgen -W "$found" -- "$word"))
 }
 complete -o bashdefault -o default -F _weir weir
 `,
   zsh: `_weir() {
   local -a found
   found=("\${(@f)$(SHELL=zsh weir --get-yargs-completions "\${(@)words[1,CURRENT]}")}")
+  [[ \${words[CURRENT]} == -* ]] || found=("\${(@)found:#-*}")
   if [[ -n "$found" ]]; then _describe weir found; else _files; fi
 }
 compdef _weir weir

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
 import { runCommandLine } from '../../src/cli/parser.js';
 
-const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+export const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
 export interface Ran {
   readonly code: number | null;

@@ -54,11 +54,6 @@ it('weir self-test holds what was published, and says how sure it is', async () 
 });
 
 describe('weir completion', () => {
-  it.each(['bash', 'zsh', 'fish'])('prints a script for %s that asks the program', async (shell) => {
-    const { code, out } = await weir(['completion', shell]);
-    expect([code, out]).toEqual([0, expect.stringContaining('weir --get-yargs-completions')]);
-  });
-
   // What was typed, a candidate.
   it.each([
     ['sim', 'simulate'],

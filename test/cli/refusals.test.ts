@@ -1,9 +1,8 @@
 import { createServer } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parserFor } from '../../src/cli/parser.js';
 import { Failure } from '../../src/schema/failure.js';
-import { run, type Serving, serve, temporaryFolder, weir, weirHere } from './command-line.js';
+import { program, run, type Serving, serve, temporaryFolder, weir, weirHere } from './command-line.js';
 
 let node: Serving;
 let env: { WEIR_CONFIG: string; WEIR_URL: string };
@@ -98,7 +97,6 @@ describe('a command that is refused', () => {
   });
 
   it('by a reader that has seen enough says nothing about it', async () => {
-    const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
     const { err } = await run('sh', [
       '-c',
       `WEIR_CONFIG="${env.WEIR_CONFIG}" "${process.execPath}" "${program}" endpoints --url ${node.url} | true`,
