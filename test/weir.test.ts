@@ -185,6 +185,9 @@ describe('startNode and verifyRecord', () => {
     const found = [
       await verifyRecord(record, node.fingerprint),
       await verifyRecord(record),
+      await verifyRecord(record, undefined, { allowUnpinned: true }),
+      await verifyRecord(record, node.fingerprint, { checkpoint: record }),
+      await verifyRecord(record.split('\n').slice(0, 0).join(), node.fingerprint, { checkpoint: record }),
       await verifyRecord(inPieces(record), node.fingerprint),
       await verifyRecord(record, other.fingerprint),
       await verifyRecord(record.replace('edge', 'hedge'), node.fingerprint),
@@ -194,7 +197,10 @@ describe('startNode and verifyRecord', () => {
       found.map(({ valid, checkpoint, first_broken }) => [valid, checkpoint?.pinned, first_broken?.check]),
     ).toEqual([
       [true, true, undefined],
+      [false, false, 'key'],
       [true, false, undefined],
+      [true, true, undefined],
+      [false, undefined, 'tail'],
       [true, true, undefined],
       [false, undefined, 'key'],
       [false, undefined, 'hash'],

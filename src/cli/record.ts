@@ -60,7 +60,7 @@ async function exportRecord({ api, trusted: { pin } }: NodeClient, given: Given)
       target.drop();
       throw error;
     }
-    const verdict = verifier && verdictOf(verifier.end(), pin);
+    const verdict = verifier && verdictOf(verifier.end(), false);
     if (out === undefined) {
       if (verdict === undefined) return undefined;
       process.stderr.write(`${verdictText(verdict)}\n`);
@@ -82,7 +82,7 @@ async function exportRecord({ api, trusted: { pin } }: NodeClient, given: Given)
 
 async function verifierFor(pin: Pin): Promise<ExportVerifier> {
   const { ExportVerifier } = await import('../record/verify-export.js');
-  return new ExportVerifier({ pinned: rootKeyOf(pin) });
+  return new ExportVerifier({ pinned: rootKeyOf(pin), known: pin.successions });
 }
 
 function printed(file: string, bytes: number, verdict: Verdict | undefined, json: boolean): Printed {

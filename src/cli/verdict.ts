@@ -1,8 +1,6 @@
 // The verdict on a verified record, as data and as text. The verification itself is in record/verify-export.ts.
-import type { Pin } from '../client/nodes-folder.js';
-import { lastCycleOf } from '../client/pin.js';
 import { readable } from '../client/refusal.js';
-import type { Verification } from '../record/verification.js';
+import { pinnedOnly, type Verification } from '../record/verification.js';
 import { facts, plural } from './terminal.js';
 
 export type Verdict = Verification & { readonly ok: true };
@@ -10,22 +8,9 @@ export type Verdict = Verification & { readonly ok: true };
 /** Exit code for an invalid record. */
 export const NOT_HELD = 1;
 
-/**
- * Adds the knowledge of the pin to a verification: a former key is valid only up to the cycle of its succession, even if the record
- * itself does not contain the succession.
- */
-export function verdictOf(found: Verification, pin?: Pin): Verdict {
-  const { checkpoint } = found;
-  const last = checkpoint === null || pin === undefined ? undefined : lastCycleOf(pin, checkpoint.signed_by);
-  if (checkpoint === null || last === undefined || checkpoint.cycle <= last) return { ok: true, ...found };
-  const reason = `The checkpoint of cycle ${checkpoint.cycle} is signed by ${checkpoint.signed_by}, which another key replaced in cycle ${last}.`;
-  return {
-    ok: true,
-    ...found,
-    valid: false,
-    checkpoint: null,
-    first_broken: { line: found.rows + 1, check: 'key', reason },
-  };
+/** @param allowUnpinned whether a record that nothing pins may hold */
+export function verdictOf(found: Verification, allowUnpinned: boolean): Verdict {
+  return { ok: true, ...(allowUnpinned ? found : pinnedOnly(found)) };
 }
 
 export function verdictText({ valid, machine, rows, head, first_broken, checkpoint, proofs }: Verdict): string {
@@ -51,11 +36,19 @@ export function verdictText({ valid, machine, rows, head, first_broken, checkpoi
   const place = [seq === undefined ? '' : `row ${seq}`, line === 0 ? '' : `line ${line}`]
     .filter((part) => part !== '')
     .join(', ');
+  const [title, fix] =
+    checkpoint?.pinned === false && check === 'key'
+      ? [
+          `${name} holds in itself, and nothing says who signed it.`,
+          'Give the key of the node with --pin, or --allow-unpinned to look for damage alone.',
+        ]
+      : [`${name} does not hold.`, undefined];
   return [
-    `${name} does not hold.`,
+    title,
     facts([
       ['broken', `${place === '' ? 'its keys' : place}: ${check}`],
       ['why', readable(reason)],
+      ['fix', fix],
       ['whole', plural(rows, 'row')],
     ]),
   ].join('\n');

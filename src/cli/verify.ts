@@ -5,8 +5,9 @@ import { baseUrlFrom, DEFAULT_URL } from '../client/base-url.js';
 import { NodeFolder, type Pin } from '../client/nodes-folder.js';
 import { rootKeyOf } from '../client/pin.js';
 import type { Verification } from '../record/verification.js';
-import type { trustIn } from '../record/verify-export.js';
+import type { ExportVerifier, trustIn } from '../record/verify-export.js';
 import { Failure } from '../schema/failure.js';
+import { writePrivate } from '../store/private-file.js';
 import { type GivenTo, showDash } from './command.js';
 import { usageFailure } from './ending.js';
 import { print } from './node-command.js';
@@ -33,8 +34,27 @@ export const options = (yargs: Argv) =>
       requiresArg: true,
       describe: `the node whose pinned key is taken (default: WEIR_URL, or ${DEFAULT_URL})`,
     })
+    .option('allow-unpinned', {
+      type: 'boolean',
+      default: false,
+      describe: 'hold a record whose key nothing pins, too: this finds damage, and no forgery',
+    })
+    .option('checkpoint', {
+      type: 'string',
+      requiresArg: true,
+      describe: 'a signed head saved earlier: a record that was rolled back or written anew since does not hold',
+    })
+    .option('save-checkpoint', {
+      type: 'string',
+      requiresArg: true,
+      describe: 'file for the signed head of a record that holds',
+    })
     .option('json', jsonOption)
     .example('$0 verify edge.ndjson', 'against the key that was pinned on first use')
+    .example(
+      '$0 verify edge.ndjson --checkpoint edge.head --save-checkpoint edge.head',
+      'nothing was lost since the last time',
+    )
     .example('$0 verify edge.ndjson --pin SHA256:…', 'against a fingerprint')
     .example('$0 record edge-gateway | $0 verify -', 'without a file');
 
@@ -48,10 +68,13 @@ type Trusted =
 
 /** @throws Failure `unreadable_file`, `wrong_usage`, `invalid_input` for an invalid key */
 export async function run(given: Given): Promise<void> {
-  const { record, pin = given.key, url, json } = given;
+  const { record, pin = given.key, url, json, allowUnpinned, checkpoint, saveCheckpoint } = given;
   const trusted =
     pin === undefined ? pinnedFor(url ?? (process.env['WEIR_URL'] || DEFAULT_URL)) : await trustedFrom(pin);
-  const verdict = verdictOf(await walk(record, trusted), trusted.kind === 'pin' ? trusted.pin : undefined);
+  const verifier = await verifierFor(trusted);
+  if (checkpoint !== undefined) verifier.expect(contentOf(checkpoint, '--checkpoint takes a saved head'));
+  const verdict = verdictOf(await walk(record, verifier), allowUnpinned);
+  if (saveCheckpoint !== undefined && verdict.valid) save(saveCheckpoint, verifier);
   print({ answer: verdict, words: verdictText(verdict), exit: verdict.valid ? 0 : NOT_HELD }, json);
 }
 
@@ -66,24 +89,38 @@ async function trustedFrom(text: string): Promise<Trusted> {
     import('../record/signing.js'),
     import('../record/verify-export.js'),
   ]);
-  const given = text.includes('BEGIN') || isRawKey(text) || isFingerprint(text) ? text : contentOf(text);
+  const given = text.includes('BEGIN') || isRawKey(text) || isFingerprint(text) ? text : contentOf(text, PIN);
   return { kind: 'key', trust: trustIn(given) };
 }
 
-function contentOf(path: string): string {
+const PIN = '--pin takes a PEM file, a key in base64 or a fingerprint (SHA256:…)';
+
+function contentOf(path: string, takes: string): string {
   try {
     return fs.readFileSync(path, 'utf8').trim();
   } catch (error) {
-    throw usageFailure(
-      `--pin takes a PEM file, a key in base64 or a fingerprint (SHA256:…), and ${path} cannot be read as a file: ${(error as Error).message}.`,
-    );
+    throw usageFailure(`${takes}, and ${path} cannot be read as a file: ${(error as Error).message}.`);
   }
 }
 
-async function walk(record: string, trusted: Trusted): Promise<Verification> {
-  const pinned = trusted.kind === 'pin' ? rootKeyOf(trusted.pin) : undefined;
+/** Only a head that holds is saved; the old one stays until the new one is complete. */
+function save(path: string, { closing }: ExportVerifier): void {
+  if (closing !== undefined) writePrivate(path, `${JSON.stringify(closing)}\n`);
+}
+
+async function verifierFor(trusted: Trusted): Promise<ExportVerifier> {
   const { ExportVerifier } = await import('../record/verify-export.js');
-  const verifier = new ExportVerifier(trusted.kind === 'key' ? trusted.trust : { pinned });
+  switch (trusted.kind) {
+    case 'key':
+      return new ExportVerifier(trusted.trust);
+    case 'pin':
+      return new ExportVerifier({ pinned: rootKeyOf(trusted.pin), known: trusted.pin.successions });
+    case 'none':
+      return new ExportVerifier();
+  }
+}
+
+async function walk(record: string, verifier: ExportVerifier): Promise<Verification> {
   try {
     for await (const chunk of isStandardInput(record) ? process.stdin : fs.createReadStream(record)) {
       if (!verifier.bytes(chunk as Buffer)) break;

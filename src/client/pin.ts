@@ -47,11 +47,6 @@ export function rootKeyOf({ public_key }: Pin): KeyObject {
   return publicKeyFrom(public_key);
 }
 
-/** The last cycle in which a former key of the node was valid; undefined for the current one. */
-export function lastCycleOf({ successions }: Pin, fingerprint: string): number | undefined {
-  return successions.find(({ previous }) => shortOf(previous) === fingerprint)?.cycle;
-}
-
 export function shortOf(raw: string): string {
   return fingerprintOf(publicKeyFrom(raw));
 }

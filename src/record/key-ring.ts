@@ -4,6 +4,7 @@
 //   pinned A ──succession──► B ──succession──► C          A signs up to cycle 100, B from 100 to 250, C from 250 on;
 //               cycle 100        cycle 250                in the cycle of a change, both may sign
 import type { KeyObject } from 'node:crypto';
+import { canonicalJson } from '../schema/canonical.js';
 import type { Checkpoint } from './row.js';
 import { readSuccession } from './shape.js';
 import { checkpointHolds, fingerprintOf, publicKeyFrom, rawOf, type Succession, successionHolds } from './signing.js';
@@ -16,6 +17,11 @@ interface KnownKeys {
   readonly named?: string;
   /** In the order of their cycles. */
   readonly successions?: readonly unknown[];
+  /**
+   * Successions that the reader knows, beginning with the pinned key: a record that keeps quiet about them does not give a retired key
+   * its time back.
+   */
+  readonly known?: readonly unknown[];
 }
 
 interface TrustedKey {
@@ -42,8 +48,13 @@ export class KeyRing {
   }
 
   /** The pinned key and its successors, or why the known keys contradict each other. */
-  static read({ pinned, named, successions = [] }: KnownKeys): { readonly ring: KeyRing } | { readonly fault: string } {
-    const read = readChain(successions);
+  static read({
+    pinned,
+    named,
+    successions: told = [],
+    known = [],
+  }: KnownKeys): { readonly ring: KeyRing } | { readonly fault: string } {
+    const read = readChain(joined(told, known));
     if ('fault' in read) return read;
     const { chain } = read;
     const pinnedRaw = pinned && rawOf(pinned);
@@ -52,7 +63,8 @@ export class KeyRing {
       oldest === undefined ? [named ?? pinnedRaw ?? ''] : [oldest.previous, ...chain.map(({ next }) => next)];
     const last = raws.at(-1)!;
     if (last === '') return { fault: 'No key is known.' };
-    if (named !== undefined && named !== last) {
+    // An older record names a key that has retired since.
+    if (named !== undefined && named !== last && !(known.length > 0 && raws.includes(named))) {
       return { fault: `The record names ${short(named)}, and ${short(last)} is the last that an earlier key named.` };
     }
     const first = pinnedRaw === undefined ? 0 : raws.indexOf(pinnedRaw);
@@ -77,6 +89,12 @@ export class KeyRing {
 
 function trustedKey(publicKey: KeyObject, fromCycle: number, toCycle: number): TrustedKey {
   return { publicKey, fingerprint: fingerprintOf(publicKey), fromCycle, toCycle };
+}
+
+/** The told successions, and those that the reader knows behind the last of them. A pin may begin with a later key than a record. */
+function joined(told: readonly unknown[], known: readonly unknown[]): readonly unknown[] {
+  const texts = new Set(told.map(canonicalJson));
+  return [...told, ...known.filter((one) => !texts.has(canonicalJson(one)))];
 }
 
 /** The successions, if each is signed by the key that the one before it names. */

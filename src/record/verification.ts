@@ -47,3 +47,11 @@ export interface Verification {
   /** Number of operator results that were computed again. */
   readonly proofs: number;
 }
+
+/** The same result, but not valid where nothing pins the key of the node. */
+export function pinnedOnly(found: Verification): Verification {
+  if (!found.valid || found.checkpoint?.pinned === true) return found;
+  const reason =
+    'No key of the node is pinned or given: whoever forged the record could have signed it with a key of their own.';
+  return { ...found, valid: false, first_broken: { line: found.rows + 1, check: 'key', reason } };
+}

@@ -1,12 +1,12 @@
 // Verifies an exported record from its bytes, as they arrive from a file or a socket. verify-record.ts verifies the rows.
 import { isUtf8 } from 'node:buffer';
 import type { KeyObject } from 'node:crypto';
-import { unreachable } from '../schema/failure.js';
+import { Failure, unreachable } from '../schema/failure.js';
 import { isSpeltCanonically, type ParsedClosing, parseLine } from './export.js';
 import { KeyRing } from './key-ring.js';
 import { readSuccession } from './shape.js';
-import { fingerprintOf, isRawKey, publicKeyFrom } from './signing.js';
-import type { Check, Verification } from './verification.js';
+import { fingerprintOf, isRawKey, publicKeyFrom, type Succession } from './signing.js';
+import { type Check, pinnedOnly, type Verification } from './verification.js';
 import { RecordVerifier } from './verify-record.js';
 
 /** Longer lines are refused without reading them: a row has a few hundred bytes, at most a few ten thousand. */
@@ -19,29 +19,38 @@ export interface VerifyExportOptions {
   readonly pinned?: KeyObject | undefined;
   /** A fingerprint instead of a key: the record must contain the key. */
   readonly fingerprint?: string | undefined;
-  /** Checkpoints of this record that the reader has from another source. */
+  /** Successions of the pinned key that the reader knows: see `KeyRing.read`. */
+  readonly known?: readonly Succession[];
+  /** Checkpoints of this record that the reader has from another source, signed by the pinned key. */
   readonly checkpoints?: readonly unknown[];
+}
+
+/** What a caller of `verifyRecord` knows of the record from elsewhere. */
+export interface VerifyRecordOptions {
+  /** Whether a record that nothing pins may be valid. Default: false. */
+  readonly allowUnpinned?: boolean;
+  /** A signed head that was saved earlier, as `weir verify --save-checkpoint` writes it: shows a rollback and a fork. */
+  readonly checkpoint?: string;
 }
 
 /**
  * Verifies an exported record: every row, every proof, every signature.
  * @param record the export, at once or in pieces of any size, for example `createReadStream('edge.ndjson')`
- * @param key the trusted key: PEM, the 32 bytes in base64, or a fingerprint (`SHA256:…`). Without one, the key that the record names
- *   is trusted: this detects damage but not forgery.
+ * @param key the trusted key: PEM, the 32 bytes in base64, or a fingerprint (`SHA256:…`). Without one a record is not valid unless
+ *   `allowUnpinned` is set: a forger signs with a key of their own.
  * @returns what holds, and the first row, line or signature that does not
- * @throws Failure `invalid_input` for a key that cannot be read
+ * @throws Failure `invalid_input` for a key or a checkpoint that cannot be read
  */
 export async function verifyRecord(
   record: string | Uint8Array | AsyncIterable<string | Uint8Array>,
   key?: string | KeyObject,
+  { allowUnpinned = false, checkpoint }: VerifyRecordOptions = {},
 ): Promise<Verification> {
   const verifier = new ExportVerifier(typeof key === 'string' ? trustIn(key) : { pinned: key });
-  if (typeof record === 'string' || record instanceof Uint8Array) {
-    verifier.bytes(Buffer.from(record));
-    return verifier.end();
-  }
-  for await (const chunk of record) if (!verifier.bytes(Buffer.from(chunk))) break;
-  return verifier.end();
+  if (checkpoint !== undefined) verifier.expect(checkpoint);
+  if (typeof record === 'string' || record instanceof Uint8Array) verifier.bytes(Buffer.from(record));
+  else for await (const chunk of record) if (!verifier.bytes(Buffer.from(chunk))) break;
+  return allowUnpinned ? verifier.end() : pinnedOnly(verifier.end());
 }
 
 /** @throws Failure `invalid_input` */
@@ -64,15 +73,44 @@ export function verifyExport(text: string | Uint8Array, options: VerifyExportOpt
 export class ExportVerifier {
   readonly #pinned: KeyObject | undefined;
   readonly #fingerprint: string | undefined;
+  readonly #known: readonly Succession[];
+  /** The key of a saved checkpoint: where nothing is pinned, a record goes on with it or with its successors. */
+  #saved: string | undefined;
   readonly #record: RecordVerifier;
   #rest = Buffer.alloc(0);
   #line = 0;
-  #closed = false;
+  #closing: ParsedClosing | undefined;
 
-  constructor({ pinned, fingerprint, checkpoints = [] }: VerifyExportOptions = {}) {
+  constructor({ pinned, fingerprint, known = [], checkpoints = [] }: VerifyExportOptions = {}) {
     this.#pinned = pinned;
     this.#fingerprint = fingerprint;
+    this.#known = known;
     this.#record = new RecordVerifier({ keys: pinned && KeyRing.pinning(pinned), checkpoints });
+  }
+
+  /** The closing line: a signed head, to be saved as a checkpoint. Undefined until it has been read. */
+  get closing(): ParsedClosing | undefined {
+    return this.#closing;
+  }
+
+  /**
+   * A signed head that was saved earlier; call it before the first byte. The record must have its row.
+   * @param text a closing line, or a whole earlier export
+   * @throws Failure `invalid_input`
+   */
+  expect(text: string): void {
+    const line = parseLine(text.trimEnd().split('\n').at(-1) ?? '');
+    if (line.kind !== 'closing') {
+      throw new Failure('invalid_input', {
+        what: 'The checkpoint cannot be read.',
+        why: line.kind === 'fault' ? line.reason : 'It does not end with the closing line of a record.',
+        fix: 'Give a file that `weir verify --save-checkpoint` wrote, or an earlier export.',
+      });
+    }
+    const read = this.#ringOf(line.value);
+    this.#saved = line.value.public_key;
+    if ('fault' in read) this.#record.refuse(['key', `The saved checkpoint: ${read.fault}`], 0);
+    else this.#record.checkpoint(line.value.checkpoint, 0, read.ring);
   }
 
   /** Returns whether everything has held so far; after the first `false` the rest is ignored. */
@@ -90,7 +128,7 @@ export class ExportVerifier {
   /** Ends the export. */
   end(): Verification {
     if (this.#rest.length > 0) this.#takeLine(this.#rest);
-    if (!this.#closed)
+    if (this.#closing === undefined)
       this.#refuse('tail', 'The export ends without its closing line: it was cut off.', this.#line + 1);
     return this.#record.end();
   }
@@ -101,7 +139,8 @@ export class ExportVerifier {
     if (bytes.length > MAX_LINE_BYTES) return this.#refuse('text', `The line is longer than ${MAX_LINE_BYTES} bytes.`);
     if (!isUtf8(bytes)) return this.#refuse('text', 'The line is not UTF-8.');
     const text = bytes.toString('utf8');
-    if (this.#closed) return text.trim() === '' || this.#refuse('text', 'The record goes on behind its closing line.');
+    if (this.#closing !== undefined)
+      return text.trim() === '' || this.#refuse('text', 'The record goes on behind its closing line.');
     const line = parseLine(text);
     switch (line.kind) {
       case 'fault':
@@ -115,15 +154,22 @@ export class ExportVerifier {
     }
   }
 
-  #close({ checkpoint, public_key: named, successions = [] }: ParsedClosing): boolean {
-    this.#closed = true;
-    const pinned = pinnedIn({ pinned: this.#pinned, fingerprint: this.#fingerprint }, named, successions);
-    const read =
-      pinned === undefined && this.#fingerprint !== undefined
-        ? { fault: `The record is signed by ${nameOf(named)}, which ${this.#fingerprint} has not named.` }
-        : KeyRing.read({ pinned, named, successions });
+  #close(closing: ParsedClosing): boolean {
+    this.#closing = closing;
+    const read = this.#ringOf(closing);
     if ('fault' in read) return this.#record.refuse(['key', read.fault], this.#line);
-    return this.#record.checkpoint(checkpoint, this.#line, read.ring) && this.#record.complete();
+    return this.#record.checkpoint(closing.checkpoint, this.#line, read.ring) && this.#record.complete();
+  }
+
+  #ringOf({ public_key: named, successions = [] }: ParsedClosing): ReturnType<typeof KeyRing.read> {
+    const pinned = pinnedIn({ pinned: this.#pinned, fingerprint: this.#fingerprint }, named, successions);
+    if (pinned === undefined && this.#fingerprint !== undefined)
+      return { fault: `The record is signed by ${nameOf(named)}, which ${this.#fingerprint} has not named.` };
+    if (pinned === undefined && this.#saved !== undefined) {
+      const continued = KeyRing.read({ pinned: publicKeyFrom(this.#saved), named, successions });
+      if ('fault' in continued) return continued;
+    }
+    return KeyRing.read({ pinned, named, successions, known: this.#known });
   }
 
   /** Checked last: the content of a line matters more than its notation. */

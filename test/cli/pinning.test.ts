@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { contractCreated, created, exported, first, recordOf } from '../record/sample-record.js';
 import { serve, temporaryFolder, weir, weirHere } from './command-line.js';
 
 describe('the key of a node', () => {
@@ -96,12 +97,40 @@ describe('weir verify', () => {
     const unpinned = { WEIR_CONFIG: temporaryFolder(), WEIR_URL: node.url };
     const keys = [public_key!, public_key_pem!, node.fingerprint, `SHA256:${'A'.repeat(43)}`, 'nonsense'];
     const told = await Promise.all(keys.map((key) => weirHere(['verify', file, `--key=${key}`, '--json'], unpinned)));
-    const alone = await weir(['verify', file], unpinned);
+    const alone = await weirHere(['verify', file], unpinned);
+    const allowed = await weirHere(['verify', file, '--allow-unpinned'], unpinned);
     expect(told.map(({ code }) => code)).toEqual([0, 0, 0, 1, 2]);
-    expect([alone.code, alone.out.includes('no forgery'), readFileSync(file, 'utf8').split('\n').length]).toEqual([
-      0,
+    expect([alone.code, alone.out.includes('nothing says who signed it'), alone.out.includes('--pin')]).toEqual([
+      1,
       true,
-      3,
+      true,
+    ]);
+    expect([allowed.code, allowed.out.includes('no forgery')]).toEqual([0, true]);
+    expect(readFileSync(file, 'utf8').split('\n').length).toBe(3);
+  });
+
+  it('saves the signed head of a record that holds, and shows against it what was rolled back or written anew', async () => {
+    const config = temporaryFolder();
+    const env = { WEIR_CONFIG: config };
+    const [long, short, forked, head] = ['long', 'short', 'forked', 'head'].map((name) => join(config, name));
+    const drafts = [created, contractCreated('a', 'allowing'), contractCreated('b', 'allowing')];
+    writeFileSync(long!, exported(recordOf(drafts)).join(''));
+    writeFileSync(short!, exported(recordOf(drafts.slice(0, 2))).join(''));
+    writeFileSync(forked!, exported(recordOf([created, contractCreated('x', 'allowing'), drafts[2]!])).join(''));
+    const pin = ['--pin', first.publicKey, '--json'];
+    const saved = await weirHere(['verify', long!, ...pin, '--save-checkpoint', head!], env);
+    const checks: unknown[] = [];
+    for (const record of [long!, short!, forked!]) {
+      const { code, out } = await weirHere(['verify', record, ...pin, '--checkpoint', head!], env);
+      checks.push([code, JSON.parse(out).first_broken?.check]);
+    }
+    expect([saved.code, checks]).toEqual([
+      0,
+      [
+        [0, undefined],
+        [1, 'tail'],
+        [1, 'checkpoint'],
+      ],
     ]);
   });
 });

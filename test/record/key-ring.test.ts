@@ -1,6 +1,8 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { KeyRing } from '../../src/record/key-ring.js';
 import { publicKeyFrom, type Signer, signCheckpoint, signSuccession } from '../../src/record/signing.js';
+import { canonicalJson } from '../../src/schema/canonical.js';
 import { first, second, third } from './sample-record.js';
 
 const keyOf = ({ publicKey }: Signer) => publicKeyFrom(publicKey);
@@ -21,6 +23,8 @@ function inForce(ring: KeyRing, cycles: readonly number[]): string {
 
 const toSecond = signSuccession(first, second.publicKey, 100);
 const toThird = signSuccession(second, third.publicKey, 250);
+/** As a record is written. */
+const sorted = (value: object) => JSON.parse(canonicalJson(value)) as unknown;
 const cycles = [0, 99, 100, 101, 249, 250, 251, 2_345_678_901];
 
 describe('the keys that may sign', () => {
@@ -45,6 +49,21 @@ describe('the keys that may sign', () => {
     [
       'two successions, nothing pinned',
       { named: third.publicKey, successions: [toSecond, toThird] },
+      '1 1 12 2 2 23 3 3',
+    ],
+    [
+      'a record that keeps quiet about a succession which the reader knows: the old key has retired',
+      { pinned: keyOf(first), named: first.publicKey, known: [toSecond] },
+      '1 1 12 2 2 2 2 2',
+    ],
+    [
+      'a record that knows less than the reader, its members in another order',
+      { pinned: keyOf(first), named: second.publicKey, successions: [sorted(toSecond)], known: [toSecond, toThird] },
+      '1 1 12 2 2 23 3 3',
+    ],
+    [
+      'a record that knows more than the reader',
+      { pinned: keyOf(first), named: third.publicKey, successions: [toSecond, toThird], known: [toSecond] },
       '1 1 12 2 2 23 3 3',
     ],
     [
@@ -97,4 +116,25 @@ describe('the keys that may sign', () => {
   ])('are not told when %s', (_, known, fault) => {
     expect(KeyRing.read(known)).toEqual({ fault });
   });
+});
+
+it('a retired key signs nothing new: of any chain of keys each holds in its time alone, whether the record or the reader knows it', () => {
+  const signers = [first, second, third];
+  const chain = fc.tuple(fc.nat(500), fc.nat(500)).map((changes) => changes.sort((a, b) => a - b));
+  fc.assert(
+    fc.property(chain, fc.nat(2), fc.nat(600), fc.nat(2), fc.boolean(), (changes, at, cycle, told, isPinned) => {
+      const all = changes.map((change, index) =>
+        signSuccession(signers[index]!, signers[index + 1]!.publicKey, change),
+      );
+      const read = KeyRing.read({
+        ...(isPinned ? { pinned: keyOf(first) } : {}),
+        named: signers[told]!.publicKey,
+        successions: all.slice(0, told),
+        known: all,
+      });
+      if ('fault' in read) throw new Error(read.fault);
+      const inTime = (changes[at - 1] ?? 0) <= cycle && cycle <= (changes[at] ?? Number.POSITIVE_INFINITY);
+      expect(read.ring.signerOf(signedIn(cycle, signers[at]!))).toBe(inTime ? signers[at]!.fingerprint : undefined);
+    }),
+  );
 });

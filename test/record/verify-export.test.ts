@@ -10,6 +10,7 @@ import {
   type VerifyExportOptions,
   verifyExport,
 } from '../../src/record/verify-export.js';
+import { Failure } from '../../src/schema/failure.js';
 import {
   closing,
   contractCreated,
@@ -186,6 +187,38 @@ describe('an export that does not hold', () => {
     const older = exported(rows.slice(0, 9)).join('');
     expect([verdict(older), verdict(older, { pinned, checkpoints: [early] })]).toEqual(['holds', 'holds']);
     expect(verdict(older, { pinned, checkpoints: [last] })).toBe('seq 10 line 10: tail');
+  });
+
+  it('is compared with a signed head that was saved: what was lost or written anew since shows, with its key', () => {
+    const saved = lines.at(-1)!;
+    const against = (content: string, head: string, options: VerifyExportOptions = { pinned }) => {
+      const verifier = new ExportVerifier(options);
+      verifier.expect(head);
+      verifier.bytes(Buffer.from(content));
+      const { valid, first_broken: broken } = verifier.end();
+      return valid ? 'holds' : broken?.check;
+    };
+    const older = exported(rows.slice(0, 9)).join('');
+    const [firstRow, ...others] = drafts;
+    const forked = exported(recordOf([firstRow!, contractCreated('forked', 'a'), ...others.slice(1, 3)])).join('');
+    const forged = exported(rows, second).join('');
+    const unpinned = [forged, text].map((content) => against(content, saved, {}));
+    expect([
+      against(text, saved),
+      against(text, older),
+      against(older, text),
+      against(forked, exported(rows.slice(0, 3)).join('')),
+      against(forged, saved),
+      against(text, exported(rows, second).at(-1)!),
+      unpinned,
+    ]).toEqual(['holds', 'holds', 'tail', 'checkpoint', 'key', 'key', ['key', 'holds']]);
+    expect(() => new ExportVerifier().expect(lines[0]!)).toThrow(Failure);
+    expect(() => new ExportVerifier().expect('nonsense')).toThrow(Failure);
+  });
+
+  it('signed by a retired key for a cycle after its time does not hold, though it keeps quiet about the succession', () => {
+    const known = [signSuccession(first, second.publicKey, START + 150)];
+    expect([verdict(text, { pinned, known }), verdict(text, { pinned })]).toEqual(['line 13: key', 'holds']);
   });
 
   it('shows what one looks for first: what a line says, then how it is spelt', () => {
