@@ -2,6 +2,7 @@
 //
 //   a node answers with cycle and count                compared cycle by cycle          compare.ts
 //   any other target answers with decisions alone      is there an order that fits?     explanation.ts
+//   a rule decides by the ms, not by the cycle         the same, for any rule           rule-findings.ts
 import type { Plan } from '../limiter/plan.js';
 import type { Difference } from '../outcome/schema.js';
 import { cycleOf } from '../time/cycle.js';
@@ -49,7 +50,7 @@ export function findingsWithoutStamps({ requestLog, time, slackMs }: LiveSeen, {
   const { cycleMs } = time;
   const threshold = plan.thresholds[0] ?? Number.POSITIVE_INFINITY;
   const within = plan.aggregates[0]?.within ?? 1;
-  const requests = requestLog.unstamped;
+  const requests = requestLog.seen;
   const rules = [rollingWindow(threshold, within, cycleMs), slidingWindow(threshold, within, cycleMs)];
   const explanation = explain(requests, rules, slackMs);
   const tolerance =

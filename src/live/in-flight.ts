@@ -25,6 +25,8 @@ export interface InFlightOptions {
   readonly firstCycle: number;
   /** A stamp that is off by no more than this may be the uncertainty of two clocks, in ms. */
   readonly slackMs: number;
+  /** Whether the limiter decides by the ms, whatever its target says of cycles. */
+  readonly decidesByMs: boolean;
   /** How long an answer is waited for, from the intended instant, in ms. */
   readonly timeoutMs: number;
   /** Told when nobody listens at the target any more. */
@@ -120,8 +122,8 @@ class RequestInFlight {
     const answeredMs = clock.now();
     const sentMs = this.#sentMs ?? answeredMs;
     const planned = cycleOf(intendedMs, clock.cycleMs);
-    if (reading.cycle === undefined) {
-      requestLog.unstamped.push({ sentMs, answeredMs, decision: reading.admitted ? 'admitted' : 'limited' });
+    if (reading.cycle === undefined || this.options.decidesByMs) {
+      requestLog.seen.push({ contract, sentMs, answeredMs, decision: reading.admitted ? 'admitted' : 'limited' });
     }
     const arrived = this.#arrivedIn(reading.cycle, sentMs, answeredMs);
     if (arrived !== planned && cycleOf(sentMs, clock.cycleMs) === planned) requestLog.astray += 1;
@@ -167,7 +169,9 @@ class RequestInFlight {
     const cycle = cycleOf(this.#sentMs!, clock.cycleMs);
     requestLog.fail({ kind, contract: this.contract, cycle, endedMs, words });
     if (kind !== 'refused') {
-      requestLog.unstamped.push({ sentMs: this.#sentMs!, answeredMs: Number.POSITIVE_INFINITY, decision: 'unknown' });
+      const { contract } = this;
+      const answeredMs = Number.POSITIVE_INFINITY;
+      requestLog.seen.push({ contract, sentMs: this.#sentMs!, answeredMs, decision: 'unknown' });
     }
     this.#end({ type: kind === 'timed_out' ? 'timed_out' : 'failed' });
   }

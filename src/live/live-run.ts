@@ -36,7 +36,7 @@ export async function runLive(connection: Connection, options: LiveRunOptions): 
           signal,
         })
       : undefined;
-  const target = weir ?? new ForeignTarget(endpoint, foreign ?? {});
+  const target = weir ?? new ForeignTarget(endpoint, foreign ?? {}, names);
   if (weir !== undefined) await warmUp(connection, weir.peek, signal);
   let mistake: unknown;
   const lag = new Durations();

@@ -144,6 +144,7 @@ export class LiveSession {
       phases,
       firstCycle: this.#firstCycle,
       slackMs: connection.time.uncertaintyMs + ROUNDING_MS,
+      decidesByMs: plan.rule !== undefined,
       timeoutMs: connection.timeoutMs,
       onGone: (words) => this.left(words),
     });

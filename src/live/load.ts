@@ -103,12 +103,12 @@ export async function connected<T>(
   options: LiveOptions,
   body: (connection: Connection, node: EmbeddedNode | undefined) => Promise<T>,
 ): Promise<T> {
-  const { url, cycleMs = ownCycleMs } = options;
+  const { url = target?.url, cycleMs = ownCycleMs } = options;
   if (url === undefined && target !== undefined) {
     throw new Failure('wrong_usage', {
       what: 'Nothing was sent.',
       why: 'The scenario has a target of its own, and nobody says where it is.',
-      fix: 'Give its address with --url.',
+      fix: 'Give its address with --url, or as `url` of the target.',
     });
   }
   const { allowRemote, connections, timeoutMs, signal } = options;
@@ -139,7 +139,11 @@ function sendingOf(
   stage: Stage,
   { pacing }: LoadOptions,
 ): Sending {
-  if (scenario.clients.length === 0) return pacedSending(scheduleOf(scenario, traffic, seed), stage, pacing);
+  if (scenario.clients.length === 0) {
+    // A rule decides by the ms: its requests come as the model of arrivals has them.
+    const own = scenario.plan.rule === undefined ? undefined : 'instant';
+    return pacedSending(scheduleOf(scenario, traffic, seed), stage, pacing ?? own);
+  }
   const clients = new LiveClients({ ...stage, scenario, plans: scenario.clients, traffic, seed });
   return {
     start: () => clients.start(),
@@ -163,5 +167,7 @@ function refuseWhatCannotRun({ service, faults, target, contracts }: LoadedScena
   };
   if (service !== undefined) cannot('/service', 'is a model, and a live target has its own');
   if (faults.length > 0) cannot('/faults', 'are a model, and a live target has its own');
-  if (target !== undefined && contracts > 1) cannot('/contracts', 'cannot be told apart at a target that is no node');
+  if (target !== undefined && target.key_header === undefined && contracts > 1) {
+    cannot('/contracts', 'cannot be distinguished at a target that is no node without a key_header');
+  }
 }

@@ -6,8 +6,10 @@ import type { Plan } from '../limiter/plan.js';
 import { RunFold } from '../outcome/run-fold.js';
 import type { TransitionSeen } from '../outcome/schema.js';
 import { drive } from '../simulate/drive.js';
-import { recordedFeed } from '../simulate/feed.js';
+import { type Feed, recordedFeed } from '../simulate/feed.js';
 import { World } from '../simulate/world.js';
+import { cycleOf } from '../time/cycle.js';
+import type { SeenRequest } from './placed-requests.js';
 import type { Cell, SeenAnswer } from './request-log.js';
 
 /** Requests of a contract that arrived in a cycle. */
@@ -18,6 +20,8 @@ export interface Arrived {
 }
 
 export interface ModelOptions {
+  /** When each request was sent, for a limiter that decides by the ms; undefined for one that decides by cycles. */
+  readonly seen?: readonly SeenRequest[] | undefined;
   readonly names: readonly string[];
   readonly plan: Plan;
   readonly cycleMs: number;
@@ -44,16 +48,20 @@ export async function modelOf(arrived: readonly Arrived[], options: ModelOptions
   const fold = new RunFold(world.run);
   world.rows.subscribe(fold);
   const decided = new Map<string, SeenAnswer[]>();
-  const feed = recordedFeed(recordedOf(arrived, names.length));
+  const feed =
+    options.seen === undefined
+      ? recordedFeed(recordedOf(arrived, names.length))
+      : instantFeed(options.seen, options.cycleMs);
   await drive(
     world,
     lastCycle,
     {},
     {
-      next: (cycle) => feed.next(cycle),
-      arrive: (cycle, take) =>
-        feed.arrive(cycle, (contract, n) => {
-          const answers: SeenAnswer[] = [];
+      ...(feed.isTimed === true ? { isTimed: true } : {}),
+      next: (at) => feed.next(at),
+      arrive: (at, take) =>
+        feed.arrive(at, (contract, n, cycle) => {
+          const answers = decided.get(`${cycle}/${contract}`) ?? [];
           for (let k = 0; k < n; k += 1) {
             take(contract, 1, cycle);
             // A request is decided by the state that it leads to.
@@ -69,6 +77,19 @@ export async function modelOf(arrived: readonly Arrived[], options: ModelOptions
     fold,
     answers: (cycle, contract) => decided.get(`${cycle}/${contract}`) ?? nothing,
     transitions: fold.transitions,
+  };
+}
+
+/** The requests that were answered, when they were sent. */
+function instantFeed(seen: readonly SeenRequest[], cycleMs: number): Feed {
+  const inOrder = seen.filter(({ decision }) => decision !== 'unknown').sort((a, b) => a.sentMs - b.sentMs);
+  let place = 0;
+  return {
+    isTimed: true,
+    next: () => inOrder[place]?.sentMs,
+    arrive(ms, take) {
+      for (; inOrder[place]?.sentMs === ms; place += 1) take(inOrder[place]!.contract ?? 0, 1, cycleOf(ms, cycleMs));
+    },
   };
 }
 

@@ -5,9 +5,10 @@
 //   at once   |    |xxxxx                     |                     |
 //   arrival   |    | x xx      x     x        |                     |     as the model of arrivals has them, drawn together
 //   steady    |  x        x        x        x        x        x     |     (k + 1/2) / n of the cycle: for rates, not for counts
+//   instant   | x  xx           x          x        x               |     as the model of arrivals has them in the cycle, for rules
 //
 // The head covers what is not known of the target's clock, the tail what may hold a request up: a timer that wakes late, a
-// collection of garbage, a busy machine. Decisions depend on cycles alone, so where in the cycle a request comes changes none.
+// collection of garbage, a busy machine. Where decisions depend on cycles alone, where in the cycle a request comes changes none.
 
 import { unreachable } from '../schema/failure.js';
 import type { Clock } from '../time/clock.js';
@@ -123,7 +124,7 @@ class PacedSender {
   };
 }
 
-export const pacings = ['arrival', 'spaced', 'at once', 'steady'] as const;
+export const pacings = ['arrival', 'spaced', 'at once', 'steady', 'instant'] as const;
 
 export type Pacing = (typeof pacings)[number];
 
@@ -149,7 +150,7 @@ const LEAST_TAIL_MS = 20;
  * @param uncertaintyMs what is not known of the target's clock, either way
  */
 export function sendWindow(pacing: Pacing, n: number, cycleMs: number, uncertaintyMs: number): SendWindow {
-  if (pacing === 'steady') return { fromMs: 0, lengthMs: cycleMs };
+  if (pacing === 'steady' || pacing === 'instant') return { fromMs: 0, lengthMs: cycleMs };
   const fromMs = Math.min(HEAD_MS + uncertaintyMs, cycleMs / 4);
   const tailMs = Math.min(Math.max(LEAST_TAIL_MS, TAIL_SHARE * cycleMs) + uncertaintyMs, cycleMs / 4);
   const mostMs = cycleMs - fromMs - tailMs;
@@ -163,6 +164,7 @@ export function sendWindow(pacing: Pacing, n: number, cycleMs: number, uncertain
 export function sendAt(pacing: Pacing, k: number, n: number, fraction: number, window: SendWindow): number {
   switch (pacing) {
     case 'arrival':
+    case 'instant':
       return window.fromMs + fraction * window.lengthMs;
     case 'spaced':
     case 'steady':

@@ -5,6 +5,8 @@
 import type { CycleRule } from './cycle-rule.js';
 
 export interface SeenRequest {
+  /** Which contract it was for, by index. Default: the only one. */
+  readonly contract?: number | undefined;
   readonly sentMs: number;
   /** Infinity for a request without an answer. */
   readonly answeredMs: number;

@@ -57,8 +57,8 @@ export interface CycleCount {
 export class RequestLog {
   readonly faults: Fault[] = [];
   readonly impossible: Impossible[] = [];
-  /** Every request that a target may have counted without saying in which cycle. */
-  readonly unstamped: SeenRequest[] = [];
+  /** Every request that a target may have counted; empty where it says in which cycle, and decides by cycles. */
+  readonly seen: SeenRequest[] = [];
   readonly byCycle = new Map<number, CycleCount>();
   planned = 0;
   sent = 0;

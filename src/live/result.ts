@@ -14,6 +14,7 @@ import { type LiveSeen, transitionsIn } from './live-run.js';
 import { arrivedIn, type Model, type ModelOptions, modelOf } from './model.js';
 import { cellsByContract, observedRows, reactionsOf } from './observed.js';
 import type { Cell } from './request-log.js';
+import { findingsOfRule } from './rule-findings.js';
 import { ForeignTarget } from './target.js';
 
 export interface LoadResult {
@@ -50,6 +51,7 @@ export async function resultOf(seen: LiveSeen, facts: LoadFacts): Promise<LoadRe
     cycleMs: time.cycleMs,
     firstCycle,
     lastCycle,
+    seen: plan.rule === undefined ? undefined : requestLog.seen,
   };
   const model = await modelOf(arrivedIn(cells), modelOptions);
   const heard = seen.heard?.map(transitionsIn);
@@ -100,9 +102,7 @@ export async function resultOf(seen: LiveSeen, facts: LoadFacts): Promise<LoadRe
     );
   const judged = observedWith(comparison);
   const observed =
-    judged.verdict === 'not held'
-      ? observedWith(whenNotHeld(comparison, requestLog, seen.clients === undefined))
-      : judged;
+    judged.verdict === 'not held' ? observedWith(whenNotHeld(comparison, requestLog, isByCycle(seen, facts))) : judged;
   const { fold } = model;
   const predicted = assemble(
     { ...common, arm: 'predicted' },
@@ -115,6 +115,11 @@ export async function resultOf(seen: LiveSeen, facts: LoadFacts): Promise<LoadRe
     observed: { outcome: observed, timeline: observedFold.timeline, totals: observedFold.totals },
     series: seriesOf(seen),
   };
+}
+
+/** Whether it matters in which cycle a request arrives: a schedule says so, and the limiter counts by cycles. */
+function isByCycle({ clients }: LiveSeen, { plan }: LoadFacts): boolean {
+  return clients === undefined && plan.rule === undefined;
 }
 
 /** No answer at all: the target could not be reached. */
@@ -135,10 +140,13 @@ async function compared(
   modelOptions: ModelOptions,
 ): Promise<Comparison> {
   const { requestLog, lastCycle } = seen;
+  const { rule } = facts.plan;
   const found =
-    seen.target instanceof ForeignTarget
-      ? findingsWithoutStamps(seen, facts)
-      : await findingsByCycle(seen, facts, cells, model, modelOptions);
+    rule !== undefined
+      ? findingsOfRule(seen, facts, rule.definition)
+      : seen.target instanceof ForeignTarget
+        ? findingsWithoutStamps(seen, facts)
+        : await findingsByCycle(seen, facts, cells, model, modelOptions);
   return judge({
     names: facts.names,
     requestLog,
@@ -149,7 +157,7 @@ async function compared(
       streamLost: seen.streamLost,
       lagMsP90: seen.lag.quantileMs(0.9),
       cycleMs: seen.time.cycleMs,
-      isScheduled: seen.clients === undefined,
+      isScheduled: isByCycle(seen, facts),
       isPartial: seen.isPartial,
       gone: seen.gone,
     },

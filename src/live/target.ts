@@ -2,6 +2,7 @@
 // A Weir node is in weir-target.ts.
 
 import type { Target as TargetSpec } from '../scenario/scenario-schema.js';
+import { type TargetPreset, targetPresets, type WaitHeader } from '../scenario/target-presets.js';
 import type { Endpoint } from './connection.js';
 import type { Fields, PoolAnswer, PoolRequest } from './http-pool.js';
 
@@ -45,24 +46,32 @@ export function quoted(text: string): string {
 
 export class ForeignTarget implements Target {
   readonly description: string;
-  readonly #request: PoolRequest;
+  /** The most that a request and its answer are under way, in ms; undefined where nobody says. */
+  readonly transportMs: number | undefined;
+  readonly #requests: readonly PoolRequest[];
   readonly #limited: ReadonlySet<number>;
   readonly #admitted: ReadonlySet<number> | undefined;
+  readonly #preset: TargetPreset | undefined;
   readonly #quota = { limit: undefined as number | undefined };
 
-  constructor(
-    endpoint: Endpoint,
-    { method = 'GET', path, headers, body, limited_status, admitted_status }: TargetSpec,
-  ) {
-    this.#request = {
-      method,
-      path: path ?? endpoint.path,
-      ...(headers === undefined ? {} : { headers }),
-      ...(body === undefined ? {} : { body }),
-    };
-    this.#limited = new Set(limited_status ?? [429]);
+  /** @param names of the contracts; they go into the header for the key */
+  constructor(endpoint: Endpoint, spec: TargetSpec, names: readonly string[]) {
+    const { method = 'GET', path = endpoint.path, headers, body, limited_status, admitted_status, key_header } = spec;
+    this.#preset = spec.preset === undefined ? undefined : targetPresets[spec.preset];
+    this.#requests = names.map((name) => {
+      const all = { ...headers, ...(key_header === undefined ? {} : { [key_header]: name }) };
+      return {
+        method,
+        path,
+        ...(Object.keys(all).length === 0 ? {} : { headers: all }),
+        ...(body === undefined ? {} : { body }),
+      };
+    });
+    this.#limited = new Set(limited_status ?? this.#preset?.limited_status ?? [429]);
     this.#admitted = admitted_status === undefined ? undefined : new Set(admitted_status);
-    this.description = `${method} ${endpoint.origin}${this.#request.path}`;
+    this.transportMs = spec.transport_ms;
+    const as = this.#preset === undefined ? '' : `, read as ${spec.preset}: ${this.#preset.words}`;
+    this.description = `${method} ${endpoint.origin}${path}${as}`;
   }
 
   /** How many requests a window may hold, as the service says; undefined while it has not said. */
@@ -70,18 +79,27 @@ export class ForeignTarget implements Target {
     return this.#quota.limit;
   }
 
-  request(): PoolRequest {
-    return this.#request;
+  request(contract: number): PoolRequest {
+    return this.#requests[contract]!;
   }
 
   read(answer: PoolAnswer): Reading {
     const { status, fields, body } = answer;
     this.#quota.limit ??= limitIn(fields);
-    if (this.#limited.has(status)) return { type: 'decided', admitted: false, retryAfterMs: waitIn(answer) };
+    if (this.#limited.has(status)) return { type: 'decided', admitted: false, retryAfterMs: this.#waitIn(answer) };
     const isAdmitted = this.#admitted?.has(status) ?? (status >= 200 && status < 400);
     if (isAdmitted) return { type: 'decided', admitted: true };
     if (status === 503) return { type: 'overloaded', words: `Status 503: ${quoted(body)}.` };
     return { type: 'unexpected', words: `Status ${status} means neither admitted nor limited: ${quoted(body)}.` };
+  }
+
+  #waitIn(answer: PoolAnswer): number | undefined {
+    if (this.#preset === undefined) return waitIn(answer);
+    for (const { name, unit } of this.#preset.waits) {
+      const ms = toldMs(answer.fields[name], unit);
+      if (ms !== undefined) return ms;
+    }
+    return undefined;
   }
 }
 
@@ -104,6 +122,15 @@ function waitIn(answer: PoolAnswer): number | undefined {
     // Some give the unix time of the reset here: more than a year of seconds is such a time, and says nothing to a monotonic clock.
     numberIn(fields['x-ratelimit-reset'], /^(\d{1,7})$/);
   return retryAfterMs(answer) ?? (seconds === undefined ? undefined : seconds * 1000);
+}
+
+function toldMs(value: string | string[] | undefined, unit: WaitHeader['unit']): number | undefined {
+  const text = Array.isArray(value) ? value[0] : value;
+  if (text === undefined) return undefined;
+  if (unit === 's') return /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : undefined;
+  const [, amount, scale] = /^(\d+(?:\.\d+)?)(ms|s|µs|us)$/.exec(text) ?? [];
+  if (amount === undefined) return undefined;
+  return Number(amount) * (scale === 's' ? 1000 : scale === 'ms' ? 1 : 0.001);
 }
 
 function numberIn(value: string | string[] | undefined, pattern: RegExp): number | undefined {

@@ -9,6 +9,7 @@ import { timeField } from '../schema/quantity.js';
 import { ArrivalSpec } from '../traffic/arrival/arrival-schema.js';
 import { PopularitySpec } from '../traffic/popularity.js';
 import { ServiceSpec } from './service-plan.js';
+import { type PresetName, targetPresets } from './target-presets.js';
 
 const strict = { additionalProperties: false } as const;
 
@@ -85,6 +86,16 @@ const Phase = Type.Object(
 
 export const Target = Type.Object(
   {
+    preset: Type.Optional(
+      Type.Enum(Object.keys(targetPresets) as PresetName[], {
+        description: `How a product answers: ${Object.entries(targetPresets)
+          .map(([name, { words }]) => `${name} ${words}`)
+          .join('. ')}. What else is given goes before it.`,
+      }),
+    ),
+    url: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 4096, description: 'Where it is, unless --url is given.' }),
+    ),
     method: Type.Optional(
       Type.Enum(['GET', 'POST', 'PUT', 'HEAD'], { description: 'Method of a request. Default: GET.' }),
     ),
@@ -104,6 +115,20 @@ export const Target = Type.Object(
       }),
     ),
     body: Type.Optional(Type.String({ maxLength: 65_536, description: 'Body of a request.' })),
+    key_header: Type.Optional(
+      Type.String({
+        pattern: '^[A-Za-z0-9-]{1,64}$',
+        description: 'Header that names the contract, where there are several. Default: there is one, and no header.',
+      }),
+    ),
+    transport_ms: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 3_600_000,
+        description:
+          'The most that a request and its answer are under way together, in ms, beyond what the limiter holds the request: then a delay that is too long is a difference, too. Default: any.',
+      }),
+    ),
     limited_status: Type.Optional(
       Type.Array(Type.Integer({ minimum: 400, maximum: 599, description: 'A status.' }), {
         minItems: 1,

@@ -17,7 +17,7 @@ describe('where in its cycle a request is sent', () => {
         const window = sendWindow(pacing, n, cycleMs, uncertaintyMs);
         const at = Array.from({ length: n }, (_, k) => sendAt(pacing, k, n, k / n, window));
         expect(at).toEqual([...at].sort((a, b) => a - b));
-        const marginMs = pacing === 'steady' ? 0 : Math.min(uncertaintyMs, cycleMs / 4);
+        const marginMs = pacing === 'steady' || pacing === 'instant' ? 0 : Math.min(uncertaintyMs, cycleMs / 4);
         expect(at[0]).toBeGreaterThanOrEqual(marginMs);
         expect(at[n - 1]).toBeLessThan(cycleMs - marginMs);
       }),

@@ -1,0 +1,93 @@
+// What the answers of a target show, held against a rule that decides by the ms: a difference, or how sure it is that there is none.
+import type { RuleDefinition } from '../limiter/rule/definition.js';
+import type { Difference } from '../outcome/schema.js';
+import { cycleOf } from '../time/cycle.js';
+import type { Contradiction } from './counting-search.js';
+import type { Findings } from './differences.js';
+import type { LiveSeen } from './live-run.js';
+import type { SeenRequest } from './placed-requests.js';
+import { explainRule, type RuleExplanation } from './rule-explanation.js';
+import { ForeignTarget } from './target.js';
+
+const TOLERANCE =
+  'Every instant between sending and answer at which a request can have been counted, every order of them, and every phase of the clock ' +
+  'of the limiter were taken into account.';
+
+/** From this share of the requests that were looked at on, the answers say too little. */
+const TOO_UNCERTAIN = 0.5;
+
+/** Each contract has a state of its own, and is explained by itself. */
+export function findingsOfRule(
+  { requestLog, time, slackMs, target }: LiveSeen,
+  { names }: { readonly names: readonly string[] },
+  definition: RuleDefinition,
+): Findings {
+  const transportMs = target instanceof ForeignTarget ? target.transportMs : undefined;
+  const differences: Difference[] = [];
+  let tooUncertain: string | undefined;
+  names.forEach((name, index) => {
+    const requests = requestLog.seen.filter(({ contract = 0 }) => contract === index);
+    if (requests.length === 0) return;
+    const found = explainRule(requests, definition, { slackMs, transportMs });
+    if (found.type === 'refuted') differences.push(differenceOf(found.by, name, time.cycleMs));
+    else tooUncertain ??= uncertaintyOf(found, requests);
+  });
+  return { differences, coversUnknown: true, tolerance: TOLERANCE, tooUncertain };
+}
+
+function differenceOf(
+  { sentMs, answeredMs, decision, isHeld }: Contradiction,
+  contract: string,
+  cycleMs: number,
+): Difference {
+  const common = { cycle: cycleOf(sentMs, cycleMs), contract };
+  const tookMs = Math.round(answeredMs - sentMs);
+  if (isHeld) {
+    return {
+      ...common,
+      figure: 'answer time',
+      predicted: 'as the rule holds it',
+      observed: `${tookMs} ms`,
+      note: 'no order of counting explains when the answers came up to here',
+    };
+  }
+  return {
+    ...common,
+    figure: 'decision',
+    predicted: decision === 'admitted' ? 'limited' : 'admitted',
+    observed: decision,
+    note: 'no order of counting explains the answers up to here',
+  };
+}
+
+/** Why the answers say too little; undefined where they say enough. */
+function uncertaintyOf(found: RuleExplanation, requests: readonly SeenRequest[]): string | undefined {
+  const longestMs = requests
+    .filter(({ decision }) => decision !== 'unknown')
+    .reduce((most, { sentMs, answeredMs }) => Math.max(most, answeredMs - sentMs), 0);
+  const took = `answers took up to ${longestMs.toFixed(0)} ms`;
+  if (found.type === 'unknown') {
+    return found.isSeen
+      ? `The requests could have been counted in too many orders to look at all of them: ${took}, and at most ${mostAtOnce(requests)} were under way at once.`
+      : 'What the rule decides follows from how long each request is in flight at the target, which is not seen from outside.';
+  }
+  if (found.type !== 'explained' || found.looked === 0 || found.undecided < TOO_UNCERTAIN * found.looked)
+    return undefined;
+  return (
+    `The answers would fit too many limiters: of ${found.looked} requests that were looked at ${found.undecided} could have been ` +
+    `admitted or limited alike, since ${took}.`
+  );
+}
+
+function mostAtOnce(requests: readonly SeenRequest[]): number {
+  const ends = requests.flatMap(({ sentMs, answeredMs }) => [
+    { atMs: sentMs, by: 1 },
+    { atMs: answeredMs, by: -1 },
+  ]);
+  let [now, most] = [0, 0];
+  for (const { by } of ends.sort((a, b) => a.atMs - b.atMs || a.by - b.by)) {
+    now += by;
+    most = Math.max(most, now);
+  }
+  return most;
+}
