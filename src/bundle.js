@@ -1,6 +1,6 @@
 // The last step of the build: bundles the pages for browsers, and what a package may not ask of the machine that it is installed on.
 //
-//   dist/web/home.*, report.*, sweep.*   the pages, from src/web
+//   dist/web/home.*, report.*, …  the pages, from src/web
 //   dist/report/chart/canvas.js   chartjs-node-canvas and its own Chart.js, drawing by @napi-rs/canvas instead of the native `canvas`.
 //                                 Nothing is shared with a Chart.js of the program that uses the library.
 //   dist/schema/compile-schema.js, …
@@ -11,9 +11,17 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 
 await build({
-  entryPoints: ['home.html', 'home.ts', 'home.css', 'home.svg', 'report.ts', 'report.css', 'sweep.ts'].map(
-    (name) => `src/web/${name}`,
-  ),
+  entryPoints: [
+    'home.html',
+    'home.ts',
+    'home.css',
+    'home.svg',
+    'report.ts',
+    'report.css',
+    'sweep.ts',
+    'recommend.ts',
+    'recommend.css',
+  ].map((name) => `src/web/${name}`),
   outdir: 'dist/web',
   bundle: true,
   platform: 'browser',

@@ -1,4 +1,5 @@
 // Reads the logs, and prints which limit fits them.
+import { openSizingFolder, writeSizing } from '../report/sizing-folder.js';
 import { adviceText } from '../report/sizing-text.js';
 import { linesToPaste } from '../sizing/lines-to-paste.js';
 import { adviceOfLogs } from '../sizing/recommend.js';
@@ -8,7 +9,8 @@ import { summaryOf } from '../traffic/log/read-summary.js';
 import { exitOfStop, interruptible } from './interrupt.js';
 import { Progress } from './progress.js';
 import type { GivenToRecommend } from './recommend.js';
-import { checkWarnings, nameOf, readingText, readText } from './replay-log.js';
+import { checkWarnings, nameOf, readingFlags, readingText, readText } from './replay-log.js';
+import { rerunCommand } from './rerun-command.js';
 import { terminalAtHand } from './terminal.js';
 
 /** What is asked, with the texts of the options read. */
@@ -27,8 +29,9 @@ export async function recommendLimit(given: GivenToRecommend, asked: Asked, opti
   const log = { ...options, nowMs };
   const name = nameOf(asked.files);
   const { signal, release } = interruptible();
+  const folder = given.report ? await openSizingFolder(name, given.out) : undefined;
   const reading = new Progress(`reading ${name}`);
-  const { advice, readings, partial } = await adviceOfLogs(asked.files, {
+  const found = await adviceOfLogs(asked.files, {
     ...asked,
     cycleMs: given.cycleMs,
     log,
@@ -37,16 +40,32 @@ export async function recommendLimit(given: GivenToRecommend, asked: Asked, opti
       reading.show(total === undefined ? undefined : done / total, `${Math.round(done / 1e6)} MB`),
   }).finally(() => reading.clear());
   release();
-  const read = summaryOf(readings, log.keyColumn === undefined ? undefined : advice.keys, nowMs);
+  const { advice, readings, partial } = found;
+  const isKeyed = log.keyColumn !== undefined;
+  const read = summaryOf(readings, isKeyed ? advice.keys : undefined, nowMs);
   if (given.strict) checkWarnings(read.warnings);
   const { threshold, within } = advice.recommendations[0]!;
   const paste = linesToPaste({ threshold, within, cycleMs: given.cycleMs, key: log.keyColumn });
+  const answer = { ...advice, log: name, partial, paste, read };
+  const report = { ...found, name, isKeyed, paste, command: commandFor(given, asked) };
+  const page = folder === undefined ? undefined : await writeSizing(folder, report, answer);
   process.exitCode = exitOfStop() ?? 0;
   if (given.json) {
-    process.stdout.write(`${JSON.stringify({ ...advice, log: name, partial, paste, read })}\n`);
+    process.stdout.write(`${JSON.stringify(answer)}\n`);
     return;
   }
   const stopped = partial ? ['Stopped before the end of the log: this is what was read.'] : [];
   const lines = [...readings.map(readingText), ...readText(read), ...stopped];
   process.stdout.write(`${lines.join('\n')}\n\n${adviceText(advice, paste, terminalAtHand())}\n`);
+  if (page !== undefined) process.stdout.write(`\nopen it here: ${page}\n`);
+}
+
+function commandFor(given: GivenToRecommend, { files, excluded, thresholds }: Asked): string {
+  return rerunCommand('recommend', files, {
+    'limited-below': given.limitedBelow.join(','),
+    within: given.within.join(','),
+    threshold: thresholds.length === 0 ? undefined : thresholds.join(','),
+    exclude: excluded,
+    ...readingFlags(given),
+  });
 }

@@ -2,7 +2,7 @@
 import type { Argv } from 'yargs';
 import type { GivenTo } from './command.js';
 import { usageFailure } from './ending.js';
-import { durationIn, jsonOption } from './options.js';
+import { durationIn, jsonOption, outOption, reportOption } from './options.js';
 import { checkCycleMs, logOptions, readingOptions } from './replay-log.js';
 
 export const options = (yargs: Argv) =>
@@ -38,6 +38,8 @@ export const options = (yargs: Argv) =>
       describe: 'a key of which no request counts; may be repeated',
     })
     .option('top', { type: 'number', default: 20, requiresArg: true, describe: 'how many clients are listed' })
+    .option('out', { ...outOption, describe: 'folder for the report (default: reports/<log>/recommend)' })
+    .option('report', reportOption)
     .option('json', jsonOption)
     .example(
       '$0 recommend access.log --key client',

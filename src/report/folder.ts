@@ -144,7 +144,8 @@ async function writeLines(path: string, lines: Iterable<string>): Promise<void> 
   await closed;
 }
 
-async function place<T>(path: string, body: () => Promise<T>): Promise<T> {
+/** Does something in a folder of a report. @throws Failure `unwritable_folder` */
+export async function place<T>(path: string, body: () => Promise<T>): Promise<T> {
   try {
     return await body();
   } catch (error) {

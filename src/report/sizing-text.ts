@@ -68,7 +68,7 @@ function heldOutWords({ held_out, threshold }: Recommendation): string {
 }
 
 /** Who lies above all others, and what that means for the limit. */
-function suspectSentences({ suspects, recommendations }: Advice): string[] {
+export function suspectSentences({ suspects, recommendations }: Advice): string[] {
   if (suspects.length === 0) return [];
   const names = suspects.slice(0, 5).map(({ key, requests, share, peaks }) => {
     const { within } = recommendations[0]!;

@@ -2,7 +2,16 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
-export type BundledFile = 'home.html' | 'home.js' | 'home.css' | 'home.svg' | 'report.js' | 'report.css' | 'sweep.js';
+export type BundledFile =
+  | 'home.html'
+  | 'home.js'
+  | 'home.css'
+  | 'home.svg'
+  | 'report.js'
+  | 'report.css'
+  | 'sweep.js'
+  | 'recommend.js'
+  | 'recommend.css';
 
 const texts = new Map<BundledFile, string>();
 

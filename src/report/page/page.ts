@@ -61,11 +61,11 @@ export function pageDocument(
   title: string,
   body: Html,
   data: object,
-  scriptName: 'report.js' | 'sweep.js' = 'report.js',
+  scriptName: 'report.js' | 'sweep.js' | 'recommend.js' = 'report.js',
 ): string {
   const library = chartLibrary();
   const script = bundled(scriptName);
-  const style = `${themes}${heights}${bundled('report.css')}`;
+  const style = `${themes}${heights}${bundled(scriptName === 'recommend.js' ? 'recommend.css' : 'report.css')}`;
   const policy = `default-src 'none'; script-src ${hashed(library)} ${hashed(script)}; style-src ${hashed(style)}; img-src data:; base-uri 'none'; form-action 'none'`;
   return [
     '<!doctype html>',

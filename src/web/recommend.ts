@@ -1,0 +1,193 @@
+// The script of the page of `weir recommend`: a slider for the threshold, with the curve, the clients and the timeline at the number
+// chosen. It runs in the browser after Chart.js. It sets text content only, never HTML.
+import type { Chart as ChartClass } from 'chart.js';
+import { plainNumber } from './chart/axis.js';
+import type { Theme } from './chart/palette.js';
+import { element } from './page-element.js';
+import { barChart, curveChart } from './sizing-charts.js';
+import type { SizedWindow, SizingData } from './sizing-data.js';
+
+/** The global that the bundle of Chart.js defines. */
+declare const Chart: typeof ChartClass;
+
+const data = JSON.parse(element('data').textContent) as SizingData;
+const root = document.documentElement;
+const prefersDark = matchMedia('(prefers-color-scheme: dark)');
+const slider = element('threshold', HTMLInputElement);
+const number = element('number', HTMLInputElement);
+const chosen = { window: 0, at: 0 };
+const charts = new Map<string, { destroy(): void }>();
+
+const theme = (): Theme => (root.dataset['theme'] as Theme | undefined) ?? (prefersDark.matches ? 'dark' : 'light');
+const shown = (): SizedWindow => data.windows[chosen.window]!;
+const percent = (part: number, whole: number) => `${Number((whole === 0 ? 0 : (100 * part) / whole).toPrecision(3))} %`;
+const counted = (n: number, noun: string) => `${plainNumber(n)} ${noun}${n === 1 ? '' : 's'}`;
+
+/** The place of the largest threshold up to `threshold`. */
+function placeOf(threshold: number): number {
+  const place = shown().thresholds.findLastIndex((one) => one <= threshold);
+  return Math.max(0, place);
+}
+
+function draw(name: string, configuration: ReturnType<typeof curveChart | typeof barChart>): void {
+  charts.get(name)?.destroy();
+  charts.set(name, new Chart(element(`chart-${name}`, HTMLCanvasElement), configuration as never));
+}
+
+/** Bars of the timeline. */
+const BUCKETS = 120;
+
+function drawAll(): void {
+  const one = shown();
+  const looks = { palette: data.palettes[theme()], font: getComputedStyle(document.body).fontFamily };
+  const isNarrow = innerWidth < 560;
+  draw('curve', curveChart(one, chosen.at, { ...looks, isNarrow }));
+  const threshold = one.thresholds[chosen.at] ?? 1;
+  const isKnown = one.rows !== undefined && threshold >= one.rows.floor;
+  element('unknown').hidden = isKnown;
+  element('times').hidden = !isKnown;
+  if (!isKnown) return;
+  const spanMs = Math.max(1, data.lastMs - data.firstMs);
+  const over = new Array<number>(BUCKETS).fill(0);
+  const hours = new Array<number>(24).fill(0);
+  const { second, from, to } = one.rows!;
+  for (let row = 0; row < second.length; row += 1) {
+    if (to[row]! <= threshold) continue;
+    const limited = to[row]! - Math.max(from[row]!, threshold);
+    const ms = 1000 * second[row]!;
+    over[Math.max(0, Math.min(BUCKETS - 1, Math.floor((BUCKETS * ms) / spanMs)))]! += limited;
+    hours[new Date(data.firstMs + ms).getUTCHours()]! += limited;
+  }
+  const at = (bucket: number) => new Date(data.firstMs + (bucket * spanMs) / BUCKETS).toISOString();
+  const days = spanMs > 86_400_000;
+  const labels = over.map((_, bucket) => (days ? at(bucket).slice(5, 16).replace('T', ' ') : at(bucket).slice(11, 16)));
+  draw('timeline', barChart(labels, over, 'limited requests', { ...looks, isNarrow }));
+  const names = hours.map((_, hour) => `${String(hour).padStart(2, '0')}:00`);
+  draw('hours', barChart(names, hours, 'limited requests', { ...looks, isNarrow }));
+}
+
+function cell(text: string, title: string, isNumber: boolean): HTMLElement {
+  const td = document.createElement('td');
+  td.textContent = text;
+  td.dataset['title'] = title;
+  if (isNumber) td.className = 'n';
+  return td;
+}
+
+const MOST_CLIENTS = 25;
+
+function listClients(): void {
+  if (!data.isKeyed) return;
+  const { rows, thresholds, suspects } = shown();
+  const threshold = thresholds[chosen.at] ?? 1;
+  const limitedOf = new Map<number, number>();
+  const peakOf = new Map<number, number>();
+  if (rows !== undefined && threshold >= rows.floor)
+    rows.key.forEach((key, row) => {
+      const to = rows.to[row]!;
+      if (to <= threshold) return;
+      limitedOf.set(key, (limitedOf.get(key) ?? 0) + to - Math.max(rows.from[row]!, threshold));
+      peakOf.set(key, Math.max(peakOf.get(key) ?? 0, to));
+    });
+  const hit = [
+    ...suspects.map(({ key, requests, limited }) => ({
+      key,
+      requests,
+      limited: limited[chosen.at] ?? 0,
+      note: 'suspect',
+    })),
+    ...[...limitedOf].map(([key, limited]) => ({
+      key: data.keys[key]!,
+      requests: data.requestsOf[key]!,
+      limited,
+      note: `up to ${plainNumber(peakOf.get(key)!)} in a window`,
+    })),
+  ]
+    .filter(({ limited }) => limited > 0)
+    .sort((a, b) => b.limited - a.limited);
+  element('clients').replaceChildren(
+    ...hit.slice(0, MOST_CLIENTS).map(({ key, requests, limited, note }) => {
+      const tr = document.createElement('tr');
+      tr.append(
+        cell(key, 'key', false),
+        cell(plainNumber(limited), 'limited', true),
+        cell(plainNumber(requests), 'of requests', true),
+        cell(percent(limited, requests), 'share', true),
+        cell(note, 'note', false),
+      );
+      return tr;
+    }),
+  );
+  element('clients-shown').textContent =
+    hit.length === 0
+      ? 'Nobody is limited.'
+      : hit.length > MOST_CLIENTS
+        ? `The first ${MOST_CLIENTS} of ${plainNumber(hit.length)}.`
+        : '';
+}
+
+function sentences(): [short: string, long: string] {
+  const one = shown();
+  const at = chosen.at;
+  const threshold = one.thresholds[at] ?? 1;
+  const limited = one.limited[at] ?? 0;
+  const ofSuspects = one.suspectsLimited[at] ?? 0;
+  const keys = data.isKeyed ? ` of ${counted(one.keysLimited[at] ?? 0, 'key')}` : '';
+  const short = `${plainNumber(threshold)}: ${percent(limited, one.requests)} limited`;
+  const besides = ofSuspects === 0 ? '' : ` Besides, ${counted(ofSuspects, 'request')} of suspects.`;
+  const burst = ` One client gets at most ${plainNumber(threshold * one.burst1s)} through in a second, ${plainNumber(threshold * one.burst1min)} in a minute.`;
+  return [
+    short,
+    `At ${counted(threshold, 'request')} in ${one.name}, ${counted(limited, 'request')}${keys} (${percent(limited, one.requests)}) would be limited.${besides}${burst}`,
+  ];
+}
+
+let pending = 0;
+
+/** Shows a place of the curve. What is read aloud waits until the slider stands still. */
+function choose(at: number): void {
+  const one = shown();
+  chosen.at = Math.max(0, Math.min(one.thresholds.length - 1, at));
+  const [short, long] = sentences();
+  slider.max = String(one.thresholds.length - 1);
+  slider.value = String(chosen.at);
+  slider.setAttribute('aria-valuetext', short);
+  number.value = String(one.thresholds[chosen.at] ?? 1);
+  number.max = String(one.thresholds.at(-1) ?? 1);
+  element('summary').textContent = long;
+  listClients();
+  drawAll();
+  clearTimeout(pending);
+  pending = setTimeout(() => {
+    element('live').textContent = long;
+  }, 400) as unknown as number;
+  root.dataset['drawn'] = String(charts.size);
+}
+
+function chooseWindow(window: number): void {
+  chosen.window = window;
+  const one = shown();
+  element('wanted').replaceChildren(
+    ...one.recommended.map(({ share, threshold }) => {
+      const button = Object.assign(document.createElement('button'), {
+        type: 'button',
+        textContent: `less than ${share}: ${plainNumber(threshold)}`,
+      });
+      button.addEventListener('click', () => choose(placeOf(threshold)));
+      return button;
+    }),
+  );
+  choose(placeOf(one.recommended[0]?.threshold ?? 1));
+}
+
+slider.addEventListener('input', () => choose(Number(slider.value)));
+number.addEventListener('change', () => choose(placeOf(Number(number.value))));
+element('choice').addEventListener('submit', (event) => event.preventDefault());
+const select = element('window', HTMLSelectElement);
+select.addEventListener('change', () => chooseWindow(Number(select.value)));
+element('theme').addEventListener('click', () => {
+  root.dataset['theme'] = theme() === 'dark' ? 'light' : 'dark';
+  drawAll();
+});
+prefersDark.addEventListener('change', drawAll);
+chooseWindow(0);

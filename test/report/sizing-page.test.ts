@@ -1,0 +1,71 @@
+// The page of a recommended limit: small, alone, and used by keyboard.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { sizingPageHtml } from '../../src/report/page/sizing-page.js';
+import { linesToPaste } from '../../src/sizing/lines-to-paste.js';
+import { adviceOfLogs } from '../../src/sizing/recommend.js';
+import { findChromium, launchChromium, noChromium } from '../chromium.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'weir-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** 12,000 rows of 600 keys that come at once, more of them the later it is; and one key that never rests. */
+async function page(): Promise<string> {
+  const log = join(folder, 'busy.csv');
+  const rows = Array.from(
+    { length: 12_000 },
+    (_, i) => `${1_767_600_000_000 + i * 3000},<key ${i % 600}>,${1 + (i % 7)}`,
+  );
+  const scraper = Array.from({ length: 9000 }, (_, i) => `${1_767_600_000_000 + i * 4000},scraper,20`);
+  writeFileSync(log, ['time,who,n', ...rows, ...scraper].join('\n'));
+  const options = { timeColumn: 'time', keyColumn: 'who', countColumn: 'n' };
+  const asked = { cycleMs: 777, shares: [0.1, 0.01], withins: [60, 5000] };
+  const found = await adviceOfLogs([log], { ...asked, log: options });
+  const { threshold, within } = found.advice.recommendations[0]!;
+  const paste = linesToPaste({ threshold, within, cycleMs: 777, key: 'who' });
+  return sizingPageHtml({ ...found, name: 'busy.csv', isKeyed: true, paste, command: 'weir recommend busy.csv' });
+}
+
+it('is below 5 MB at more than 10,000 rows, asks nobody, and escapes keys', async () => {
+  const text = await page();
+  expect(text.length).toBeLessThan(5_000_000);
+  expect(text.match(/"to":\[([^\]]*)\]/)![1]!.split(',').length).toBeLessThanOrEqual(10_000);
+  expect(text.replaceAll(/xmlns="[^"]*"/g, '')).not.toMatch(/(src|href)="https?:/);
+  expect(text).not.toContain('<key 1>');
+  expect(text).toContain("default-src 'none'");
+  expect(text).toContain('limit_req_zone $YOUR_KEY zone=weir:10m');
+});
+
+const path = findChromium();
+describe.skipIf(path === undefined)(path === undefined ? noChromium : 'in a browser', () => {
+  it('is chosen by keyboard, and says aloud what is chosen', async () => {
+    writeFileSync(join(folder, 'index.html'), await page());
+    const browser = await launchChromium(path!);
+    try {
+      const tab = await browser.newPage({ viewport: { width: 360, height: 800 } });
+      const errors: string[] = [];
+      tab.on('pageerror', (error) => errors.push(error.message));
+      await tab.goto(`file://${join(folder, 'index.html')}`);
+      const slider = tab.getByRole('slider', { name: /Threshold/ });
+      const before = Number(await tab.inputValue('#number'));
+      await slider.focus();
+      await tab.keyboard.press('ArrowRight');
+      const after = Number(await tab.inputValue('#number'));
+      expect(after).toBeGreaterThan(before);
+      expect(await slider.getAttribute('aria-valuetext')).toMatch(new RegExp(`^${after}: .* % limited$`));
+      await expect
+        .poll(() => tab.getByRole('status').textContent())
+        .toMatch(new RegExp(`^At ${after} requests in 60 cycles`));
+      await tab.selectOption('#window', '1');
+      expect(await tab.textContent('#summary')).toContain('in 5,000 cycles');
+      await tab.getByRole('button', { name: /less than 1 %/ }).click();
+      expect(await tab.locator('#clients tr').count()).toBeGreaterThan(0);
+      expect(await tab.evaluate('document.documentElement.scrollWidth')).toBe(360);
+      expect(errors).toEqual([]);
+    } finally {
+      await browser.close();
+    }
+  });
+});
