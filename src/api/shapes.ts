@@ -50,6 +50,7 @@ export const RowKind = Type.Enum([
   'transition',
   'transition_failed',
   'admin_action',
+  'rows_lost',
 ]);
 
 /** A row of the record. Its fields depend on its kind. */
@@ -81,6 +82,9 @@ export const Row = Type.Object(
     scopes: Type.Optional(Type.Array(Type.String(), { description: 'What the new key may do.' })),
     only_machine: Type.Optional(Type.String({ description: 'The only machine that the new key opens.' })),
     expires_at: Type.Optional(Type.String({ description: 'When the new key expires; ISO 8601.' })),
+    lost_to_seq: Type.Optional(
+      Type.Integer({ description: 'Of rows_lost: the last of the rows that were acknowledged and are missing.' }),
+    ),
     previous_hash: Hash,
     hash: Hash,
   },

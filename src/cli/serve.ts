@@ -93,11 +93,11 @@ export async function run(given: Given): Promise<void> {
   try {
     const { data, memory, cycleMs, rotateKey, acceptLostRows: acceptLoss } = given;
     const ground = openGround({ dir: memory ? undefined : data, cycleMs, rotateKey, acceptLoss, onError });
-    const { store, credentials, clock, identity } = ground;
+    const { store, credentials, clock, identity, lost } = ground;
     const { signer, successions } = identity;
     const { metricsPort } = given;
     const ports = { host, port, ...(metricsPort === undefined ? {} : { metricsPort }) };
-    const options = { store, credentials, clock, signer, successions, ...ports, durability, trustProxy, log };
+    const options = { store, credentials, clock, lost, signer, successions, ...ports, durability, trustProxy, log };
     const node = await startNode(options).catch((error: unknown) => {
       store.close();
       throw error;

@@ -150,6 +150,13 @@ export class Host {
     this.commit();
   }
 
+  /** Writes a row about rows up to `toSeq` that were acknowledged once and are missing: the record goes on without them. */
+  noteLoss(machine: Machine, toSeq: number): void {
+    const lost = { kind: 'rows_lost', lost_to_seq: toSeq, cause: 'system', emitted: [] } as const;
+    this.#parts.ledger.write(machine, { ...lost, cycle: this.#reached() });
+    this.commit();
+  }
+
   /** @throws Failure `machine_not_found` */
   machine(slug: string): Machine {
     const machine = this.machines.get(slug);
@@ -247,8 +254,7 @@ export class Host {
 
   /**
    * Goes on from what the store holds, if its disk was full and has room again. Machines and contracts are new objects then; the
-   * earlier ones decide nothing any more, and what they counted since the last commit is forgotten.
-   * @returns whether it does
+   * earlier ones decide nothing any more, and what they counted since the last commit is forgotten. Returns whether it does.
    */
   recover(): boolean {
     const { failure } = this;

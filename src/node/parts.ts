@@ -5,6 +5,7 @@ import { KeyRing } from '../record/key-ring.js';
 import type { Signer, Succession } from '../record/signing.js';
 import { Failure } from '../schema/failure.js';
 import type { Credentials } from '../store/credential-store.js';
+import type { MissingRows } from '../store/head-mark.js';
 import type { Store } from '../store/store.js';
 import type { WallClock } from '../time/wall.js';
 import { VERSION } from '../version.js';
@@ -42,6 +43,8 @@ export interface PartsOptions {
   readonly signer: Signer;
   /** How the present key followed from earlier ones, oldest first. */
   readonly successions?: readonly Succession[];
+  /** Acknowledged rows that the store lacks: each machine that is still there gets a row that says so. */
+  readonly lost?: readonly MissingRows[];
   /** Default `cycle`. */
   readonly durability?: DurabilityMode;
   /** Those of this build when absent. */
@@ -63,6 +66,10 @@ export function assemble(options: PartsOptions, routes: readonly ListedRoute[], 
     findOperator: (id) => operators.get(id),
     holdClock: (newestCycle) => holdClock(clock, newestCycle),
   });
+  for (const { machine: slug, toSeq } of options.lost ?? []) {
+    const machine = host.machines.get(slug);
+    if (machine !== undefined) host.noteLoss(machine, toSeq);
+  }
   const counts = new Counts();
   const onCommit = (tookMs: number) => counts.commitSeconds.observe(tookMs / 1000);
   const durability = new Durability(host, clock, options.durability ?? 'cycle', () => clock.monotonicMs(), onCommit);

@@ -2,7 +2,13 @@
 //
 // Field names are those of the HTTP API and of exported records: a row is hashed, stored, served and exported in this shape.
 
-export type RowKind = 'machine_created' | 'contract_created' | 'transition' | 'transition_failed' | 'admin_action';
+export type RowKind =
+  | 'machine_created'
+  | 'contract_created'
+  | 'transition'
+  | 'transition_failed'
+  | 'admin_action'
+  | 'rows_lost';
 
 /** What was done to a key of an owner. */
 export type AdminAction = 'key_made' | 'key_rotated' | 'key_revoked';
@@ -51,6 +57,8 @@ export interface AuditEntry {
   readonly scopes?: readonly string[];
   readonly only_machine?: string;
   readonly expires_at?: string;
+  /** For `rows_lost`: the rows from this one's seq up to that were acknowledged once, and this record goes on without them. */
+  readonly lost_to_seq?: number;
 }
 
 export interface AuditRow extends AuditEntry {

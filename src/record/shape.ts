@@ -135,6 +135,15 @@ const rowShapes = {
     },
     { ...closed, description: 'A key of the owner was made, rotated or revoked.' },
   ),
+  rows_lost: Type.Object(
+    {
+      ...everyRow,
+      kind: Type.Literal('rows_lost'),
+      lost_to_seq: Count(1, 'The last of the rows that are missing; the first had the seq of this row.'),
+      emitted: nothingEmitted,
+    },
+    { ...closed, description: 'The disk lost rows that were acknowledged, and the operator went on without them.' },
+  ),
 } as const satisfies Record<RowKind, TSchema>;
 
 export const CheckpointShape = Type.Object(
@@ -176,6 +185,7 @@ const rowReaders: Record<RowKind, (value: unknown) => Read<AuditRow>> = {
   transition: reader(rowShapes.transition),
   transition_failed: reader(rowShapes.transition_failed),
   admin_action: reader(rowShapes.admin_action),
+  rows_lost: reader(rowShapes.rows_lost),
 };
 
 /** A row of any kind, or the first place at which the value does not have the shape of a row. */

@@ -161,6 +161,7 @@ export class RecordVerifier {
     switch (kind) {
       case 'machine_created':
       case 'admin_action':
+      case 'rows_lost':
         return undefined;
       case 'contract_created':
         return state === undefined ? undefined : `Contract ${id} was created before.`;

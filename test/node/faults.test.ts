@@ -145,9 +145,12 @@ describe('a node that was killed, and whose log is gone', () => {
     const { code, out, err } = await weir(['serve', '--data', data, '--port', '0']);
     const again = await serve(['--data', data, '--accept-lost-rows']);
     const record = await recordOf(again, key);
+    const { rows } = (await ask(again, 'GET', '/api/chain/edge/state', key)).body;
+    const { seq, kind, lost_to_seq } = rows.at(-1);
+    const last = { seq, kind, lost_to_seq };
     const facts = JSON.parse(again.lines[0]!);
     await again.stop();
-    expect({ made: made.status, code, out, err, lost: facts.lost, record }).toEqual({
+    expect({ made: made.status, code, out, err, lost: facts.lost, record, last }).toEqual({
       made: 201,
       code: 2,
       out: '',
@@ -155,7 +158,8 @@ describe('a node that was killed, and whose log is gone', () => {
         /lacks rows that were acknowledged.*\n {2}why {2}Missing: row 3 of edge\.\n {2}fix .*--accept-lost-rows/,
       ),
       lost: [{ machine: 'edge', from_seq: 3, to_seq: 3 }],
-      record: expect.objectContaining({ valid: true, rows: 2 }),
+      record: expect.objectContaining({ valid: true, rows: 3 }),
+      last: { seq: 3, kind: 'rows_lost', lost_to_seq: 3 },
     });
   });
 });

@@ -25,14 +25,17 @@ describe('a row', () => {
     [[], 'it is not an object'],
     ['row', 'it is not an object'],
     [7, 'it is not an object'],
-    [{}, '/kind must be one of machine_created, contract_created, transition, transition_failed, admin_action'],
+    [
+      {},
+      '/kind must be one of machine_created, contract_created, transition, transition_failed, admin_action, rows_lost',
+    ],
     [
       { kind: 'toString' },
-      '/kind must be one of machine_created, contract_created, transition, transition_failed, admin_action',
+      '/kind must be one of machine_created, contract_created, transition, transition_failed, admin_action, rows_lost',
     ],
     [
       { kind: ['transition'] },
-      '/kind must be one of machine_created, contract_created, transition, transition_failed, admin_action',
+      '/kind must be one of machine_created, contract_created, transition, transition_failed, admin_action, rows_lost',
     ],
   ])('is not %j', (value, fault) => {
     expect(faultOf(value)).toBe(fault);
