@@ -126,8 +126,8 @@ export interface LimiterDecision {
   readonly remaining: number;
   /** Ms until a request would be admitted if no other arrives before it; 0: now, Infinity: never. In a window limited ones count, too. */
   readonly retryAfterMs: number;
-  /** How long a rule holds the admitted requests, the longest of them, in ms. */
-  readonly delayMs: number;
+  /** How long a rule holds the admitted requests, the longest of them, in ms; absent for a window. */
+  readonly delayMs?: number;
 }
 
 /**
@@ -162,7 +162,7 @@ export function createLimiter({ cycleMs = CYCLE_MS, ...limiter }: LimiterOptions
         state: plan.states[gate.state]!.name,
         remaining: gate.admits ? gate.remaining : 0,
         retryAfterMs: waitOf(gate, nowMs, cycleMs),
-        delayMs: gate instanceof RuleGate ? gate.delayMs : 0,
+        ...(gate instanceof RuleGate ? { delayMs: gate.delayMs } : {}),
       };
     },
   };

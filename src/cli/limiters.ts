@@ -1,6 +1,8 @@
 // `weir limiters`: the limiters known, and what each does with a burst, all at ten requests a second.
+import { writeFileSync } from 'node:fs';
 import type { Argv } from 'yargs';
 import type { Profile } from '../limiter/products/profile.js';
+import { Failure } from '../schema/failure.js';
 import type { GivenTo } from './command.js';
 import { print } from './node-command.js';
 import { jsonOption } from './options.js';
@@ -9,11 +11,19 @@ import { table } from './terminal.js';
 export const options = (yargs: Argv) =>
   yargs
     .option('json', jsonOption)
+    .option('chart', {
+      type: 'string',
+      requiresArg: true,
+      describe: 'draw one burst through twelve of them, into this PNG file',
+    })
+    .option('theme', { choices: ['light', 'dark'] as const, default: 'light' as const, describe: 'of the chart' })
+    .example('$0 limiters --chart limiters.png', 'one burst, twelve limiters')
     .example('$0 limiters', 'names for --like, and what differs under a burst')
     .example('$0 explain nginx', 'one of them in more words');
 
 /** Everything is measured on the rule, with the parameters of the example. */
-export async function run({ json }: GivenTo<typeof options>): Promise<void> {
+export async function run({ json, chart, theme }: GivenTo<typeof options>): Promise<void> {
+  if (chart !== undefined) return draw(chart, theme);
   const [{ products }, { profileOf }] = await Promise.all([
     import('../limiter/products/products.js'),
     import('../limiter/products/profile.js'),
@@ -53,4 +63,23 @@ function burstOf({ firstBurst: { atOnce, delayed } }: Profile): string {
 
 function share({ sent, admitted }: Profile['atRate']): string {
   return `${admitted} of ${sent}`;
+}
+
+/** @throws Failure `unwritable_folder` */
+async function draw(path: string, theme: 'light' | 'dark'): Promise<void> {
+  const [{ galleryCharts }, { panelsPng }] = await Promise.all([
+    import('../report/chart/gallery.js'),
+    import('../report/chart/png.js'),
+  ]);
+  const picture = await panelsPng('One burst, twelve limiters of ten requests a second', galleryCharts(), theme);
+  try {
+    writeFileSync(path, picture);
+  } catch (error) {
+    throw new Failure('unwritable_folder', {
+      what: `${path} cannot be written.`,
+      why: `${(error as Error).message}.`,
+      fix: 'Name another file with --chart.',
+    });
+  }
+  process.stdout.write(`${path}\n`);
 }

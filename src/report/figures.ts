@@ -41,6 +41,8 @@ export const figures: readonly Figure[] = [
   figure('requests', 'requests', 'count', 'neither', (o) => o.requests),
   figure('admitted', 'admitted', 'count', 'less', (o) => o.admitted),
   figure('limited', 'limited', 'count', 'more', (o) => o.limited),
+  figure('delayed', 'held first', 'count', 'more', (o) => o.delayed || undefined),
+  ...quantileFigures('delay_ms', 'held for', (o) => o.delay_ms),
   figure('contracts_limited', 'contracts limited', 'count', 'more', (o) =>
     o.contracts > 1 ? o.contracts_limited : undefined,
   ),

@@ -20,7 +20,7 @@ export function windowChart({ outcome, timeline }: Reported): ChartSpec | undefi
   const contract = shownContract(outcome);
   if (timeline === undefined || contract === undefined) return undefined;
   const axis = cycleAxis(outcome);
-  const { id, threshold, within, entries, limiting_cycles, peak_count } = contract;
+  const { id, threshold, within, rule, entries, limiting_cycles, peak_count } = contract;
   const steps = countSteps(timeline, axis, (row) => row.contract === id);
   const whose = outcome.contracts > 1 ? ` of contract ${plain(id)}` : '';
   const far = threshold === null || isNear(threshold, peak_count) ? '' : ', which lies far above the picture';
@@ -29,12 +29,13 @@ export function windowChart({ outcome, timeline }: Reported): ChartSpec | undefi
     entries === 0
       ? 'It never limited.'
       : `It entered limiting ${times(entries)} and limited for ${counted(limiting_cycles, 'cycle')} (${duration(limiting_cycles * outcome.cycle_ms)}).`;
+  const what = rule === undefined ? `The count over ${counted(within, 'cycle')}` : `What is used up of ${plain(rule)}`;
   return {
     id: 'window',
-    title: `Requests in the window${whose}`,
-    about: `The count over ${counted(within, 'cycle')}${bound}; it peaked at ${number(peak_count)}. ${limiting}`,
+    title: rule === undefined ? `Requests in the window${whose}` : `Used up of the rule${whose}`,
+    about: `${what}${bound}; it peaked at ${number(peak_count)}. ${limiting}`,
     x: axis,
-    yTitle: `requests in ${counted(within, 'cycle')}`,
+    yTitle: rule === undefined ? `requests in ${counted(within, 'cycle')}` : 'requests, the most of a cycle',
     yWhole: true,
     lines: [
       steppedLine('count', 'count', steps, { width: steps.xs.length > COLUMNS ? 1 : 2 }),
