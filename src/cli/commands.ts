@@ -27,6 +27,11 @@ export const commands: readonly ListedCommand[] = [
     load: () => import('./sweep.js'),
   },
   {
+    usage: 'map <scenario>',
+    summary: 'where a service stays stuck after a trigger has gone: load by trigger, for each policy of the clients',
+    load: () => import('./map.js'),
+  },
+  {
     usage: 'load <scenario..>',
     summary: 'send the requests of scenarios to a live node, and compare what it does with the prediction',
     load: () => import('./load.js'),

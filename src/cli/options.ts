@@ -69,6 +69,13 @@ export function checkSeed(seed: number | undefined): void {
   throw new Failure('wrong_usage', { what: '--seed takes a whole number from 0 on.', fix: 'For example --seed 7.' });
 }
 
+/** @throws Failure `wrong_usage` */
+export function checkThreads(threads: number | undefined): void {
+  if (threads === undefined || (Number.isInteger(threads) && threads >= 1 && threads <= 1024)) return;
+  const what = '--threads takes a whole number from 1 to 1024.';
+  throw new Failure('wrong_usage', { what, fix: 'Leave it out for one a core.' });
+}
+
 /** The option for a rerun command; empty for the default. */
 export function topFlag(top: number): { readonly top?: number } {
   return top === TOP ? {} : { top };

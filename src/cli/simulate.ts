@@ -4,6 +4,7 @@ import { Failure } from '../schema/failure.js';
 import type { GivenTo } from './command.js';
 import {
   checkSeed,
+  checkThreads,
   checkTop,
   jsonOption,
   outOption,
@@ -70,8 +71,7 @@ function checkArguments(given: GivenToSimulate): void {
   if (replications !== undefined && !(Number.isInteger(replications) && replications >= 2 && replications <= 100_000)) {
     refuse('--replications takes a whole number from 2 to 100000.', 'For example --replications 20.');
   }
-  if (threads !== undefined && !(Number.isInteger(threads) && threads >= 1 && threads <= 1024))
-    refuse('--threads takes a whole number from 1 to 1024.', 'Leave it out for one a core.');
+  checkThreads(threads);
   if (replications !== undefined && until !== undefined)
     refuse('--until cannot be combined with --replications.', 'Shorten the duration of the scenario instead.');
   checkSeed(seed);

@@ -123,7 +123,8 @@ async function show(
   const figures = shownFigures(rows, given.figure);
   let page: string | undefined;
   if (folder !== undefined) {
-    page = await writeSweepReport(folder.path, { plan, rows, figures, digest, command: commandFor(given) });
+    const files = ['sweep.csv', 'sweep.ndjson', 'runs.csv', 'runs.ndjson', 'sweep.json'];
+    page = await writeSweepReport(folder.path, { plan, rows, figures, digest, command: commandFor(given), files });
   }
   if (given.json) return;
   process.stdout.write(`${cellTable(plan.axes, rows, figures, terminalAtHand())}\n\n${digest}\n`);

@@ -2,7 +2,7 @@
 import type { Argv } from 'yargs';
 import { Failure } from '../schema/failure.js';
 import type { GivenTo } from './command.js';
-import { checkSeed, jsonOption, outOption, reportOption, seedOption } from './options.js';
+import { checkSeed, checkThreads, jsonOption, outOption, reportOption, seedOption } from './options.js';
 
 export const options = (yargs: Argv) =>
   yargs
@@ -67,7 +67,6 @@ function checkArguments({ set = [], find, over, samples, sampling, threads, seed
     refuse('Nothing is varied.', 'Name a field with its values: --set limiter.threshold=50..200:10.');
   if (sampling !== undefined && samples === undefined)
     refuse('--sampling says how samples are drawn, and there are none.', 'Add for example --samples 100.');
-  if (threads !== undefined && !(Number.isInteger(threads) && threads >= 1 && threads <= 1024))
-    refuse('--threads takes a whole number from 1 to 1024.', 'Leave it out for one a core.');
+  checkThreads(threads);
   checkSeed(seed);
 }

@@ -21,6 +21,10 @@ interface SweepReport {
   readonly digest: string;
   /** The command that was given. */
   readonly command: string;
+  /** The border that heat maps show for the first figure. */
+  readonly border?: number | undefined;
+  /** Names of the files beside the page. */
+  readonly files: readonly string[];
 }
 
 /** The page holds at most so many numbers, which keeps it under 5 MB; the files hold all. */
@@ -47,7 +51,7 @@ export async function writeSweepReport(folder: string, report: SweepReport): Pro
   return resolve(page);
 }
 
-function sweepData({ plan, rows, figures }: SweepReport): SweepData {
+function sweepData({ plan, rows, figures, border }: SweepReport): SweepData {
   const { axes, name, replications } = plan;
   // Not all combinations: the cells were drawn.
   const drawn = rows.length !== axes.reduce((product, { values }) => product * (values?.length ?? 0), 1);
@@ -64,7 +68,7 @@ function sweepData({ plan, rows, figures }: SweepReport): SweepData {
     });
     return { at: axes.map((axis) => placeOf(axis, set[axis.path]!)), values };
   });
-  return { name, axes: shown, figures: names, cells, drawn, runs: replications };
+  return { name, axes: shown, figures: names, cells, drawn, runs: replications, border };
 }
 
 function sweepAxis(name: string, { values = [] }: Axis): SweepAxis {
@@ -87,7 +91,7 @@ function short<T extends number | null>(value: T): T {
   return (value === null ? null : Number(value.toPrecision(6))) as T;
 }
 
-function sweepPage({ plan, rows, figures, digest, command }: SweepReport, data: SweepData): string {
+function sweepPage({ plan, rows, figures, digest, command, files, border }: SweepReport, data: SweepData): string {
   const { name, axes, cells, replications, seed } = plan;
   const asks = rows.some(({ held }) => held !== null);
   const heads = [...axes.map(({ path }) => path), ...(asks ? ['held'] : []), ...figures];
@@ -98,9 +102,15 @@ function sweepPage({ plan, rows, figures, digest, command }: SweepReport, data: 
       ...(asks ? [`${held} of ${n}`] : []),
       ...figures.map((one) => figureWords(found[one])),
     ]);
-  const files = ['sweep.csv', 'sweep.ndjson', 'runs.csv', 'runs.ndjson', 'sweep.json'];
   const cut = rows.length > MOST_ROWS ? `The first ${number(MOST_ROWS)} of ${number(rows.length)} cells.` : '';
-  const body = html`<header><p class="verdict open"><b>sweep</b> ${counted(cells.length, 'cell')}, ${counted(replications, 'run')} of each</p>
+  const said =
+    border !== undefined
+      ? 'Shares of runs with their 95 % intervals; cells with 0 runs are taken from their surroundings.'
+      : replications === 1
+        ? 'The figures of one run each.'
+        : 'Means with their 95 % intervals.';
+  const kind = border === undefined ? 'sweep' : 'map';
+  const body = html`<header><p class="verdict open"><b>${kind}</b> ${counted(cells.length, 'cell')}, ${border === undefined ? '' : 'up to '}${counted(replications, 'run')} of each</p>
 <button type="button" id="theme" aria-label="Switch between light and dark">Light / dark</button></header>
 <h1>${name}</h1>
 <p class="facts">${axes.map(({ path }) => path).join(', ')}; seed ${seed}${replications === 1 ? '' : ' and its followers, the same for every cell'}</p>
@@ -109,11 +119,11 @@ function sweepPage({ plan, rows, figures, digest, command }: SweepReport, data: 
 <p id="said" role="status" class="facts"></p>
 <div id="panels"></div>
 <h2>Cells</h2>
-<p class="facts">${replications === 1 ? 'The figures of one run each.' : 'Means with their 95 % intervals.'} ${cut}</p>
+<p class="facts">${said} ${cut}</p>
 <div class="scroll cells" tabindex="0" role="region" aria-label="Cells"><table><thead><tr>${heads.map((head) => html`<th scope="col" class="n">${head}</th>`)}</tr></thead>
 <tbody>${lines.map((line) => html`<tr>${line.map((cell) => html`<td class="n">${cell}</td>`)}</tr>`)}</tbody></table></div>
 <h2>Run it again</h2><pre><code>${command}</code></pre>
 <p class="facts">${digest}</p>
 <p>${files.map((file, index) => html`${index === 0 ? '' : ', '}<a href="${file}">${file}</a>`)}</p></main>`;
-  return pageDocument(`Sweep of ${name}`, body, { sweep: data, palettes }, 'sweep.js');
+  return pageDocument(`${kind === 'map' ? 'Map' : 'Sweep'} of ${name}`, body, { sweep: data, palettes }, 'sweep.js');
 }

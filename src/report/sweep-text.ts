@@ -2,6 +2,7 @@
 import { nearest } from '../schema/did-you-mean.js';
 import { Failure } from '../schema/failure.js';
 import type { Axis } from '../simulate/sweep/axis.js';
+import type { CollapseMap } from '../simulate/sweep/collapse-map.js';
 import type { Found } from '../simulate/sweep/find.js';
 import { setWords } from '../simulate/sweep/plan-sweep.js';
 import type { SweepRow, SweptFigure } from '../simulate/sweep/sweep.js';
@@ -116,4 +117,27 @@ function answerWords({ answer, value, over, tried }: Found, condition: string): 
     case 'not monotone':
       return `no answer: along ${over} it changes more than once whether ${condition}`;
   }
+}
+
+/** What a map says: for each load its zone and the smallest trigger that leaves it stuck; then the cures. */
+export function mapText({ axes, columns, cures }: CollapseMap, terminal: Terminal): string {
+  const up = axes.at(-2)!.path;
+  const shown = axes.filter((_, index) => index !== axes.length - 2);
+  const titles = shortNames(axes.map(({ path }) => path));
+  const heads = [
+    ...shown.map(({ path }) => ({ title: titles[axes.findIndex((axis) => axis.path === path)]! })),
+    { title: 'zone' },
+    { title: `stuck from ${up}`, right: true },
+  ];
+  const rows = columns.map(({ set, zone, stuckFrom }) => [
+    ...shown.map(({ path }) => String(valueText(set[path]))),
+    zone,
+    stuckFrom === undefined ? '-' : String(valueText(stuckFrom)),
+  ]);
+  const found = cures.map(
+    ({ set, stuck, n, goodput }) =>
+      `${setWords(set)}: stuck in ${stuck} of ${n} runs${Number.isFinite(goodput) ? `; in quiet times ${number(100 * goodput)} % of the goodput` : ''}`,
+  );
+  const heading = cures.length === 0 ? [] : ['', 'What cures it, the cheapest first'];
+  return [...alignedTable(heads, rows, terminal.columns), ...heading, ...found.map((line) => `  ${line}`)].join('\n');
 }

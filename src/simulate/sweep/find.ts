@@ -7,11 +7,9 @@
 // Whether it changes only once cannot be known without trying every value. After the bisection further values are tried, spread over
 // both sides; one that contradicts is reported, and there is no answer.
 
-import { holds, namesIn } from '../../limiter/expression/evaluate.js';
-import { ExpressionError, type Node, parseCondition } from '../../limiter/expression/parse.js';
-import { wholeFigures } from '../../outcome/figure-names.js';
 import { Failure } from '../../schema/failure.js';
 import { type Axis, type Json, parseAxis } from './axis.js';
+import { type FigureCondition, readFigureCondition } from './condition.js';
 import type { Cell } from './grid.js';
 import { type SweepPlan, scenarioOf } from './plan-sweep.js';
 import { openRunner, type RunSweepOptions, rowOf, type SweptFigure } from './sweep.js';
@@ -66,7 +64,7 @@ export async function* findValues(
   if (plan.axes.some(({ path }) => path === axis.path))
     throw wrong(`${axis.path} is set and searched.`, 'Name it in --over only.');
   const { clients } = scenarioOf(plan, { cell: 0, set: { ...plan.cells[0]?.set, [axis.path]: values[0]! } });
-  const condition = readCondition(
+  const condition = readFigureCondition(
     text,
     clients.map(({ name }) => name),
   );
@@ -83,7 +81,7 @@ export async function* findValues(
         const asked = Array.from({ length: plan.replications }, (_, replication) => runner.run(cell, replication));
         const runs = (await Promise.all(asked)).filter((run) => run !== undefined);
         if (runs.length < plan.replications) return undefined;
-        const one = judged(values[index]!, rowOf(cell, runs).figures, condition, text);
+        const one = judged(values[index]!, rowOf(cell, runs).figures, condition);
         tried.set(index, one);
         return one.holds;
       };
@@ -143,32 +141,12 @@ function searchedAxis(over: string): Axis {
   return stepped;
 }
 
-/** `1%` is one hundredth of the requests. */
-function readCondition(text: string, kinds: readonly string[]): Node {
-  const written = text.replace(/(\d+(?:\.\d+)?)\s*%/g, '($1 / 100 * requests)');
-  let condition: Node;
-  try {
-    condition = parseCondition(written, wholeFigures(kinds));
-  } catch (error) {
-    if (!(error instanceof ExpressionError)) throw error;
-    throw wrong(`The condition "${text}" cannot be read: ${error.message}.`, "For example --find 'limited < 1%'.");
-  }
-  if (namesIn(condition).size === 0) throw wrong(`"${text}" names no figure.`, "For example --find 'limited < 1%'.");
-  return condition;
-}
-
-function judged(value: Json, figures: Readonly<Record<string, SweptFigure>>, condition: Node, text: string): Tried {
-  const names = [...namesIn(condition)];
-  const missing = names.find((name) => !Object.hasOwn(figures, name));
-  if (missing !== undefined)
-    throw wrong(
-      `"${text}" names ${missing}, which not every run has.`,
-      `There are ${Object.keys(figures).join(', ')}.`,
-    );
+function judged(value: Json, figures: Readonly<Record<string, SweptFigure>>, condition: FigureCondition): Tried {
+  const means = Object.fromEntries(Object.entries(figures).map(([name, { mean }]) => [name, mean]));
   return {
     value,
-    holds: holds(condition, (name) => figures[name]?.mean),
-    figures: Object.fromEntries(names.map((name) => [name, figures[name]!])),
+    holds: condition.holds(means),
+    figures: Object.fromEntries(condition.names.map((name) => [name, figures[name]!])),
   };
 }
 

@@ -2,7 +2,7 @@
 import type { Chart } from 'chart.js';
 import { plainNumber } from './axis.js';
 import type { Palette } from './palette.js';
-import type { ChartSpec } from './spec.js';
+import type { ChartSpec, Heat } from './spec.js';
 
 /** Height in px above the plot that the scale takes. */
 export const HEAT_SCALE = 28;
@@ -38,6 +38,10 @@ export function drawHeat(chart: Chart, { heat }: ChartSpec, palette: Palette, fo
       ctx.fillText(plainNumber(value), left + width / 2, top + height / 2, width - 4);
     });
   });
+  drawBorder(ctx, heat, palette, (across, below) => [
+    x.getPixelForValue(across - 0.5),
+    y.getPixelForValue(below - 0.5),
+  ]);
   ctx.textAlign = 'left';
   ctx.font = `12px ${font}`;
   const high = plainNumber(heat.high);
@@ -52,6 +56,39 @@ export function drawHeat(chart: Chart, { heat }: ChartSpec, palette: Palette, fo
     ctx.fillRect(left + (step * SCALE_WIDTH) / SCALE_STEPS, top, SCALE_WIDTH / SCALE_STEPS + 0.5, 12);
   }
   ctx.restore();
+}
+
+/** A line along the edges between values below the border and others. */
+function drawBorder(
+  ctx: Chart['ctx'],
+  { values, border }: Heat,
+  palette: Palette,
+  corner: (across: number, below: number) => readonly [x: number, y: number],
+): void {
+  if (border === undefined) return;
+  const isAbove = (below: number, across: number) => {
+    const value = values[below]?.[across];
+    return value === null || value === undefined ? undefined : value >= border;
+  };
+  const isEdge = (a: boolean | undefined, b: boolean | undefined) => a !== undefined && b !== undefined && a !== b;
+  ctx.strokeStyle = palette.tones.limited.color;
+  ctx.lineWidth = 3;
+  ctx.lineCap = 'square';
+  ctx.beginPath();
+  values.forEach((row, below) => {
+    row.forEach((_, across) => {
+      const own = isAbove(below, across);
+      if (isEdge(own, isAbove(below, across + 1))) {
+        ctx.moveTo(...corner(across + 1, below));
+        ctx.lineTo(...corner(across + 1, below + 1));
+      }
+      if (isEdge(own, isAbove(below + 1, across))) {
+        ctx.moveTo(...corner(across, below + 1));
+        ctx.lineTo(...corner(across + 1, below + 1));
+      }
+    });
+  });
+  ctx.stroke();
 }
 
 type Color = readonly [red: number, green: number, blue: number];

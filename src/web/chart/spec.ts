@@ -124,6 +124,8 @@ export interface Heat {
   /** The values of the lightest and the strongest colour. */
   readonly low: number;
   readonly high: number;
+  /** A line is drawn between values below it and others. */
+  readonly border?: number;
 }
 
 export interface ChartSpec {

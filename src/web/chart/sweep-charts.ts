@@ -36,6 +36,8 @@ export interface SweepData {
   readonly drawn: boolean;
   /** Runs of each cell. */
   readonly runs: number;
+  /** The border that heat maps show for the first figure. */
+  readonly border?: number | undefined;
 }
 
 export interface SweepView {
@@ -61,7 +63,7 @@ const looks: readonly (readonly [Tone, Line['dots']])[] = [
 export const MOST_LINES = looks.length;
 
 /** What is seen first: the numeric axis with the most values to the right, the next one as lines or, if it has many, as rows. */
-export function firstView({ axes, drawn }: SweepData, figure = 0): SweepView {
+export function firstView({ axes, drawn, border }: SweepData, figure = 0): SweepView {
   const order = axes
     .map((_, index) => index)
     .sort(
@@ -70,6 +72,8 @@ export function firstView({ axes, drawn }: SweepData, figure = 0): SweepView {
     );
   const [x = 0, by] = order;
   if (drawn) return { figure, x, by: undefined, kind: 'dots' };
+  // The last two axes of a map are trigger and load.
+  if (border !== undefined) return { figure, x: axes.length - 1, by: axes.length - 2, kind: 'heat' };
   return { figure, x, by, kind: by !== undefined && axes[by]!.values.length > MOST_LINES ? 'heat' : 'lines' };
 }
 
@@ -95,20 +99,24 @@ interface Scale {
   readonly high: number;
 }
 
-function scaleOf({ cells }: SweepData, { figure }: SweepView): Scale {
+function scaleOf(data: SweepData, { figure }: SweepView): Scale {
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (const { values } of cells) {
+  for (const { values } of data.cells) {
     const value = values[figure];
     if (value === null || value === undefined) continue;
     low = Math.min(low, value[0]);
     high = Math.max(high, value[0], value[2] ?? value[0]);
   }
+  if (data.border !== undefined && figure === 0) return { low: 0, high: 1 };
   return high < low ? { low: 0, high: 1 } : { low, high };
 }
 
 const common = { shades: [], marks: [] } as const;
 
 function about(data: SweepData, what: string): string {
+  const { border } = data;
+  if (border !== undefined)
+    return `${what} (shares of up to ${plainNumber(data.runs)} runs; none where the surroundings agree). The line is at ${border}.`;
   const runs = data.runs === 1 ? 'one run of each cell' : `means over ${plainNumber(data.runs)} runs of each cell`;
   return `${what} (${runs}).`;
 }
@@ -181,7 +189,8 @@ function heat(data: SweepData, { figure, x, by }: SweepView, cells: readonly Swe
       return found?.values[figure]?.[0] ?? null;
     }),
   );
-  const map: Heat = { names: rows.map((row) => String(down.values[row])), values, low, high };
+  const border = figure === 0 && data.border !== undefined ? { border: data.border } : {};
+  const map: Heat = { names: rows.map((row) => String(down.values[row])), values, low, high, ...border };
   return {
     x: {
       kind: 'values' as const,

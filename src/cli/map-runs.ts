@@ -1,0 +1,61 @@
+// The map of `weir map`: runs, zones, cures, files.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { safeName } from '../report/folder.js';
+import { flatRow, sweepDigest } from '../report/sweep-files.js';
+import { writeSweepReport } from '../report/sweep-report.js';
+import { mapText } from '../report/sweep-text.js';
+import { type CollapseMap, mapCollapse } from '../simulate/sweep/collapse-map.js';
+import { planSweep, type SweepPlan } from '../simulate/sweep/plan-sweep.js';
+import { exitOfStop, interruptible } from './interrupt.js';
+import type { GivenToMap } from './map.js';
+import { Progress } from './progress.js';
+import { rerunCommand } from './rerun-command.js';
+import { terminalAtHand } from './terminal.js';
+
+export async function mapRuns(given: GivenToMap): Promise<void> {
+  const { seed, replications, across, up, stuck, cure, set = [] } = given;
+  const plan = await planSweep(given.scenario, { set }, { seed, replications });
+  const { signal, release } = interruptible();
+  const progress = new Progress(`map of ${plan.name}`);
+  let done = 0;
+  const onRun = () => {
+    done += 1;
+    progress.show(undefined, `${done} runs`);
+  };
+  const map = await mapCollapse(plan, { across, up, stuck, cures: cure }, { threads: given.threads, signal, onRun });
+  progress.clear();
+  release();
+  if (map === undefined) {
+    process.stderr.write(`Stopped after ${done} runs; a map that is not whole is not kept.\n`);
+    process.exitCode = exitOfStop() ?? 1;
+    return;
+  }
+  const digest = sweepDigest(plan.name, map.rows);
+  const page = given.report ? await writeMap(plan, map, digest, given) : undefined;
+  const { columns, cures, runs, runsOfAll } = map;
+  const text = given.json
+    ? JSON.stringify({ rows: map.rows.map(flatRow), columns, cures, runs, digest })
+    : `${mapText(map, terminalAtHand())}\n\n${runs} runs in place of ${runsOfAll}\n${digest}`;
+  process.stdout.write(`${text}\n`);
+  if (page !== undefined && !given.json) process.stdout.write(`\nopen it here: ${page}\n`);
+}
+
+async function writeMap(plan: SweepPlan, map: CollapseMap, digest: string, given: GivenToMap): Promise<string> {
+  const { scenario, across, up, set, stuck, cure, replications, seed } = given;
+  const folder = given.out ?? join('reports', safeName(plan.name), `map-${digest.slice(7, 15)}`);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'map.ndjson'), map.rows.map((row) => `${JSON.stringify(flatRow(row))}\n`).join(''));
+  const command = rerunCommand('map', [scenario], { across, up, set, stuck, cure, replications, seed });
+  const { axes, rows } = map;
+  const whole = { ...plan, axes, cells: rows };
+  return writeSweepReport(folder, {
+    plan: whole,
+    rows,
+    figures: ['stuck', 'runs'],
+    digest,
+    command,
+    files: ['map.ndjson'],
+    border: 0.5,
+  });
+}

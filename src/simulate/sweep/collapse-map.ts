@@ -1,0 +1,272 @@
+// Where does a service stay stuck after a trigger has gone? Load by size of the trigger, for each policy of the clients.
+//
+//   trigger ^  . . # # #      # stuck in most runs     zones by load (Bronson et al., Metastable failures in distributed systems, 2021)
+//           |  . . # # #        stable      no trigger of the map leaves it stuck
+//           |  . . . # #        vulnerable  a large enough trigger does
+//           |  . . . . #        collapsed   the smallest one does
+//           +-----------> load
+//
+// Few runs of a coarse lattice come first. A rectangle whose corners do not all agree is halved, down to neighbours; one whose corners agree
+// is taken to be the same inside, and its points are marked as inferred: an island smaller than the lattice is missed. Points at the
+// border get all their runs.
+import { shareInterval } from '../../math/interval.js';
+import { Failure } from '../../schema/failure.js';
+import { type Axis, type Json, parseAxis } from './axis.js';
+import { readFigureCondition } from './condition.js';
+import { type Cell, cellsOf } from './grid.js';
+import { type SweepPlan, scenarioOf } from './plan-sweep.js';
+import { openRunner, type RunSweepOptions, type SweepRow } from './sweep.js';
+
+export interface MapQuestion {
+  /** The axis of the load, as `arrivals.0.rate=2/s..10/s:1/s`. */
+  readonly across: string;
+  /** The axis of the trigger. */
+  readonly up: string;
+  /** When a run counts as stuck: comparisons of its figures, for example `clients.succeeded < clients.jobs / 2`. */
+  readonly stuck: string;
+  /** Changes that may cure the scenario as it is written, each an axis from the weakest to the strongest. */
+  readonly cures?: readonly string[] | undefined;
+}
+
+type Zone = 'stable' | 'vulnerable' | 'collapsed';
+
+/** One load of one policy. */
+export interface MapColumn {
+  /** The policy and the load. */
+  readonly set: Cell['set'];
+  readonly zone: Zone;
+  /** The smallest trigger that leaves it stuck in half of the runs; undefined for none. */
+  readonly stuckFrom: Json | undefined;
+}
+
+export interface Cure {
+  /** The smallest change that cures: stuck in at most one run of twenty. */
+  readonly set: Cell['set'];
+  readonly stuck: number;
+  readonly n: number;
+  /** Goodput with it over goodput without, both under the smallest trigger: what it costs in quiet times. */
+  readonly goodput: number;
+}
+
+export interface CollapseMap {
+  /** All axes: policies, trigger, load. */
+  readonly axes: readonly Axis[];
+  /** A row for each point, with the figures `stuck` (share of runs, Wilson's 95 % interval) and `runs` (0 where inferred). */
+  readonly rows: readonly SweepRow[];
+  readonly columns: readonly MapColumn[];
+  /** From the cheapest; a change that does not cure is left out. */
+  readonly cures: readonly Cure[];
+  /** Runs that were made, and those that all points would have needed. */
+  readonly runs: number;
+  readonly runsOfAll: number;
+}
+
+/** Runs of a point of the coarse lattice. */
+const FIRST_RUNS = 4;
+/** The coarse lattice has so many intervals in each direction. */
+const COARSE = 4;
+/** Stuck in at most this share of runs: cured. */
+const CURED = 0.05;
+const GOODPUT = 'clients.goodput_per_second';
+
+interface Point {
+  n: number;
+  stuck: number;
+  goodput: number;
+}
+
+/**
+ * Maps each policy of the plan: its cells are the policies, its replications the runs of a point at the border. Undefined when stopped.
+ * @throws Failure `wrong_usage`
+ */
+export async function mapCollapse(
+  plan: SweepPlan,
+  question: MapQuestion,
+  { threads, signal, onRun }: Pick<RunSweepOptions, 'threads' | 'signal' | 'onRun'> = {},
+): Promise<CollapseMap | undefined> {
+  const [across, up] = [question.across, question.up].map(steppedAxis) as [Stepped, Stepped];
+  const base = { ...plan.cells[0]?.set, [across.path]: across.values[0]!, [up.path]: up.values[0]! };
+  const { clients } = scenarioOf(plan, { cell: 0, set: base });
+  const condition = readFigureCondition(
+    question.stuck,
+    clients.map(({ name }) => name),
+  );
+  const runner = openRunner(plan, { threads, signal, runs: plan.replications });
+  const most = Math.max(plan.replications, FIRST_RUNS);
+  let [runs, number] = [0, 0];
+  /** The cells have numbers of their own: every variant that is run is one. */
+  const numbers = new Map<string, number>();
+  const add = async (point: Point, set: Cell['set'], n: number): Promise<void> => {
+    const key = JSON.stringify(set);
+    if (!numbers.has(key)) numbers.set(key, number++);
+    const cell = { cell: numbers.get(key)!, set };
+    const asked = Array.from({ length: Math.max(0, n - point.n) }, (_, index) => runner.run(cell, point.n + index));
+    for (const run of await Promise.all(asked)) {
+      if (run === undefined) return;
+      point.n += 1;
+      point.stuck += condition.holds(run.figures) ? 1 : 0;
+      point.goodput += run.figures[GOODPUT] ?? run.figures['admitted'] ?? 0;
+      runs += 1;
+      onRun?.(run);
+    }
+  };
+  try {
+    const rows: SweepRow[] = [];
+    const columns: MapColumn[] = [];
+    for (const { set } of plan.cells) {
+      const points = await explore(across.values.length, up.values.length, most, (point, x, y, n) =>
+        add(point, { ...set, [up.path]: up.values[y]!, [across.path]: across.values[x]! }, n),
+      );
+      if (signal?.aborted === true) return undefined;
+      for (const [y, trigger] of up.values.entries())
+        for (const [x, load] of across.values.entries())
+          rows.push(rowOf(rows.length, { ...set, [up.path]: trigger, [across.path]: load }, points, x, y));
+      for (const [x, load] of across.values.entries()) {
+        const first = up.values.findIndex((_, y) => shareAt(points, x, y) >= 0.5);
+        const zone = first < 0 ? 'stable' : first === 0 ? 'collapsed' : 'vulnerable';
+        columns.push({ set: { ...set, [across.path]: load }, zone, stuckFrom: up.values[first] });
+      }
+    }
+    const cures = await findCures(question.cures ?? [], up, most, add);
+    if (signal?.aborted === true) return undefined;
+    const axes = [...plan.axes, up, across];
+    return { axes, rows, columns, cures, runs, runsOfAll: rows.length * most };
+  } finally {
+    await runner.close();
+  }
+}
+
+type Stepped = Axis & { readonly values: readonly Json[] };
+
+function steppedAxis(text: string): Stepped {
+  const axis = parseAxis(text);
+  if (axis.values === undefined || axis.values.length < 2)
+    throw wrong(`${axis.path} needs at least two values.`, 'Write for example arrivals.0.rate=2/s..10/s:1/s.');
+  return axis as Stepped;
+}
+
+/** By place `y * width + x`: what was sampled; undefined where the corners around agree, with the point that stands for it. */
+interface Explored {
+  readonly width: number;
+  readonly height: number;
+  readonly sampled: ReadonlyMap<number, Point>;
+  readonly inferred: ReadonlyMap<number, Point>;
+}
+
+type Sample = (point: Point, x: number, y: number, n: number) => Promise<void>;
+
+async function explore(width: number, height: number, most: number, sample: Sample): Promise<Explored> {
+  const sampled = new Map<number, Point>();
+  const inferred = new Map<number, Point>();
+  const at = (x: number, y: number) => y * width + x;
+  const sampleAll = (places: Iterable<number>, n: number) =>
+    Promise.all(
+      [...places].map((place) => {
+        const point = sampled.get(place) ?? { n: 0, stuck: 0, goodput: 0 };
+        sampled.set(place, point);
+        return sample(point, place % width, Math.floor(place / width), n);
+      }),
+    );
+  let open = rectangles(lattice(width), lattice(height));
+  while (open.length > 0) {
+    const corners = new Set(open.flatMap(([x0, x1, y0, y1]) => [at(x0, y0), at(x1, y0), at(x0, y1), at(x1, y1)]));
+    await sampleAll(
+      [...corners].filter((place) => !sampled.has(place)),
+      Math.min(FIRST_RUNS, most),
+    );
+    open = open.flatMap(([x0, x1, y0, y1]) => {
+      const around = [at(x0, y0), at(x1, y0), at(x0, y1), at(x1, y1)].map((place) => sampled.get(place)!);
+      const agree = around.every(({ stuck }) => stuck === 0) || around.every(({ stuck, n }) => stuck === n);
+      if (agree) {
+        for (let y = y0; y <= y1; y += 1) for (let x = x0; x <= x1; x += 1) inferred.set(at(x, y), around[0]!);
+        return [];
+      }
+      if (x1 - x0 <= 1 && y1 - y0 <= 1) return [];
+      return rectangles(halves(x0, x1), halves(y0, y1));
+    });
+  }
+  const explored = { width, height, sampled, inferred };
+  const border = [...sampled.keys()].filter((place) => {
+    const [x, y] = [place % width, Math.floor(place / width)];
+    const own = shareAt(explored, x, y);
+    const neighbours = [
+      [x - 1, y],
+      [x + 1, y],
+      [x, y - 1],
+      [x, y + 1],
+    ] as const;
+    const isOther = ([nx, ny]: readonly [number, number]) =>
+      nx >= 0 && ny >= 0 && nx < width && ny < height && shareAt(explored, nx, ny) >= 0.5 !== own >= 0.5;
+    return (own > 0 && own < 1) || neighbours.some(isOther);
+  });
+  await sampleAll(border, most);
+  return explored;
+}
+
+/** 0, …, length - 1 in about equal steps. */
+function lattice(length: number): number[] {
+  const n = Math.min(COARSE, length - 1);
+  return Array.from({ length: n + 1 }, (_, index) => Math.round((index * (length - 1)) / n));
+}
+
+function halves(from: number, to: number): number[] {
+  return to - from <= 1 ? [from, to] : [from, Math.floor((from + to) / 2), to];
+}
+
+type Rectangle = readonly [x0: number, x1: number, y0: number, y1: number];
+
+function rectangles(xs: readonly number[], ys: readonly number[]): Rectangle[] {
+  return xs.slice(1).flatMap((x1, i) => ys.slice(1).map((y1, j) => [xs[i]!, x1, ys[j]!, y1] as const));
+}
+
+function pointAt({ width, sampled, inferred }: Explored, x: number, y: number): Point {
+  const place = y * width + x;
+  return sampled.get(place) ?? inferred.get(place)!;
+}
+
+function shareAt(explored: Explored, x: number, y: number): number {
+  const { stuck, n } = pointAt(explored, x, y);
+  return n === 0 ? 0 : stuck / n;
+}
+
+function rowOf(cell: number, set: Cell['set'], explored: Explored, x: number, y: number): SweepRow {
+  const isSampled = explored.sampled.has(y * explored.width + x);
+  const { stuck, n } = pointAt(explored, x, y);
+  const { low, high } = isSampled && n > 0 ? shareInterval(stuck, n) : { low: null, high: null };
+  const runs = isSampled ? n : 0;
+  const figures = { stuck: { mean: shareAt(explored, x, y), low, high }, runs: { mean: runs, low: null, high: null } };
+  return { cell, set, n: runs, held: null, held_share: null, figures };
+}
+
+async function findCures(
+  cures: readonly string[],
+  up: Stepped,
+  n: number,
+  add: (point: Point, set: Cell['set'], n: number) => Promise<void>,
+): Promise<Cure[]> {
+  const goodputOf = async (set: Cell['set']) => {
+    const quiet = { n: 0, stuck: 0, goodput: 0 };
+    await add(quiet, { ...set, [up.path]: up.values[0]! }, n);
+    return quiet.goodput;
+  };
+  const without = cures.length === 0 ? 0 : await goodputOf({});
+  const found: Cure[] = [];
+  for (const cure of cures) {
+    const axis = parseAxis(cure);
+    const values = axis.values ?? cellsOf([axis], { set: [], samples: 1 }, 0).map(({ set }) => set[axis.path]!);
+    for (const value of values) {
+      const set = { [axis.path]: value };
+      const point = { n: 0, stuck: 0, goodput: 0 };
+      await add(point, set, n);
+      if (point.stuck > CURED * point.n) continue;
+      const goodput = without === 0 ? Number.NaN : (await goodputOf(set)) / without;
+      found.push({ set, stuck: point.stuck, n: point.n, goodput });
+      break;
+    }
+  }
+  return found.sort((a, b) => b.goodput - a.goodput);
+}
+
+function wrong(what: string, fix: string): Failure {
+  return new Failure('wrong_usage', { what, fix });
+}

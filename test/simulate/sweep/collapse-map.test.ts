@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import type { ScenarioObject } from '../../../src/scenario/load-scenario.js';
+import { type CollapseMap, type MapQuestion, mapCollapse } from '../../../src/simulate/sweep/collapse-map.js';
+import { planSweep } from '../../../src/simulate/sweep/plan-sweep.js';
+
+// Without draws: what is limited follows from load and trigger alone. A function keeps the runs in this thread.
+const scenario: ScenarioObject = {
+  question: 'Q?',
+  duration: 20,
+  limiter: { threshold: 30, within: 20 },
+  arrivals: [{ model: 'constant', rate: 1 }, { model: 'constant', rate: 1, from: 5, to: 7 }, () => 0],
+};
+
+const question: MapQuestion = {
+  across: 'arrivals.0.rate=0..2:0.1',
+  up: 'arrivals.1.rate=0..16:1',
+  stuck: 'limited > 0',
+};
+
+async function mapOf(more: Partial<MapQuestion> = {}, set: string[] = [], runs = 1): Promise<CollapseMap> {
+  const plan = await planSweep(scenario, { set }, { replications: runs });
+  return (await mapCollapse(plan, { ...question, ...more }))!;
+}
+
+/** 20 cycles of the load and two of the trigger. */
+const isStuck = (load: number, trigger: number) => Math.floor(20 * load + 1e-9) + 2 * trigger > 30;
+
+describe('a map of collapse', () => {
+  it('is what all runs would give, from a part of them', async () => {
+    const { rows, runs, runsOfAll } = await mapOf();
+    const wrong = rows.filter(({ set, figures }) => {
+      const [load, trigger] = [set['arrivals.0.rate'] as number, set['arrivals.1.rate'] as number];
+      return figures['stuck']!.mean !== Number(isStuck(load, trigger));
+    });
+    expect([wrong, rows.length, runsOfAll]).toEqual([[], 21 * 17, 21 * 17 * 4]);
+    expect(runs).toBeLessThan(runsOfAll / 2);
+    expect(rows.filter(({ figures }) => figures['runs']!.mean === 0).length).toBeGreaterThan(rows.length / 4);
+  });
+
+  it('has a zone for each load, and the smallest trigger that leaves it stuck', async () => {
+    const { columns } = await mapOf({ up: 'arrivals.1.rate=0..6:1' });
+    const zones = columns.map(({ set, zone, stuckFrom }) => [set['arrivals.0.rate'], zone, stuckFrom]);
+    expect(zones[0]).toEqual([0, 'stable', undefined]);
+    expect(zones[10]).toEqual([1, 'vulnerable', 6]);
+    expect(zones[15]).toEqual([1.5, 'vulnerable', 1]);
+    expect(zones[20]).toEqual([2, 'collapsed', 0]);
+  });
+
+  it('compares policies, a map for each', async () => {
+    const { columns, axes } = await mapOf({}, ['limiter.threshold=30,1000']);
+    expect(axes.map(({ path }) => path)).toEqual(['limiter.threshold', 'arrivals.1.rate', 'arrivals.0.rate']);
+    expect(columns.filter(({ set }) => set['limiter.threshold'] === 1000).every(({ zone }) => zone === 'stable')).toBe(
+      true,
+    );
+  });
+
+  it('finds the smallest change that cures, and what it costs in quiet times', async () => {
+    const stuck = {
+      ...scenario,
+      arrivals: [
+        { model: 'constant', rate: 1 },
+        { model: 'constant', rate: 9, from: 5, to: 7 },
+      ],
+    };
+    const plan = await planSweep({ ...stuck, arrivals: [...stuck.arrivals, () => 0] } as ScenarioObject, { set: [] });
+    const cures = ['limiter.threshold=31,37,38,40', 'arrivals.0.rate=0.8,0.6,0.5', 'limiter.within=19'];
+    const map = await mapCollapse(plan, { ...question, cures });
+    expect(map!.cures).toEqual([
+      { set: { 'limiter.threshold': 38 }, stuck: 0, n: 4, goodput: 1 },
+      { set: { 'arrivals.0.rate': 0.6 }, stuck: 0, n: 4, goodput: 0.6 },
+    ]);
+  });
+
+  it.each([
+    [{ across: 'arrivals.0.rate=1' }, 'at least two values'],
+    [{ up: 'arrivals.1.rate=1..5' }, 'at least two values'],
+    [{ stuck: 'limitted > 0' }, 'cannot be read'],
+    [{ stuck: 'clients.retries > 0' }, 'not every run has'],
+  ])('refuses %j: %s', async (more, what) => {
+    await expect(mapOf(more)).rejects.toThrow(expect.objectContaining({ what: expect.stringContaining(what) }));
+  });
+});
