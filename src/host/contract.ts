@@ -10,15 +10,15 @@ import type { Plan } from '../limiter/plan.js';
 import { gateFor, RuleGate } from '../limiter/rule-gate.js';
 import { type Cells, cutCells } from '../limiter/window.js';
 import { Failure } from '../schema/failure.js';
-import type { ContractImage, ContractState, MachineImage, Store } from '../store/store.js';
+import type { ContractImage, ContractState, Store } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
 import { cycleOf, startOf } from '../time/cycle.js';
 import { Tally } from './contract-tally.js';
 import { causeOf, fireOperators } from './fire-operators.js';
-import { Chain, type Ledger } from './ledger.js';
+import type { Chain, Ledger } from './ledger.js';
 import type { Wakes } from './wakes.js';
 
-/** What the contracts of a host share. */
+/** What the contracts of a machine share. */
 export interface HostParts {
   readonly clock: Clock;
   readonly ledger: Ledger;
@@ -28,18 +28,7 @@ export interface HostParts {
   readonly keepsStates: boolean;
   readonly inspect: Inspect | undefined;
   /** Contracts whose newest counts the store does not know. */
-  changed: Contract[];
-}
-
-export class Machine extends Chain {
-  readonly image: MachineImage;
-  /** In order of creation. */
-  readonly contracts: Contract[] = [];
-
-  constructor(image: MachineImage, head?: Chain['head'], end?: Chain['end']) {
-    super(image.slug, head, end);
-    this.image = image;
-  }
+  readonly changed: Contract[];
 }
 
 export class Contract extends ContractActor {

@@ -14,11 +14,11 @@ import { sha256Hex } from '../schema/canonical.js';
 import { assert, Failure } from '../schema/failure.js';
 import type { Store } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
-import { Contract, type HostParts, Machine } from './contract.js';
-import { type Happening, Ledger } from './ledger.js';
-import { whyNoTransition } from './no-transition.js';
+import { Contract } from './contract.js';
+import { type AdminNote, type Happening, Ledger } from './ledger.js';
+import { Machine, type SharedParts } from './machine.js';
+import { refusedBy, whyNoTransition } from './no-transition.js';
 import { SharedPlans } from './shared-plans.js';
-import { Wakes } from './wakes.js';
 
 interface HostOptions {
   readonly clock: Clock;
@@ -54,12 +54,6 @@ interface Move {
   readonly by?: string | undefined;
 }
 
-/** What somebody did to a key, without the fields that every row has. */
-export type AdminNote = Pick<
-  AuditEntry,
-  'by' | 'action' | 'key_id' | 'next_key_id' | 'scopes' | 'only_machine' | 'expires_at'
->;
-
 export class Host {
   readonly machines = new Map<string, Machine>();
   readonly contracts = new Map<string, Contract>();
@@ -67,7 +61,8 @@ export class Host {
   readonly happenings: Observable<Happening>;
   readonly findOperator: FindOperator;
   readonly #clock: Clock;
-  readonly #parts: HostParts;
+  /** What all machines share. */
+  readonly #parts: SharedParts;
   readonly #plans: SharedPlans;
 
   constructor({
@@ -83,7 +78,7 @@ export class Host {
     this.#plans = new SharedPlans(findOperator);
     const ledger = new Ledger(clock, store);
     this.happenings = ledger.happenings;
-    this.#parts = { clock, ledger, wakes: new Wakes(clock), store, keepsStates, inspect, changed: [] };
+    this.#parts = { clock, ledger, store, keepsStates, inspect };
     this.#revive(holdClock);
   }
 
@@ -92,8 +87,8 @@ export class Host {
     if (this.machines.has(slug)) {
       throw new Failure('slug_taken', { what: `The machine "${slug}" exists already.`, fix: 'Choose another slug.' });
     }
-    const cycle = this.#reached();
-    const machine = new Machine({ slug, owner, isPublic, displayName, createdCycle: cycle });
+    const cycle = this.#clock.cycle();
+    const machine = new Machine({ slug, owner, isPublic, displayName, createdCycle: cycle }, this.#parts);
     this.#parts.store.putMachine(machine.image);
     this.#parts.ledger.write(machine, { cycle, kind: 'machine_created', cause: 'manual', ...askedBy(by), emitted: [] });
     this.machines.set(slug, machine);
@@ -116,7 +111,7 @@ export class Host {
   createPlanned(slug: string, planned: Plan, templateId?: string, by?: string): Contract {
     const machine = this.machine(slug);
     const { plan, digest } = this.#plans.of(planned);
-    const cycle = this.#reached();
+    const cycle = this.#reached(machine);
     const id = sha256Hex(`${slug}/${machine.head.seq + 1}`).slice(0, 16);
     const image = {
       id,
@@ -126,7 +121,7 @@ export class Host {
       createdCycle: cycle,
       firstFireCycle: cycle + 1,
     };
-    const contract = new Contract(image, plan, machine, cycle, this.#parts);
+    const contract = new Contract(image, plan, machine, cycle, machine.parts);
     this.#parts.store.putContract(image, contract.saved());
     this.#parts.ledger.write(machine, {
       cycle,
@@ -145,7 +140,13 @@ export class Host {
 
   /** Writes a row about what somebody did that moves no contract; durable, like all others, with the next commit. */
   note(machine: Machine, action: AdminNote): void {
-    const entry = { ...action, cycle: this.#reached(), kind: 'admin_action', cause: 'manual', emitted: [] } as const;
+    const entry = {
+      ...action,
+      cycle: this.#reached(machine),
+      kind: 'admin_action',
+      cause: 'manual',
+      emitted: [],
+    } as const;
     this.#parts.ledger.write(machine, entry);
     this.commit();
   }
@@ -193,7 +194,7 @@ export class Host {
    * @throws Failure `event_in_future`, `event_too_old`
    */
   decideAt(contract: Contract, n: number, happened: number, kind = 0): number {
-    const now = Math.max(this.#reached(), contract.gate.cycle);
+    const now = Math.max(this.#reached(this.machine(contract.machine.slug)), contract.gate.cycle);
     if (happened > now) {
       throw new Failure('event_in_future', {
         what: `The event of cycle ${happened} was not counted.`,
@@ -210,7 +211,7 @@ export class Host {
    * @throws Failure `no_transition`, `condition_failed`, `compute_failed`, `prove_failed`, `verify_failed`
    */
   transition(contract: Contract, { to, input = {}, holdCycles = 0, by }: Move): AuditRow {
-    const cycle = Math.max(this.#reached(), contract.gate.cycle);
+    const cycle = Math.max(this.#reached(this.machine(contract.machine.slug)), contract.gate.cycle);
     contract.advance(cycle);
     const outcome = contract.move({ type: 'move', to, cycle, counts: contract.gate.counts, input, holdCycles, by });
     if (outcome === 'stayed') throw whyNoTransition(contract, to);
@@ -218,28 +219,30 @@ export class Host {
     const { last } = contract.machine;
     assert(last !== undefined, 'a transition left no row');
     if (outcome === 'moved') return last;
-    throw new Failure((last.failure?.code as 'compute_failed' | undefined) ?? 'compute_failed', {
-      what: `The contract stays in state "${contract.state}".`,
-      why: last.failure?.detail ?? 'The operator refused.',
-      fix: 'Give inputs within the ranges of GET /api/operators.',
-    });
+    throw refusedBy(last, contract);
   }
 
-  /** The running cycle, once all contracts that are due up to it have woken: what is written next is written behind them. */
-  #reached(): number {
-    const cycle = this.#clock.cycle();
-    this.#parts.wakes.catchUp(cycle);
+  /** The cycle of a machine, once its contracts that are due up to it have woken: what is written next is written behind them. */
+  #reached({ cycle, parts }: Machine): number {
+    parts.wakes.catchUp(cycle);
     return cycle;
   }
 
   /** Writes the counts of every contract that changed since the last time; durable with the next commit. */
   saveWindows(): void {
-    const { changed, store } = this.#parts;
-    this.#parts.changed = [];
-    for (const contract of changed) {
-      contract.isDirty = false;
-      store.putState(contract.saved());
-    }
+    for (const machine of this.machines.values()) while (this.saveOne(machine));
+  }
+
+  /**
+   * Writes the counts of the contract of a machine that changed first since the last time; durable with the next commit.
+   * @returns it; undefined where none has changed
+   */
+  saveOne({ parts: { changed, store } }: Machine): Contract | undefined {
+    const contract = changed.shift();
+    if (contract === undefined) return undefined;
+    contract.isDirty = false;
+    store.putState(contract.saved());
+    return contract;
   }
 
   /** Makes durable what was written, then publishes what happened. `settled` is called after that. */
@@ -258,13 +261,15 @@ export class Host {
    */
   recover(): boolean {
     const { failure } = this;
-    const { store, ledger, wakes } = this.#parts;
+    const { store, ledger } = this.#parts;
     if (failure === undefined || !store.recover()) return false;
     for (const contract of this.contracts.values()) contract.stop(failure);
+    for (const { parts } of this.machines.values()) {
+      parts.wakes.clear();
+      parts.changed.length = 0;
+    }
     this.machines.clear();
     this.contracts.clear();
-    this.#parts.changed = [];
-    wakes.clear();
     ledger.recover();
     this.#revive();
     return true;
@@ -274,24 +279,25 @@ export class Host {
   #revive(holdClock: (newestCycle: number) => void = () => {}): void {
     let newest = 0;
     for (const { machine: image, contracts, head, last } of this.#parts.store.machines()) {
-      const machine = new Machine(image, head, last);
+      const machine = new Machine(image, this.#parts, head, last);
       newest = Math.max(newest, last?.cycle ?? 0);
       this.machines.set(machine.slug, machine);
       for (const { image: made, state } of contracts) {
         const cycle = state.windows[0]?.cycle ?? made.createdCycle;
         newest = Math.max(newest, cycle);
-        this.#adopt(new Contract(made, this.#plans.ofStored(made.definition), machine, cycle, this.#parts, state));
+        this.#adopt(new Contract(made, this.#plans.ofStored(made.definition), machine, cycle, machine.parts, state));
       }
     }
     holdClock(newest);
-    this.#parts.wakes.catchUp(this.#clock.cycle());
+    for (const { parts } of this.machines.values()) parts.wakes.catchUp(this.#clock.cycle());
     this.commit();
   }
 
   #adopt(contract: Contract): void {
-    this.machine(contract.image.machine).contracts.push(contract);
+    const machine = this.machine(contract.image.machine);
+    machine.contracts.push(contract);
     this.contracts.set(contract.id, contract);
-    this.#parts.wakes.schedule(contract);
+    machine.parts.wakes.schedule(contract);
   }
 }
 

@@ -33,6 +33,12 @@ export type Happening =
       readonly error: unknown;
     };
 
+/** What somebody did to a key, without the fields that every row has. */
+export type AdminNote = Pick<
+  AuditEntry,
+  'by' | 'action' | 'key_id' | 'next_key_id' | 'scopes' | 'only_machine' | 'expires_at'
+>;
+
 /** The end of one machine's chain of audit rows. */
 export class Chain {
   readonly slug: string;

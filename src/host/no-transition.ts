@@ -1,4 +1,5 @@
 // Why a contract takes no transition to a state that somebody asked for.
+import type { AuditRow } from '../record/row.js';
 import { nearest } from '../schema/did-you-mean.js';
 import { Failure } from '../schema/failure.js';
 import type { Contract } from './contract.js';
@@ -24,5 +25,14 @@ export function whyNoTransition(contract: Contract, to: string): Failure {
     what: `There is no transition from "${from}" to "${to}".`,
     why: targets.length === 0 ? `No transition leaves "${from}".` : `From here: ${[...new Set(targets)].join(', ')}.`,
     ...(guess === undefined || guess === to ? {} : { fix: `Did you mean "${guess}"?` }),
+  });
+}
+
+/** Why a transition that was due was not taken, by its row. */
+export function refusedBy({ failure }: AuditRow, { state }: Contract): Failure {
+  return new Failure((failure?.code as 'compute_failed' | undefined) ?? 'compute_failed', {
+    what: `The contract stays in state "${state}".`,
+    why: failure?.detail ?? 'The operator refused.',
+    fix: 'Give inputs within the ranges of GET /api/operators.',
   });
 }

@@ -1,11 +1,12 @@
-// The order in which contracts wake by themselves, over all machines. Idle contracts are not in it, and are never touched.
+// The order in which the contracts of one machine wake by themselves. Idle contracts are not in it, and are never touched.
 //
 //   contract a    limiting ............ may restore at 13
 //   contract b    limiting ... may restore at 11            catchUp(20):  b at 11, c at 12, a at 13
 //   contract c    held ..... until 12
 //
 // However late the clock calls, contracts wake in the order of their instants: a record never goes back in time. Those that count over
-// windows wake at the beginning of a cycle, those of a rule at any ms.
+// windows wake at the beginning of a cycle, those of a rule at any ms. When many are due at once, the clock wakes a few at a time, so that
+// other machines are not kept waiting; and it wakes none while the machine is at work on an event: see hold.
 import { Agenda, type Ticket } from '../time/agenda.js';
 import type { Clock } from '../time/clock.js';
 import { startOf } from '../time/cycle.js';
@@ -18,9 +19,14 @@ interface Sleeper {
   wake(ms: number): void;
 }
 
+/** How many contracts the clock wakes in one task: each may write rows. */
+const AT_ONCE = 4;
+
 export class Wakes {
   readonly #clock: Clock;
-  #agenda = new Agenda(Number.MIN_SAFE_INTEGER);
+  /** Made when the first contract is to wake: most machines have none. */
+  #agenda: Agenda | undefined;
+  #isHeld = false;
   readonly #tickets = new Map<Sleeper, { readonly ticket: Ticket; readonly ms: number }>();
   #armed: { readonly ticket: Ticket; readonly ms: number } | undefined;
   /** The first instant at which a contract wakes; Infinity for none. */
@@ -37,6 +43,7 @@ export class Wakes {
     if (known?.ms === ms) return;
     this.forget(contract);
     if (ms === Number.POSITIVE_INFINITY) return;
+    this.#agenda ??= new Agenda(Number.MIN_SAFE_INTEGER);
     const ticket = this.#agenda.at(ms, Rank.advance, () => {
       this.#tickets.delete(contract);
       contract.wake(ms);
@@ -47,7 +54,7 @@ export class Wakes {
 
   forget(contract: Sleeper): void {
     const known = this.#tickets.get(contract);
-    if (known === undefined) return;
+    if (known === undefined || this.#agenda === undefined) return;
     this.#agenda.cancel(known.ticket);
     this.#tickets.delete(contract);
     this.#next = this.#agenda.nextDue();
@@ -55,7 +62,7 @@ export class Wakes {
 
   /** Lets nobody wake any more who is in it now. */
   clear(): void {
-    this.#agenda = new Agenda(Number.MIN_SAFE_INTEGER);
+    this.#agenda = undefined;
     this.#tickets.clear();
     this.#arm();
   }
@@ -68,23 +75,47 @@ export class Wakes {
   /** Wakes all that are due up to `ms`, in order. */
   catchUpTo(ms: number): void {
     if (ms < this.#next) return;
-    while (this.#agenda.nextDue() <= ms) this.#agenda.step();
+    while (this.isDue(ms)) this.#agenda?.step();
+    this.#arm();
+  }
+
+  /** Whether a contract is due up to `ms`. */
+  isDue(ms: number): boolean {
+    return this.#agenda !== undefined && this.#agenda.nextDue() <= ms;
+  }
+
+  /** Wakes the first that is due. */
+  wakeOne(): void {
+    this.#agenda?.step();
+    this.#next = this.#agenda?.nextDue() ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** The clock wakes nobody until `release`; who calls `catchUp` still does. */
+  hold(): void {
+    this.#isHeld = true;
+  }
+
+  release(): void {
+    this.#isHeld = false;
     this.#arm();
   }
 
   /** Keeps one task on the clock's agenda: for the next to wake. */
   #arm(): void {
-    this.#next = this.#agenda.nextDue();
-    if (this.#armed !== undefined && this.#armed.ms <= this.#next) return;
+    this.#next = this.#agenda?.nextDue() ?? Number.POSITIVE_INFINITY;
+    if (this.#isHeld || (this.#armed !== undefined && this.#armed.ms <= this.#next)) return;
     if (this.#armed !== undefined) this.#clock.agenda.cancel(this.#armed.ticket);
     this.#armed = undefined;
     if (this.#next === Number.POSITIVE_INFINITY) return;
-    const ms = this.#next;
+    // Those that were due before go on behind what became due since.
+    const ms = Math.max(this.#next, this.#clock.now());
     const ticket = this.#clock.agenda.at(ms, Rank.advance, () => {
       this.#armed = undefined;
-      this.catchUpTo(this.#clock.now());
+      if (this.#isHeld) return;
+      const now = this.#clock.now();
+      for (let woken = 0; woken < AT_ONCE && this.isDue(now); woken += 1) this.wakeOne();
       this.#arm();
     });
-    this.#armed = { ticket, ms };
+    this.#armed = { ticket, ms: this.#next };
   }
 }

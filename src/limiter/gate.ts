@@ -206,14 +206,20 @@ export class Gate {
     };
   }
 
+  /** How many of `n` events of one kind can be counted in this cycle until the first that may move the actor; that one included. */
+  stepOf(n: number, kind: number): number {
+    // Where a window that these events do not feed has left its band, the next event already moves the actor.
+    let reach = this.actor.hearsAll || !this.#gauges.every(({ isQuiet }) => isQuiet) ? 1 : n;
+    for (const index of this.plan.kinds[kind]!.aggregates) reach = Math.min(reach, this.#gauges[index]!.reach(n));
+    return reach;
+  }
+
   /** The slow path: in stretches, each ending with an event at which the state may change. */
   #decideInSteps(n: number, happened: number, kind: number): number {
     const { aggregates } = this.plan.kinds[kind]!;
     let admitted = 0;
     for (let left = n; left > 0; ) {
-      // Where a window that these events do not feed has left its band, the next event already moves the actor.
-      let reach = this.actor.hearsAll || !this.#gauges.every(({ isQuiet }) => isQuiet) ? 1 : left;
-      for (const index of aggregates) reach = Math.min(reach, this.#gauges[index]!.reach(left));
+      const reach = this.stepOf(left, kind);
       const before = this.admits;
       for (const index of aggregates) this.#gauges[index]!.addAt(happened, reach);
       this.#evaluateUnlessQuiet();

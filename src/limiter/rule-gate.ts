@@ -75,6 +75,11 @@ export class RuleGate extends Gate {
     this.refresh();
   }
 
+  /** All at once: they come at the same instant. */
+  override stepOf(n: number): number {
+    return n;
+  }
+
   /** How much of what the rule admits at once is used up; 0 where it admits all. */
   override get count(): number {
     return this.levelAt(this.#nowMs);

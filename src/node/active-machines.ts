@@ -3,8 +3,8 @@
 //   one machine   cycle   100  103  104          the transitions of cycles a .. b are a difference of two sums:
 //                 sum      1    4    6           a look-up costs O(log cycles), a transition O(1)
 import { LONGEST_WINDOW } from '../api/machines.js';
-import type { Machine } from '../host/contract.js';
 import type { Host } from '../host/host.js';
+import type { Machine } from '../host/machine.js';
 import type { AuditRow } from '../record/row.js';
 import type { Store } from '../store/store.js';
 import { firstIndex } from './ownership.js';

@@ -2,12 +2,14 @@
 //
 //   line     1 … 100     101 … 5000    5001      5002 …        neighbours with the same outcome share one entry, so that the
 //   outcome  admitted    limited       refused   admitted …    answer stays small however many lines there are
-import type { Contract, Machine } from '../host/contract.js';
+import type { Contract } from '../host/contract.js';
 import type { Host } from '../host/host.js';
+import type { Machine } from '../host/machine.js';
 import { Failure } from '../schema/failure.js';
 import type { LineReader } from '../traffic/log/lines.js';
 import {
   countEvents,
+  countInSteps,
   type Decision,
   decisionOf,
   type Listener,
@@ -16,6 +18,7 @@ import {
   whyNotSoMany,
 } from './decision.js';
 import { EventLine } from './event-line.js';
+import { costSince, SLICE, type Steps } from './machine-work.js';
 
 /** What became of neighbouring lines: all their events admitted, all limited, some of each (one line), or nothing counted. */
 export interface BulkOutcome {
@@ -34,6 +37,20 @@ const MOST_OUTCOMES = 20_000;
 
 /** Refused lines after which no further line is read: refusing is slow, and something is wrong with the sender. */
 const MOST_REFUSED = 10_000;
+
+/** What counting one event in a contract costs, in units, where nothing moves and no decision is shown. */
+const QUIET = 1 / 32;
+
+/** A line that was read and not counted yet: an event, or why it is none. */
+type Read = { readonly number: number } & (
+  | {
+      readonly type: string;
+      readonly count: number;
+      readonly cycle: number | undefined;
+      readonly contractId: string | undefined;
+    }
+  | { readonly failure: unknown }
+);
 
 /** Listeners that are looked up once for all lines that ask for the same. */
 interface Addressed {
@@ -55,43 +72,64 @@ export class BulkCount implements LineReader {
   stoppedBefore: number | undefined;
   readonly #host: Host;
   readonly #machine: Machine;
-  readonly #cycle: () => number;
   readonly #line = new EventLine();
+  readonly #read: Read[] = [];
   readonly #sums = new Map<Contract, { readonly kind: number; events: number; admitted: number }>();
   #addressed: Addressed | undefined;
 
-  constructor(host: Host, machine: Machine, cycle: () => number) {
+  constructor(host: Host, machine: Machine) {
     this.#host = host;
     this.#machine = machine;
-    this.#cycle = cycle;
   }
 
   line(bytes: Buffer, from: number, to: number, number: number): void {
-    if (!this.#mayGoOn(number)) return;
-    try {
-      this.#line.read(bytes, from, to);
-      this.#decide(number);
-    } catch (error) {
-      this.#failed(number, error);
-    }
+    this.#take(number, () => this.#line.read(bytes, from, to));
   }
 
   end(): void {}
 
   /** An event that was parsed already. */
   value(event: unknown, number: number): void {
-    if (!this.#mayGoOn(number)) return;
-    try {
-      this.#line.take(event);
-      this.#decide(number);
-    } catch (error) {
-      this.#failed(number, error);
-    }
+    this.#take(number, () => this.#line.take(event));
   }
 
   /** A line that is not even read. */
   refuse(number: number, failure: Failure): void {
-    if (this.#mayGoOn(number)) this.#refuse(number, failure);
+    this.#read.push({ number, failure });
+  }
+
+  #take(number: number, read: () => void): void {
+    if (this.stoppedBefore !== undefined) return;
+    try {
+      read();
+      const { type, count, cycle, contractId } = this.#line;
+      this.#read.push({ number, type, count, cycle, contractId });
+    } catch (failure) {
+      this.#read.push({ number, failure });
+    }
+  }
+
+  /** Counts in `cycle` what was read, and forgets it. */
+  *count(cycle: number): Steps<void> {
+    let cost = 0;
+    for (const read of this.#read.splice(0)) {
+      if (!this.#mayGoOn(read.number)) return;
+      const { seq } = this.#machine.head;
+      try {
+        if ('failure' in read) throw read.failure;
+        const { listeners } = this.#whoListens(read.type, read.contractId);
+        const late = read.cycle === undefined ? undefined : whyNotAt(listeners, read.cycle, cycle);
+        const failure = late ?? whyNotSoMany(listeners, read.count);
+        if (failure === undefined) yield* this.#count(read.number, listeners, read.count, cycle, read.cycle);
+        else this.#refuse(read.number, failure);
+      } catch (error) {
+        this.#failed(read.number, error);
+      }
+      cost += costSince(this.#machine, seq);
+      if (cost < SLICE / 4) continue;
+      yield cost;
+      cost = 0;
+    }
   }
 
   /** Counts no line from this one on. */
@@ -104,16 +142,6 @@ export class BulkCount implements LineReader {
     return [...this.#sums].map(([contract, { kind, events, admitted }]) =>
       decisionOf(contract, kind, events, admitted),
     );
-  }
-
-  #decide(number: number): void {
-    const { listeners } = this.#whoListens();
-    const { count, cycle: happened } = this.#line;
-    const cycle = this.#cycle();
-    const late = happened === undefined ? undefined : whyNotAt(listeners, happened, cycle);
-    const failure = late ?? whyNotSoMany(listeners, count);
-    if (failure === undefined) this.#count(number, listeners, count, cycle, happened);
-    else this.#refuse(number, failure);
   }
 
   /** A failed store and internal errors fail the whole request. */
@@ -131,8 +159,7 @@ export class BulkCount implements LineReader {
     return false;
   }
 
-  #whoListens(): Addressed {
-    const { type, contractId } = this.#line;
+  #whoListens(type: string, contractId: string | undefined): Addressed {
     const known = this.#addressed;
     if (known !== undefined && known.type === type && known.contractId === contractId) return known;
     const listeners = listenersOf(this.#host, this.#machine, type, contractId);
@@ -140,10 +167,27 @@ export class BulkCount implements LineReader {
     return this.#addressed;
   }
 
-  #count(number: number, listeners: readonly Listener[], n: number, cycle: number, happened: number | undefined): void {
+  *#count(
+    number: number,
+    listeners: readonly Listener[],
+    n: number,
+    cycle: number,
+    happened: number | undefined,
+  ): Steps<void> {
     let least = n;
+    let cost = 0;
     for (const listener of listeners) {
-      const admitted = countEvents(this.#host, listener, n, cycle, happened);
+      const { seq } = this.#machine.head;
+      // Nothing to be cut in one event, which is what most lines have: no generator is made for it.
+      const admitted =
+        n === 1
+          ? countEvents(this.#host, listener, n, cycle, happened)
+          : yield* countInSteps(this.#host, this.#machine, listener, n, cycle, happened);
+      cost += QUIET + costSince(this.#machine, seq) - 1;
+      if (cost >= SLICE / 4) {
+        yield cost;
+        cost = 0;
+      }
       if (admitted < least) least = admitted;
       const sum = this.#sumOf(listener);
       sum.events += n;

@@ -1,7 +1,7 @@
 // When the node signs the heads of records: some cycles after they grew, and before it closes.
 
-import type { Machine } from '../host/contract.js';
 import type { Host } from '../host/host.js';
+import type { Machine } from '../host/machine.js';
 import type { AuditRow } from '../record/row.js';
 import { type Signer, signCheckpoint } from '../record/signing.js';
 import type { Store } from '../store/store.js';

@@ -1,10 +1,12 @@
 // Events on their way to contracts: who listens, whether an earlier cycle can still be counted, and what the decision looks like.
-import type { Contract, Machine } from '../host/contract.js';
+import type { Contract } from '../host/contract.js';
 import type { Host } from '../host/host.js';
+import type { Machine } from '../host/machine.js';
 import { cyclesUntil, retryAfterCycles } from '../limiter/forecast.js';
 import { RuleGate } from '../limiter/rule-gate.js';
 import { nearest } from '../schema/did-you-mean.js';
 import { Failure } from '../schema/failure.js';
+import { costSince, type Steps } from './machine-work.js';
 import { contractOf } from './ownership.js';
 
 /** A contract, and the index of the kind of event in its plan. */
@@ -60,6 +62,28 @@ export function countEvents(
   happened?: number,
 ): number {
   return happened === undefined ? contract.decide(n, cycle, kind) : host.decideAt(contract, n, happened, kind);
+}
+
+/** As `countEvents`, in steps with at most one transition each. Counting events together or one by one makes no difference. */
+export function* countInSteps(
+  host: Host,
+  machine: Machine,
+  listener: Listener,
+  n: number,
+  cycle: number,
+  happened?: number,
+): Steps<number> {
+  const { contract, kind } = listener;
+  let admitted = 0;
+  for (let left = n; left > 0; ) {
+    const { seq } = machine.head;
+    if (left > 1) contract.advance(cycle);
+    const step = contract.gate.stepOf(left, kind);
+    admitted += countEvents(host, listener, step, cycle, happened);
+    left -= step;
+    yield costSince(machine, seq);
+  }
+  return admitted;
 }
 
 function nobodyListens(asked: readonly Contract[], event: string): Failure {

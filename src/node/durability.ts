@@ -4,15 +4,27 @@
 //           beginning of a cycle, until the counts of earlier cycles are: no more than the running cycle can be lost
 //   strict  the answer to an event also waits for its count; all events of one turn of the event loop share one write
 //
-//   event ─ event ─ event ─ (turn ends) ─► saveWindows ─► commit ─► on disk ─► answer, answer, answer
-
-import type { Machine } from '../host/contract.js';
+//   event ─ event ─ event ─ (turn ends) ─► counts written ─► commit ─► on disk ─► answer, answer, answer
+//
+// Counts are written in slices, and an answer waits for those of its own machine alone.
 import type { Host } from '../host/host.js';
+import type { Machine } from '../host/machine.js';
+import { windowCycles } from '../limiter/plan.js';
 import type { Failure } from '../schema/failure.js';
 import type { Clock } from '../time/clock.js';
 import { Rank } from '../time/rank.js';
+import { SLICE } from './machine-work.js';
 
 export type DurabilityMode = 'cycle' | 'strict';
+
+/** Cycles of a window that cost as much to write as a contract without any. */
+const CYCLES_A_UNIT = 64;
+
+interface Saving {
+  /** Contracts whose counts are not written yet. */
+  left: number;
+  readonly waiting: ((failure?: Failure) => void)[];
+}
 
 export class Durability {
   readonly #host: Host;
@@ -20,8 +32,13 @@ export class Durability {
   readonly #mode: DurabilityMode;
   readonly #onCommit: (tookMs: number) => void;
   readonly #monotonicMs: () => number;
-  #waiting: ((failure?: Failure) => void)[] = [];
-  /** The counts of all cycles before this one are durable. */
+  /** The machines whose counts are being made durable. */
+  readonly #saving = new Map<Machine, Saving>();
+  /** Those of them with counts to write, in the order of their turns: first those for which an answer waits. */
+  readonly #asked = new Set<Machine>();
+  readonly #others = new Set<Machine>();
+  #isDue = false;
+  /** The counts of all cycles before this one are durable on all other machines. */
   #savedCycle: number;
 
   /**
@@ -55,9 +72,9 @@ export class Durability {
   ofCounts(machine: Machine, cycle: number): Promise<void> | undefined {
     switch (this.#mode) {
       case 'cycle':
-        return cycle <= this.#savedCycle ? this.ofRows(machine) : this.#counts();
+        return cycle <= this.#savedCycle && !this.#saving.has(machine) ? this.ofRows(machine) : this.#counts(machine);
       case 'strict':
-        return this.#counts();
+        return this.#counts(machine);
     }
   }
 
@@ -68,37 +85,81 @@ export class Durability {
     });
   }
 
-  /** Writes the counts of all contracts that changed, and makes them durable. */
-  saveCounts(settled: (failure?: Failure) => void = () => {}): void {
-    const cycle = this.#clock.cycle();
-    this.#host.saveWindows();
-    this.#commit((failure) => {
-      if (failure === undefined) this.#savedCycle = Math.max(this.#savedCycle, cycle);
-      settled(failure);
-    });
+  /** Writes the counts of all contracts that changed, in slices, and makes them durable. */
+  saveCounts(): void {
+    for (const machine of this.#host.machines.values()) if (machine.parts.changed.length > 0) this.#begin(machine);
+    this.#savedCycle = this.#clock.cycle();
   }
 
-  /** Resolves once everything that was counted so far is durable: one write for all who ask in the same turn of the loop. */
-  #counts(): Promise<void> {
+  /** Resolves once everything that a machine has counted so far is durable: one write for all who ask in the same turn of the loop. */
+  #counts(machine: Machine): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push((failure) => (failure === undefined ? resolve() : reject(failure)));
-      if (this.#waiting.length === 1) this.#clock.agenda.at(this.#clock.now(), Rank.report, this.#writeCounts);
+      this.#begin(machine).waiting.push((failure) => (failure === undefined ? resolve() : reject(failure)));
+      this.#others.delete(machine);
+      this.#asked.add(machine);
     });
   }
 
-  readonly #writeCounts = (): void => {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    const settle = (failure?: Failure) => {
-      for (const settled of waiting) settled(failure);
-    };
+  #begin(machine: Machine): Saving {
+    let saving = this.#saving.get(machine);
+    if (saving === undefined) {
+      saving = { left: 0, waiting: [] };
+      this.#saving.set(machine, saving);
+    }
+    saving.left = machine.parts.changed.length;
+    if (!this.#asked.has(machine)) this.#others.add(machine);
+    this.#goOn();
+    return saving;
+  }
+
+  #goOn(): void {
+    if (this.#isDue || this.#asked.size + this.#others.size === 0) return;
+    this.#isDue = true;
+    this.#clock.agenda.at(this.#clock.now(), Rank.report, this.#write);
+  }
+
+  /** Writes one slice: of one machine, or of several with little to write. */
+  readonly #write = (): void => {
+    this.#isDue = false;
+    const written: { readonly machine: Machine; readonly waiting: Saving['waiting'] }[] = [];
     try {
-      this.saveCounts(settle);
+      for (let cost = 0; cost < SLICE; ) {
+        const turns = this.#asked.size > 0 ? this.#asked : this.#others;
+        const [machine] = turns;
+        if (machine === undefined) break;
+        const saving = this.#saving.get(machine)!;
+        turns.delete(machine);
+        for (; saving.left > 0 && cost < SLICE; saving.left -= 1) {
+          const contract = this.#host.saveOne(machine);
+          cost += 1 + (contract === undefined ? 0 : windowCycles(contract.plan) / CYCLES_A_UNIT);
+        }
+        if (saving.left > 0) turns.add(machine);
+        else written.push({ machine, waiting: saving.waiting.splice(0) });
+      }
     } catch (error) {
-      settle(error as Failure);
+      this.#fail(
+        error as Failure,
+        written.flatMap(({ waiting }) => waiting),
+      );
       throw error;
     }
+    this.#goOn();
+    if (written.length === 0) return;
+    this.#commit((failure) => {
+      for (const { machine, waiting } of written) {
+        if (this.#saving.get(machine)?.left === 0 && !this.#asked.has(machine)) this.#saving.delete(machine);
+        for (const settled of waiting) settled(failure);
+      }
+    });
   };
+
+  #fail(failure: Failure, waiting: Saving['waiting']): void {
+    for (const saving of this.#saving.values()) waiting.push(...saving.waiting);
+    this.#saving.clear();
+    this.#asked.clear();
+    this.#others.clear();
+    for (const settled of waiting) settled(failure);
+  }
 
   #commit(settled: (failure?: Failure) => void): void {
     const startMs = this.#monotonicMs();

@@ -2,8 +2,10 @@
 // row, to which only the node writes. It is read, streamed, exported and verified like any other.
 //
 //   weir-keys-5f2a…   1 machine_created   2 admin_action key_made by key_a: key_b   3 admin_action key_revoked by key_a: key_b
-import type { Machine } from '../host/contract.js';
-import type { AdminNote, Host } from '../host/host.js';
+
+import type { Host } from '../host/host.js';
+import type { AdminNote } from '../host/ledger.js';
+import type { Machine } from '../host/machine.js';
 import { sha256Hex } from '../schema/canonical.js';
 import type { Caller } from './access.js';
 import type { Ownership } from './ownership.js';

@@ -5,8 +5,9 @@
 //
 //   idle longest  ─► [ c3 ] [ c1 ] [ c2 ] ◄─  just used          address ─► contract
 import { isIPv4, isIPv6 } from 'node:net';
-import type { Contract, Machine } from '../host/contract.js';
+import type { Contract } from '../host/contract.js';
 import type { Host } from '../host/host.js';
+import type { Machine } from '../host/machine.js';
 import { rateLimiter, TEMPLATE_ID } from '../limiter/rate-limiter.js';
 import { retryAfterOf } from './decision.js';
 import type { Limits } from './limits.js';

@@ -1,6 +1,7 @@
 // Which machines belong to an owner, and which a caller may see.
-import type { Contract, Machine } from '../host/contract.js';
+import type { Contract } from '../host/contract.js';
 import type { Host } from '../host/host.js';
+import type { Machine } from '../host/machine.js';
 import { windowCycles } from '../limiter/plan.js';
 import { assert, Failure } from '../schema/failure.js';
 import { beyondMachine, type Caller } from './access.js';

@@ -17,6 +17,7 @@ import { Turns } from './fair-queue.js';
 import { holdClock } from './hold-clock.js';
 import { KeyRecord } from './key-record.js';
 import { defaultLimits, type Limits } from './limits.js';
+import { MachineWork } from './machine-work.js';
 import { Counts, Metrics } from './metrics.js';
 import { MintLimit } from './mint-limit.js';
 import { Overload } from './overload.js';
@@ -112,6 +113,7 @@ export function assemble(options: PartsOptions, routes: readonly ListedRoute[], 
     durability,
     verifications: new Verifications(store, keys, turns, limits.verifications),
     turns,
+    work: new MachineWork(turns),
     streams,
     counts,
     overload: new Overload(clock, counts, limits.overload),

@@ -9,7 +9,7 @@
 // The bytes that wait for a reader are bounded however slow it is, and it misses nothing but cycles. Readers that are behind take turns,
 // one page each: see fair-queue.ts. A reader that takes nothing is cut by the idle timeout of the server.
 import type { ServerResponse } from 'node:http';
-import type { Machine } from '../host/contract.js';
+import type { Machine } from '../host/machine.js';
 import type { AuditRow } from '../record/row.js';
 import { Failure } from '../schema/failure.js';
 import type { Store } from '../store/store.js';
@@ -147,7 +147,7 @@ export class Streams {
   /** Sends what the reader has not seen when its turn comes; the reader is live if there is nothing. */
   #goOn(reader: Reader): void {
     reader.isLive = reader.seq === reader.machine.durableSeq;
-    if (!reader.isLive) this.#sources.turns.take(() => this.#sendPage(reader));
+    if (!reader.isLive) this.#sources.turns.take(reader.source, () => this.#sendPage(reader));
   }
 
   /** Sends a page of what the reader has not seen; the next one follows when it has taken this one. */

@@ -5,7 +5,7 @@ import type { Verification } from '../record/verification.js';
 import { RecordVerifier } from '../record/verify-record.js';
 import { Failure } from '../schema/failure.js';
 import type { Store } from '../store/store.js';
-import type { Turns } from './fair-queue.js';
+import { NODE, type Turns } from './fair-queue.js';
 
 /** Rows checked in one turn: a row takes some 20 µs. */
 const STRETCH = 200;
@@ -43,7 +43,7 @@ export class Verifications {
     const checkpoints = checkpoint === undefined ? [] : [checkpoint];
     const verifier = new RecordVerifier({ keys: this.#keys, checkpoints });
     for (let line = 0; verifier.holds; ) {
-      const walked = await this.#turns.of(() => {
+      const walked = await this.#turns.of(NODE, () => {
         const rows = this.#store.rows(slug, { afterSeq: line, limit: STRETCH });
         return rows.every((row, index) => verifier.row(row, line + index + 1)) ? rows.length : 0;
       });

@@ -1,5 +1,6 @@
 // Machines and contracts as answers show them.
-import type { Contract, Machine } from '../host/contract.js';
+import type { Contract } from '../host/contract.js';
+import type { Machine } from '../host/machine.js';
 import { restoresInCycles } from '../limiter/forecast.js';
 import type { Caller } from './access.js';
 import { retryAfterOf } from './decision.js';

@@ -15,7 +15,7 @@ afterEach(() => clock.stop());
 
 /** Takes one turn after the other, and writes each down. */
 async function worker(name: string, pieces: number, done: string[]): Promise<void> {
-  for (let piece = 1; piece <= pieces; piece += 1) await turns.of(() => done.push(`${name}${piece}`));
+  for (let piece = 1; piece <= pieces; piece += 1) await turns.of(name, () => done.push(`${name}${piece}`));
 }
 
 describe('turns', () => {
@@ -43,10 +43,10 @@ describe('turns', () => {
 
   it('go on behind a piece that throws, of which the clock is told, or who waits for it', async () => {
     const done: string[] = [];
-    turns.take(() => {
+    turns.take('x', () => {
       throw new Error('a mistake of ours');
     });
-    const waiting = turns.of(() => {
+    const waiting = turns.of('y', () => {
       throw new Error('no such row');
     });
     const behind = worker('a', 2, done);

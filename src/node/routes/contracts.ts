@@ -139,10 +139,13 @@ export const getContract = route({
   summary: 'Tells about a contract: its state, its window, when to come again, its last transitions.',
   errors: ['machine_not_found', 'contract_not_found'],
   example: { params: { slug: 'edge-gateway', contract_id: '{contract_id}' }, status: 200 },
-  async handle({ host, store, ownership, durability, clock }, { params, caller }) {
+  async handle({ host, store, ownership, durability, work }, { params, caller }) {
     const machine = ownership.visible(params.slug, caller);
     const contract = contractOf(host, machine, params.contract_id);
-    if (contract.failure === undefined) contract.advance(clock.cycle());
+    await work.of(machine, function* (cycle) {
+      if (contract.failure === undefined) contract.advance(cycle);
+      yield 1;
+    });
     const status = contractStatus(contract);
     const query = {
       afterSeq: Math.max(0, machine.head.seq - api.LOOK_BACK),
@@ -156,7 +159,7 @@ export const getContract = route({
 });
 
 async function create(
-  { host, ownership, durability, limits }: Parts,
+  { host, ownership, durability, limits, work }: Parts,
   caller: Caller | undefined,
   slug: string,
   definition: unknown,
@@ -167,7 +170,10 @@ async function create(
   const plan = planContract(definition, host.findOperator);
   refuseWithoutHold(plan);
   refuseTooMany(ownership.usageOf(caller.owner), plan, limits);
-  const contract = host.createPlanned(machine.slug, plan, templateId, caller.key.id);
+  const contract = await work.of(machine, function* () {
+    yield 1;
+    return host.createPlanned(machine.slug, plan, templateId, caller.key.id);
+  });
   await durability.commit();
   return contract;
 }
@@ -258,12 +264,15 @@ export const driveTransition = route({
     body: { to: 'limiting', hold_cycles: 5 },
     status: 200,
   },
-  async handle({ host, ownership, durability }, { params, body, caller }) {
+  async handle({ host, ownership, durability, work }, { params, body, caller }) {
     const machine = ownership.owned(params.slug, caller);
     const contract = contractOf(host, machine, params.contract_id);
     const { to, input = {}, hold_cycles: holdCycles = 0 } = body;
     try {
-      const row = host.transition(contract, { to, input, holdCycles, by: caller?.key.id });
+      const row = await work.of(machine, function* () {
+        yield 1;
+        return host.transition(contract, { to, input, holdCycles, by: caller?.key.id });
+      });
       return {
         ok: true,
         previous_state: row.from,

@@ -2,19 +2,14 @@
 //
 // POST …/events answers after the last line was read: a client that writes all lines before it reads anything is served, too.
 import type { Readable } from 'node:stream';
+import type { Static } from 'typebox';
 import * as api from '../../api/events.js';
+import type { Machine } from '../../host/machine.js';
 import { Failure } from '../../schema/failure.js';
 import { LineCutter } from '../../traffic/log/lines.js';
 import { BulkCount } from '../bulk.js';
-import {
-  countEvents,
-  type Decision,
-  decisionOf,
-  type Listener,
-  listenersOf,
-  whyNotAt,
-  whyNotSoMany,
-} from '../decision.js';
+import { countInSteps, type Decision, decisionOf, listenersOf, whyNotAt, whyNotSoMany } from '../decision.js';
+import type { Steps } from '../machine-work.js';
 import { networkOf } from '../mint-limit.js';
 import type { Parts } from '../parts.js';
 import { failureFrom } from '../problem.js';
@@ -40,44 +35,52 @@ export const countOne = route({
   ],
   example: { params: { slug: 'edge-gateway' }, body: { type: 'request' }, status: 200 },
   isHot: true,
-  handle(parts, request) {
+  handle(parts, request, reply) {
     const machine = parts.ownership.owned(request.params.slug, request.caller);
-    const { type, count = 1, cycle: happened, contract_id } = request.body;
-    const listeners = listenersOf(parts.host, machine, type, contract_id);
-    const cycle = parts.clock.cycle();
-    if (happened !== undefined) {
-      const failure = whyNotAt(listeners, happened, cycle);
-      if (failure !== undefined) throw failure;
-    }
-    const tooMany = whyNotSoMany(listeners, count);
-    if (tooMany !== undefined) throw tooMany;
-    const contracts: Decision[] = [];
-    for (const listener of listeners) decide(parts, listener, count, cycle, happened, contracts);
-    const answer = { ok: true, cycle, contracts };
-    const durable = parts.durability.ofCounts(machine, cycle);
-    return durable === undefined ? answer : durable.then(() => answer);
+    const answered = (answer: object | Buffer) => {
+      if (answer instanceof Buffer) reply.header('content-type', 'application/json; charset=utf-8');
+      const durable = parts.durability.ofCounts(machine, parts.clock.cycle());
+      return durable === undefined ? answer : durable.then(() => answer);
+    };
+    const answer = parts.work.of(machine, (cycle) => countOn(parts, machine, request.body, cycle));
+    return answer instanceof Promise ? answer.then(answered) : answered(answer);
   },
 });
 
-function decide(
-  { host, counts }: Parts,
-  listener: Listener,
-  n: number,
-  cycle: number,
-  happened: number | undefined,
-  into: Decision[],
-): void {
-  let admitted: number;
-  try {
-    admitted = countEvents(host, listener, n, cycle, happened);
-  } catch (error) {
-    // A contract that stops at this very event does not take the event from the others.
-    if (error instanceof Failure && error.code === 'contract_failed' && into.length > 0) return;
-    throw error;
+/** Decisions that are written as JSON in one go. */
+const WRITTEN_AT_ONCE = 128;
+
+function* countOn(parts: Parts, machine: Machine, event: Static<typeof api.EventShape>, cycle: number): Steps<object> {
+  const { type, count = 1, cycle: happened, contract_id } = event;
+  const listeners = listenersOf(parts.host, machine, type, contract_id);
+  if (happened !== undefined) {
+    const failure = whyNotAt(listeners, happened, cycle);
+    if (failure !== undefined) throw failure;
   }
-  counts.admitted += admitted;
-  counts.limited += n - admitted;
-  into.push(decisionOf(listener.contract, listener.kind, n, admitted));
+  const tooMany = whyNotSoMany(listeners, count);
+  if (tooMany !== undefined) throw tooMany;
+  const contracts: Decision[] = [];
+  for (const listener of listeners) {
+    let admitted: number;
+    try {
+      admitted = yield* countInSteps(parts.host, machine, listener, count, cycle, happened);
+    } catch (error) {
+      // A contract that stops at this very event does not take the event from the others.
+      if (error instanceof Failure && error.code === 'contract_failed' && contracts.length > 0) continue;
+      throw error;
+    }
+    parts.counts.admitted += admitted;
+    parts.counts.limited += count - admitted;
+    contracts.push(decisionOf(listener.contract, listener.kind, count, admitted));
+  }
+  if (contracts.length <= WRITTEN_AT_ONCE) return { ok: true, cycle, contracts };
+  const texts: string[] = [];
+  for (let from = 0; from < contracts.length; from += WRITTEN_AT_ONCE) {
+    const some = contracts.slice(from, from + WRITTEN_AT_ONCE);
+    texts.push(some.map((decision) => JSON.stringify(decision)).join());
+    yield WRITTEN_AT_ONCE / 4;
+  }
+  return Buffer.from(`{"ok":true,"cycle":${cycle},"contracts":[${texts.join()}]}`);
 }
 
 export const countMany = route({
@@ -99,13 +102,13 @@ export const countMany = route({
   async handle(parts, request, reply) {
     const { ownership, clock, host, durability, counts, limits } = parts;
     const machine = ownership.owned(request.params.slug, request.caller);
-    const bulk = new BulkCount(host, machine, () => clock.cycle());
+    const bulk = new BulkCount(host, machine);
     const body = request.body as unknown as Readable;
     const chunks = chunksOf(body, () => parts.access.refuseEnded(request.caller, clock.now()));
     refuseAnnounced(request.headers['content-length'], limits.eventsBytes);
     try {
-      if (request.mediaType === 'application/json') await readArray(parts, chunks, bulk, machine.contracts.length);
-      else await readLines(parts, chunks, bulk, machine.contracts.length);
+      if (request.mediaType === 'application/json') await readArray(parts, chunks, bulk, machine);
+      else await readLines(parts, chunks, bulk, machine);
     } finally {
       counts.admitted += bulk.admitted;
       counts.limited += bulk.limited;
@@ -130,41 +133,35 @@ export const countMany = route({
   },
 });
 
-/** What is counted in one turn of the event loop, at most: bytes of lines, times contracts that may listen to each. */
-const TURN = 1 << 20;
+/** Bytes that are cut into lines and read in one go. */
+const PIECE = 512;
 
-/** Counts line by line as they come; holds no more than one chunk and one line. */
-async function readLines(
-  { limits, turns }: Parts,
-  body: AsyncIterable<Buffer>,
-  bulk: BulkCount,
-  contracts: number,
-): Promise<void> {
+/** Counts line by line as they come; holds no more than one chunk and one line. The lines of a chunk have the cycle in which it came. */
+async function readLines(parts: Parts, body: AsyncIterable<Buffer>, bulk: BulkCount, machine: Machine): Promise<void> {
   const cutter = new LineCutter(bulk, { skip: (number) => bulk.refuse(number, tooLong()) });
-  const most = Math.ceil(TURN / Math.max(1, contracts));
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.length;
-    if (bytes > limits.eventsBytes) return bulk.stop(cutter.lines + 1);
+    if (bytes > parts.limits.eventsBytes) return bulk.stop(cutter.lines + 1);
     // Once counting has stopped the rest is read and dropped, so that the client reads the answer.
     if (bulk.stoppedBefore !== undefined) continue;
-    if (chunk.length <= most) cutter.push(chunk);
-    else {
-      for (let from = 0; from < chunk.length; from += most)
-        await turns.of(() => cutter.push(chunk.subarray(from, from + most)));
-    }
+    await parts.work.of(machine, function* (cycle) {
+      for (let from = 0; from < chunk.length && bulk.stoppedBefore === undefined; from += PIECE) {
+        cutter.push(chunk.subarray(from, from + PIECE));
+        yield* bulk.count(cycle);
+        yield 1;
+      }
+    });
   }
   cutter.end();
+  await parts.work.of(machine, (cycle) => bulk.count(cycle));
 }
 
-/** The shortest event, in bytes: an array is counted in the turns that its lines would take. */
-const SHORTEST_EVENT = '{"type":"a"}'.length;
-
 async function readArray(
-  { limits, turns }: Parts,
+  { limits, work }: Parts,
   body: AsyncIterable<Buffer>,
   bulk: BulkCount,
-  contracts: number,
+  machine: Machine,
 ): Promise<void> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -174,13 +171,18 @@ async function readArray(
     chunks.push(chunk);
   }
   const events = parseArray(Buffer.concat(chunks).toString());
-  const most = Math.ceil(TURN / SHORTEST_EVENT / Math.max(1, contracts));
-  for (let from = 0; from < events.length; from += most) {
-    await turns.of(() => {
-      for (const [index, event] of events.slice(from, from + most).entries()) bulk.value(event, from + index + 1);
-    });
-  }
+  await work.of(machine, function* (cycle) {
+    for (const [index, event] of events.entries()) {
+      bulk.value(event, index + 1);
+      yield* bulk.count(cycle);
+      yield QUIET;
+      if (bulk.stoppedBefore !== undefined) return;
+    }
+  });
 }
+
+/** What reading one event costs, in units. */
+const QUIET = 1 / 16;
 
 /** The chunks of a body, each after a check of its sender; one that breaks off is a failure of its sender. The connection outlives the last chunk taken. */
 async function* chunksOf(body: Readable, check: () => void): AsyncGenerator<Buffer> {

@@ -3,6 +3,7 @@ import type { FastifyReply } from 'fastify';
 import type { Static } from 'typebox';
 import * as api from '../../api/events.js';
 import type { Contract } from '../../host/contract.js';
+import type { Machine } from '../../host/machine.js';
 import { Failure } from '../../schema/failure.js';
 import { cycleOf, secondsIn, secondsUntil } from '../../time/cycle.js';
 import { type Decision, decisionOf, retryAfterOf } from '../decision.js';
@@ -58,12 +59,30 @@ function decide(parts: Parts, request: Asked<Shapes>, reply: FastifyReply): unkn
   if (kind < 0) throw countsNoRequests(contract);
   const nowMs = parts.clock.now();
   const cycle = cycleOf(nowMs, parts.clock.cycleMs);
+  if (parts.work.isFree(machine, cycle)) return decideAt(parts, request, reply, machine, contract, kind, nowMs, cycle);
+  const work = function* (at: number) {
+    yield 1;
+    return decideAt(parts, request, reply, machine, contract, kind, nowMs, at);
+  };
+  return parts.work.of(machine, work);
+}
+
+function decideAt(
+  parts: Parts,
+  request: Asked<Shapes>,
+  reply: FastifyReply,
+  machine: Machine,
+  contract: Contract,
+  kind: number,
+  nowMs: number,
+  cycle: number,
+): unknown {
   const { peek } = request.query as Static<Shapes['querystring']>;
   const decision = peek === true ? foreseen(contract, kind, cycle) : taken(parts, contract, kind, cycle);
   // Taken down now: while the answer waits for the disk, the contract may go on to the next cycle.
   const decided = contract.gate.cycle;
   const fields = fieldsOf(contract, kind, decision, nowMs, parts.clock.cycleMs);
-  const durable = parts.durability.ofCounts(machine, cycle);
+  const durable = parts.durability.ofCounts(machine, parts.clock.cycle());
   if (durable === undefined) return answer(reply, decision, decided, fields);
   return durable.then(() => answer(reply, decision, decided, fields));
 }

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { Static } from 'typebox';
 import * as api from '../../api/record.js';
-import type { Machine } from '../../host/contract.js';
+import type { Machine } from '../../host/machine.js';
 import { closingOf, exportRecord } from '../../record/export.js';
 import type { AuditRow } from '../../record/row.js';
 import { signCheckpoint } from '../../record/signing.js';
@@ -88,7 +88,7 @@ function sendExport(
   return reply
     .header('content-type', NDJSON)
     .header('content-disposition', `attachment; filename="${machine.slug}.ndjson"`)
-    .send(Readable.from(inTurns(inChunks(lines), turns), { objectMode: false }));
+    .send(Readable.from(inTurns(inChunks(lines), turns, machine.image.owner), { objectMode: false }));
 }
 
 const PAGE = 100;
@@ -99,9 +99,9 @@ function* rowsOf(page: (afterSeq: number) => readonly AuditRow[]): Generator<Aud
 }
 
 /** Makes each chunk when its turn comes. */
-async function* inTurns(chunks: Iterator<string>, turns: Turns): AsyncGenerator<string> {
+async function* inTurns(chunks: Iterator<string>, turns: Turns, owner: string): AsyncGenerator<string> {
   for (;;) {
-    const { done, value } = await turns.of(() => chunks.next());
+    const { done, value } = await turns.of(owner, () => chunks.next());
     if (done === true) return;
     yield value;
   }

@@ -1,0 +1,124 @@
+// What is done on the machines: one thing at a time on each, in the order of arrival, and in slices with a budget.
+//
+//   machine a   event of 10,000 contracts  |slice|     |slice|     |slice| gate |          owners take turns: see fair-queue.ts
+//   machine b                                    |gate|      |gate|
+//
+// The rule: everything happens as if it took no time. An event has the cycle in which it arrived, however many turns it takes; until it
+// is counted, the time of its machine stands still, and whatever comes to the same machine waits, its wakes included. So no decision
+// depends on how the work is cut. Other machines do not wait.
+import type { Machine } from '../host/machine.js';
+import { startOf } from '../time/cycle.js';
+import type { Turns } from './fair-queue.js';
+
+/** Work in steps; each yields what it cost, in units. A decision that moves nothing is one unit. */
+export type Steps<T> = Generator<number, T>;
+
+/** Units after which a slice ends. */
+export const SLICE = 64;
+
+/** What a row costs: the operators, the hash, the write. */
+const ROW = 16;
+
+interface Item {
+  readonly cycle: number;
+  /** Does a slice. @returns whether the work is done */
+  slice(): boolean;
+}
+
+export class MachineWork {
+  readonly #turns: Turns;
+  /** The work that waits on each machine that is busy; the first is under way. */
+  readonly #queues = new Map<Machine, Item[]>();
+
+  constructor(turns: Turns) {
+    this.#turns = turns;
+  }
+
+  /** Whether something that costs little can be done on a machine at once. */
+  isFree(machine: Machine, cycle: number): boolean {
+    const { wakes, clock } = machine.parts;
+    return !this.#queues.has(machine) && !wakes.isDue(startOf(cycle, clock.cycleMs));
+  }
+
+  /**
+   * Does work on a machine when its turn comes; the first slice at once if nothing waits.
+   * @returns what the work gives, or a promise of it if it takes more than a slice; throws or rejects with what it throws
+   */
+  of<T>(machine: Machine, work: (cycle: number) => Steps<T>): T | Promise<T> {
+    const cycle = machine.parts.clock.cycle();
+    const steps = withWakes(machine, cycle, work);
+    const queue = this.#queues.get(machine);
+    if (queue === undefined) {
+      const first = sliceOf(machine, cycle, steps);
+      if (first.done) return first.value;
+    }
+    return new Promise((resolve, reject) => {
+      const slice = () => {
+        try {
+          const { done, value } = sliceOf(machine, cycle, steps);
+          if (done) resolve(value as T);
+          return done === true;
+        } catch (error) {
+          reject(error);
+          return true;
+        }
+      };
+      if (queue !== undefined) queue.push({ cycle, slice });
+      else this.#begin(machine, { cycle, slice });
+    });
+  }
+
+  #begin(machine: Machine, item: Item): void {
+    this.#queues.set(machine, [item]);
+    machine.busyCycle = item.cycle;
+    machine.parts.wakes.hold();
+    this.#goOn(machine);
+  }
+
+  #goOn(machine: Machine): void {
+    this.#turns.take(machine.image.owner, () => {
+      const queue = this.#queues.get(machine)!;
+      if (queue[0]!.slice()) queue.shift();
+      const [next] = queue;
+      if (next !== undefined) {
+        machine.busyCycle = next.cycle;
+        this.#goOn(machine);
+        return;
+      }
+      this.#queues.delete(machine);
+      machine.busyCycle = undefined;
+      machine.parts.wakes.release();
+    });
+  }
+}
+
+/** What is due up to the cycle wakes first. */
+function* withWakes<T>(machine: Machine, cycle: number, work: (cycle: number) => Steps<T>): Steps<T> {
+  const { wakes, clock } = machine.parts;
+  for (const ms = startOf(cycle, clock.cycleMs); wakes.isDue(ms); ) {
+    const before = machine.head.seq;
+    wakes.wakeOne();
+    yield costSince(machine, before);
+  }
+  return yield* work(cycle);
+}
+
+/** What a step cost that began when the record had `seq` rows. */
+export function costSince(machine: Machine, seq: number): number {
+  return 1 + ROW * (machine.head.seq - seq);
+}
+
+function sliceOf<T>(machine: Machine, cycle: number, steps: Steps<T>): IteratorResult<number, T> {
+  const busy = machine.busyCycle;
+  machine.busyCycle = cycle;
+  try {
+    for (let cost = 0; ; ) {
+      const step = steps.next();
+      if (step.done === true) return step;
+      cost += step.value;
+      if (cost >= SLICE) return step;
+    }
+  } finally {
+    machine.busyCycle = busy;
+  }
+}

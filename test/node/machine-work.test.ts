@@ -1,0 +1,123 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Host } from '../../src/host/host.js';
+import type { Machine } from '../../src/host/machine.js';
+import { rateLimiter } from '../../src/limiter/rate-limiter.js';
+import { countInSteps } from '../../src/node/decision.js';
+import { Turns } from '../../src/node/fair-queue.js';
+import { MachineWork, SLICE, type Steps } from '../../src/node/machine-work.js';
+import { verifyRecord } from '../../src/record/verify-record.js';
+import { MemoryStore } from '../../src/store/memory.js';
+import { type TimeSource, WallClock } from '../../src/time/wall.js';
+
+/** A clock that goes on only when it is told to, and a host with two machines of two owners. */
+class Node {
+  ms = 1_000_000;
+  readonly clock: WallClock;
+  readonly store = new MemoryStore();
+  readonly host: Host;
+  readonly work: MachineWork;
+  readonly busy: Machine;
+  readonly victim: Machine;
+
+  constructor() {
+    // A reading takes a moment, as on any clock: what is made due now is due later than what was due before.
+    const read = () => {
+      this.ms += 0.0001;
+      return this.ms;
+    };
+    const source: TimeSource = { wallMs: read, monotonicMs: read };
+    const onError = (error: unknown) => {
+      throw error;
+    };
+    this.clock = new WallClock(1_000, { onError, source });
+    this.host = new Host({ clock: this.clock, store: this.store });
+    this.work = new MachineWork(new Turns(this.clock));
+    this.busy = this.host.createMachine({ slug: 'busy', owner: 'a' });
+    this.victim = this.host.createMachine({ slug: 'victim', owner: 'b' });
+    this.clock.start();
+  }
+
+  deploy(machine: Machine, times: number, threshold = 1, within = 3): void {
+    const definition = rateLimiter({ threshold, within });
+    for (let n = 0; n < times; n += 1) this.host.createContract(machine.slug, definition);
+  }
+
+  /** Counts events in all contracts of a machine. @returns the cycle, and how many each admitted */
+  event(machine: Machine, n: number) {
+    const { host, work } = this;
+    return work.of(machine, function* (cycle): Steps<{ cycle: number; admitted: number[] }> {
+      const admitted: number[] = [];
+      for (const contract of machine.contracts)
+        admitted.push(yield* countInSteps(host, machine, { contract, kind: 0 }, n, cycle));
+      return { cycle, admitted };
+    });
+  }
+}
+
+let node: Node;
+beforeEach(() => {
+  node = new Node();
+});
+afterEach(() => node.clock.stop());
+
+describe('work on a machine', () => {
+  it('that fits in a slice is done at once', () => {
+    node.deploy(node.busy, SLICE - 1, 10);
+    expect(node.event(node.busy, 1)).toEqual({ cycle: 1_000, admitted: Array(SLICE - 1).fill(1) });
+  });
+
+  it('is cut into slices of a few rows, with a turn of the event loop for others between any two', async () => {
+    node.deploy(node.busy, 100);
+    node.deploy(node.victim, 1, 1_000_000);
+    let isDone = false;
+    const rows: number[] = [];
+    let before = node.busy.head.seq;
+    const other = () => {
+      rows.push(node.busy.head.seq - before);
+      before = node.busy.head.seq;
+      if (isDone) return;
+      expect(node.event(node.victim, 1)).toMatchObject({ admitted: [1] });
+      setImmediate(other);
+    };
+    setImmediate(other);
+    const answer = await node.event(node.busy, 5);
+    isDone = true;
+    expect(answer.admitted).toEqual(Array(100).fill(1));
+    // 100 transitions of 16 units and more, and 64 units a slice.
+    expect(Math.max(...rows)).toBeLessThanOrEqual(4);
+    expect(rows.length).toBeGreaterThanOrEqual(25);
+  });
+
+  it('has the cycle in which it came, however long it takes, and what comes later waits, the wakes of the machine too', async () => {
+    node.deploy(node.busy, 100);
+    const first = node.event(node.busy, 2);
+    node.ms += 4_000;
+    const second = node.event(node.busy, 1);
+    node.ms += 1_000;
+    const third = node.event(node.busy, 2);
+    const answers = await Promise.all([first, second, third]);
+    expect(answers.map(({ cycle }) => cycle)).toEqual([1_000, 1_004, 1_005]);
+    expect(answers.map(({ admitted }) => new Set(admitted))).toEqual([new Set([1]), new Set([1]), new Set([0])]);
+    const rows = node.store.rows('busy', { kind: 'transition', limit: 1_000 });
+    expect(rows.map(({ cycle, to }) => `${to}@${cycle}`)).toEqual([
+      ...Array(100).fill('limiting@1000'),
+      ...Array(100).fill('allowing@1003'),
+      ...Array(100).fill('limiting@1005'),
+    ]);
+    expect(verifyRecord(node.store.rows('busy', { limit: 1_000 }))).toMatchObject({ valid: true });
+  });
+
+  it('of another machine does not wait, and wakes of many contracts leave turns to others', async () => {
+    node.deploy(node.busy, 100);
+    node.deploy(node.victim, 1, 1_000_000);
+    await node.event(node.busy, 2);
+    const before = node.busy.head.seq;
+    node.ms += 3_000;
+    expect(node.event(node.victim, 1)).toMatchObject({ cycle: 1_003, admitted: [1] });
+    expect(node.busy.head.seq).toBe(before);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(node.event(node.victim, 1)).toMatchObject({ admitted: [1] });
+    expect(node.busy.head.seq - before).toBeLessThan(100);
+    expect(await node.event(node.busy, 1)).toEqual({ cycle: 1_003, admitted: Array(100).fill(1) });
+  });
+});
