@@ -250,7 +250,7 @@ describe('a bad request is told what is wrong with it', () => {
     ['GET', '/api/chain/state-machines/%E0%A4%A', 404, 'route_not_found'],
     ['GET', `/api/chain/state-machines/${'x'.repeat(200)}`, 404, 'route_not_found'],
     ['GET', '/api/operators/KO', 404, 'operator_not_found'],
-    ['GET', '/api/contracts/templates/ratelimiter', 404, 'route_not_found'],
+    ['GET', '/api/contracts/templates/ratelimiter', 404, 'template_not_found'],
     ['GET', '/nowhere', 404, 'route_not_found'],
     ['POST', '/nowhere', 404, 'route_not_found'],
     ['GET', '/api/chain/gate/stream?last_event_id=x', 400, 'invalid_input'],
@@ -265,10 +265,10 @@ describe('a bad request is told what is wrong with it', () => {
 
   it('a wrong method is told the right ones, and a path nearly right the one that is meant', async () => {
     const wrong = await node.ask('PUT', MACHINES, { key });
-    const near = await node.ask('GET', '/api/contracts/templates/rate-limitr');
+    const near = await node.ask('GET', '/api/contracts/template');
     expect([wrong.headers.get('allow'), near.body.detail]).toEqual([
       'GET, HEAD, POST',
-      expect.stringContaining('Did you mean /api/contracts/templates/rate-limiter?'),
+      expect.stringContaining('Did you mean /api/contracts/templates?'),
     ]);
   });
 
