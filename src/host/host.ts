@@ -140,21 +140,15 @@ export class Host {
 
   /** Writes a row about what somebody did that moves no contract; durable, like all others, with the next commit. */
   note(machine: Machine, action: AdminNote): void {
-    const entry = {
-      ...action,
-      cycle: this.#reached(machine),
-      kind: 'admin_action',
-      cause: 'manual',
-      emitted: [],
-    } as const;
-    this.#parts.ledger.write(machine, entry);
+    const done = { kind: 'admin_action', cause: 'manual', emitted: [] } as const;
+    this.#parts.ledger.write(machine, { ...action, ...done, cycle: this.#reached(machine) });
     this.commit();
   }
 
   /** Writes a row about rows up to `toSeq` that were acknowledged once and are missing: the record goes on without them. */
   noteLoss(machine: Machine, toSeq: number): void {
     const lost = { kind: 'rows_lost', lost_to_seq: toSeq, cause: 'system', emitted: [] } as const;
-    this.#parts.ledger.write(machine, { ...lost, cycle: this.#reached() });
+    this.#parts.ledger.write(machine, { ...lost, cycle: this.#reached(machine) });
     this.commit();
   }
 
