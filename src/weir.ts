@@ -189,6 +189,10 @@ export interface NodeOptions {
   readonly port?: number;
   /** Length of a cycle in ms, a whole number from 1. Default: 777, or that of the data folder. */
   readonly cycleMs?: number;
+  /** Further names that requests may be for, as that of a proxy. Default: those of loopback; all if other machines reach the node. */
+  readonly hostNames?: readonly string[];
+  /** A port of their own for the figures of the node, on the same address. Default: they are closed. */
+  readonly metricsPort?: number;
   /** Addresses or networks of proxies whose `X-Forwarded-*` headers are trusted. Default: none. */
   readonly trustProxy?: readonly string[];
   /** Receives internal errors; the node continues. Default: a warning of the process. */
@@ -209,7 +213,8 @@ export interface StartedNode {
  * @throws Failure `port_in_use`, `store_locked`, `store_damaged`, `wrong_usage`
  */
 export async function startNode({ data, cycleMs, onError = warn, ...options }: NodeOptions = {}): Promise<StartedNode> {
-  const { store, credentials, clock, identity } = openGround({ dir: data, cycleMs, onError });
+  const { store, credentials, clock, identity, notes } = openGround({ dir: data, cycleMs, onError });
+  for (const note of notes) process.emitWarning(note);
   const { signer, successions } = identity;
   const node = await startNodeOn({ ...options, store, credentials, clock, signer, successions }).catch(
     (error: unknown) => {

@@ -177,3 +177,13 @@ describe('what is banned, and what to use instead', () => {
 it('the version of the program is that of the package', () => {
   expect(VERSION).toBe(JSON.parse(textOf('package.json')).version);
 });
+
+it('every package of the lock file is pinned by its integrity', () => {
+  const { packages } = JSON.parse(textOf('package-lock.json')) as {
+    packages: Record<string, { integrity?: string; link?: true }>;
+  };
+  const loose = Object.entries(packages).filter(
+    ([name, { integrity, link }]) => name !== '' && !link && !integrity?.startsWith('sha512-'),
+  );
+  expect(loose.map(([name]) => name)).toEqual([]);
+});

@@ -69,6 +69,7 @@ export function nodeCommand<Options extends CommonOptions>({
         insecure: given.insecure,
       });
       try {
+        for (const note of node.notes) process.stderr.write(`weir: ${note}\n`);
         const note = trustNote(node);
         if (note !== undefined) process.stderr.write(`weir: ${note}\n`);
         const printed = await run(node, given);

@@ -52,7 +52,18 @@ export const options = (yargs: Argv) =>
     .option('metrics-port', {
       type: 'number',
       requiresArg: true,
-      describe: 'serve GET /metrics on a port of its own, and not beside the API',
+      describe: 'serve GET /metrics, which is closed by default, on a port of its own',
+    })
+    .option('open-metrics', {
+      type: 'boolean',
+      default: false,
+      describe: 'serve GET /metrics beside the API, to anyone',
+    })
+    .option('host-name', {
+      type: 'string',
+      array: true,
+      requiresArg: true,
+      describe: 'a further name that requests may be for, as that of a proxy (default: those of loopback)',
     })
     .option('log-level', {
       choices: ['silent', 'error', 'warn', 'info', 'debug'] as const,
@@ -74,7 +85,9 @@ export const options = (yargs: Argv) =>
     .option('json', jsonOption)
     .example('$0 serve', `on http://127.0.0.1:${DEFAULT_PORT}, data in ./weir-data`)
     .example('$0 serve --port 0 --memory --cycle-ms 50', 'for a try: fast cycles, nothing kept')
-    .example('$0 serve --data /var/lib/weir --durability strict', 'no acknowledged event is ever lost');
+    .example('$0 serve --data /var/lib/weir --durability strict', 'no acknowledged event is ever lost')
+    .example('$0 serve --trust-proxy 127.0.0.1 --host-name api.example.org', 'behind a proxy with TLS on this machine')
+    .example('$0 serve --metrics-port 7771', 'figures for Prometheus, where only this machine reads them');
 
 type Given = GivenTo<typeof options>;
 
@@ -95,13 +108,14 @@ export async function run(given: Given): Promise<void> {
     const ground = openGround({ dir: memory ? undefined : data, cycleMs, rotateKey, acceptLoss, onError });
     const { store, credentials, clock, identity, lost } = ground;
     const { signer, successions } = identity;
-    const { metricsPort } = given;
-    const ports = { host, port, ...(metricsPort === undefined ? {} : { metricsPort }) };
+    const { metricsPort, openMetrics, hostName: hostNames = [] } = given;
+    const ports = { host, port, openMetrics, hostNames, ...(metricsPort === undefined ? {} : { metricsPort }) };
     const options = { store, credentials, clock, lost, signer, successions, ...ports, durability, trustProxy, log };
     const node = await startNode(options).catch((error: unknown) => {
       store.close();
       throw error;
     });
+    for (const note of ground.notes) process.stderr.write(`weir: ${note}\n`);
     if (ground.lost.length > 0) logger.warn({ lost: ground.lost }, 'acknowledged rows are missing from the data');
     process.stdout.write(given.json ? `${JSON.stringify(factsOf(node, ground))}\n` : startText(node, ground, given));
     await aborted(interrupt.signal);
@@ -118,7 +132,7 @@ function factsOf({ url, metricsUrl }: RunningNode, { dir, lost, identity: { sign
   return {
     ok: true,
     url,
-    metrics_url: metricsUrl,
+    metrics_url: metricsUrl ?? null,
     data: dir ?? null,
     fingerprint,
     public_key: publicKey,
@@ -141,7 +155,7 @@ function startText({ url, metricsUrl }: RunningNode, { dir, lost, identity }: Gr
     `  key     ${signer.fingerprint}${isNew ? ', made now' : ''}`,
     `  cycles  of ${cycleMs} ms`,
   ];
-  if (given.metricsPort !== undefined) lines.push(`  figures ${metricsUrl}`);
+  if (metricsUrl !== undefined) lines.push(`  figures ${metricsUrl}`);
   for (const { machine, fromSeq, toSeq } of lost) {
     lines.push(`  lost    rows ${fromSeq} to ${toSeq} of ${machine}: acknowledged, and missing from the data`);
   }

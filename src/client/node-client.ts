@@ -14,6 +14,8 @@ export interface NodeClient extends Omit<Reached, 'shown' | 'as'> {
   readonly folder: NodeFolder;
   readonly trusted: Trust;
   readonly clock: WallClock;
+  /** Sentences about permissions of the folder that were tightened. */
+  readonly notes: readonly string[];
 }
 
 /**
@@ -30,6 +32,7 @@ export async function connectFromFolder({
   readonly insecure: boolean;
 }): Promise<NodeClient> {
   const folder = new NodeFolder(baseUrlFrom(givenUrl));
+  const notes = folder.makePrivate();
   const clock = new WallClock(CYCLE_MS, { onError: rethrow });
   const credentials = credentialsFrom(key, folder);
   const { shown, as, ...node } = await reach(givenUrl, insecure);
@@ -37,7 +40,7 @@ export async function connectFromFolder({
     const trusted = trust(node.url, shown, folder.pin, new Date(clock.now()).toISOString());
     await node.prove();
     if (trusted.kind !== 'known') folder.pin.write(trusted.pin);
-    return { ...node, folder, clock, trusted, api: as(credentials), withSession: as(sessionFrom(folder)) };
+    return { ...node, folder, clock, trusted, notes, api: as(credentials), withSession: as(sessionFrom(folder)) };
   } catch (error) {
     await node.close();
     throw error;

@@ -7,14 +7,14 @@
 //       key-<id>.json                        API keys minted earlier
 //       session.json                         the session that is sent if there is no key
 import { createHash } from 'node:crypto';
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import type { Static, TSchema } from 'typebox';
 import { reader, SuccessionShape } from '../record/shape.js';
 import { Failure } from '../schema/failure.js';
 import { Type } from '../schema/json-schema.js';
-import { readPrivate, writePrivate } from '../store/private-file.js';
+import { makePrivate, readPrivate, writePrivate } from '../store/private-file.js';
 
 const Pin = Type.Object({
   url: Type.String(),
@@ -58,6 +58,12 @@ export class NodeFolder {
     this.pin = new KeptFile(join(this.path, 'pin.json'), Pin);
     this.key = new KeptFile(join(this.path, 'key.json'), KeptKey);
     this.session = new KeptFile(join(this.path, 'session.json'), KeptSession);
+  }
+
+  /** Takes from other users what they may do with the folder and its files. @returns sentences about what was changed */
+  makePrivate(): string[] {
+    const files = existsSync(this.path) ? readdirSync(this.path).map((name) => join(this.path, name)) : [];
+    return [dirname(this.path), this.path, ...files].flatMap((path) => makePrivate(path) ?? []);
   }
 
   /**

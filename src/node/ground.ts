@@ -1,8 +1,10 @@
 // What a node stands on: its store, clock and key, in memory or in a data folder.
+import { join } from 'node:path';
 import { generateSigner } from '../record/signing.js';
 import type { MissingRows } from '../store/head-mark.js';
 import { MemoryStore } from '../store/memory.js';
 import { MemoryCredentials } from '../store/memory-credentials.js';
+import { makePrivate } from '../store/private-file.js';
 import { openSqliteStore, type SqliteStore } from '../store/sqlite.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { Rank } from '../time/rank.js';
@@ -30,14 +32,24 @@ export interface Ground extends Pick<NodeOptions, 'store' | 'credentials' | 'clo
   readonly dir: string | undefined;
   /** Acknowledged rows that are missing from the data folder. */
   readonly lost: readonly MissingRows[];
+  /** Sentences about permissions that were tightened. */
+  readonly notes: readonly string[];
 }
 
-/** @throws Failure `store_locked`, `store_damaged`, `rows_missing`, `unreadable_file`, `wrong_usage` for another length of cycles */
+/** @throws Failure `store_locked`, `store_damaged`, `unsafe_permissions`, `rows_missing`, `unreadable_file`, `wrong_usage` for another length of cycles */
 export function openGround({ dir, cycleMs, rotateKey = false, acceptLoss = false, onError }: GroundOptions): Ground {
   if (dir === undefined) {
     const identity = { signer: generateSigner(), successions: [], cycleMs: cycleMs ?? CYCLE_MS, isNew: true };
     const clock = new WallClock(identity.cycleMs, { onError });
-    return { store: new MemoryStore(), credentials: new MemoryCredentials(), clock, identity, dir, lost: [] };
+    return {
+      store: new MemoryStore(),
+      credentials: new MemoryCredentials(),
+      clock,
+      identity,
+      dir,
+      lost: [],
+      notes: [],
+    };
   }
   // All that one turn of the event loop writes is one commit. The store is opened before there is a clock to flush it.
   let clock: WallClock | undefined;
@@ -48,6 +60,8 @@ export function openGround({ dir, cycleMs, rotateKey = false, acceptLoss = false
     monotonicMs: () => clock?.monotonicMs() ?? 0,
   });
   try {
+    const files = ['node.json', 'weir.db', 'weir.db-wal'].map((name) => join(store.dir, name));
+    const notes = [store.dir, ...files].flatMap((path) => makePrivate(path) ?? []);
     const hasData = store.machines().next().done !== true;
     const identity = identityIn(store.dir, hasData, cycleMs, CYCLE_MS);
     clock = new WallClock(identity.cycleMs, { onError });
@@ -59,6 +73,7 @@ export function openGround({ dir, cycleMs, rotateKey = false, acceptLoss = false
       identity: isRotated ? rotated(store, identity, clock) : identity,
       dir: store.dir,
       lost: store.lost,
+      notes,
     };
   } catch (error) {
     store.close();

@@ -7,6 +7,7 @@ import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Host } from '../host/host.js';
 import type { WallClock } from '../time/wall.js';
+import type { HostCheck } from './host-names.js';
 
 /** The identity of a route. */
 export interface RouteName {
@@ -194,8 +195,19 @@ export interface MetricsPort {
 }
 
 /** Listens; fails with the error of `listen`. */
-export async function openMetricsPort(metrics: Metrics, host: string, port: number): Promise<MetricsPort> {
+export async function openMetricsPort(
+  metrics: Metrics,
+  host: string,
+  port: number,
+  checkHost: HostCheck = () => {},
+): Promise<MetricsPort> {
   const server = createServer((request, response) => {
+    try {
+      checkHost(request.headers.host);
+    } catch {
+      response.writeHead(421).end();
+      return;
+    }
     if (request.url !== '/metrics') {
       response.writeHead(404).end();
       return;

@@ -11,6 +11,7 @@ import { Rank } from '../time/rank.js';
 import { AgendaScheduler } from '../time/rx-scheduler.js';
 import type { WallClock } from '../time/wall.js';
 import { startHeartbeat } from './heartbeat.js';
+import { hostCheck } from './host-names.js';
 import { openMetricsPort } from './metrics.js';
 import { assemble, type PartsOptions } from './parts.js';
 import { routes } from './registry.js';
@@ -23,8 +24,12 @@ export interface NodeOptions extends PartsOptions {
   readonly host?: string;
   /** 0, or absent: any that is free. */
   readonly port?: number;
-  /** A port of their own for the figures, on the same address; GET /metrics is not served beside the API then. */
+  /** A port of their own for the figures, on the same address. Without it, and without `openMetrics`, nobody sees them. */
   readonly metricsPort?: number;
+  /** Whether GET /metrics is served beside the API, to anyone; not with a port of their own. Default: false. */
+  readonly openMetrics?: boolean;
+  /** Further names that requests may be for, beside those of loopback. */
+  readonly hostNames?: readonly string[];
   /** Addresses or networks of proxies whose `X-Forwarded-*` is believed; none when absent. */
   readonly trustProxy?: readonly string[];
   /** Nothing is logged when absent. */
@@ -34,8 +39,8 @@ export interface NodeOptions extends PartsOptions {
 export interface RunningNode {
   /** For example `http://127.0.0.1:8777`. */
   readonly url: string;
-  /** Where the figures are. */
-  readonly metricsUrl: string;
+  /** Where the figures are; undefined where they are closed. */
+  readonly metricsUrl: string | undefined;
   readonly host: Host;
   /** Takes no new requests, finishes those under way, and closes everything. A second call waits for the first. */
   close(): Promise<void>;
@@ -58,17 +63,21 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     host: address = '127.0.0.1',
     port = 0,
     metricsPort,
+    openMetrics = false,
+    hostNames = [],
     trustProxy = [],
     log: logOptions = quiet,
   } = options;
   refuseUnknownProxies(trustProxy);
   const log = createLog(logOptions);
-  const served = metricsPort === undefined ? routes : routes.filter((route) => route !== showMetrics);
+  const isOpen = openMetrics && metricsPort === undefined;
+  const served = isOpen ? routes : routes.filter((route) => route !== showMetrics);
+  const checkHost = hostCheck(address, hostNames);
   let isDraining = false;
   const parts = assemble(options, served, () => isDraining);
   const heartbeat = startHeartbeat(parts, (error) => log.error({ err: error }, 'internal error'));
   clock.start();
-  const app = await createServer(parts, served, { log, logRequests: logOptions.requests, trustProxy });
+  const app = await createServer(parts, served, { log, logRequests: logOptions.requests, trustProxy, checkHost });
   const release = () => {
     heartbeat.unsubscribe();
     clock.stop();
@@ -80,8 +89,9 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     // What came to life, or was made now, is durable before anyone can ask for it.
     await parts.durability.commit();
     const url = await app.listen({ host: address, port });
-    if (metricsPort === undefined) return { url, metricsUrl: `${url}/metrics`, closeMetrics: () => {} };
-    const figures = await openMetricsPort(parts.metrics, address, metricsPort);
+    if (metricsPort === undefined)
+      return { url, metricsUrl: isOpen ? `${url}/metrics` : undefined, closeMetrics: () => {} };
+    const figures = await openMetricsPort(parts.metrics, address, metricsPort, checkHost);
     return { url, metricsUrl: figures.url, closeMetrics: figures.close };
   };
   const { url, metricsUrl, closeMetrics } = await listen().catch(async (error) => {

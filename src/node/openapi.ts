@@ -57,6 +57,7 @@ export function errorsOf({
       ? (['invalid_json', 'unsupported_media_type', 'body_too_large', 'invalid_input'] as const)
       : []),
     ...credentialErrors(auth, method !== 'GET'),
+    'host_refused',
     ...(scope === undefined || (scope === 'any' && !ofOwner) ? [] : (['scope_missing'] as const)),
     ...(touchesStore ? (['store_failed', 'disk_full'] as const) : []),
     ...(path === '/healthz' || path === '/readyz' || path === '/metrics' ? [] : (['node_overloaded'] as const)),

@@ -19,6 +19,7 @@ import { Nothing } from '../api/shapes.js';
 import { compileSchema } from '../schema/compile-schema.js';
 import { Failure } from '../schema/failure.js';
 import { Connections } from './connections.js';
+import type { HostCheck } from './host-names.js';
 import { registerOpenApi } from './openapi.js';
 import type { Parts } from './parts.js';
 import {
@@ -47,13 +48,15 @@ interface ServerOptions {
   readonly logRequests: boolean;
   /** Addresses of proxies whose `X-Forwarded-*` is believed; none when empty. */
   readonly trustProxy: readonly string[];
+  /** Checks the name that a request is for; every name will do when absent. */
+  readonly checkHost: HostCheck | undefined;
 }
 
 /** The server of a node, ready to listen. */
 export async function createServer(
   parts: Parts,
   routes: readonly Route[],
-  { log, logRequests, trustProxy }: ServerOptions,
+  { log, logRequests, trustProxy, checkHost }: ServerOptions,
 ): Promise<FastifyInstance> {
   const { limits, counts } = parts;
   const connections = new Connections(parts);
@@ -100,12 +103,12 @@ export async function createServer(
     return sendProblem(reply, problem);
   });
   await registerOpenApi(app, parts.version);
-  for (const route of routes.filter(({ takesStream }) => !takesStream)) mount(app, parts, route);
+  for (const route of routes.filter(({ takesStream }) => !takesStream)) mount(app, parts, route, checkHost);
   await app.register(async (streaming) => {
     streaming.removeAllContentTypeParsers();
     const types = ['application/json', 'application/x-ndjson', 'application/ndjson', 'application/jsonl'];
     streaming.addContentTypeParser(types, (_request, payload, done) => done(null, payload));
-    for (const route of routes.filter(({ takesStream }) => takesStream)) mount(streaming, parts, route);
+    for (const route of routes.filter(({ takesStream }) => takesStream)) mount(streaming, parts, route, checkHost);
   });
   await app.ready();
   return app;
@@ -133,9 +136,10 @@ function parseObject(text: string): object | undefined | Failure {
   });
 }
 
-function mount(app: FastifyInstance, parts: Parts, route: Route): void {
+function mount(app: FastifyInstance, parts: Parts, route: Route, checkHost: HostCheck | undefined): void {
   const { method, path, auth, isHot = false, hasHead = true, takesStream = false } = route;
   const answers = parts.counts.answersOf(route);
+  const isOpen = checkHost === undefined && auth === 'public' && !changesState(route);
   const config: FastifyContextConfig = { route };
   const count = (reply: FastifyReply) => {
     answers[reply.statusCode]! += 1;
@@ -146,7 +150,7 @@ function mount(app: FastifyInstance, parts: Parts, route: Route): void {
     config,
     schema: schemaOf(route),
     exposeHeadRoute: method === 'GET' && hasHead,
-    ...(auth === 'public' && !changesState(route) ? {} : { onRequest: identify(parts, route) }),
+    ...(isOpen ? {} : { onRequest: identify(parts, route, checkHost) }),
     // The others are written by JSON.stringify: what they answer is seldom asked for, and looks as it was made.
     ...(isHot ? {} : { serializerCompiler: () => JSON.stringify }),
     ...(takesStream ? { bodyLimit: parts.limits.eventsBytes } : {}),
@@ -166,11 +170,12 @@ function mount(app: FastifyInstance, parts: Parts, route: Route): void {
   });
 }
 
-/** Finds out who is asking before the body is read. */
-function identify({ access, clock }: Parts, route: Route) {
+/** Finds out who is asking, and by which name, before the body is read. */
+function identify({ access, clock }: Parts, route: Route, checkHost: HostCheck | undefined) {
   const changes = changesState(route);
   return (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {
     try {
+      checkHost?.(request.raw.headers.host);
       request.caller = access.callerOf(request, route, changes, clock.now());
     } catch (error) {
       done(error as Error);

@@ -27,6 +27,33 @@ export function readPrivate(path: string): string | undefined {
 }
 
 /**
+ * Takes from a file or folder what other users may do with it. A folder keeps that others may look into it: its files are private.
+ * @returns a sentence about what was changed; undefined if nothing had to be, or there is no such file
+ * @throws Failure `unsafe_permissions` if it belongs to somebody else
+ */
+export function makePrivate(path: string): string | undefined {
+  if (process.platform === 'win32') return undefined;
+  const stat = fs.statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return undefined;
+  // In a folder with the sticky bit, as /tmp, nobody replaces the files of others.
+  const isSticky = (stat.mode & 0o1000) !== 0;
+  const open = stat.isDirectory() ? (isSticky ? 0 : stat.mode & 0o022) : stat.mode & 0o077;
+  if (open === 0) return undefined;
+  const could = (open & 0o022) === 0 ? 'read' : 'change';
+  try {
+    fs.chmodSync(path, stat.mode & 0o7777 & ~open);
+  } catch (error) {
+    throw new Failure('unsafe_permissions', {
+      what: `${path} is not used.`,
+      why: `Other users of this machine could ${could} it, and its permissions cannot be changed: ${(error as Error).message}.`,
+      fix: stat.isDirectory() ? `chmod go-w ${path}` : `chmod 600 ${path}`,
+      cause: error,
+    });
+  }
+  return `other users of this machine could ${could} ${path}: its permissions are tightened now.`;
+}
+
+/**
  * Writes a file: first under another name, then synced, then renamed, so that a reader finds the old content or the new.
  * Creates missing folders for this user only.
  * @throws Failure `unwritable_folder`

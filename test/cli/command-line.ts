@@ -125,8 +125,9 @@ export function beginOther(command: string, args: readonly string[]): Running {
 /** A node on a free port unless the arguments say otherwise; ready once this resolves. */
 export async function serve(args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Promise<Serving> {
   const port = args.includes('--port') ? [] : ['--port', '0'];
+  const metrics = args.includes('--metrics-port') ? [] : ['--open-metrics'];
   const cycle = args.includes('--cycle-ms') ? [] : ['--cycle-ms', '50'];
-  const running = begin(['serve', '--json', ...cycle, ...port, ...args], env);
+  const running = begin(['serve', '--json', ...cycle, ...port, ...metrics, ...args], env);
   const refusal = text(running.child.stderr);
   const first = await Promise.race([running.line(() => true), running.ended]);
   if (typeof first !== 'string' || !first.startsWith('{')) throw new Error(`the node did not start: ${await refusal}`);

@@ -53,7 +53,7 @@ export async function startRunning({ cycleMs = 777, memory, source, ...options }
   const clock = new WallClock(cycleMs, { onError: (error) => errors.push(error), source });
   const store = memory ?? new MemoryStore();
   const credentials = new MemoryCredentials();
-  const node = await startNode({ clock, store, credentials, signer: generateSigner(), ...options });
+  const node = await startNode({ clock, store, credentials, signer: generateSigner(), openMetrics: true, ...options });
   const send: Running['send'] = (method, path, asked = {}) =>
     fetch(`${node.url}${path}`, { method, ...requestOf(asked) });
   const ask: Running['ask'] = async (method, path, asked) => {

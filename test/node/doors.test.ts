@@ -1,0 +1,120 @@
+// What a node lets in by the name it is asked for, what it shows to anyone, and what it makes of the permissions of its folder.
+import { chmodSync, mkdirSync, statSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openGround } from '../../src/node/ground.js';
+import { hostCheck } from '../../src/node/host-names.js';
+import { makePrivate } from '../../src/store/private-file.js';
+import { temporaryFolder } from '../store/folder.js';
+import { startRunning } from './running.js';
+
+describe('the name that a request is for', () => {
+  const holds = (address: string, names: string[], host: string | undefined) => {
+    try {
+      hostCheck(address, names)?.(host);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+
+  it.each([
+    ['127.0.0.1', [], ['127.0.0.1:7770', 'localhost', 'LOCALHOST:1', '[::1]:7770', 'a.localhost', undefined], []],
+    [
+      '127.0.0.1',
+      [],
+      [],
+      [
+        'evil.example',
+        'evil.example:7770',
+        '127.0.0.1.evil.example',
+        'localhost.evil.example',
+        '',
+        'a:b:c',
+        '10.0.0.1',
+      ],
+    ],
+    [
+      '127.0.0.1',
+      ['API.example.org'],
+      ['api.example.org', 'api.example.org:443', 'localhost'],
+      ['example.org', 'x.api.example.org'],
+    ],
+    ['0.0.0.0', [], ['anything.example', '10.0.0.1:7770'], []],
+    ['10.0.0.1', ['api.example.org'], ['10.0.0.1:7770', 'api.example.org', 'localhost'], ['evil.example']],
+  ])('on %s with the names %j: %j, and not %j', (address, names, good, bad) => {
+    for (let times = 0; times < 2; times += 1) {
+      expect(good.filter((host) => !holds(address, names, host))).toEqual([]);
+      expect(bad.filter((host) => holds(address, names, host))).toEqual([]);
+    }
+  });
+
+  it('is looked at on every route, also on the port of the figures', async () => {
+    const node = await startRunning({ metricsPort: 0 });
+    const { body } = await node.ask('GET', '/api/endpoints');
+    const routes = body.endpoints as { method: string; path: string }[];
+    const statuses = await Promise.all(
+      routes.map(({ method, path }) => rebound(method, `${node.url}${path.replace('?', '')}`)),
+    );
+    const figures = await rebound('GET', node.metricsUrl ?? '');
+    await node.close();
+    expect([new Set(statuses), figures]).toEqual([new Set([421]), 421]);
+  });
+});
+
+it('the figures are closed unless a port or the door beside the API is asked for', async () => {
+  const node = await startRunning({ openMetrics: false });
+  const { status } = await node.ask('GET', '/metrics');
+  await node.close();
+  expect([status, node.metricsUrl]).toEqual([404, undefined]);
+});
+
+describe.skipIf(process.platform === 'win32')('permissions', () => {
+  const modeOf = (path: string) => (statSync(path).mode & 0o7777).toString(8);
+  const open = (dir: string) => openGround({ dir, cycleMs: 50, onError: () => {} });
+
+  it('of the key, the database and the folder are tightened at start, in words', () => {
+    const dir = join(temporaryFolder(), 'data');
+    const first = open(dir);
+    first.store.close();
+    for (const [name, mode] of [
+      ['', 0o777],
+      ['node.json', 0o644],
+      ['weir.db', 0o660],
+    ] as const)
+      chmodSync(join(dir, name), mode);
+    const again = open(dir);
+    again.store.close();
+    expect([first.notes, again.notes.map((note) => note.replace(dir, 'DIR'))]).toEqual([
+      [],
+      [
+        'other users of this machine could change DIR: its permissions are tightened now.',
+        'other users of this machine could read DIR/node.json: its permissions are tightened now.',
+        'other users of this machine could change DIR/weir.db: its permissions are tightened now.',
+        // The log of the database is made with the permissions of the database.
+        'other users of this machine could change DIR/weir.db-wal: its permissions are tightened now.',
+      ],
+    ]);
+    expect(['', 'node.json', 'weir.db'].map((name) => modeOf(join(dir, name)))).toEqual(['755', '600', '600']);
+  });
+
+  it('of a folder with the sticky bit, and of one that others only look into, stay', () => {
+    const dir = join(temporaryFolder(), 'shared');
+    mkdirSync(dir);
+    for (const mode of [0o1777, 0o755, 0o700]) {
+      chmodSync(dir, mode);
+      expect([makePrivate(dir), modeOf(dir)]).toEqual([undefined, mode.toString(8)]);
+    }
+    expect(makePrivate(join(dir, 'nothing'))).toBeUndefined();
+  });
+});
+
+/** The status of a request for a name that a page of another site gave this address. */
+function rebound(method: string, url: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { method, headers: { host: 'evil.example', 'content-length': '0' } });
+    sent.on('response', (response) => resolve(response.resume().statusCode)).on('error', reject);
+    sent.end();
+  });
+}
