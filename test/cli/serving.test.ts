@@ -59,7 +59,7 @@ describe('weir serve', () => {
     const closed = new Promise((resolve) => socket.on('close', resolve));
     const body = JSON.stringify({});
     socket.write(
-      `POST /api/demo-key/mint HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`,
+      `POST /api/demo-key/mint HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`,
     );
     await answersAt(node.url);
     const ended = node.stop();
@@ -73,7 +73,7 @@ describe('weir serve', () => {
     const socket = connect(Number(new URL(node.url).port), '127.0.0.1');
     socket.on('error', () => {});
     // A request that never ends would keep the node for as long as it waits for one.
-    socket.write('POST /api/demo-key/mint HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n');
+    socket.write('POST /api/demo-key/mint HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\n\r\n');
     await answersAt(node.url);
     const ended = node.stop();
     await refusesAt(node.url);

@@ -216,7 +216,7 @@ function oddRequest({ credentials }: Hostile): Bytes {
     .map(([method, target, version, headers, body]) => {
       const head = [
         `${method} ${target} ${version}`,
-        'Host: x',
+        'Host: localhost',
         ...headers.map(([name, value]) => `${name}: ${value}`),
       ];
       return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`, 'latin1');

@@ -67,7 +67,7 @@ class Reader {
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     this.#socket = socket;
     socket.on('error', () => {});
-    socket.write(`GET /api/chain/busy/stream${query} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    socket.write(`GET /api/chain/busy/stream${query} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
     this.opened = new Promise((resolve) => socket.once('data', () => resolve()));
     if (isStalled) socket.pause();
     else this.listen();

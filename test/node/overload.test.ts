@@ -24,7 +24,7 @@ function together(path: string, key: string, count = REQUESTS): Promise<{ status
     let text = '';
     const socket = connect(Number(new URL(node.url).port), '127.0.0.1');
     const statuses = () => [...text.matchAll(/HTTP\/1\.1 (\d{3}) [A-Z]/g)].map(([, status]) => Number(status));
-    socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`.repeat(count));
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n\r\n`.repeat(count));
     socket.on('data', (data) => {
       text += data.toString('latin1');
       if (statuses().length === count) socket.destroy();

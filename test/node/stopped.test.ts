@@ -26,9 +26,9 @@ it.each([STOP_MS, LONG_STOP_MS])(
   async (ms) => {
     node = await serve(['--memory']);
     const { key } = await ask(node.url, 'POST', '/api/demo-key/mint');
-    const get = 'GET /api/clock HTTP/1.1\r\nHost: x\r\n\r\n';
+    const get = 'GET /api/clock HTTP/1.1\r\nHost: localhost\r\n\r\n';
     const body = '{"slug":"waited"}';
-    const post = `POST /api/chain/state-machines HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    const post = `POST /api/chain/state-machines HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
     const idle = await Client.on(node.url);
     idle.send(get);
     await idle.answers(1);

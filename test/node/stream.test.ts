@@ -180,7 +180,7 @@ describe('a stream', () => {
     const good = await Listening.to(busy, '/api/chain/busy/stream');
     const stalled = connect(Number(new URL(busy.url).port), '127.0.0.1');
     const cut = new Promise<void>((resolve) => stalled.on('close', () => resolve()).on('error', () => {}));
-    stalled.write('GET /api/chain/busy/stream HTTP/1.1\r\nHost: x\r\n\r\n');
+    stalled.write('GET /api/chain/busy/stream HTTP/1.1\r\nHost: localhost\r\n\r\n');
     stalled.pause();
     const figure = async (name: string) => figureIn(await metricsOf(busy.url), name);
     let seq = 2;
