@@ -82,6 +82,8 @@ class Search {
   readonly #options: SearchOptions;
   readonly #requests: readonly SeenRequest[];
   readonly #isBounded: boolean;
+  /** The admitted requests whose answers came later than the rule and the transport account for, in some order. */
+  readonly #tooLong = new Set<number>();
   #nodes = 0;
 
   constructor(requests: readonly SeenRequest[], counting: Counting, options: SearchOptions) {
@@ -170,7 +172,9 @@ class Search {
       soonest: release > step ? inserted(soonest, release) : soonest,
       latest: release > step && this.#isBounded ? inserted(latest, release) : latest,
     };
-    return this.#isTooEarly(one, step) ? undefined : one;
+    if (!this.#isTooEarly(one, step)) return one;
+    this.#tooLong.add(admitted);
+    return undefined;
   }
 
   /** Undefined where the other adds nothing to the first. */
@@ -209,19 +213,21 @@ class Search {
     return Math.max(step + 1, next);
   }
 
-  /** The request that the furthest node could not count in time. */
+  /** The request that the furthest node could not count, or release, in time. */
   #contradictionOf(nodes: readonly Node[], step: number): Contradiction {
     const furthest = nodes.reduce((best, node) =>
       node.admitted + node.limited > best.admitted + best.limited ? node : best,
     );
     const { admitted, limited, soonest } = furthest;
-    const { n, last } = this.#limited;
-    const isLimited = limited < n && last[limited]! <= step;
-    const decision = isLimited ? 'limited' : 'admitted';
-    const place = isLimited ? limited : Math.min(admitted - soonest.length, this.#admitted.n - 1);
-    const alike = this.#requests.filter((request) => request.decision === decision);
-    const { sentMs, answeredMs } = alike.sort((a, b) => a.answeredMs - b.answeredMs)[place]!;
-    return { sentMs, answeredMs, decision, isHeld: !isLimited && soonest.length > 0 };
+    const isDue = ({ n, due }: Kind, counted: number) => counted < n && due[counted]! <= step;
+    const contradiction = (decision: 'admitted' | 'limited', place: number, isHeld: boolean): Contradiction => {
+      const alike = this.#requests.filter((request) => request.decision === decision);
+      const { sentMs, answeredMs } = alike.sort((a, b) => a.answeredMs - b.answeredMs)[place]!;
+      return { sentMs, answeredMs, decision, isHeld };
+    };
+    if (isDue(this.#limited, limited)) return contradiction('limited', limited, false);
+    if (isDue(this.#admitted, admitted)) return contradiction('admitted', admitted, this.#tooLong.has(admitted));
+    return contradiction('admitted', admitted - soonest.length, true);
   }
 
   #kindOf(decision: SeenRequest['decision'], otherDecision: SeenRequest['decision']): Kind {

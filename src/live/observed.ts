@@ -16,6 +16,8 @@ export interface Observation {
   readonly cells: readonly Cell[];
   /** By contract, as the target reported them; undefined where it does not: then they follow from its decisions. */
   readonly transitions: readonly (readonly TransitionSeen[])[] | undefined;
+  /** By contract, of every cycle: in place of counts over windows. Default: there are windows. */
+  readonly levels?: readonly (ReadonlyMap<number, number> | undefined)[] | undefined;
 }
 
 /** The cells of each contract, in order of cycle. */
@@ -30,10 +32,11 @@ export function observedRows(observation: Observation): {
   readonly run: RunShape;
   readonly rows: Observable<CycleRow>;
 } {
-  const { names, plan, firstCycle, lastCycle } = observation;
+  const { names, plan, firstCycle, lastCycle, levels } = observation;
   const within = plan.aggregates[0]?.within ?? 1;
   const cellsOf = cellsByContract(observation);
-  const transitionsOf = observation.transitions ?? cellsOf.map((cells) => movesIn(cells, plan));
+  const windowOf = (contract: number) => new WindowSeen(cellsOf[contract]!, within, levels?.[contract]);
+  const transitionsOf = observation.transitions ?? cellsOf.map((cells, k) => movesIn(cells, plan, windowOf(k)));
   const run = withStatesIn(transitionsOf, shapeOf(names, plan));
   const rows = defer(() => {
     const changes = new Map<number, Map<number, Change>>();
@@ -50,8 +53,13 @@ export function observedRows(observation: Observation): {
         changeOf(cell.cycle + within, contract);
       }
       for (const one of transitionsOf[contract]!) changeOf(one.cycle, contract).transitions.push(one);
+      let before = 0;
+      for (const [cycle, level] of levels?.[contract] ?? []) {
+        if (level !== before) changeOf(cycle, contract);
+        before = level;
+      }
     }
-    const windows = cellsOf.map((cells) => new WindowSeen(cells, within));
+    const windows = cellsOf.map((_, contract) => windowOf(contract));
     const builder = new RowBuilder(run);
     const lastRequests: number[] = [];
     const cycles = [...changes.keys()].filter((cycle) => cycle >= firstCycle && cycle <= lastCycle);
@@ -88,12 +96,11 @@ function withStatesIn(transitions: readonly (readonly TransitionSeen[])[], run: 
 }
 
 /** The transitions of a target that reports none: it limits, it admits again. */
-function movesIn(cells: readonly Cell[], plan: Plan): TransitionSeen[] {
+function movesIn(cells: readonly Cell[], plan: Plan, window: WindowSeen): TransitionSeen[] {
   const open = plan.states[plan.initial]!.name;
   const shut = plan.states.find(({ admits }) => !admits)?.name ?? open;
   const moves: TransitionSeen[] = [];
   let state = open;
-  const window = new WindowSeen(cells, plan.aggregates[0]?.within ?? 1);
   for (const { cycle, answers } of cells) {
     const move = (to: string) => {
       if (state === to) return;
@@ -113,9 +120,11 @@ class WindowSeen {
   /** `#upTo[i]` requests were seen in the first i cycles. */
   readonly #upTo: number[] = [0];
   readonly #within: number;
+  readonly #levels: ReadonlyMap<number, number> | undefined;
 
-  constructor(cells: readonly Cell[], within: number) {
+  constructor(cells: readonly Cell[], within: number, levels: ReadonlyMap<number, number> | undefined) {
     this.#within = within;
+    this.#levels = levels;
     for (const { cycle, answers } of cells) {
       this.#cycles.push(cycle);
       this.#upTo.push(this.#upTo.at(-1)! + answers.length);
@@ -126,6 +135,7 @@ class WindowSeen {
 
   countAt(cycle: number): number {
     return (
+      this.#levels?.get(cycle) ??
       this.#stated.get(cycle) ??
       this.#upTo[this.#before(cycle + 1)]! - this.#upTo[this.#before(cycle + 1 - this.#within)]!
     );

@@ -13,6 +13,7 @@ import { judge, whenNotHeld } from './judge.js';
 import { type LiveSeen, transitionsIn } from './live-run.js';
 import { arrivedIn, type Model, type ModelOptions, modelOf } from './model.js';
 import { cellsByContract, observedRows, reactionsOf } from './observed.js';
+import { observedLevels } from './observed-levels.js';
 import type { Cell } from './request-log.js';
 import { findingsOfRule } from './rule-findings.js';
 import { ForeignTarget } from './target.js';
@@ -55,7 +56,12 @@ export async function resultOf(seen: LiveSeen, facts: LoadFacts): Promise<LoadRe
   };
   const model = await modelOf(arrivedIn(cells), modelOptions);
   const heard = seen.heard?.map(transitionsIn);
-  const observation = { names, plan, firstCycle, lastCycle, cells, transitions: heard };
+  const levelsOf = (index: number) => {
+    const own = requestLog.seen.filter(({ contract = 0 }) => contract === index);
+    return observedLevels(own, plan, modelOptions);
+  };
+  const levels = plan.rule === undefined ? undefined : names.map((_, index) => levelsOf(index));
+  const observation = { names, plan, firstCycle, lastCycle, cells, transitions: heard, levels };
   const { run, rows } = observedRows(observation);
   const observedFold = new RunFold(run);
   rows.subscribe(observedFold);

@@ -37,7 +37,7 @@ export interface RuleExplanationOptions {
 
 const MOST_NODES = 300_000;
 /** The most nodes for all phases together, in the same measure. */
-const PHASES_SHARE = 20;
+const PHASES_SHARE = 4;
 /** How many requests are looked at for whether they could have been answered otherwise. */
 const LOOKED = 16;
 

@@ -11,18 +11,20 @@ import { ForeignTarget } from './target.js';
 
 const TOLERANCE =
   'Every instant between sending and answer at which a request can have been counted, every order of them, and every phase of the clock ' +
-  'of the limiter were taken into account.';
+  'of the limiter were taken into account. The keys were taken to be unused for long before the run.';
 
 /** From this share of the requests that were looked at on, the answers say too little. */
 const TOO_UNCERTAIN = 0.5;
 
 /** Each contract has a state of its own, and is explained by itself. */
 export function findingsOfRule(
-  { requestLog, time, slackMs, target }: LiveSeen,
+  { requestLog, time, slackMs, target, lag }: LiveSeen,
   { names }: { readonly names: readonly string[] },
   definition: RuleDefinition,
 ): Findings {
-  const transportMs = target instanceof ForeignTarget ? target.transportMs : undefined;
+  const promisedMs = target instanceof ForeignTarget ? target.transportMs : undefined;
+  const transportMs =
+    promisedMs === undefined ? undefined : Math.max(promisedMs, longestLimitedMs(requestLog.seen)) + lag.quantileMs(1);
   const differences: Difference[] = [];
   let tooUncertain: string | undefined;
   names.forEach((name, index) => {
@@ -33,6 +35,17 @@ export function findingsOfRule(
     else tooUncertain ??= uncertaintyOf(found, requests);
   });
   return { differences, coversUnknown: true, tolerance: TOLERANCE, tooUncertain };
+}
+
+/**
+ * What is limited is not held: an answer that took longer than the transport was said to take shows that it takes longer. Nor can the
+ * generator see an answer while it is held up itself.
+ */
+function longestLimitedMs(requests: readonly SeenRequest[]): number {
+  return requests.reduce(
+    (most, { decision, sentMs, answeredMs }) => (decision === 'limited' ? Math.max(most, answeredMs - sentMs) : most),
+    0,
+  );
 }
 
 function differenceOf(
@@ -46,7 +59,7 @@ function differenceOf(
     return {
       ...common,
       figure: 'answer time',
-      predicted: 'as the rule holds it',
+      predicted: 'another delay',
       observed: `${tookMs} ms`,
       note: 'no order of counting explains when the answers came up to here',
     };

@@ -1,0 +1,36 @@
+// How much of a rule a target has used up, cycle by cycle, as far as it shows: the level of the rule if it had given the observed answers.
+//
+//   observed admitted    charged; where the rule would have refused it, it lies above the level: a target that admits too much
+//   observed limited     as the rule does with refused requests; nothing where the rule would have admitted it
+import type { Plan } from '../limiter/plan.js';
+import { LIMITED } from '../limiter/rule/rule.js';
+import { cycleOf, startOf } from '../time/cycle.js';
+import type { SeenRequest } from './placed-requests.js';
+
+/** Of every cycle of the run the most, for one contract; undefined for a limiter that counts over windows, and a rule that admits all. */
+export function observedLevels(
+  seen: readonly SeenRequest[],
+  { rule: planned }: Plan,
+  { firstCycle, lastCycle, cycleMs }: { firstCycle: number; lastCycle: number; cycleMs: number },
+): ReadonlyMap<number, number> | undefined {
+  if (planned === undefined || !Number.isFinite(planned.most)) return undefined;
+  const { rule, most, holdMs } = planned;
+  const inOrder = seen.filter(({ decision }) => decision !== 'unknown').sort((a, b) => a.sentMs - b.sentMs);
+  let state = rule.fresh(startOf(firstCycle, cycleMs));
+  const levels = new Map<number, number>();
+  let place = 0;
+  for (let cycle = firstCycle; cycle <= lastCycle; cycle += 1) {
+    let level = most - rule.remaining(state, startOf(cycle, cycleMs));
+    let above = 0;
+    for (; place < inOrder.length && cycleOf(inOrder[place]!.sentMs, cycleMs) <= cycle; place += 1) {
+      const { sentMs, decision } = inOrder[place]!;
+      const next = structuredClone(state);
+      const isLimited = rule.decide(next, sentMs, 1, holdMs) === LIMITED;
+      if (decision === 'admitted' && isLimited) above += 1;
+      else if ((decision === 'limited') === isLimited) state = next;
+      level = Math.max(level, most - rule.remaining(state, sentMs));
+    }
+    levels.set(cycle, level + above);
+  }
+  return levels;
+}
