@@ -117,7 +117,7 @@ function operatorFaults(definition: ContractDefinition, findOperator: FindOperat
       faults.push({ path: `${path}/proof_required`, message: `must be true: ${id} is a ${operator.kind} operator` });
     }
     for (const [name, value] of Object.entries(inputs)) {
-      const input = operator.inputs[name];
+      const input = Object.hasOwn(operator.inputs, name) ? operator.inputs[name] : undefined;
       if (input === undefined) {
         const guess = nearest(name, Object.keys(operator.inputs));
         const hint =

@@ -241,13 +241,18 @@ function queryValidator(schema: TObject): (query: unknown) => Outcome {
   };
 }
 
+const booleans = new Map([
+  ...['', '1', 'true'].map((text) => [text, true] as const),
+  ...['0', 'false'].map((text) => [text, false] as const),
+]);
+
 /** Turns a text into a value of the type; a text that is none stays what it is, and fails the check. */
 function readerFor(type: unknown): ((text: string) => unknown) | undefined {
   switch (type) {
     case 'integer':
       return (text) => (/^-?\d{1,16}$/.test(text) ? Number(text) : text);
     case 'boolean':
-      return (text) => ({ '': true, '1': true, true: true, '0': false, false: false })[text] ?? text;
+      return (text) => booleans.get(text) ?? text;
     default:
       return undefined;
   }

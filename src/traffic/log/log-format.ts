@@ -108,7 +108,7 @@ function bare(text: string): string {
 function fromNginx(format: string): string {
   return format.replace(/\$(?:\{(\w+)\}|(\w+))/g, (_, braced?: string, plain?: string) => {
     const name = braced ?? plain!;
-    return named(nginxNames[name] ?? name);
+    return named(Object.hasOwn(nginxNames, name) ? nginxNames[name]! : name);
   });
 }
 
