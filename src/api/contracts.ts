@@ -124,9 +124,32 @@ export const createContract = {
 export const listContracts = {
   method: 'GET',
   path: '/api/chain/{slug}/contracts',
-  shapes: { params: OfMachine },
+  shapes: {
+    params: OfMachine,
+    querystring: Type.Object(
+      {
+        after: Type.Optional(
+          Type.String({
+            maxLength: 64,
+            description: 'Only contracts created after this one: `next` of the page before.',
+          }),
+        ),
+        limit: Type.Optional(
+          Type.Integer({ minimum: 1, maximum: 1_000, description: 'Contracts a page; 100 when absent.' }),
+        ),
+      },
+      closed,
+    ),
+  },
   answers: {
-    200: { description: 'The contracts.', schema: Type.Object({ ok: Ok, contracts: Type.Array(ContractView) }) },
+    200: {
+      description: 'A page of contracts, in order of creation.',
+      schema: Type.Object({
+        ok: Ok,
+        contracts: Type.Array(ContractView),
+        next: Type.Optional(Type.String({ description: '`after` of the next page; absent on the last page.' })),
+      }),
+    },
   },
 } as const satisfies Endpoint;
 

@@ -103,6 +103,18 @@ const Bound = Type.Object({
   used: Type.Optional(Type.Integer({ description: 'What the caller uses of it; absent without a credential.' })),
 });
 
+const Rate = (description: string) =>
+  Type.Object(
+    {
+      threshold: Type.Integer(),
+      within: Type.Integer({ description: 'Cycles.' }),
+      left: Type.Optional(
+        Type.Integer({ description: 'What the caller may still ask for; absent without a credential.' }),
+      ),
+    },
+    { description },
+  );
+
 export const listLimits = {
   method: 'GET',
   path: '/api/limits',
@@ -116,6 +128,8 @@ export const listLimits = {
         window_cycles: Bound,
         keys: Bound,
         streams: Bound,
+        sessions: Rate('Sessions that an owner, and an address, may open.'),
+        definition_kib: Rate('KiB of definitions that an owner, and an address, may have checked.'),
         mint: Type.Object(
           { threshold: Type.Integer(), within: Type.Integer() },
           { description: 'Keys of an address.' },

@@ -25,7 +25,10 @@ const ContractLine = Type.Object({
 
 export const MachineView = Type.Object({
   ...machineFields,
-  contracts: Type.Array(ContractLine, { description: 'In order of creation.' }),
+  contract_count: Type.Integer({ description: 'Contracts on the machine.' }),
+  contracts: Type.Array(ContractLine, {
+    description: 'The first 100, in order of creation; GET …/contracts lists all, in pages.',
+  }),
 });
 
 const contractFields = {

@@ -15,7 +15,7 @@ export const contractsCommand = nodeCommand({
       .example('$0 contracts edge-gateway 0123456789abcdef', 'its window and its last transitions'),
   run: async ({ api }, { slug, id }) => {
     if (id !== undefined) return oneOf(await api.call(getContract, { params: { slug, contract_id: id } }));
-    const answer = await api.call(listContracts, { params: { slug } });
+    const answer = await allContracts(api, slug);
     const rows = answer.contracts.map((one) => [one.id, one.currentState, one.name, one.threshold, one.within]);
     const words =
       rows.length === 0
@@ -24,6 +24,17 @@ export const contractsCommand = nodeCommand({
     return { answer, words };
   },
 });
+
+/** All pages as one answer. */
+async function allContracts(api: ApiClient, slug: string): Promise<AnswerOf<typeof listContracts>> {
+  const contracts: AnswerOf<typeof listContracts>['contracts'] = [];
+  for (let after: string | undefined; ; ) {
+    const page = await api.call(listContracts, { params: { slug }, query: { after, limit: 1_000 } });
+    contracts.push(...page.contracts);
+    if (page.next === undefined) return { ok: true, contracts };
+    after = page.next;
+  }
+}
 
 function oneOf(answer: AnswerOf<typeof getContract>) {
   const { contract } = answer;
@@ -92,7 +103,7 @@ export const contractOption = {
 /** @throws Failure `wrong_usage` if the machine has no contract or several, or the refusal of the node */
 export async function contractOf(api: ApiClient, slug: string, given: string | undefined): Promise<string> {
   if (given !== undefined) return given;
-  const { contracts } = await api.call(listContracts, { params: { slug } });
+  const { contracts } = await allContracts(api, slug);
   const [first] = contracts;
   if (first === undefined)
     throw usageFailure(`The machine ${slug} has no contract: \`weir deploy ${slug}\` deploys one.`);

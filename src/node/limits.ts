@@ -1,4 +1,6 @@
 // Every limit of a node, with its default.
+import type { Rate } from './source-limit.js';
+
 export interface Limits {
   /** Bytes of a body that is read as a whole. */
   readonly bodyBytes: number;
@@ -22,6 +24,8 @@ export interface Limits {
   readonly overload: { readonly afterMs: number; readonly gateTurnMs: number; readonly otherTurnMs: number };
   readonly machinesPerOwner: number;
   readonly contractsPerOwner: number;
+  /** Contracts on the node. An owner may have as many as are still free, so that a few never take all. */
+  readonly contracts: number;
   /** Cycles of all windows of an owner's contracts together: each is 8 bytes, for as long as the contract is there. */
   readonly windowCyclesPerOwner: number;
   /** Readers of event streams, all together, and those of one owner, or of one address without a credential. */
@@ -35,6 +39,9 @@ export interface Limits {
   readonly verifications: number;
   /** How many keys one address may mint in how many cycles, and how many addresses have a count of their own at a time. */
   readonly mint: { readonly threshold: number; readonly within: number; readonly addresses: number };
+  /** Sessions that an owner, and an address, may open; KiB of definitions that they may have checked. */
+  readonly sessions: Rate;
+  readonly definitionKib: Rate;
   readonly keyLifetimeMs: number;
   /** Keys of an owner, revoked ones too until they expire. */
   readonly keysPerOwner: number;
@@ -62,13 +69,16 @@ export const defaultLimits: Limits = {
   overload: { afterMs: 250, gateTurnMs: 200, otherTurnMs: 25 },
   machinesPerOwner: 1_000,
   contractsPerOwner: 10_000,
+  contracts: 100_000,
   windowCyclesPerOwner: 10_000_000,
   readers: 4_096,
-  readersPerCaller: 1_024,
+  readersPerCaller: 256,
   readerBytes: 256 << 10,
   heartbeatMs: 10 * SECOND,
   verifications: 16,
   mint: { threshold: 10, within: 60, addresses: 1_000 },
+  sessions: { threshold: 30, within: 3_600 },
+  definitionKib: { threshold: 2_048, within: 60 },
   keyLifetimeMs: 30 * 24 * HOUR,
   keysPerOwner: 1_000,
   sessionLifetimeMs: 12 * HOUR,

@@ -22,6 +22,7 @@ import { Counts, Metrics } from './metrics.js';
 import { MintLimit } from './mint-limit.js';
 import { Overload } from './overload.js';
 import { Ownership } from './ownership.js';
+import { SourceLimit } from './source-limit.js';
 import { Streams } from './stream.js';
 import { Verifications } from './verifications.js';
 
@@ -114,6 +115,8 @@ export function assemble(options: PartsOptions, routes: readonly ListedRoute[], 
     verifications: new Verifications(store, keys, turns, limits.verifications),
     turns,
     work: new MachineWork(turns),
+    sessionLimit: new SourceLimit(clock, limits.sessions),
+    definitionLimit: new SourceLimit(clock, limits.definitionKib),
     streams,
     counts,
     overload: new Overload(clock, counts, limits.overload),

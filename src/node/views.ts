@@ -9,13 +9,16 @@ export function machineSummary(machine: Machine, caller: Caller | undefined) {
   return { ...machineFieldsOf(machine, caller), contract_count: machine.contracts.length };
 }
 
+/** Contracts that are listed with their machine. */
+const CONTRACTS_SHOWN = 100;
+
 export function machineView(machine: Machine, caller: Caller | undefined) {
-  const contracts = machine.contracts.map((contract) => ({
+  const contracts = machine.contracts.slice(0, CONTRACTS_SHOWN).map((contract) => ({
     id: contract.id,
     currentState: contract.state,
     name: contract.plan.definition.name,
   }));
-  return { ...machineFieldsOf(machine, caller), contracts };
+  return { ...machineFieldsOf(machine, caller), contract_count: machine.contracts.length, contracts };
 }
 
 function machineFieldsOf({ image, head }: Machine, caller: Caller | undefined) {

@@ -11,8 +11,8 @@ import { planContract } from '../../limiter/validate.js';
 import { nearest } from '../../schema/did-you-mean.js';
 import { assert, Failure, type FailureCode } from '../../schema/failure.js';
 import type { Caller } from '../access.js';
-import type { Limits } from '../limits.js';
-import { contractOf, type Ownership } from '../ownership.js';
+import { refuseTooMany } from '../contract-bounds.js';
+import { contractOf } from '../ownership.js';
 import type { Parts } from '../parts.js';
 import { route } from '../route.js';
 import { contractStatus, contractView } from '../views.js';
@@ -104,9 +104,14 @@ export const createContract = route({
   summary:
     'Creates a contract from a definition of your own: parsed by its schema, then checked against the live operator registry.',
   checksBody: true,
-  errors: refusals,
+  errors: [...refusals, 'too_many_requests'],
   example: { params: { slug: 'edge-gateway' }, body: rateLimiter({ threshold: 5, within: 10 }), status: 201 },
-  async handle(parts, { params, body, caller }, reply) {
+  async handle(parts, { params, body, caller, headers, ip }, reply) {
+    parts.ownership.owned(params.slug, caller);
+    assert(caller !== undefined, 'a contract is created by an owner');
+    const units = Math.ceil(Number(headers['content-length'] ?? JSON.stringify(body).length) / 1024);
+    const asked = { owner: caller.owner, ip, units, what: 'The check of the definition' };
+    parts.definitionLimit.take(asked, (name, value) => reply.header(name, value));
     const contract = await create(parts, caller, params.slug, body);
     reply.code(201);
     return { ok: true, contract: contractView(contract) };
@@ -119,14 +124,18 @@ export const listContracts = route({
   scope: 'read',
   tier: 'public',
   domain: 'contracts',
-  summary: 'Lists the contracts of a machine in order of creation.',
-  errors: ['machine_not_found'],
-  example: { params: { slug: 'edge-gateway' }, status: 200 },
-  async handle({ ownership, durability }, { params, caller }) {
+  summary: 'Lists the contracts of a machine in order of creation, in pages.',
+  errors: ['machine_not_found', 'contract_not_found'],
+  example: { params: { slug: 'edge-gateway' }, query: { limit: '10' }, status: 200 },
+  async handle({ host, ownership, durability }, { params, query, caller }) {
     const machine = ownership.visible(params.slug, caller);
-    const contracts = machine.contracts.map(contractView);
+    const { after, limit = 100 } = query;
+    const from = after === undefined ? 0 : machine.contracts.indexOf(contractOf(host, machine, after)) + 1;
+    const page = machine.contracts.slice(from, from + limit);
+    const next = from + limit < machine.contracts.length ? { next: page.at(-1)!.id } : {};
+    const contracts = page.map(contractView);
     await durability.ofRows(machine);
-    return { ok: true, contracts };
+    return { ok: true, contracts, ...next };
   },
 });
 
@@ -169,7 +178,7 @@ async function create(
   assert(caller !== undefined, 'a contract is created by an owner');
   const plan = planContract(definition, host.findOperator);
   refuseWithoutHold(plan);
-  refuseTooMany(ownership.usageOf(caller.owner), plan, limits);
+  refuseTooMany(ownership.usageOf(caller.owner), host.contracts.size, plan, limits);
   const contract = await work.of(machine, function* () {
     yield 1;
     return host.createPlanned(machine.slug, plan, templateId, caller.key.id);
@@ -187,24 +196,6 @@ function refuseWithoutHold({ rule }: Plan): void {
     fix: 'Give hold_ms: how long a request is in flight, for example 100.',
     faults: [{ path: '/rule/hold_ms', message: 'is required for a limit on concurrency' }],
   });
-}
-
-function refuseTooMany(
-  used: ReturnType<Ownership['usageOf']>,
-  plan: Plan,
-  { contractsPerOwner, windowCyclesPerOwner }: Limits,
-): void {
-  const refuse = (why: string, fix: string): never => {
-    throw new Failure('limit_reached', { what: 'No contract was created.', why, fix });
-  };
-  if (used.contracts >= contractsPerOwner)
-    refuse(`An owner has up to ${contractsPerOwner} contracts on this node.`, 'Let several clients share one.');
-  const cycles = used.windowCycles + windowCycles(plan);
-  if (cycles > windowCyclesPerOwner)
-    refuse(
-      `The windows of an owner's contracts have up to ${windowCyclesPerOwner} cycles together, and with this one it would be ${cycles}.`,
-      'Choose shorter windows, or let several clients share a contract.',
-    );
 }
 
 export const listTemplates = route({

@@ -68,10 +68,11 @@ export const listLimits = route({
   tier: 'public',
   summary: 'Lists every bound of the node, and what the caller uses of it.',
   example: { status: 200 },
-  handle({ limits, ownership, streams, credentials }, { caller }) {
+  handle({ limits, ownership, streams, credentials, sessionLimit, definitionLimit }, { caller }) {
     const owner = caller?.owner;
     const usage = owner === undefined ? undefined : ownership.usageOf(owner);
     const bound = (most: number, used: number | undefined) => (used === undefined ? { most } : { most, used });
+    const left = (limit: typeof sessionLimit) => (owner === undefined ? {} : { left: limit.left(owner) });
     return {
       ok: true,
       machines: bound(limits.machinesPerOwner, usage?.machines),
@@ -79,6 +80,8 @@ export const listLimits = route({
       window_cycles: bound(limits.windowCyclesPerOwner, usage?.windowCycles),
       keys: bound(limits.keysPerOwner, owner === undefined ? undefined : credentials.countKeys(owner)),
       streams: bound(limits.readersPerCaller, owner === undefined ? undefined : streams.ofOwner(owner)),
+      sessions: { ...limits.sessions, ...left(sessionLimit) },
+      definition_kib: { ...limits.definitionKib, ...left(definitionLimit) },
       mint: { threshold: limits.mint.threshold, within: limits.mint.within },
       node: {
         body_bytes: limits.bodyBytes,
@@ -92,6 +95,7 @@ export const listLimits = route({
         overload_after_ms: limits.overload.afterMs,
         gate_turn_ms: limits.overload.gateTurnMs,
         other_turn_ms: limits.overload.otherTurnMs,
+        contracts: limits.contracts,
         streams: limits.readers,
         stream_bytes: limits.readerBytes,
         verifications: limits.verifications,

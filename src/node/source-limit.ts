@@ -1,0 +1,77 @@
+// How much an owner and an address may ask for within a window: what costs the node more than it looks. Each has a rate limiter of its own,
+// in memory. What is refused does not count.
+import { makeGate } from '../actor/contract-actor.js';
+import type { Gate } from '../limiter/gate.js';
+import { rateLimiter } from '../limiter/rate-limiter.js';
+import { planContract } from '../limiter/validate.js';
+import { Failure } from '../schema/failure.js';
+import type { Clock } from '../time/clock.js';
+import { secondsUntil } from '../time/cycle.js';
+import { networkOf } from './mint-limit.js';
+import { Recent } from './recent.js';
+
+/** So many units within so many cycles. */
+export interface Rate {
+  readonly threshold: number;
+  readonly within: number;
+}
+
+/** Sources that are remembered at least. */
+const SOURCES = 4_096;
+
+export class SourceLimit {
+  readonly #clock: Clock;
+  readonly #plan;
+  readonly #gates = new Recent<Gate>(SOURCES);
+
+  constructor(clock: Clock, rate: Rate) {
+    this.#clock = clock;
+    this.#plan = planContract(rateLimiter(rate));
+  }
+
+  /**
+   * Counts `units` for an owner and for an address.
+   * @param setHeader given the header Retry-After where it is refused
+   * @throws Failure `too_many_requests` if either has had its share
+   */
+  take(
+    {
+      owner,
+      ip,
+      units,
+      what,
+    }: { readonly owner: string; readonly ip: string; readonly units: number; readonly what: string },
+    setHeader: (name: 'retry-after', seconds: number) => unknown,
+  ): void {
+    const cycle = this.#clock.cycle();
+    const gates = [`owner ${owner}`, `address ${networkOf(ip)}`].map((source) => this.#gateOf(source, cycle));
+    const full = gates.find((gate) => gate.remaining < units);
+    if (full !== undefined) {
+      const threshold = this.#plan.thresholds[0]!;
+      const { within } = this.#plan.aggregates[0]!;
+      const after = full.window(0).cyclesUntilAtMost(Math.max(0, threshold - units));
+      setHeader('retry-after', secondsUntil(cycle + after, this.#clock.now(), this.#clock.cycleMs));
+      throw new Failure('too_many_requests', {
+        what: `${what} was refused.`,
+        why: `An owner, and an address, may ask for ${threshold} units of this within ${within} cycles, and it takes ${units}.`,
+        fix: 'Wait as long as Retry-After says; GET /api/limits lists the bounds.',
+      });
+    }
+    for (const gate of gates) gate.decide(units, cycle);
+  }
+
+  /** Units that an owner may still ask for now. */
+  left(owner: string): number {
+    return this.#gateOf(`owner ${owner}`, this.#clock.cycle()).remaining;
+  }
+
+  #gateOf(source: string, cycle: number): Gate {
+    let gate = this.#gates.get(source);
+    if (gate === undefined) {
+      gate = makeGate(this.#plan, cycle);
+      this.#gates.set(source, gate);
+    }
+    gate.advance(cycle);
+    return gate;
+  }
+}

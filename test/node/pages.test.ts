@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Running, startRunning } from './running.js';
+
+const LIST = '/api/chain/many/contracts';
+let node: Running;
+let key: string;
+let ids: string[];
+
+beforeAll(async () => {
+  const sessions = { threshold: 2, within: 1_000 };
+  node = await startRunning({ limits: { sessions, definitionKib: { threshold: 3, within: 1_000 }, contracts: 205 } });
+  key = node.keyOf('owner');
+  await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'many', is_public: true } });
+  ids = [];
+  for (let n = 0; n < 102; n += 1) {
+    const { body } = await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', {
+      key,
+      body: { slug: 'many' },
+    });
+    ids.push(body.contract.id);
+  }
+});
+afterAll(() => node.close());
+
+it('contracts are listed in pages, 100 when nothing is said', async () => {
+  const first = await node.ask('GET', LIST);
+  const second = await node.ask('GET', `${LIST}?after=${first.body.next}`);
+  const small = await node.ask('GET', `${LIST}?limit=2&after=${ids[0]}`);
+  const idsOf = ({ body }: typeof first) => body.contracts.map(({ id }: { id: string }) => id);
+  expect([idsOf(first), first.body.next]).toEqual([ids.slice(0, 100), ids[99]]);
+  expect([idsOf(second), second.body.next]).toEqual([ids.slice(100), undefined]);
+  expect([idsOf(small), small.body.next]).toEqual([ids.slice(1, 3), ids[2]]);
+});
+
+it.each([
+  ['?limit=1001', 400, 'invalid_input'],
+  ['?limit=0', 400, 'invalid_input'],
+  ['?after=none', 404, 'contract_not_found'],
+])('%s is refused', async (query, status, code) => {
+  const answer = await node.ask('GET', `${LIST}${query}`);
+  expect([answer.status, answer.body.code]).toEqual([status, code]);
+});
+
+it('a machine shows its first 100 contracts, and how many it has', async () => {
+  const { machine } = (await node.ask('GET', '/api/chain/state-machines/many')).body;
+  expect([machine.contracts.length, machine.contract_count]).toEqual([100, 102]);
+});
+
+it('an owner may not have more contracts than are still free', async () => {
+  const body = { slug: 'many' };
+  const path = '/api/contracts/templates/rate-limiter/deploy';
+  const answers = [await node.ask('POST', path, { key, body }), await node.ask('POST', path, { key, body })];
+  expect(answers.map(({ status, body: { code } }) => [status, code])).toEqual([
+    [201, undefined],
+    [422, 'limit_reached'],
+  ]);
+});
+
+it('sessions, and definitions by their size, are limited for each owner, with Retry-After; what is left is listed', async () => {
+  const sessions = [1, 2, 3].map(() => node.ask('POST', '/api/session', { key }));
+  expect((await Promise.all(sessions)).map(({ status }) => status).sort()).toEqual([201, 201, 429]);
+  const refused = await node.ask('POST', '/api/session', { key });
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(700);
+  const definition = {
+    name: 'd',
+    version: '1.0',
+    states: { a: { initial: true } },
+    transitions: [],
+    uses: ['x'.repeat(200)],
+  };
+  const large = { ...definition, uses: Array(16).fill('x'.repeat(199)) };
+  const answers = [];
+  for (const body of [large, definition, definition]) answers.push(await node.ask('POST', LIST, { key, body }));
+  expect(answers.map(({ body: { code } }) => code)).toEqual(['too_many_requests', 'limit_reached', 'limit_reached']);
+  const { body } = await node.ask('GET', '/api/limits', { key });
+  expect([body.sessions.left, body.definition_kib]).toEqual([0, { threshold: 3, within: 1_000, left: 1 }]);
+});
