@@ -1,5 +1,9 @@
 // Every limit of a node, with its default.
-import type { Rate } from './source-limit.js';
+/** So many units within so many cycles. */
+export interface Rate {
+  readonly threshold: number;
+  readonly within: number;
+}
 
 export interface Limits {
   /** Bytes of a body that is read as a whole. */

@@ -7,14 +7,9 @@ import { planContract } from '../limiter/validate.js';
 import { Failure } from '../schema/failure.js';
 import type { Clock } from '../time/clock.js';
 import { secondsUntil } from '../time/cycle.js';
+import type { Rate } from './limits.js';
 import { networkOf } from './mint-limit.js';
 import { Recent } from './recent.js';
-
-/** So many units within so many cycles. */
-export interface Rate {
-  readonly threshold: number;
-  readonly within: number;
-}
 
 /** Sources that are remembered at least. */
 const SOURCES = 4_096;

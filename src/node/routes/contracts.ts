@@ -2,7 +2,7 @@
 import * as api from '../../api/contracts.js';
 import type { Contract } from '../../host/contract.js';
 import type { ContractDefinition } from '../../limiter/definition.js';
-import { type Plan, windowCycles } from '../../limiter/plan.js';
+import type { Plan } from '../../limiter/plan.js';
 import { checkLimiter, limiterDefinition } from '../../limiter/products/limiter-spec.js';
 import { rateLimiter, TEMPLATE_ID } from '../../limiter/rate-limiter.js';
 import { ruleLimiter } from '../../limiter/rule-limiter.js';
