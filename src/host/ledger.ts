@@ -88,13 +88,18 @@ export class Ledger {
     );
     const time = this.#timeOf(entry.cycle);
     const at = end !== undefined && end.at > time ? end.at : time;
-    const row = link(chain.head, { machine: slug, ...entry, at });
+    const row = this.linked(chain, { machine: slug, ...entry, at });
     this.#store.append(row);
     chain.head = { seq: row.seq, hash: row.hash };
     chain.last = row;
     chain.end = row;
     this.#outbox.push({ happening: { kind: 'row', row }, chain });
     return row;
+  }
+
+  /** The row as the next link of its chain. */
+  protected linked({ head }: Chain, entry: AuditEntry): AuditRow {
+    return link(head, entry);
   }
 
   /** Publishes, with the next commit, something that leaves no row of its own. */

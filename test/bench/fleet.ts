@@ -1,4 +1,5 @@
-// A fleet: Poisson arrivals on 1,000 contracts for a day of cycles, against a bare loop over typed arrays with the same draws.
+// Fleets of 1,000 contracts with Poisson arrivals: a day of cycles against a bare loop over typed arrays with the same draws, and
+// contracts that follow GCRA against its bare arithmetic at the same instants.
 
 import { RandomStream } from '../../src/math/random.js';
 import { PoissonLaw } from '../../src/math/random-law.js';
@@ -80,4 +81,67 @@ export async function benchFleet(rounds = 3, cycles = 20_000): Promise<BenchRow[
       against: { name: 'bare loop, same draws', value: median(bare), ratio: value / median(bare), target: 0.5 },
     },
   ];
+}
+
+/** One request a cycle of 777 ms on average, and one allowed: a tenth comes too early. */
+const T_MS = 777;
+const TAU_MS = 4 * T_MS;
+
+const gcraScenario = (cycles: number) => `
+question: How fast is a fleet of another rule?
+duration: ${cycles}
+drain: 0
+limiter: { primitive: gcra, params: { T_ms: ${T_MS}, tau_ms: ${TAU_MS} } }
+contracts: { count: ${CONTRACTS}, independent: true }
+arrivals: [{ model: poisson, rate: ${MEAN} }]
+`;
+
+function bareGcra(cycles: number): { requests: number; limited: number } {
+  const law = new PoissonLaw(MEAN);
+  const counts = Array.from(
+    { length: CONTRACTS },
+    (_, k) => new RandomStream(1, `contract/${k + 1}/arrivals/0/counts`),
+  );
+  const places = Array.from(
+    { length: CONTRACTS },
+    (_, k) => new RandomStream(1, `contract/${k + 1}/arrivals/0/instants`),
+  );
+  const tats = new Float64Array(CONTRACTS);
+  const drawn = new Float64Array(1_000);
+  let [requests, limited] = [0, 0];
+  for (let cycle = 0; cycle < cycles; cycle += 1) {
+    for (let k = 0; k < CONTRACTS; k += 1) {
+      const n = law.draw(counts[k]!);
+      for (let i = 0; i < n; i += 1) drawn[i] = places[k]!.uniform();
+      if (n > 1) drawn.subarray(0, n).sort();
+      for (let i = 0; i < n; i += 1) {
+        const t = (cycle + drawn[i]!) * 777;
+        const tat = Math.max(tats[k]!, t) + T_MS;
+        if (t >= tat - TAU_MS - T_MS) tats[k] = tat;
+        else limited += 1;
+      }
+      requests += n;
+    }
+  }
+  return { requests, limited };
+}
+
+/** By processor time. */
+export async function benchGcraFleet(rounds = 3, cycles = 300): Promise<BenchRow[]> {
+  const speeds: [fleet: number, bare: number][] = [];
+  const secondsOf = async <T>(body: () => Promise<T> | T): Promise<[T, number]> => {
+    const before = process.cpuUsage();
+    const result = await body();
+    const { user, system } = process.cpuUsage(before);
+    return [result, (user + system) / 1e6];
+  };
+  for (let round = -1; round < rounds; round += 1) {
+    const [{ outcome }, fleet] = await secondsOf(() => simulate(parseScenario(gcraScenario(cycles), 'fleet.yaml')));
+    const [bare, looped] = await secondsOf(() => bareGcra(cycles));
+    if (outcome.requests !== bare.requests) throw new Error('the bare loop and the fleet have other requests');
+    if (round >= 0) speeds.push([outcome.requests / fleet, bare.requests / looped]);
+  }
+  const [value, other] = [median(speeds.map(([one]) => one)), median(speeds.map(([, one]) => one))];
+  const against = { name: 'bare arithmetic, same counts', value: other, ratio: value / other, target: 0.01 };
+  return [{ what: `fleet: ${CONTRACTS} GCRA contracts, by the ms`, value, unit: 'requests/s', against }];
 }

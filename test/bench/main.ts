@@ -3,7 +3,7 @@
 import { benchAgenda } from './agenda.js';
 import { benchClients } from './clients.js';
 import { benchDecide } from './decide.js';
-import { benchFleet, DAY } from './fleet.js';
+import { benchFleet, benchGcraFleet, DAY } from './fleet.js';
 import { benchMachine } from './machine.js';
 import type { BenchRow } from './measure.js';
 import { benchMemory } from './memory.js';
@@ -17,7 +17,7 @@ const words = process.argv.slice(2);
 const isSmoke = words.includes('--smoke');
 const benches: Record<string, () => Promise<BenchRow[]>> = {
   decide: () => (isSmoke ? benchDecide(1, 40_000) : benchDecide()),
-  rules: () => benchRules(),
+  rules: async () => [...(await benchRules()), ...(await benchGcraFleet())],
   agenda: () => benchAgenda(),
   clients: () => benchClients(),
   fleet: () => (isSmoke ? benchFleet(1, 5_000) : benchFleet(3, DAY)),
