@@ -14,7 +14,7 @@ import { type LiveSeen, transitionsIn } from './live-run.js';
 import { type Arrived, type Model, type ModelOptions, modelOf } from './model.js';
 import type { Cell } from './request-log.js';
 
-export type Findings = Pick<Judged, 'differences' | 'coversUnknown' | 'tolerance' | 'tooUncertain'>;
+export type Findings = Pick<Judged, 'differences' | 'coversUnknown' | 'tolerance' | 'tooUncertain' | 'remark'>;
 
 interface Subject {
   readonly names: readonly string[];

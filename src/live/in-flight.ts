@@ -123,7 +123,8 @@ class RequestInFlight {
     const sentMs = this.#sentMs ?? answeredMs;
     const planned = cycleOf(intendedMs, clock.cycleMs);
     if (reading.cycle === undefined || this.options.decidesByMs) {
-      requestLog.seen.push({ contract, sentMs, answeredMs, decision: reading.admitted ? 'admitted' : 'limited' });
+      const decision = reading.admitted ? 'admitted' : 'limited';
+      requestLog.seen.push({ contract, sentMs, answeredMs, decision, toldMs: reading.retryAfterMs });
     }
     const arrived = this.#arrivedIn(reading.cycle, sentMs, answeredMs);
     if (arrived !== planned && cycleOf(sentMs, clock.cycleMs) === planned) requestLog.astray += 1;

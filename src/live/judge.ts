@@ -35,6 +35,8 @@ export interface Judged {
   readonly coversUnknown: boolean;
   /** Why answers that fit say little; undefined where they say enough. */
   readonly tooUncertain: string | undefined;
+  /** What else was seen, that is no difference. */
+  readonly remark?: string | undefined;
 }
 
 /** Up to this share of the requests, or so many, may arrive in another cycle than planned: the model was run on what arrived. */
@@ -53,6 +55,7 @@ export function judge(judged: Judged): Comparison {
   return {
     verdict,
     reason,
+    ...(judged.remark === undefined ? {} : { remark: judged.remark }),
     compared_cycles: comparedCycles,
     compared_decisions: requestLog.answered,
     tolerance,

@@ -11,6 +11,8 @@ export interface SeenRequest {
   /** Infinity for a request without an answer. */
   readonly answeredMs: number;
   readonly decision: 'admitted' | 'limited' | 'unknown';
+  /** The wait that was told with a limited answer, in ms. Default: none was. */
+  readonly toldMs?: number | undefined;
 }
 
 export interface Placed {

@@ -8,6 +8,7 @@ import type { LiveSeen } from './live-run.js';
 import type { SeenRequest } from './placed-requests.js';
 import { explainRule, type RuleExplanation } from './rule-explanation.js';
 import { ForeignTarget } from './target.js';
+import { waitsInWords } from './told-waits.js';
 
 const TOLERANCE =
   'Every instant between sending and answer at which a request can have been counted, every order of them, and every phase of the clock ' +
@@ -27,14 +28,16 @@ export function findingsOfRule(
     promisedMs === undefined ? undefined : Math.max(promisedMs, longestLimitedMs(requestLog.seen)) + lag.quantileMs(1);
   const differences: Difference[] = [];
   let tooUncertain: string | undefined;
+  let remark: string | undefined;
   names.forEach((name, index) => {
     const requests = requestLog.seen.filter(({ contract = 0 }) => contract === index);
     if (requests.length === 0) return;
+    remark ??= waitsInWords(requests);
     const found = explainRule(requests, definition, { slackMs, transportMs });
     if (found.type === 'refuted') differences.push(differenceOf(found.by, name, time.cycleMs));
     else tooUncertain ??= uncertaintyOf(found, requests);
   });
-  return { differences, coversUnknown: true, tolerance: TOLERANCE, tooUncertain };
+  return { differences, coversUnknown: true, tolerance: TOLERANCE, tooUncertain, remark };
 }
 
 /**

@@ -176,6 +176,7 @@ export const Comparison = Type.Object(
   {
     verdict: Type.Enum(['agrees', 'node differs', 'run invalid'], { description: 'One of three words.' }),
     reason: Text('Why, in a sentence.'),
+    remark: Type.Optional(Text('What else was seen that is no difference, for example waits told too short.')),
     compared_cycles: Count('Cycles looked at.'),
     compared_decisions: Count('Decisions looked at.'),
     tolerance: Text('What is not counted as a difference: none, or the uncertainty at the edges of cycles.'),

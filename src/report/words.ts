@@ -108,7 +108,10 @@ function sentence(verdict: Verdict, expectations: Outcome['expectations'], compa
   const all = expectations.length;
   switch (verdict) {
     case 'held':
-      if (comparison !== undefined) return `Observed agrees with predicted${all > 0 ? `, and ${held(all)}` : ''}.`;
+      if (comparison !== undefined) {
+        const remark = comparison.remark === undefined ? '' : ` ${comparison.remark}`;
+        return `Observed agrees with predicted${all > 0 ? `, and ${held(all)}` : ''}.${remark}`;
+      }
       return all === 0 ? NOTHING_EXPECTED : `${capital(held(all))}.`;
     case 'nothing expected':
       return NOTHING_EXPECTED;

@@ -1,0 +1,46 @@
+// Whether the waits that a target told were true, as far as it shows.
+//
+//   limited, told 1 s   |-------- told --------|
+//   sent again                                    x limited        too short: nothing was admitted since, and yet it is refused
+//   sent again                  o admitted                         too long: a request that did not wait was admitted
+import type { SeenRequest } from './placed-requests.js';
+
+interface Wait {
+  readonly toldMs: number;
+  /** Too short: the true one is longer. Too long: it is shorter. */
+  readonly trueMs: number;
+}
+
+/** Each is looked at beside all that follow. */
+const MOST_LOOKED = 2_000;
+
+/** What was seen of told waits, in a sentence; undefined where none was told, or all were as told. */
+export function waitsInWords(seen: readonly SeenRequest[]): string | undefined {
+  const answered = seen.filter(({ decision }) => decision !== 'unknown').sort((a, b) => a.sentMs - b.sentMs);
+  const inOrder = answered.slice(0, MOST_LOOKED);
+  let short: Wait | undefined;
+  let long: Wait | undefined;
+  inOrder.forEach(({ toldMs, sentMs, answeredMs }, place) => {
+    if (toldMs === undefined) return;
+    const later = inOrder.slice(place + 1).filter((one) => one.sentMs > answeredMs);
+    const admitted = later.find(({ decision }) => decision === 'admitted');
+    const beforeMs = admitted?.sentMs ?? Number.POSITIVE_INFINITY;
+    const refused = later.findLast((one) => one.decision === 'limited' && one.answeredMs < beforeMs);
+    // From the answer on, as a client would count; the request was decided between its sending and its answer.
+    const tooLate = refused === undefined ? 0 : refused.sentMs - answeredMs;
+    if (tooLate > toldMs && tooLate - toldMs > (short === undefined ? 0 : short.trueMs - short.toldMs)) {
+      short = { toldMs, trueMs: tooLate };
+    }
+    const tooSoon = admitted === undefined ? toldMs : admitted.answeredMs - sentMs;
+    if (tooSoon < toldMs && toldMs - tooSoon > (long === undefined ? 0 : long.toldMs - long.trueMs)) {
+      long = { toldMs, trueMs: tooSoon };
+    }
+  });
+  const parts = [
+    ...(short === undefined ? [] : [`too short: told ${s(short.toldMs)}, true more than ${s(short.trueMs)}`]),
+    ...(long === undefined ? [] : [`too long: told ${s(long.toldMs)}, true at most ${s(long.trueMs)}`]),
+  ];
+  return parts.length === 0 ? undefined : `Waits were told ${parts.join('; and ')}.`;
+}
+
+const s = (ms: number) => `${(ms / 1000).toFixed(ms % 1000 === 0 ? 0 : 2)} s`;
