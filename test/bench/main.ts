@@ -11,6 +11,7 @@ import { benchNode } from './node.js';
 import { benchReplay } from './replay.js';
 import { benchRules } from './rules.js';
 import { benchSender } from './sender.js';
+import { benchSizing } from './sizing.js';
 import { benchStart } from './start.js';
 
 const words = process.argv.slice(2);
@@ -22,6 +23,7 @@ const benches: Record<string, () => Promise<BenchRow[]>> = {
   clients: () => benchClients(),
   fleet: () => (isSmoke ? benchFleet(1, 5_000) : benchFleet(3, DAY)),
   replay: () => benchReplay(),
+  sizing: () => benchSizing(),
   sender: () => benchSender(),
   node: () => benchNode(),
   memory: () => benchMemory(),

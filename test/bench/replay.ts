@@ -9,7 +9,7 @@ import { CycleTally } from '../../src/traffic/tally.js';
 import { synthesiseLog } from '../traffic/log/synthetic-log.js';
 import { type BenchRow, median } from './measure.js';
 
-const LINES = 1_000_000;
+export const LINES = 1_000_000;
 const CLIENTS = 5_000;
 const ROUNDS = 3;
 
@@ -70,7 +70,7 @@ async function intoCycles(path: string, keyColumn?: string): Promise<void> {
   for (const key of tally.keys()) tally.inOrder(key);
 }
 
-async function writeLog(path: string): Promise<void> {
+export async function writeLog(path: string): Promise<void> {
   const file = createWriteStream(path);
   let part: string[] = [];
   synthesiseLog(LINES, CLIENTS, 7, (line) => {

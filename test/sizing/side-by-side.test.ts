@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { families, jainIndex, SideBySide } from '../../src/sizing/side-by-side.js';
+
+const fitted = (names: readonly string[], limit = 10, within = 10, cycleMs = 100) =>
+  names.map((name) => ({ name, definition: families[name]!({ limit, within, cycleMs }) }));
+
+/** Requests of one key at these ms. */
+const played = (times: readonly number[], names: readonly string[] = Object.keys(families)) => {
+  const run = new SideBySide(fitted(names));
+  for (const ms of times) run.add(0, 1, 1_700_000_000_000 + ms);
+  return new Map(run.compared().map((one) => [one.name, one]));
+};
+
+describe('rules fitted to the same sustained rate', () => {
+  it.each(Object.keys(families))('%s admits a first burst of the limit', (name) => {
+    expect(played(Array(25).fill(0)).get(name)).toMatchObject({ admitted: 10, limited: 15, worst_burst_1s: 10 });
+  });
+
+  // Twice the rate for three seconds: OTHER-LIMITERS section 6.
+  it.each([
+    ['fixed', 30],
+    ['fixed-first', 30],
+    ['sliding-log', 30],
+    ['gcra', 39],
+    ['token-bucket', 39],
+    ['nginx', 39],
+    // Refused requests count: once closed, it stays closed.
+    ['weir', 10],
+  ])('%s admits %i of 60 at twice the rate', (name, admitted) => {
+    const times = Array.from({ length: 60 }, (_, i) => i * 50);
+    expect(played(times).get(name)).toMatchObject({ requests: 60, admitted });
+  });
+
+  it('tells how long each stays closed, over an edge of fixed windows', () => {
+    const times = [...Array(12).fill(900), 950, ...Array(12).fill(1000), 1950];
+    const by = played(times, ['fixed', 'sliding-log']);
+    expect(by.get('fixed')).toMatchObject({ limited: 6, worst_burst_1s: 20, longest_closure_ms: 950 });
+    expect(by.get('sliding-log')).toMatchObject({ worst_burst_1s: 10, longest_closure_ms: 1050 });
+  });
+});
+
+it('says who is newly refused, and who newly admitted', () => {
+  const [loose, tight] = [fitted(['weir'], 10)[0]!, fitted(['weir'], 4)[0]!];
+  const decide = (run: SideBySide) => {
+    run.add(0, 12, 0);
+    run.add(1, 3, 0);
+    run.add(2, 5, 0);
+    return run.changed(['a', 'b', 'c']);
+  };
+  expect(decide(new SideBySide([loose, tight]))).toEqual([
+    { key: 'a', requests: 12, newly_refused: 6, newly_admitted: 0 },
+    { key: 'c', requests: 5, newly_refused: 1, newly_admitted: 0 },
+  ]);
+  expect(decide(new SideBySide([tight, loose])).map((one) => [one.newly_refused, one.newly_admitted])).toEqual([
+    [0, 6],
+    [0, 1],
+  ]);
+});
+
+it.each([
+  [[1, 1, 1, 1], 1],
+  [[1, 0, 0, 0], 0.25],
+  [[0.5, 1], 0.9],
+  [[0, 0], 1],
+])('the index of Jain of %j is %f', (shares, index) => {
+  expect(jainIndex(shares)).toBeCloseTo(index, 12);
+});
