@@ -28,6 +28,22 @@ export const options = (yargs: Argv) =>
       requiresArg: true,
       describe: 'file for the lines that would have been refused, NDJSON',
     })
+    .option('compare', {
+      type: 'string',
+      array: true,
+      nargs: 1,
+      requiresArg: true,
+      describe:
+        'rules side by side, fitted to --threshold in --within: weir,gcra,token-bucket,nginx,fixed,fixed-first,sliding-log,sliding-counter',
+    })
+    .option('policy', {
+      type: 'string',
+      array: true,
+      nargs: 1,
+      requiresArg: true,
+      describe:
+        'twice, a file with a limiter each: who is newly refused by the second, with exit code 1 if somebody is',
+    })
     .option('live', {
       type: 'boolean',
       default: false,
@@ -47,6 +63,8 @@ export const options = (yargs: Argv) =>
     .example('$0 replay access.log', 'an Apache or nginx log through 100 requests in 60 cycles')
     .example('$0 replay access.log.gz --key client --threshold 20', 'one limiter for each client')
     .example('$0 replay access.log --key client --like nginx --rate 10r/s --burst 5', 'what nginx would have refused')
+    .example('$0 replay access.log --key client --threshold 20 --compare weir,gcra,fixed', 'rules side by side')
+    .example('$0 replay access.log --key client --policy old.yaml --policy new.yaml', 'who would newly be refused')
     .example('$0 replay access.log --live --speed 60', 'send it to a live node, sixty times as fast, and compare')
     .example('$0 replay access.log --where method=POST --key path --refused refused.ndjson', 'which requests it hits')
     .example('$0 replay counts.csv --time-column minute --count-column n --spread 60s', 'counts per minute');
@@ -60,6 +78,11 @@ export async function run(given: GivenToReplay): Promise<void> {
   const log = logOptions(given);
   const limiter = await limiterGiven(given, OWN);
   checkRefused(given, limiter !== undefined);
+  if (given.compare !== undefined || given.policy !== undefined) {
+    checkCompared(given, limiter !== undefined);
+    await (await import('./replay-compare.js')).replayCompare(given, within, log);
+    return;
+  }
   if (given.live && !(given.speed > 0 && given.speed <= 1_000_000)) {
     throw new Failure('wrong_usage', {
       what: '--speed takes a number above 0, up to 1000000.',
@@ -67,6 +90,20 @@ export async function run(given: GivenToReplay): Promise<void> {
     });
   }
   await (await import('./replay-runs.js')).replayRuns(given, within, limiter, log);
+}
+
+/** A comparison is of rules in virtual time, without a report. */
+function checkCompared({ compare, policy, live, refused, out }: GivenToReplay, hasRule: boolean): void {
+  const others = [
+    ...(compare !== undefined && policy !== undefined ? ['--compare and --policy'] : []),
+    ...(live ? ['--live'] : []),
+    ...(refused !== undefined ? ['--refused'] : []),
+    ...(out !== undefined ? ['--out'] : []),
+    ...(hasRule ? ['a rule of its own'] : []),
+  ];
+  if (others.length === 0) return;
+  const fix = 'Compare in a call of its own.';
+  throw new Failure('wrong_usage', { what: `A comparison does not go with ${others[0]}.`, fix });
 }
 
 function checkRefused({ refused, log, live }: GivenToReplay, hasRule: boolean): void {

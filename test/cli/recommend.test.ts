@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { temporaryFolder, weir } from './command-line.js';
+import { temporaryFolder, weirHere as weir } from './command-line.js';
 
 const folder = temporaryFolder();
 

@@ -1,0 +1,38 @@
+// Logs through several rules at once.
+import type { CycleBuffer } from '../simulate/feed.js';
+import { LogOrder, readInOrder } from '../simulate/log-order.js';
+import type { LogOptions } from '../traffic/log/log-options.js';
+import { type LogReading, readLogs } from '../traffic/log/read.js';
+import type { SourceHooks } from '../traffic/log/source.js';
+import { type Candidate, type ChangedKey, type ComparedRule, SideBySide } from './side-by-side.js';
+
+export interface LogComparison {
+  readonly rules: readonly ComparedRule[];
+  /** What the second rule decides otherwise than the first, by key. */
+  readonly changed: readonly ChangedKey[];
+  readonly keys: number;
+  readonly readings: readonly LogReading[];
+}
+
+/**
+ * Decides every request at its ms; those of one ms key by key.
+ * @throws Failure `invalid_definition`, `no_requests`, those of the log readers
+ */
+export function compareLogs(
+  paths: readonly string[],
+  candidates: readonly Candidate[],
+  log: LogOptions,
+  hooks: SourceHooks,
+): Promise<LogComparison> {
+  return readInOrder(paths, async (mostRows) => {
+    const run = new SideBySide(candidates);
+    const take = (buffer: CycleBuffer) => {
+      for (let ms = buffer.next(); ms !== undefined; ms = buffer.next())
+        buffer.arrive(ms, (key, n, at) => run.add(key, n, at));
+    };
+    const order = new LogOrder({ cycleMs: 1, mostRows, isOne: log.keyColumn === undefined, run: take });
+    const readings = await readLogs(paths, log, order, hooks);
+    take(order.end());
+    return { rules: run.compared(), changed: run.changed(order.names), keys: order.names.length, readings };
+  });
+}

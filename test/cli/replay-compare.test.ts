@@ -1,0 +1,60 @@
+// `weir replay --compare` and `--policy`: rules side by side, and who a new policy would newly refuse.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { temporaryFolder, weirHere as weir } from './command-line.js';
+
+const folder = temporaryFolder();
+const file = (name: string, text: string) => {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+};
+/** One key with 12 requests at once, another with 3. */
+const log = file(
+  'two.csv',
+  ['ms,who', ...Array(12).fill('1767600000000,many'), ...Array(3).fill('1767600000000,few'), '1767600900000,few'].join(
+    '\n',
+  ),
+);
+const keyed = ['replay', log, '--time-column', 'ms', '--key', 'who'];
+
+it('prints rules side by side', async () => {
+  const { code, out } = await weir([...keyed, '--threshold', '5', '--compare', 'weir,gcra', '--compare', 'fixed']);
+  expect(code).toBe(0);
+  expect(out).toMatch(/^weir +7 +43.8 % +1 +5 /m);
+  expect(out).toMatch(/^fixed +7 +43.8 % +1 +5 /m);
+  const json = await weir([...keyed, '--threshold', '5', '--compare', 'gcra', '--json']);
+  const { rules, ...answer } = JSON.parse(json.out);
+  expect(answer).toMatchObject({ kind: 'compare', requests: 16, keys: 2, partial: false });
+  expect(rules).toMatchObject([{ name: 'gcra', admitted: 9, limited: 7, rule: { primitive: 'gcra' } }]);
+});
+
+it('ends with 1 if a new policy refuses somebody who is admitted today, else with 0', async () => {
+  const loose = file('loose.yaml', 'limiter: { threshold: 10, within: 60 }\n');
+  const tight = file('tight.yaml', '{ like: nginx, rate: 1r/s, burst: 1, nodelay: true }\n');
+  const worse = await weir([...keyed, '--policy', loose, '--policy', tight, '--json']);
+  expect([worse.code, JSON.parse(worse.out).changes]).toEqual([
+    1,
+    {
+      ...{ newly_refused: 9, newly_admitted: 0, keys_newly_refused: 2, keys_newly_admitted: 0 },
+      by_key: [
+        { key: 'many', requests: 12, newly_refused: 8, newly_admitted: 0 },
+        { key: 'few', requests: 4, newly_refused: 1, newly_admitted: 0 },
+      ],
+    },
+  ]);
+  const better = await weir([...keyed, '--policy', tight, '--policy', loose]);
+  expect(better.code).toBe(0);
+  expect(better.out).toContain('Newly refused: 0 of 0 keys. Newly admitted: 9 of 2 keys.');
+});
+
+it.each([
+  [['--compare', 'gcar'], 'Did you mean gcra?'],
+  [['--policy', 'a.yaml'], '--policy is given twice, not once.'],
+  [['--compare', 'gcra', '--live'], 'A comparison does not go with --live.'],
+  [['--policy', 'no.yaml', '--policy', 'no.yaml'], 'no.yaml cannot be read.'],
+])('refuses %j', async (args, what) => {
+  const { code, err } = await weir([...keyed, ...args]);
+  expect([code, err]).toEqual([2, expect.stringContaining(what)]);
+});
