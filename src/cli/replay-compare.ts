@@ -22,14 +22,14 @@ export async function replayCompare(given: GivenToReplay, within: number, option
   const { compare, policy, threshold, cycleMs, log: files } = given;
   const isPolicy = policy !== undefined;
   const window = { limit: threshold, within, cycleMs };
+  if (isPolicy && policy.length !== 2)
+    throw new Failure('wrong_usage', {
+      what: `--policy is given twice, not ${policy.length === 1 ? 'once' : `${policy.length} times`}.`,
+      fix: 'First the policy of today, then the new one: --policy old.yaml --policy new.yaml.',
+    });
   const candidates: Candidate[] = isPolicy
     ? await Promise.all(policy.map((path) => policyOf(path, cycleMs)))
     : (compare ?? []).flatMap((text) => text.split(',')).map((name) => familyOf(name.trim(), window));
-  if (isPolicy && candidates.length !== 2)
-    throw new Failure('wrong_usage', {
-      what: `--policy is given twice, not ${candidates.length === 1 ? 'once' : `${candidates.length} times`}.`,
-      fix: 'First the policy of today, then the new one: --policy old.yaml --policy new.yaml.',
-    });
   const nowMs = wallNowMs();
   const log = { ...options, nowMs };
   const name = nameOf(files);

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { temporaryFolder, weirHere as weir } from './command-line.js';
+import { temporaryFolder, weirHere as weir, weir as weirApart } from './command-line.js';
 
 const folder = temporaryFolder();
 
@@ -23,7 +23,19 @@ const log = join(folder, 'access.log');
 writeFileSync(log, `${lines.join('\n')}\n`);
 
 it('answers as JSON with the shape that is promised', async () => {
-  const args = ['--key', 'client', '--limited-below', '1%,0', '--within', '60', '--within', '5m', '--threshold', '777'];
+  const args = [
+    '--key',
+    'client',
+    '--limited-below',
+    '1%,0',
+    '--within',
+    '60',
+    '--within',
+    '5m',
+    '--threshold',
+    '777',
+    '--no-report',
+  ];
   const { code, out } = await weir(['recommend', log, ...args, '--json']);
   const { curves, recommendations, suspects, ...advice } = JSON.parse(out);
   expect(code).toBe(0);
@@ -46,7 +58,7 @@ it('answers as JSON with the shape that is promised', async () => {
 });
 
 it('names the suspect, who would be hit, and lines to paste', async () => {
-  const { code, out } = await weir(['recommend', log, '--key', 'client']);
+  const { code, out } = await weir(['recommend', log, '--key', 'client', '--no-report']);
   expect(code).toBe(0);
   expect(out).toContain('Suspect: 192.0.2.66 (1,500 requests, 65.2 % of all; up to 94 in 60 cycles)');
   expect(out).toContain('limit_req_zone $binary_remote_addr zone=weir:10m rate=2r/m;');
@@ -55,7 +67,7 @@ it('names the suspect, who would be hit, and lines to paste', async () => {
 });
 
 it('reads standard input', async () => {
-  const { code, out } = await weir(['recommend', '-', '--json'], {}, lines.join('\n'));
+  const { code, out } = await weirApart(['recommend', '-', '--json', '--no-report'], {}, lines.join('\n'));
   expect([code, JSON.parse(out).requests]).toEqual([0, 2300]);
 });
 
@@ -69,22 +81,22 @@ it.each([
   [['--key', 'client', '--exclude', '10.9.9.9'], 'No request is of the key "10.9.9.9", so it cannot be excluded.'],
   [['--cycle-ms', '0'], '--cycle-ms takes whole milliseconds from 1 to 86400000.'],
 ])('refuses %j', async (args, what) => {
-  const { code, err } = await weir(['recommend', log, ...args]);
+  const { code, err } = await weir(['recommend', log, ...args, '--no-report']);
   expect([code, err]).toEqual([2, expect.stringContaining(what)]);
 });
 
 it('says so where every request is excluded, or there is none', async () => {
   const one = join(folder, 'one.log');
   writeFileSync(one, `${line('10.0.0.1', 0)}\n`);
-  const all = await weir(['recommend', one, '--key', 'client', '--exclude', '10.0.0.1', '--json']);
+  const all = await weir(['recommend', one, '--key', 'client', '--exclude', '10.0.0.1', '--json', '--no-report']);
   expect([all.code, JSON.parse(all.out).code]).toEqual([2, 'no_requests']);
   writeFileSync(join(folder, 'empty.log'), '');
-  expect((await weir(['recommend', join(folder, 'empty.log')])).code).toBe(2);
+  expect((await weir(['recommend', join(folder, 'empty.log'), '--no-report'])).code).toBe(2);
 });
 
 it('reads a log of one request', async () => {
   const one = join(folder, 'one.log');
-  const { recommendations, curves } = JSON.parse((await weir(['recommend', one, '--json'])).out);
+  const { recommendations, curves } = JSON.parse((await weir(['recommend', one, '--json', '--no-report'])).out);
   expect(recommendations).toMatchObject([{ threshold: 1, limited: 0, held_out: null }]);
   expect(curves).toMatchObject([{ peak: 1, points: [{ threshold: 1, limited: 0 }] }]);
 });
