@@ -211,7 +211,7 @@ function holds(name: string, real: Real, origin: () => string): void {
           expect(words['own'], words['why']).not.toBe('node differs');
           if (words['own'] === 'agrees' || tried === ATTEMPTS) {
             // At a hair above the rate a ms decides: then the answers may say too little, and the run says so.
-          expect(words['own'], words['why']).toMatch(/^agrees|would fit too many limiters/);
+            expect(words['own'], words['why']).toMatch(/^agrees|would fit too many limiters/);
             break;
           }
           await new Promise((resolve) => setTimeout(resolve, 2_500));
