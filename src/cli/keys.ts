@@ -29,7 +29,10 @@ const makeCommand = {
           describe: 'the only machine that it opens (default: all of yours)',
         })
         .option('days', { ...days, describe: `${days.describe} (default: 30)` })
-        .example('$0 keys make gate --machine edge-gateway', 'for a gateway that asks and does nothing else')
+        .example(
+          '$0 keys make gate --machine edge-gateway',
+          'for a gateway that asks `weir gate edge-gateway --contract ID` and does nothing else',
+        )
         .example('$0 keys make read --days 1 --json', 'for a program that reads records for a day'),
     run: async ({ api, refuseInsecure }, { scopes, machine, days: expires_in_days }) => {
       refuseInsecure();

@@ -27,6 +27,11 @@ export const liveOptions = {
     default: false,
     describe: 'the target may be another machine: make sure that it is yours',
   },
+  insecure: {
+    type: 'boolean',
+    default: false,
+    describe: 'send a key by plain http to another machine, where everybody on the way can read it',
+  },
   timeout: {
     type: 'string',
     requiresArg: true,
@@ -39,7 +44,7 @@ type Given = ArgumentsCamelCase<InferredOptionTypes<typeof liveOptions>>;
 
 /** @throws Failure `wrong_usage` for a value that is not a number or out of range */
 export function liveOptionsOf(
-  given: Pick<Given, 'url' | 'cycleMs' | 'credential' | 'key' | 'allowRemote' | 'timeout' | 'connections'>,
+  given: Pick<Given, 'url' | 'cycleMs' | 'credential' | 'key' | 'allowRemote' | 'insecure' | 'timeout' | 'connections'>,
 ): LiveOptions {
   const whole = (option: string, value: number | undefined, most: number) => {
     if (value === undefined || (Number.isInteger(value) && value >= 1 && value <= most)) return value;
@@ -54,6 +59,7 @@ export function liveOptionsOf(
   const connections = whole('connections', given.connections, 10_000);
   return {
     allowRemote: given.allowRemote,
+    insecure: given.insecure,
     ...(given.url === undefined ? {} : { url: given.url }),
     ...(key === undefined ? {} : { key }),
     ...(cycleMs === undefined ? {} : { cycleMs }),

@@ -57,7 +57,7 @@ export async function loadRuns(given: Given, options: LiveOptions): Promise<void
 }
 
 function commandFor(path: string, given: Given): string {
-  const { url, cycleMs, seed, pacing, timeout, connections, allowRemote, top } = given;
+  const { url, cycleMs, seed, pacing, timeout, connections, allowRemote, insecure, top } = given;
   return rerunCommand('load', [path], {
     url,
     'cycle-ms': cycleMs,
@@ -66,6 +66,7 @@ function commandFor(path: string, given: Given): string {
     timeout,
     connections,
     'allow-remote': allowRemote,
+    insecure,
     ...topFlag(top),
   });
 }

@@ -105,7 +105,7 @@ async function writeRefused(
 }
 
 function commandFor(given: Given): string {
-  const { log, threshold, within, top, live, url, speed, allowRemote } = given;
+  const { log, threshold, within, top, live, url, speed, allowRemote, insecure } = given;
   const { rule, like, primitive, params, paste } = given;
   const hasRule = [rule, like, primitive, paste].some((one) => one !== undefined);
   return rerunCommand('replay', log, {
@@ -113,7 +113,7 @@ function commandFor(given: Given): string {
     ...(like === undefined ? {} : (parametersIn(given, OWN) as Record<string, string>)),
     ...readingFlags(given),
     live,
-    ...(live ? { url, speed: speed === 1 ? undefined : speed, 'allow-remote': allowRemote } : {}),
+    ...(live ? { url, speed: speed === 1 ? undefined : speed, 'allow-remote': allowRemote, insecure } : {}),
     ...topFlag(top),
   });
 }
@@ -146,7 +146,7 @@ async function runLive(given: Given, common: Common, reading: Progress): Promise
   const { liveReplay } = await import('../live/live-replay.js');
   const { observed, predicted, series, readings } = await liveReplay(given.log, {
     ...common,
-    ...liveOptionsOf({ ...given, credential: undefined, key: undefined, timeout: undefined, connections: undefined }),
+    ...liveOptionsOf({ ...given, key: undefined, timeout: undefined, connections: undefined }),
     cycleMs: given.cycleMs,
     speed: given.speed,
     onCycle: (line) => {

@@ -3,6 +3,7 @@ import type { Argv } from 'yargs';
 import { Failure } from '../schema/failure.js';
 import type { GivenTo } from './command.js';
 import { limiterGiven, limiterOptions } from './limiter-options.js';
+import { liveOptions } from './live-options.js';
 import { checkTop, durationIn, jsonOption, outOption, reportOption, topOption } from './options.js';
 import { checkCycleMs, logOptions, readingOptions } from './replay-log.js';
 
@@ -56,6 +57,12 @@ export const options = (yargs: Argv) =>
       default: false,
       describe: 'with --live: the target may be another machine',
     })
+    .option('credential', {
+      type: 'string',
+      requiresArg: true,
+      describe: 'with --live: a key of the node (default: WEIR_KEY, or one is minted)',
+    })
+    .option('insecure', { ...liveOptions.insecure, describe: `with --live: ${liveOptions.insecure.describe}` })
     .option('out', outOption)
     .option('report', reportOption)
     .option('top', topOption)

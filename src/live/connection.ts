@@ -1,4 +1,5 @@
-// The way to a target before a run begins: the URL is checked, the pool opened, and the time of the target read.
+// The way to a target before a run begins: the URL is checked, the pool opened, the time of the target read, and the key of a node
+// proved. No credential is sent before.
 //
 //   ours    s ────────────── r         GET /api/clock: asked at s, answered at r, both by our monotonic clock
 //               \        /
@@ -8,6 +9,8 @@
 // time of day of this machine does not move the run.
 
 import { isLoopback } from '../api/loopback.js';
+import { insecure, isReadable } from '../client/base-url.js';
+import { type Reached, reach } from '../client/connect.js';
 import { Failure } from '../schema/failure.js';
 import { startOf } from '../time/cycle.js';
 import { WallClock, type WallOptions } from '../time/wall.js';
@@ -15,6 +18,10 @@ import { HttpPool, type PoolRequest, unreadable } from './http-pool.js';
 
 export interface ConnectionOptions {
   readonly allowRemote?: boolean | undefined;
+  /** Whether a credential may be sent by plain http to another machine. Default: false. */
+  readonly insecure?: boolean | undefined;
+  /** What a scenario has sent to a target that is no node. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** The most connections to open, at least 1. Default 128. */
   readonly connections?: number | undefined;
   /** The length of a cycle in ms, for a target that does not report cycles; undefined for a node, which does. */
@@ -32,16 +39,30 @@ export interface Connection {
   readonly time: NodeTime;
   readonly connections: number;
   readonly timeoutMs: number;
+  /**
+   * Resolves once the node has signed a new nonce; at once for a target that is no node.
+   * @throws Failure `key_unproved`, `node_unreachable`
+   */
+  prove(): Promise<void>;
   close(): Promise<void>;
 }
 
 export const TIMEOUT_MS = 5_000;
 const CONNECTIONS = 128;
+/** Names of headers whose value opens something: `Authorization`, `Cookie`, `X-Api-Key`, `X-Auth-Token`, … */
+const CREDENTIAL = /(^|-)(authorization|cookie|auth|(api-?)?key|token|secret|password|session|credentials?)(-|$)/i;
 
-/** @throws Failure `wrong_usage`, `remote_not_allowed`, `node_unreachable`, `answer_unreadable` */
+/**
+ * @throws Failure `wrong_usage`, `remote_not_allowed`, `node_unreachable`, `answer_unreadable`, `key_unproved`; `insecure_connection`
+ * where a key of a node, which is also one that it mints, or a credential among the headers could be read on the way
+ */
 export async function connectTo(url: string, options: ConnectionOptions): Promise<Connection> {
   const { allowRemote = false, connections = CONNECTIONS, timeoutMs = TIMEOUT_MS, cycleMs, signal } = options;
   const endpoint = endpointOf(url, allowRemote);
+  const isNode = cycleMs === undefined;
+  const sendsCredential = isNode || Object.keys(options.headers ?? {}).some((name) => CREDENTIAL.test(name));
+  if (sendsCredential && options.insecure !== true && isReadable(endpoint.origin)) throw insecure(endpoint.origin);
+  let node: Reached | undefined;
   const pool = new HttpPool(endpoint.origin, { connections });
   const clock = new WallClock(cycleMs ?? 1_000, {
     onError: (error) => {
@@ -51,12 +72,14 @@ export async function connectTo(url: string, options: ConnectionOptions): Promis
   clock.start();
   const close = async () => {
     clock.stop();
-    await pool.close();
+    await Promise.all([pool.close(), node?.close()]);
   };
+  const prove = async () => node?.prove();
   try {
-    const time =
-      cycleMs === undefined ? await readNodeTime(pool, endpoint, clock, timeoutMs, signal) : ownTime(clock, cycleMs);
-    return { endpoint, pool, clock, time, connections, timeoutMs, close };
+    const time = isNode ? await readNodeTime(pool, endpoint, clock, timeoutMs, signal) : ownTime(clock, cycleMs);
+    if (isNode) node = await reach(endpoint.origin + endpoint.basePath);
+    await prove();
+    return { endpoint, pool, clock, time, connections, timeoutMs, prove, close };
   } catch (error) {
     await close();
     throw error;

@@ -3,6 +3,7 @@
 //   id: 12                                one message: lines up to an empty one; `data` is a CloudEvents envelope
 //   event: rate_limited
 //   data: {"specversion":"1.0", …}
+import { Failure } from '../schema/failure.js';
 import type { Clock } from '../time/clock.js';
 import { Rank } from '../time/rank.js';
 import type { HttpPool, PoolRequest } from './http-pool.js';
@@ -25,6 +26,10 @@ export interface EventListenerOptions {
   readonly request: PoolRequest;
   readonly clock: Clock;
   readonly onHeard: (heard: Heard) => void;
+  /** Asked before the stream is opened again: another program may answer at the address. Throws `key_unproved` */
+  readonly prove: () => Promise<void>;
+  /** Another program answers there now. The stream is lost. */
+  readonly onUnproved: (words: string) => void;
 }
 
 const MOST_RETURNS = 5;
@@ -97,15 +102,34 @@ export class EventListener {
     if (this.#stopped) return;
     this.#returns += 1;
     if (this.#returns > MOST_RETURNS) {
-      this.isLost = true;
-      this.#opened?.();
-      for (const { wake } of this.#waiting.splice(0)) wake();
+      this.#lose();
       return;
     }
     const { clock } = this.options;
     clock.agenda.at(clock.now() + RETURN_AFTER_MS, Rank.client, () => {
-      if (!this.#stopped) this.#listen();
+      if (!this.#stopped) void this.#listenAgain();
     });
+  }
+
+  async #listenAgain(): Promise<void> {
+    try {
+      await this.options.prove();
+    } catch (error) {
+      if (!(error instanceof Failure && error.code === 'key_unproved')) {
+        this.#broken();
+        return;
+      }
+      this.#lose();
+      this.options.onUnproved(error.what);
+      return;
+    }
+    if (!this.#stopped) this.#listen();
+  }
+
+  #lose(): void {
+    this.isLost = true;
+    this.#opened?.();
+    for (const { wake } of this.#waiting.splice(0)) wake();
   }
 
   #take(piece: string): void {

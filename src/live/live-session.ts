@@ -172,6 +172,8 @@ export class LiveSession {
       request: { method: 'GET', path, headers },
       clock: this.clock,
       onHeard: (heard) => this.#hear(weir.indexOf(heard.contractId), heard),
+      prove: () => this.connection.prove(),
+      onUnproved: (words) => this.left(words),
     });
     const opened = this.#listener.open();
     await Promise.race([opened, this.clock.sleepUntil(startOf(this.#firstCycle, this.clock.cycleMs))]);

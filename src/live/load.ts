@@ -30,6 +30,8 @@ export interface LiveOptions {
   readonly key?: string;
   /** Whether the target may be another machine. */
   readonly allowRemote?: boolean;
+  /** Whether a credential may be sent by plain http to another machine. Default: false. */
+  readonly insecure?: boolean;
   /** Where in its cycle a request is sent. Default: as the model of arrivals has it. */
   readonly pacing?: Pacing;
   /** How long an answer is waited for, in ms. Default: 5000. */
@@ -52,7 +54,7 @@ export interface LoadOptions extends LiveOptions {
 /**
  * Sends the requests of a scenario to a target at their instants, and compares.
  * @throws Failure `invalid_input` for a scenario that cannot run live, `node_unreachable`, `answer_unreadable`,
- *   `remote_not_allowed`, `wrong_usage`, and what a node refuses with
+ *   `remote_not_allowed`, `insecure_connection`, `key_unproved`, `wrong_usage`, and what a node refuses with
  */
 export async function load(scenario: LoadedScenario, options: LoadOptions = {}): Promise<LoadResult> {
   refuseWhatCannotRun(scenario);
@@ -111,12 +113,14 @@ export async function connected<T>(
       fix: 'Give its address with --url, or as `url` of the target.',
     });
   }
-  const { allowRemote, connections, timeoutMs, signal } = options;
+  const { allowRemote, insecure, connections, timeoutMs, signal } = options;
   // The node has a thread of its own, and takes as long to start as the generator to warm up.
   const [node] = await Promise.all([url === undefined ? startEmbeddedNode(cycleMs) : undefined, rehearse(signal)]);
   try {
     const connection = await connectTo(node?.url ?? url ?? '', {
       allowRemote,
+      insecure,
+      headers: target?.headers,
       connections,
       timeoutMs,
       signal,

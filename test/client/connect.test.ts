@@ -1,10 +1,10 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generateSigner, signSuccession } from '../../src/record/signing.js';
 import type { FailureCode } from '../../src/schema/failure.js';
 import { connect, endpoints } from '../../src/weir.js';
 import { type Running, startRunning } from '../node/running.js';
+import { closeImposters, imposter, replay } from './imposter.js';
 
 let node: Running;
 let key: string;
@@ -14,31 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => node.close());
 
-const servers: Server[] = [];
-afterAll(() => {
-  for (const server of servers) server.close().closeAllConnections();
-});
-
-/** Somebody else at an address of this machine. `seen`: the credentials that it was sent. */
-async function imposter(answer: (request: IncomingMessage, response: ServerResponse) => void) {
-  const seen: string[] = [];
-  const server = createServer((request, response) => {
-    const { authorization, cookie } = request.headers;
-    for (const one of [authorization, cookie]) if (one !== undefined) seen.push(one);
-    answer(request, response);
-  });
-  servers.push(server);
-  const url = await new Promise<string>((resolve) => {
-    server.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));
-  });
-  return { url, seen };
-}
-
-/** Answers with what the real node answers to the same question, without any credential. */
-async function replay(path: string, response: ServerResponse): Promise<void> {
-  const real = await fetch(`${node.url}${path}`);
-  response.writeHead(real.status, { 'content-type': real.headers.get('content-type') ?? '' }).end(await real.text());
-}
+afterAll(closeImposters);
 
 async function codeOf(connecting: Promise<{ close(): Promise<void> }>): Promise<FailureCode | undefined> {
   try {
@@ -119,7 +95,7 @@ describe('no credential is sent', () => {
     for (const way of ways) {
       const fake = await imposter(({ url = '' }, response) => {
         if (url.startsWith('/api/updates/proof')) way(url, response);
-        else void replay(url, response);
+        else void replay(node.url, url, response);
       });
       const code = await codeOf(connect(fake.url, { credential: key, pin: fingerprint }));
       expect([code, fake.seen]).toEqual(['key_unproved', []]);
@@ -137,7 +113,7 @@ describe('no credential is sent', () => {
         if (isFake) theft.push(headers.authorization);
         isFake = true;
         response.writeHead(200, { 'content-type': 'text/event-stream' }).end('retry: 1\n\n');
-      } else void replay(url, response);
+      } else void replay(node.url, url, response);
     });
     const theft: unknown[] = [];
     const client = await connect(fake.url, { credential: key });

@@ -2,6 +2,7 @@
 // them. Written apart from the real one, so that both cannot be wrong alike.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { generateSigner } from '../../src/record/signing.js';
 
 /** The one way in which the node is wrong; nothing for a right one. */
 export interface Wrong {
@@ -22,12 +23,16 @@ export interface Wrong {
   readonly keepsEvents?: boolean;
   /** Answers come this late, in ms. */
   readonly slowMs?: number;
+  /** Ends the stream of events; who answers from then on shows the same key and does not have it. */
+  readonly isReplaced?: boolean;
 }
 
 export interface SmallNode {
   readonly url: string;
   /** Requests that came to the gate. */
   readonly gated: () => number;
+  /** How often its stream was asked for. */
+  readonly streamed: () => number;
   /** Sets the node's clock forward. */
   jump(ms: number): void;
   /** Cuts every connection and listens no more, as a process that is killed. */
@@ -48,6 +53,7 @@ export async function startSmallNode(cycleMs: number, wrong: Wrong = {}): Promis
   return {
     url: `http://127.0.0.1:${node.port}`,
     gated: () => node.gated,
+    streamed: () => node.streamed,
     jump: (ms) => {
       node.aheadMs += ms;
     },
@@ -58,6 +64,9 @@ export async function startSmallNode(cycleMs: number, wrong: Wrong = {}): Promis
 class Small {
   aheadMs = 0;
   gated = 0;
+  streamed = 0;
+  private readonly signer = generateSigner();
+  private readonly other = generateSigner();
   private readonly contracts: Contract[] = [];
   private readonly readers = new Set<ServerResponse>();
   private seq = 0;
@@ -141,6 +150,8 @@ class Small {
     request.on('data', (chunk) => (body += chunk));
     request.on('end', () => {
       if (url === '/api/clock') this.tellClock(response);
+      else if (url === '/api/updates/pubkey') this.showKey(response);
+      else if (url.startsWith('/api/updates/proof')) this.prove(url, response);
       else if (url.endsWith('/stream')) this.stream(response);
       else if (url.endsWith('/gate')) this.gate(url, response);
       else if (method === 'POST' && url === '/api/demo-key/mint') send(response, 201, { ok: true, key: 'weir_test' });
@@ -156,9 +167,26 @@ class Small {
     send(response, 200, { ok: true, cycle, cycle_ms: this.cycleMs, next_cycle_in_ms: Math.max(0, next) });
   }
 
+  private showKey(response: ServerResponse): void {
+    const { publicKey: public_key, publicKeyPem: public_key_pem, fingerprint } = this.signer;
+    const shown = { public_key, public_key_pem, fingerprint, version: '1.0.0', successions: [] };
+    send(response, 200, { ok: true, algorithm: 'Ed25519', ...shown });
+  }
+
+  private prove(url: string, response: ServerResponse): void {
+    const isOther = this.wrong.isReplaced === true && this.streamed > 0;
+    const signature = (isOther ? this.other : this.signer).sign(`weir-node-proof/1 ${url.split('nonce=')[1]}`);
+    send(response, 200, { ok: true, public_key: this.signer.publicKey, signature });
+  }
+
   private stream(response: ServerResponse): void {
+    this.streamed += 1;
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write('retry: 2000\n\n');
+    if (this.wrong.isReplaced) {
+      response.end();
+      return;
+    }
     this.readers.add(response);
     response.on('close', () => this.readers.delete(response));
   }
