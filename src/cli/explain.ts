@@ -44,7 +44,8 @@ function pasted(text: string) {
 function named(words: readonly string[]) {
   const { name, product } = productOf(words[0]!);
   const names = Object.keys((product.params as unknown as { properties: object }).properties);
-  const given: Record<string, unknown> = {};
+  // Without a prototype: a parameter may have any name, also __proto__.
+  const given: Record<string, unknown> = Object.create(null);
   let place = 0;
   for (const word of words.slice(1)) {
     const [, key, value] = /^([\w-]+)=(.*)$/.exec(word) ?? [];

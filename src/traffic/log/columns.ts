@@ -116,7 +116,7 @@ function wanted(layout: Layout, told: string, path: string, option: string): Wan
     const part = addressPart(layout, known.client, Number(hop), known.clientHasPort === true);
     return { name: known.client, part, from: known.clientFrom ?? `${layout.noun} ${shown(known.client)}` };
   }
-  const usual = roles[role.toLowerCase()];
+  const usual = Object.hasOwn(roles, role.toLowerCase()) ? roles[role.toLowerCase()] : undefined;
   const name = named ?? (usual === undefined ? undefined : firstOf(names, usual));
   const isMethod = role.toLowerCase() === 'method';
   if (name === undefined && (isMethod || role.toLowerCase() === 'path')) {

@@ -121,9 +121,10 @@ function fromApache(format: string): string {
     if (letter === 't') return argument === undefined ? `[${named('time')}]` : named('time');
     if (argument !== undefined && letter === 'i') {
       const header = argument.toLowerCase();
-      return named(headerNames[header] ?? `http_${header.replace(/\W/g, '_')}`);
+      const known = Object.hasOwn(headerNames, header) ? headerNames[header] : undefined;
+      return named(known ?? `http_${header.replace(/\W/g, '_')}`);
     }
-    if (argument !== undefined && letter in argumentNames) {
+    if (argument !== undefined && Object.hasOwn(argumentNames, letter)) {
       return named(`${argumentNames[letter]}_${argument.toLowerCase().replace(/\W/g, '_')}`);
     }
     const name = apacheNames[letter];

@@ -43,9 +43,9 @@ const texts: readonly Format[] = [vegeta, gatling, alb, nlb, elb, s3, istio, env
 const last: readonly Format[] = [logfmt, namelessTable, counts, timedLines, evenTable];
 
 /** What a person may name. Apache's and nginx's own are alike. */
-const byName: Readonly<Record<string, Format>> = Object.fromEntries(
+const byName: ReadonlyMap<string, Format> = new Map(
   [common, combined, csv, tsv, ndjson, w3c, zeek, k6Json, k6Csv, locust, ...texts, logfmt, counts, timedLines].map(
-    (format) => [format.name, format],
+    (format) => [format.name, format] as const,
   ),
 );
 
@@ -181,7 +181,7 @@ function toldFormat(told: string, head: Head): Layout | 'har' | 'json' {
     return enveloped(around, templateLayout('log-format', template, without(around, head.lines), known), head.lines);
   }
   if (told === 'syslog') return envelopeAlone(head.lines) ?? timedLines.open(head, true)!;
-  const format = byName[told];
+  const format = byName.get(told);
   if (format === undefined) {
     const guess = nearest(told, logFormats);
     throw new Failure('wrong_usage', {

@@ -1,0 +1,88 @@
+// A name in a path, a query or a body is taken as an ordinary name or refused in words; never with a status of 500 and above.
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { rateLimiter } from '../../src/limiter/rate-limiter.js';
+import { type Running, startRunning } from './running.js';
+
+let node: Running;
+let key: string;
+let contract: string;
+beforeAll(async () => {
+  node = await startRunning();
+  key = node.keyOf('owner');
+  await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'names' } });
+  const body = { slug: 'names', within: 10 };
+  const deployed = await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key, body });
+  contract = deployed.body.contract.id;
+});
+afterAll(async () => {
+  expect(node.errors).toEqual([]);
+  await node.close();
+});
+
+const inherited = Object.getOwnPropertyNames(Object.prototype);
+const names = fc.oneof(fc.constantFrom(...inherited, 'prototype', 'then', 'toJSON'), fc.string({ minLength: 1 }));
+
+const event = '"type":"request"';
+const definition = (from = '', to = '') => JSON.stringify(rateLimiter({ threshold: 2, within: 10 })).replace(from, to);
+
+const asked: readonly [method: string, path: string, body?: string][] = [
+  ['GET', '/api/NAME'],
+  ['GET', '/api/clock?NAME=1'],
+  ['GET', '/api/contracts/templates/NAME'],
+  ['POST', '/api/contracts/templates/NAME/deploy', '{"slug":"names"}'],
+  ['GET', '/api/operators/NAME'],
+  ['GET', '/api/chain/state-machines/NAME'],
+  ['GET', '/api/chain/NAME/contracts'],
+  ['GET', '/api/chain/names/contracts/NAME'],
+  ['GET', '/api/chain/names/contracts?NAME=1'],
+  ['POST', '/api/chain/names/contracts/NAME/gate'],
+  ['POST', '/api/chain/names/contracts/CONTRACT/gate?NAME=1'],
+  ['GET', '/api/chain/names/state?NAME=1'],
+  ['DELETE', '/api/keys/NAME'],
+  ['POST', '/api/keys/NAME/rotate', '{}'],
+  ['POST', '/api/keys', '{"scopes":["NAME"]}'],
+  ['POST', '/api/keys', '{"scopes":["read"],"machine":"NAME"}'],
+  ['POST', '/api/chain/state-machines', '{"slug":"other","NAME":1}'],
+  ['POST', '/api/contracts/templates/rate-limiter/deploy', '{"slug":"names","NAME":1}'],
+  ['POST', '/api/chain/names/event', '{"type":"NAME"}'],
+  ['POST', '/api/chain/names/event', `{${event},"NAME":1}`],
+  ['POST', '/api/chain/names/event', `{${event},"contract_id":"NAME"}`],
+  ['POST', '/api/chain/names/events', '[{"type":"NAME"}]'],
+  ['POST', '/api/chain/names/events', `[{${event},"NAME":1}]`],
+  ['POST', '/api/chain/names/contracts/CONTRACT/transition', '{"to":"NAME"}'],
+  ['POST', '/api/chain/names/contracts/CONTRACT/transition', '{"to":"limiting","inputs":{"NAME":1}}'],
+  ['POST', '/api/chain/names/contracts', definition('"operator":"KO42"', '"operator":"KO42","inputs":{"NAME":1}')],
+  ['POST', '/api/chain/names/contracts', definition('{', '{"NAME":1,')],
+  ['POST', '/api/chain/names/contracts', definition('KO42', 'NAME')],
+  ['POST', '/api/core/shift', '{"inputs":{"NAME":1}}'],
+  ['POST', '/api/core/shift', '{"NAME":1}'],
+];
+
+it.each(asked)('%s %s %s', async (method, path, body) => {
+  const answerTo = async (name: string) => {
+    const place = path.replace('NAME', encodeURIComponent(name)).replace('CONTRACT', contract);
+    const text = body?.replace('"NAME"', () => JSON.stringify(name));
+    const sent = text === undefined ? { key } : { key, body: text, type: 'application/json' };
+    return (await node.ask(method, place, sent)).status;
+  };
+  // Events in bulk are refused one by one, in the answer.
+  const isAnswered = path.endsWith('/events');
+  for (const name of inherited) {
+    const status = await answerTo(name);
+    expect([name, status >= 400 || isAnswered, status < 500]).toEqual([name, true, true]);
+  }
+  const sometimes = fc.asyncProperty(names, async (name) => (await answerTo(name)) < 500);
+  await fc.assert(sometimes, { numRuns: 15 });
+});
+
+it('a state called constructor is a state', async () => {
+  const body = definition().replaceAll('"limiting"', '"constructor"');
+  const made = await node.ask('POST', '/api/chain/names/contracts', { key, body, type: 'application/json' });
+  const { id } = made.body.contract;
+  const path = `/api/chain/names/contracts/${id}`;
+  const moved = await node.ask('POST', `${path}/transition`, { key, body: { to: 'toString' } });
+  expect([made.status, moved.status]).toEqual([201, 409]);
+  await node.ask('POST', '/api/chain/names/event', { key, body: { type: 'request', count: 3, contract_id: id } });
+  expect((await node.ask('GET', path, { key })).body.contract.currentState).toBe('constructor');
+});
