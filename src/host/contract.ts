@@ -234,7 +234,7 @@ export class Contract extends ContractActor {
   #counted(moves: number): void {
     if (!this.isDirty) this.#becomeDirty();
     if (this.#moves !== moves) this.#moved();
-    else if (this.hearsAll) this.#parts.wakes.schedule(this);
+    else if (this.hearsAll || this.plan.rule?.rule.hastens) this.#parts.wakes.schedule(this);
   }
 
   /** Now, in a cycle that was read before: a clock on the wall may have gone on since. What is due by then has woken. */

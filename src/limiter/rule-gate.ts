@@ -52,7 +52,10 @@ export class RuleGate extends Gate {
   #state: unknown;
   #refused: 0 | 1 = 0;
   #nowMs: number;
-  /** The next time at which an evaluation may fire if nothing comes. A request that comes before can only put it off. */
+  /**
+   * The next time at which an evaluation may fire if nothing comes. A request that comes before can only put it off, except by a rule
+   * that `hastens`.
+   */
   #wakeMs = NEVER;
   /** Whether an evaluation fires nothing while the rule admits, and while it refuses. */
   #isQuiet: [admitting: boolean, refusing: boolean] = [false, false];
@@ -139,6 +142,7 @@ export class RuleGate extends Gate {
       admitted += 1;
       if (delay > this.delayMs) this.delayMs = delay;
     }
+    if (rule.hastens && this.#refused === 1) this.#wakeMs = this.#nextWakeMs();
     this.level = this.levelAt(ms);
     this.decided(n, admitted, this.level);
     return admitted;

@@ -47,6 +47,12 @@ const steps = fc.array(
   { minLength: 1, maxLength: 40 },
 );
 
+/** Two refusals after silence: the second stores the tokens of an exact bucket anew, which brings the next admission forward by a grain. */
+const refusedTwice = [
+  { gap: 73, n: 3, hold: 0 },
+  { gap: 9, n: 1, hold: 0 },
+];
+
 describe.each(Object.entries(rules))('a contract of %s', (_, definition) => {
   const plan = planOf(definition);
 
@@ -94,7 +100,7 @@ describe.each(Object.entries(rules))('a contract of %s', (_, definition) => {
           expect(ahead.admits).toBe(true);
         }
       }),
-      { numRuns: 40 },
+      { numRuns: 40, examples: [[refusedTwice]] },
     );
   });
 

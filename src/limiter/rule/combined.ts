@@ -11,6 +11,7 @@ import { LIMITED, type Rule } from './rule.js';
 
 export function or(a: Rule, b: Rule): Rule<[unknown, unknown]> {
   return {
+    ...((a.hastens || b.hastens) && { hastens: true }),
     fresh: (madeMs) => [a.fresh(madeMs), b.fresh(madeMs)],
     decide(state, t, n, holdMs) {
       const delay = a.decide(state[0], t, n, holdMs);
@@ -40,6 +41,8 @@ export function and(rules: readonly Rule[], allCharged: boolean): Rule<All> {
   const latest = ({ members }: All, t: number, n: number) =>
     Math.max(...rules.map((rule, i) => rule.nextAdmission(members[i], t, n)));
   return {
+    // What one refuses charges the others only where all are charged.
+    ...(allCharged && rules.some(({ hastens }) => hastens) && { hastens: true }),
     fresh: (madeMs) => ({ members: rules.map((rule) => rule.fresh(madeMs)), refusedMs: 0 }),
     decide(state, t, n, holdMs) {
       if (!allCharged && latest(state, t, n) > t) return LIMITED;

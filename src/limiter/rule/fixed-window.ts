@@ -95,6 +95,8 @@ export function fixedWindow(params: Omit<Params, 'limit'> & { limit: number }, g
   const countAt = (state: State, t: number) => (isOver(state, t) ? 0 : state.count);
 
   return {
+    // The block begins with the first refusal, and may end before the window would.
+    ...(block > 0 && { hastens: true }),
     fresh: (madeMs) => ({ endMs: align === 'construction' ? madeMs + phase : -1, count: 0, admittedMs: 0 }),
     decide(state, t, n) {
       const over = isOver(state, t);

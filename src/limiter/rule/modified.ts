@@ -13,6 +13,7 @@ interface Blocked<State> {
 
 export function blocking<State>(rule: Rule<State>, blockMs: number, rearm: boolean): Rule<Blocked<State>> {
   return {
+    ...(rule.hastens && { hastens: true }),
     fresh: (madeMs) => ({ untilMs: -1, inner: rule.fresh(madeMs) }),
     decide(state, t, n, holdMs) {
       if (t < state.untilMs) {
@@ -57,6 +58,7 @@ export function onClock<State>(rule: Rule<State>, stepMs: number | undefined): R
   const { waits } = rule;
   return {
     ...(rule.shared && { shared: true }),
+    ...(rule.hastens && { hastens: true }),
     fresh(madeMs) {
       const atMs = read(madeMs);
       return { atMs, inner: rule.fresh(atMs) };

@@ -35,6 +35,11 @@ export interface Rule<State = unknown> {
   readonly shared?: true;
   /** The rule says itself what a clock that steps back means, and how fine it is. */
   readonly ownClock?: true;
+  /**
+   * A refused request may bring the next admission forward: `nextAdmission` is asked anew after each. Without it a refused request
+   * leaves that time as it is, or puts it off.
+   */
+  readonly hastens?: true;
   /** The state of a key that was never asked, of a limiter made at `madeMs`. */
   fresh(madeMs: number): State;
   /**

@@ -113,6 +113,8 @@ export function slidingCounter(params: Static<typeof SlidingCounterParams>, grai
     Math.max(t, state.startMs + 2 * span, state.untilMs + (blocksWindow ? grainMs : 0));
 
   return {
+    // Whole seconds from a later time may end earlier.
+    ...(wholeTtl && (all || overshoots) && { hastens: true }),
     fresh: () => ({ startMs: -1, cur: 0, prev: 0, untilMs: -1, goneMs: LAST_MS }),
     decide(state, t, n) {
       if (blocked(state, t)) return LIMITED;

@@ -32,6 +32,7 @@ export function bucketAndInterval(params: Static<typeof TokenBucketAndIntervalPa
   const isOver = (state: State, t: number) => t - state.startMs >= span;
   const left = (state: State, t: number) => rate - (isOver(state, t) ? 0 : state.taken);
   return {
+    ...(bucket.hastens && { hastens: true }),
     fresh: (madeMs) => ({ startMs: madeMs, taken: 0, bucket: bucket.fresh(madeMs) }),
     decide(state, t, n) {
       if (n > capacity) return LIMITED;

@@ -77,6 +77,8 @@ export function continuousBucket(params: TokenBucketParams): Rule<State> {
     return at;
   };
   return {
+    // Each refusal stores the tokens anew, rounded, and so moves the time of the next by a grain.
+    ...(exact && { hastens: true }),
     fresh: (madeMs) => ({ tokens: initial, atMs: madeMs, goneMs: LAST_MS }),
     decide(state, t, n) {
       const tokens = level(state, t);

@@ -117,6 +117,15 @@ export const rules: Readonly<Record<string, RuleDefinition>> = {
       ],
     },
   },
+  'and, all charged, with a short block': {
+    primitive: 'and_all_charged',
+    params: {
+      of: [
+        { primitive: 'fixed_window', params: { limit: 3, window_ms: 30 } },
+        { primitive: 'fixed_window', params: { limit: 4, window_ms: 200, count_refused: true, block_ms: 10 } },
+      ],
+    },
+  },
   'and, all charged': {
     primitive: 'and_all_charged',
     params: {

@@ -78,6 +78,22 @@ describe.each(Object.entries(rules))('%s', (_, definition) => {
     );
   });
 
+  it('says so where a refused request brings the next admission forward', () => {
+    if (rule.hastens) return;
+    check((requests) => {
+      const state = rule.fresh(START_MS);
+      let [tMs, dueMs] = [START_MS, 0];
+      for (const { gapMs, holdMs } of requests) {
+        // Dense, so that many are refused in a row.
+        tMs += gapMs % 10;
+        const refused = rule.decide(state, tMs, 1, holdMs) === LIMITED;
+        const againMs = rule.nextAdmission(state, tMs, 1);
+        if (refused) expect(againMs).toBeGreaterThanOrEqual(dueMs);
+        dueMs = refused ? againMs : 0;
+      }
+    });
+  });
+
   it('counts what would be admitted now', () => {
     check((requests) => {
       const { state, tMs } = stateAfter(rule, requests);
