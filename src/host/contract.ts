@@ -29,6 +29,8 @@ export interface HostParts {
   readonly inspect: Inspect | undefined;
   /** Contracts whose newest counts the store does not know. */
   readonly changed: Contract[];
+  /** The instant at which the time of the machine stands still, since it counts an event in turns; undefined while it does not. */
+  busyMs?: number | undefined;
 }
 
 export class Contract extends ContractActor {
@@ -64,7 +66,7 @@ export class Contract extends ContractActor {
     this.image = image;
     this.machine = machine;
     const { clock } = parts;
-    const time = { cycleMs: clock.cycleMs, nowMs: saved === undefined ? clock.now() : startOf(cycle, clock.cycleMs) };
+    const time = { cycleMs: clock.cycleMs, nowMs: saved === undefined ? nowOf(parts) : startOf(cycle, clock.cycleMs) };
     this.gate = gateFor(plan, cycle, time, this, saved, place);
     this.tally = new Tally(this.gate);
   }
@@ -237,10 +239,10 @@ export class Contract extends ContractActor {
     else if (this.hearsAll || this.plan.rule?.rule.hastens) this.#parts.wakes.schedule(this);
   }
 
-  /** Now, in a cycle that was read before: a clock on the wall may have gone on since. What is due by then has woken. */
+  /** Now, in a cycle that was read before: where no event is under way, the clock may have gone on since. What is due by then has woken. */
   #instantIn(cycle: number): number {
     const { clock, wakes } = this.#parts;
-    const ms = Math.max(clock.now(), startOf(cycle, clock.cycleMs));
+    const ms = Math.max(nowOf(this.#parts), startOf(cycle, clock.cycleMs));
     wakes.catchUpTo(ms);
     return ms;
   }
@@ -282,4 +284,9 @@ export class Contract extends ContractActor {
     ledger.commit();
     return failure;
   }
+}
+
+/** The instant of whatever happens on a machine now, in unix ms. */
+export function nowOf({ clock, busyMs }: Pick<HostParts, 'clock' | 'busyMs'>): number {
+  return busyMs ?? clock.now();
 }

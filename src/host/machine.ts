@@ -1,11 +1,12 @@
 // A machine alive: its contracts, in order of creation, the end of its record, and when its contracts wake.
 import type { MachineImage } from '../store/store.js';
-import type { Contract, HostParts } from './contract.js';
+import { cycleOf } from '../time/cycle.js';
+import { type Contract, type HostParts, nowOf } from './contract.js';
 import { Chain } from './ledger.js';
 import { Wakes } from './wakes.js';
 
 /** What all machines of a host share. */
-export type SharedParts = Omit<HostParts, 'wakes' | 'changed'>;
+export type SharedParts = Omit<HostParts, 'wakes' | 'changed' | 'busyMs'>;
 
 export class Machine extends Chain {
   readonly image: MachineImage;
@@ -13,17 +14,15 @@ export class Machine extends Chain {
   readonly contracts: Contract[] = [];
   /** What its contracts share. */
   readonly parts: HostParts;
-  /** The cycle in which its time stands still, since it counts an event in turns; undefined while it does not. */
-  busyCycle: number | undefined;
 
   constructor(image: MachineImage, shared: SharedParts, head?: Chain['head'], end?: Chain['end']) {
     super(image.slug, head, end);
     this.image = image;
-    this.parts = { ...shared, wakes: new Wakes(shared.clock), changed: [] };
+    this.parts = { ...shared, wakes: new Wakes(shared.clock), changed: [], busyMs: undefined };
   }
 
   /** The cycle in which whatever happens on the machine now happens. */
   get cycle(): number {
-    return this.busyCycle ?? this.parts.clock.cycle();
+    return cycleOf(nowOf(this.parts), this.parts.clock.cycleMs);
   }
 }

@@ -3,11 +3,11 @@
 //   machine a   event of 10,000 contracts  |slice|     |slice|     |slice| gate |          owners take turns: see fair-queue.ts
 //   machine b                                    |gate|      |gate|
 //
-// The rule: everything happens as if it took no time. An event has the cycle in which it arrived, however many turns it takes; until it
-// is counted, the time of its machine stands still, and whatever comes to the same machine waits, its wakes included. So no decision
+// The rule: everything happens as if it took no time. An event has the instant of its arrival, and the cycle of that, however many turns it
+// takes; until it is counted, the time of its machine stands still, and whatever comes to the same machine waits, its wakes included. So no decision
 // depends on how the work is cut. Other machines do not wait.
 import type { Machine } from '../host/machine.js';
-import { startOf } from '../time/cycle.js';
+import { cycleOf } from '../time/cycle.js';
 import type { Turns } from './fair-queue.js';
 
 /** Work in steps; each yields what it cost, in units. A decision that moves nothing is one unit. */
@@ -20,7 +20,8 @@ export const SLICE = 64;
 const ROW = 16;
 
 interface Item {
-  readonly cycle: number;
+  /** When it arrived, in unix ms. */
+  readonly ms: number;
   /** Does a slice. @returns whether the work is done */
   slice(): boolean;
 }
@@ -35,9 +36,8 @@ export class MachineWork {
   }
 
   /** Whether something that costs little can be done on a machine at once. */
-  isFree(machine: Machine, cycle: number): boolean {
-    const { wakes, clock } = machine.parts;
-    return !this.#queues.has(machine) && !wakes.isDue(startOf(cycle, clock.cycleMs));
+  isFree(machine: Machine, nowMs: number): boolean {
+    return !this.#queues.has(machine) && !machine.parts.wakes.isDue(nowMs);
   }
 
   /**
@@ -45,17 +45,17 @@ export class MachineWork {
    * @returns what the work gives, or a promise of it if it takes more than a slice; throws or rejects with what it throws
    */
   of<T>(machine: Machine, work: (cycle: number) => Steps<T>): T | Promise<T> {
-    const cycle = machine.parts.clock.cycle();
-    const steps = withWakes(machine, cycle, work);
+    const ms = machine.parts.clock.now();
+    const steps = withWakes(machine, ms, work);
     const queue = this.#queues.get(machine);
     if (queue === undefined) {
-      const first = sliceOf(machine, cycle, steps);
+      const first = sliceOf(machine, ms, steps);
       if (first.done) return first.value;
     }
     return new Promise((resolve, reject) => {
       const slice = () => {
         try {
-          const { done, value } = sliceOf(machine, cycle, steps);
+          const { done, value } = sliceOf(machine, ms, steps);
           if (done) resolve(value as T);
           return done === true;
         } catch (error) {
@@ -63,14 +63,14 @@ export class MachineWork {
           return true;
         }
       };
-      if (queue !== undefined) queue.push({ cycle, slice });
-      else this.#begin(machine, { cycle, slice });
+      if (queue !== undefined) queue.push({ ms, slice });
+      else this.#begin(machine, { ms, slice });
     });
   }
 
   #begin(machine: Machine, item: Item): void {
     this.#queues.set(machine, [item]);
-    machine.busyCycle = item.cycle;
+    machine.parts.busyMs = item.ms;
     machine.parts.wakes.hold();
     this.#goOn(machine);
   }
@@ -81,26 +81,26 @@ export class MachineWork {
       if (queue[0]!.slice()) queue.shift();
       const [next] = queue;
       if (next !== undefined) {
-        machine.busyCycle = next.cycle;
+        machine.parts.busyMs = next.ms;
         this.#goOn(machine);
         return;
       }
       this.#queues.delete(machine);
-      machine.busyCycle = undefined;
+      machine.parts.busyMs = undefined;
       machine.parts.wakes.release();
     });
   }
 }
 
-/** What is due up to the cycle wakes first. */
-function* withWakes<T>(machine: Machine, cycle: number, work: (cycle: number) => Steps<T>): Steps<T> {
+/** What is due up to `ms` wakes first. */
+function* withWakes<T>(machine: Machine, ms: number, work: (cycle: number) => Steps<T>): Steps<T> {
   const { wakes, clock } = machine.parts;
-  for (const ms = startOf(cycle, clock.cycleMs); wakes.isDue(ms); ) {
+  while (wakes.isDue(ms)) {
     const before = machine.head.seq;
     wakes.wakeOne();
     yield costSince(machine, before);
   }
-  return yield* work(cycle);
+  return yield* work(cycleOf(ms, clock.cycleMs));
 }
 
 /** What a step cost that began when the record had `seq` rows. */
@@ -108,9 +108,9 @@ export function costSince(machine: Machine, seq: number): number {
   return 1 + ROW * (machine.head.seq - seq);
 }
 
-function sliceOf<T>(machine: Machine, cycle: number, steps: Steps<T>): IteratorResult<number, T> {
-  const busy = machine.busyCycle;
-  machine.busyCycle = cycle;
+function sliceOf<T>({ parts }: Machine, ms: number, steps: Steps<T>): IteratorResult<number, T> {
+  const { busyMs } = parts;
+  parts.busyMs = ms;
   try {
     for (let cost = 0; ; ) {
       const step = steps.next();
@@ -119,6 +119,6 @@ function sliceOf<T>(machine: Machine, cycle: number, steps: Steps<T>): IteratorR
       if (cost >= SLICE) return step;
     }
   } finally {
-    machine.busyCycle = busy;
+    parts.busyMs = busyMs;
   }
 }

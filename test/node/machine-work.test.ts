@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Host } from '../../src/host/host.js';
 import type { Machine } from '../../src/host/machine.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
+import { ruleLimiter } from '../../src/limiter/rule-limiter.js';
 import { countInSteps } from '../../src/node/decision.js';
 import { Turns } from '../../src/node/fair-queue.js';
 import { MachineWork, SLICE, type Steps } from '../../src/node/machine-work.js';
@@ -104,6 +105,24 @@ describe('work on a machine', () => {
       ...Array(100).fill('allowing@1003'),
       ...Array(100).fill('limiting@1005'),
     ]);
+    expect(verifyRecord(node.store.rows('busy', { limit: 1_000 }))).toMatchObject({ valid: true });
+  });
+
+  it('has the instant at which it came, for a contract that follows a rule too', async () => {
+    node.deploy(node.busy, 100);
+    // One request each 100 ms.
+    const rule = ruleLimiter({ primitive: 'gcra', params: { T_ms: 100, tau_ms: 0 } });
+    const { id } = node.host.createContract('busy', rule);
+    const first = node.event(node.busy, 2);
+    node.ms += 50;
+    const second = node.event(node.busy, 1);
+    node.ms += 70;
+    const third = node.event(node.busy, 1);
+    node.ms += 5_000;
+    const answers = await Promise.all([first, second, third]);
+    expect(answers.map(({ admitted }) => admitted.at(-1))).toEqual([1, 0, 1]);
+    const rows = node.store.rows('busy', { contractId: id, kind: 'transition', limit: 10 });
+    expect(rows.map(({ cycle, to }) => `${to}@${cycle}`)).toEqual(['limiting@1000', 'allowing@1000']);
     expect(verifyRecord(node.store.rows('busy', { limit: 1_000 }))).toMatchObject({ valid: true });
   });
 

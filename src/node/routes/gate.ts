@@ -59,7 +59,7 @@ function decide(parts: Parts, request: Asked<Shapes>, reply: FastifyReply): unkn
   if (kind < 0) throw countsNoRequests(contract);
   const nowMs = parts.clock.now();
   const cycle = cycleOf(nowMs, parts.clock.cycleMs);
-  if (parts.work.isFree(machine, cycle)) return decideAt(parts, request, reply, machine, contract, kind, nowMs, cycle);
+  if (parts.work.isFree(machine, nowMs)) return decideAt(parts, request, reply, machine, contract, kind, nowMs, cycle);
   const work = function* (at: number) {
     yield 1;
     return decideAt(parts, request, reply, machine, contract, kind, nowMs, at);
