@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Host } from '../../src/host/host.js';
 import type { Happening } from '../../src/host/ledger.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
+import { ruleLimiter } from '../../src/limiter/rule-limiter.js';
 import { standardOperators } from '../../src/operator/registry.js';
 import { verifyRecord } from '../../src/record/verify-record.js';
 import type { Failure } from '../../src/schema/failure.js';
@@ -58,6 +59,21 @@ describe('the main path: events in, decisions out, transitions recorded and veri
     });
     expect(rows[2]!.master_equation_block).toContain('R(t)');
     expect(rows[2]!.proof_digest).toBeUndefined();
+  });
+
+  it('a refused request that brings the next admission forward wakes the contract at that time, not at the one before', () => {
+    const { clock, host, seen } = newHost();
+    host.createMachine({ slug: 'm' });
+    const of = [
+      { primitive: 'fixed_window', params: { limit: 3, window_ms: 2 * 777 } },
+      { primitive: 'fixed_window', params: { limit: 4, window_ms: 100 * 777, count_refused: true, block_ms: 777 } },
+    ];
+    const { id } = host.createContract('m', ruleLimiter({ primitive: 'and_all_charged', params: { of } }));
+    // The fourth fills the second window, the fifth begins its block.
+    expect([host.decide(id, 4, 0), host.decide(id, 1, 0)]).toEqual([3, 0]);
+    clock.run({ untilMs: 5 * 777 });
+    const moves = told(seen).filter((line) => line.includes('transition'));
+    expect(moves).toEqual(['3 transition limiting@0', '4 transition allowing@2']);
   });
 
   it('the same events give the same record, hash by hash', () => {
