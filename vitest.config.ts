@@ -5,6 +5,8 @@ const long = [
   ...['faults', 'fuzz', 'kill-loop', 'many-readers', 'slow-clients', 'stopped'].map(
     (name) => `test/node/${name}.test.ts`,
   ),
+  ...['load', 'sweep'].map((name) => `test/cli/${name}.test.ts`),
+  'test/live/foreign.test.ts',
   'test/live/real-limiters.test.ts',
   'test/live/rule-explanation.test.ts',
   'test/live/wrong-nodes.test.ts',

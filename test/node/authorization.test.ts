@@ -70,7 +70,13 @@ let ended: string;
 let machines: Record<'private' | 'public', About>;
 
 beforeAll(async () => {
-  node = await startRunning({ limits: { mint: { threshold: 1_000, within: 60, addresses: 10 } } });
+  node = await startRunning({
+    limits: {
+      mint: { threshold: 1_000, within: 60, addresses: 10 },
+      // The matrix opens one for each of its cells.
+      sessions: { threshold: 10_000, within: 60 },
+    },
+  });
   owner = node.keyOf('owner');
   ended = await node.sessionOf(owner);
   await node.ask('DELETE', '/api/session', { session: ended });
