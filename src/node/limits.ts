@@ -70,7 +70,7 @@ export const defaultLimits: Limits = {
   idleTimeoutMs: 30 * SECOND,
   connectionsCheckMs: 2 * SECOND,
   sockets: 10_000,
-  overload: { afterMs: 250, gateTurnMs: 200, otherTurnMs: 25 },
+  overload: { afterMs: 1_000, gateTurnMs: 200, otherTurnMs: 50 },
   machinesPerOwner: 1_000,
   contractsPerOwner: 10_000,
   contracts: 100_000,

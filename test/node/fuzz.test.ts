@@ -64,7 +64,8 @@ describe(`${REQUESTS} requests that nobody should send`, () => {
             AT_A_TIME,
             async (bytes) => [bytes.toString('latin1'), await exchange(bytes)] as const,
           );
-          expect(told.filter(([, statuses]) => statuses.some((status) => status >= 500))).toEqual([]);
+          // A node that has more to do than it can refuses early, by 503; other causes of 503 are in the metrics below.
+          expect(told.filter(([, statuses]) => statuses.some((status) => status >= 500 && status !== 503))).toEqual([]);
         }),
         { numRuns: Math.ceil(REQUESTS / 4 / BATCH), endOnFailure: true },
       );
@@ -76,7 +77,11 @@ describe(`${REQUESTS} requests that nobody should send`, () => {
 
   it('and the node is as well as before', async () => {
     const metrics = await metricsOf(node.url);
-    const failed = metrics.split('\n').filter((line) => /status="5\d\d"/.test(line) && !line.endsWith(' 0'));
+    // What is refused under overload has no route yet, and then /readyz says so.
+    const shed = /path="(?:none|\/readyz)",status="503"/;
+    const failed = metrics
+      .split('\n')
+      .filter((line) => /status="5\d\d"/.test(line) && !line.endsWith(' 0') && !shed.test(line));
     const record: any = await (
       await fetch(`${node.url}/api/chain/fuzz/state/verify`, { headers: about.credentials[0]! })
     ).json();

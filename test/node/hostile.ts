@@ -266,7 +266,7 @@ function exampleOf(route: Route, about: Hostile): Buffer {
 
 function http(method: string, target: string, headers: Readonly<Record<string, string>>, body: string): Buffer {
   const fields = {
-    Host: 'x',
+    Host: 'localhost',
     ...headers,
     ...(body === '' ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }),
   };

@@ -7,6 +7,8 @@ import { ask, figureIn, mb, metricsOf } from './asking.js';
 
 const READERS = 1_000;
 const STALLED = 100;
+const CALLERS = 5;
+const AT_A_TIME = 25;
 /** Rows before the readers come, told again to those who stall: more than the buffers between two programs of one machine hold. */
 const ROWS_BEFORE = 6_000;
 const ROWS = 60;
@@ -15,12 +17,16 @@ const EACH_BYTES = 320 << 10;
 
 let node: Serving;
 let key: string;
+/** The keys of the readers: a caller may have 256 streams. */
+let keys: string[];
 let contract: string;
 let rows = 2;
 
 beforeAll(async () => {
   node = await serve(['--data', `${temporaryFolder()}/data`, '--cycle-ms', '500']);
   key = (await ask(node.url, 'POST', '/api/demo-key/mint')).key;
+  keys = [];
+  for (let n = 0; n < CALLERS; n += 1) keys.push((await ask(node.url, 'POST', '/api/demo-key/mint')).key);
   await ask(node.url, 'POST', '/api/chain/state-machines', key, { slug: 'busy', is_public: true });
   contract = (await ask(node.url, 'POST', '/api/contracts/templates/rate-limiter/deploy', key, { slug: 'busy' }))
     .contract.id;
@@ -30,9 +36,8 @@ afterAll(() => node.stop());
 
 it(`${READERS} readers of which ${STALLED} stall: the others lose nothing, and the node stays small`, async () => {
   const before = await figure('weir_memory_bytes');
-  const good = Array.from({ length: READERS - STALLED }, () => new Reader(node.url, ''));
-  const stalled = Array.from({ length: STALLED }, () => new Reader(node.url, '?last_event_id=0', true));
-  await Promise.all(good.map(({ opened }) => opened));
+  const good = await opened(READERS - STALLED, (n) => new Reader(node.url, keys[n % CALLERS]!, ''));
+  const stalled = await opened(STALLED, (n) => new Reader(node.url, keys[n % CALLERS]!, '?last_event_id=0', true));
   await until(async () => (await figure('weir_stream_readers')) === READERS);
   const first = rows + 1;
   await move(ROWS);
@@ -51,11 +56,28 @@ it(`${READERS} readers of which ${STALLED} stall: the others lose nothing, and t
   expect(one?.seqs).toEqual(Array.from({ length: rows - 2 }, (_, n) => 3 + n));
   for (const reader of [...good, ...stalled]) reader.close();
   await until(async () => (await figure('weir_stream_readers')) === 0);
-});
+}, 240_000);
+
+/** Opens so many, some at a time; one that a busy node refuses comes again. */
+async function opened(n: number, open: (n: number) => Reader): Promise<Reader[]> {
+  const readers: Reader[] = [];
+  const one = async (at: number) => {
+    for (;;) {
+      const reader = open(at);
+      if (await reader.opened) return readers.push(reader);
+      reader.close();
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  };
+  for (let from = 0; from < n; from += AT_A_TIME)
+    await Promise.all(Array.from({ length: Math.min(AT_A_TIME, n - from) }, (_, index) => one(from + index)));
+  return readers;
+}
 
 /** Reads the transitions of a stream from a bare socket, at once or when it is made to. */
 class Reader {
-  readonly opened: Promise<void>;
+  /** Whether it was let in. */
+  readonly opened: Promise<boolean>;
   /** Of the transitions that it was told, in order. */
   readonly seqs: number[] = [];
   readonly #socket: Socket;
@@ -63,14 +85,25 @@ class Reader {
   #id = 0;
   #wake = () => {};
 
-  constructor(url: string, query: string, isStalled = false) {
+  constructor(url: string, caller: string, query: string, isStalled = false) {
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     this.#socket = socket;
     socket.on('error', () => {});
-    socket.write(`GET /api/chain/busy/stream${query} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
-    this.opened = new Promise((resolve) => socket.once('data', () => resolve()));
-    if (isStalled) socket.pause();
-    else this.listen();
+    socket.write(
+      `GET /api/chain/busy/stream${query} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${caller}\r\n\r\n`,
+    );
+    this.opened = new Promise((resolve) => {
+      socket.once('close', () => resolve(false));
+      socket.once('data', (data) => {
+        const text = data.toString('latin1');
+        if (isStalled) {
+          socket.pause();
+          this.#take(text);
+        }
+        resolve(text.startsWith('HTTP/1.1 200'));
+      });
+    });
+    if (!isStalled) this.listen();
   }
 
   listen(): void {

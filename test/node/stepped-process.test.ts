@@ -2,13 +2,13 @@
 // before the one it follows.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { type Serving, serve, temporaryFolder } from '../cli/command-line.js';
 import { ask, figureIn, metricsOf } from './asking.js';
 
 const HOUR_MS = 3_600_000;
-const preload = fileURLToPath(new URL('./shifted-date.mjs', import.meta.url));
+// As a URL: the path of a checkout may have blanks, and options are separated by them.
+const preload = new URL('./shifted-date.mjs', import.meta.url).href;
 
 /** A computer whose clock can be set. */
 function computer() {

@@ -109,7 +109,7 @@ export const createContract = route({
   async handle(parts, { params, body, caller, headers, ip }, reply) {
     parts.ownership.owned(params.slug, caller);
     assert(caller !== undefined, 'a contract is created by an owner');
-    const units = Math.ceil(Number(headers['content-length'] ?? JSON.stringify(body).length) / 1024);
+    const units = Math.ceil(Number(headers['content-length'] ?? JSON.stringify(body ?? null).length) / 1024);
     const asked = { owner: caller.owner, ip, units, what: 'The check of the definition' };
     parts.definitionLimit.take(asked, (name, value) => reply.header(name, value));
     const contract = await create(parts, caller, params.slug, body);
