@@ -7,7 +7,7 @@ const long = [
   ),
   ...['load', 'sweep'].map((name) => `test/cli/${name}.test.ts`),
   'test/live/foreign.test.ts',
-  'test/live/real-limiters.test.ts',
+  ...['haproxy-redis', 'libraries', 'nginx'].map((name) => `test/live/real-${name}.test.ts`),
   'test/live/rule-explanation.test.ts',
   'test/live/wrong-nodes.test.ts',
   'test/package.test.ts',

@@ -1,5 +1,5 @@
 // Real limiters, live: each agrees with its own model in six scenarios, and differs from models with a wrong parameter and from those of
-// other products. A run is judged by all models after it was sent once.
+// other products. A run is judged by all models after it was sent once. Three files run them side by side: what they take is waiting.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runLive } from '../../src/live/live-run.js';
 import { connected } from '../../src/live/load.js';
@@ -237,52 +237,61 @@ function withServer(start: () => Promise<Running>): () => string {
   return () => running!.url;
 }
 
-for (const [name, real] of Object.entries(inNode))
-  describe('in this process', () => holds(name, real, withServer(real.start)));
+/** Libraries of Node, in this process. */
+export function holdsLibraries(): void {
+  for (const [name, real] of Object.entries(inNode))
+    describe('in this process', () => holds(name, real, withServer(real.start)));
+}
 
-describe.skipIf(!isInstalled('nginx'))('nginx of Debian (skipped where it is not installed)', () => {
-  const names = Object.keys(inNginx);
-  const origin = withServer(() =>
-    startNginx(
-      names.map((_, k) => `limit_req_zone $request_uri zone=z${k}:1m rate=${rate};`),
-      Object.fromEntries(names.map((name, k) => [`/${k}`, `limit_req zone=z${k} ${inNginx[name]!.limit};`])),
-    ),
-  );
-  for (const [k, name] of names.entries()) holds(name, { ...inNginx[name]!, path: `/${k}` }, origin);
-});
-
-describe.skipIf(!isInstalled('haproxy'))('HAProxy of Debian (skipped where it is not installed)', () => {
-  const origin = withServer(() =>
-    startHaproxy(
-      [
-        'backend rate\n  stick-table type string size 1k expire 60s store http_req_rate(1s)',
-        'backend gpc0\n  stick-table type string size 1k expire 60s store gpc0,gpc0_rate(1s)',
-      ],
-      [
-        'http-request track-sc0 path table rate if { path /rate }',
-        'http-request deny deny_status 429 if { path /rate } { sc0_http_req_rate(rate) gt 10 }',
-        'http-request track-sc1 path table gpc0 if { path /gpc0 }',
-        'http-request deny deny_status 429 if { path /gpc0 } { sc1_gpc0_rate(gpc0) ge 10 }',
-        'http-request sc-inc-gpc0(1) if { path /gpc0 }',
-      ],
-    ),
-  );
-  for (const [name, real] of Object.entries(inHaproxy)) holds(name, real, origin);
-});
-
-describe.skipIf(!isInstalled('redis-server'))('Redis of Debian (skipped where it is not installed)', () => {
-  const origin = withServer(async () => {
-    const redis = await startRedis();
-    const server = await startFlexible(10, 1, redis.port);
-    return { url: server.url, close: async () => void (await Promise.all([server.close(), redis.close()])) };
+export function holdsNginx(): void {
+  describe.skipIf(!isInstalled('nginx'))('nginx of Debian (skipped where it is not installed)', () => {
+    const names = Object.keys(inNginx);
+    const origin = withServer(() =>
+      startNginx(
+        names.map((_, k) => `limit_req_zone $request_uri zone=z${k}:1m rate=${rate};`),
+        Object.fromEntries(names.map((name, k) => [`/${k}`, `limit_req zone=z${k} ${inNginx[name]!.limit};`])),
+      ),
+    );
+    for (const [k, name] of names.entries()) holds(name, { ...inNginx[name]!, path: `/${k}` }, origin);
   });
-  const real = {
-    preset: 'rate-limiter-flexible',
-    own: { like: 'rate-limiter-flexible', points: 10, duration: 1, store: 'redis' },
-    wrong: windows,
-  };
-  holds('rate-limiter-flexible, Redis', real, origin);
-});
+}
+
+export function holdsHaproxy(): void {
+  describe.skipIf(!isInstalled('haproxy'))('HAProxy of Debian (skipped where it is not installed)', () => {
+    const origin = withServer(() =>
+      startHaproxy(
+        [
+          'backend rate\n  stick-table type string size 1k expire 60s store http_req_rate(1s)',
+          'backend gpc0\n  stick-table type string size 1k expire 60s store gpc0,gpc0_rate(1s)',
+        ],
+        [
+          'http-request track-sc0 path table rate if { path /rate }',
+          'http-request deny deny_status 429 if { path /rate } { sc0_http_req_rate(rate) gt 10 }',
+          'http-request track-sc1 path table gpc0 if { path /gpc0 }',
+          'http-request deny deny_status 429 if { path /gpc0 } { sc1_gpc0_rate(gpc0) ge 10 }',
+          'http-request sc-inc-gpc0(1) if { path /gpc0 }',
+        ],
+      ),
+    );
+    for (const [name, real] of Object.entries(inHaproxy)) holds(name, real, origin);
+  });
+}
+
+export function holdsRedis(): void {
+  describe.skipIf(!isInstalled('redis-server'))('Redis of Debian (skipped where it is not installed)', () => {
+    const origin = withServer(async () => {
+      const redis = await startRedis();
+      const server = await startFlexible(10, 1, redis.port);
+      return { url: server.url, close: async () => void (await Promise.all([server.close(), redis.close()])) };
+    });
+    const real = {
+      preset: 'rate-limiter-flexible',
+      own: { like: 'rate-limiter-flexible', points: 10, duration: 1, store: 'redis' },
+      wrong: windows,
+    };
+    holds('rate-limiter-flexible, Redis', real, origin);
+  });
+}
 
 afterAll(() => {
   if (process.env['WEIR_TABLE'] !== undefined) console.log(rows.join('\n'));

@@ -1,0 +1,4 @@
+import { holdsHaproxy, holdsRedis } from './real-limiters.js';
+
+holdsHaproxy();
+holdsRedis();

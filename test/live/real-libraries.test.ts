@@ -1,0 +1,3 @@
+import { holdsLibraries } from './real-limiters.js';
+
+holdsLibraries();

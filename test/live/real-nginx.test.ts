@@ -1,0 +1,3 @@
+import { holdsNginx } from './real-limiters.js';
+
+holdsNginx();
