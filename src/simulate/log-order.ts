@@ -43,6 +43,8 @@ export interface LogOrderOptions {
   readonly mostRows: number;
   /** Whether all requests go through one contract, named `all`. */
   readonly isOne: boolean;
+  /** Whether the rows are instants for a rule, in unix ms: then `cycleMs` is 1. Default: false. */
+  readonly isTimed?: boolean | undefined;
   /** Takes what was released: every row of the buffer up to its end, in order of cycle. */
   readonly run: (released: CycleBuffer) => void;
 }
@@ -57,7 +59,7 @@ export class LogOrder implements RequestSink {
   readonly #cycleMs: number;
   readonly #isOne: boolean;
   readonly #run: (released: CycleBuffer) => void;
-  readonly #buffer = new CycleBuffer();
+  readonly #buffer: CycleBuffer;
   readonly #ids = new Map<string, number>();
   #mostRows: number;
   /** Cycles before have run. */
@@ -69,7 +71,8 @@ export class LogOrder implements RequestSink {
   #fromMs = 0;
   #toMs = 0;
 
-  constructor({ cycleMs, mostRows, isOne, run }: LogOrderOptions) {
+  constructor({ cycleMs, mostRows, isOne, isTimed = false, run }: LogOrderOptions) {
+    this.#buffer = new CycleBuffer(isTimed);
     this.#cycleMs = cycleMs;
     this.#mostRows = mostRows;
     this.#isOne = isOne;

@@ -1,40 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import fc from 'fast-check';
 import { from } from 'rxjs';
-import { afterAll, describe, expect, it } from 'vitest';
-import { rateLimiter } from '../../src/limiter/rate-limiter.js';
-import { planContract } from '../../src/limiter/validate.js';
-import { replay } from '../../src/simulate/replay.js';
-import { adviceOfLogs, recommend } from '../../src/sizing/recommend.js';
-import { CYCLE_MS } from '../../src/time/cycle.js';
-import type { LogOptions } from '../../src/traffic/log/log-options.js';
-
-const folder = mkdtempSync(join(tmpdir(), 'weir-'));
-afterAll(() => rmSync(folder, { recursive: true }));
-const file = (name: string, content: string) => {
-  const path = join(folder, name);
-  writeFileSync(path, content);
-  return path;
-};
-
-const adviceOn = async (
-  path: string,
-  withins: readonly number[],
-  thresholds: readonly number[],
-  log: LogOptions = {},
-) => (await adviceOfLogs([path], { cycleMs: CYCLE_MS, withins, shares: [0.01, 0.001], thresholds, log })).advice;
-
-const replayOf = async (path: string, threshold: number, within: number, log: LogOptions = {}) =>
-  (
-    await replay([path], {
-      name: 'log',
-      cycleMs: CYCLE_MS,
-      plan: planContract(rateLimiter({ threshold, within })),
-      log,
-    })
-  ).outcome;
+import { describe, expect, it } from 'vitest';
+import { recommend } from '../../src/sizing/recommend.js';
+import { adviceOn, file, replayOf } from './logs.js';
 
 const HOUR_MS = 3_600_000;
 const START_MS = Date.UTC(2026, 0, 5);

@@ -1,40 +1,7 @@
 // The curve of real request logs beside replays of them. A replay for each threshold: it takes long.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
-import { rateLimiter } from '../../src/limiter/rate-limiter.js';
-import { planContract } from '../../src/limiter/validate.js';
-import { replay } from '../../src/simulate/replay.js';
-import { adviceOfLogs } from '../../src/sizing/recommend.js';
-import { CYCLE_MS } from '../../src/time/cycle.js';
-import type { LogOptions } from '../../src/traffic/log/log-options.js';
+import { expect, it } from 'vitest';
 import { recordedLogs } from '../traffic/log/recorded.js';
-
-const folder = mkdtempSync(join(tmpdir(), 'weir-'));
-afterAll(() => rmSync(folder, { recursive: true }));
-const file = (name: string, content: string) => {
-  const path = join(folder, name);
-  writeFileSync(path, content);
-  return path;
-};
-
-const adviceOn = async (
-  path: string,
-  withins: readonly number[],
-  thresholds: readonly number[],
-  log: LogOptions = {},
-) => (await adviceOfLogs([path], { cycleMs: CYCLE_MS, withins, shares: [0.01, 0.001], thresholds, log })).advice;
-
-const replayOf = async (path: string, threshold: number, within: number, log: LogOptions = {}) =>
-  (
-    await replay([path], {
-      name: 'log',
-      cycleMs: CYCLE_MS,
-      plan: planContract(rateLimiter({ threshold, within })),
-      log,
-    })
-  ).outcome;
+import { adviceOn, file, replayOf } from './logs.js';
 
 /** Ten thresholds that a log of this peak has an opinion on. */
 const tenOf = (peak: number) =>
