@@ -19,9 +19,12 @@ export interface StoreProcess {
   kill(signal?: NodeJS.Signals): Promise<void>;
 }
 
-export function startProcess(task: 'hold' | 'write', dir: string): StoreProcess {
+/** @param commits after which it waits to be killed; endless when absent */
+export function startProcess(task: 'hold' | 'write', dir: string, commits?: number): StoreProcess {
   if (!existsSync(build)) throw new Error('There is no build to run: `npm run build` comes first.');
-  const child = spawn(process.execPath, [script, task, dir], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [script, task, dir, ...(commits === undefined ? [] : [String(commits)])], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   running.push(child);
   const lines: string[] = [];
   let waiting: { count: number; resolve: () => void }[] = [];

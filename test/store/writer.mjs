@@ -1,11 +1,12 @@
-// Owns a process that does nothing but use a store, to be locked out or killed: `node writer.mjs hold|write DIR`. It runs the
-// compiled build, since a killed process must be a plain one. Each line it prints is a word or the seq of a row that was settled.
+// Owns a process that does nothing but use a store, to be locked out or killed: `node writer.mjs hold|write DIR [COMMITS]`. It
+// runs the compiled build, since a killed process must be a plain one. Each line it prints is a word or the seq of a row that was settled.
+// After COMMITS it writes no more, and waits to be killed.
 import { writeSync } from 'node:fs';
 import { EMPTY, link } from '../../dist/record/chain.js';
 import { openSqliteStore } from '../../dist/store/sqlite.js';
 
 const HASH = 'ab'.repeat(32);
-const [, , task, dir] = process.argv;
+const [, , task, dir, commits = 'Infinity'] = process.argv;
 const say = (word) => writeSync(1, `${word}\n`);
 let store;
 try {
@@ -15,8 +16,8 @@ try {
   process.exit(2);
 }
 say('open');
-if (task === 'hold') setInterval(() => {}, 1000);
-else begin();
+if (task === 'write') begin();
+setInterval(() => {}, 1000);
 
 function begin() {
   const [known] = store.machines();
@@ -27,11 +28,12 @@ function begin() {
       stateAt(0),
     );
   }
-  write(known?.head ?? EMPTY);
+  write(known?.head ?? EMPTY, Number(commits));
 }
 
 /** Some rows, then the state that goes with the last of them, in one commit; the next ones do not wait for it. */
-function write(head) {
+function write(head, left) {
+  if (left === 0) return;
   for (let n = 0; n < 7; n += 1) {
     head = link(head, entryAfter(head.seq));
     store.append(head);
@@ -39,7 +41,7 @@ function write(head) {
   store.putState(stateAt(head.seq));
   const { seq } = head;
   store.commit((failure) => say(failure === undefined ? seq : failure.code));
-  setImmediate(() => write(head));
+  setImmediate(() => write(head, left - 1));
 }
 
 /** The record of a contract whose transitions are refused, at different lengths. */
