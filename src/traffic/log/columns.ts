@@ -45,17 +45,22 @@ const singleNames = words(
   'referrer http_referer',
 );
 
-/** What the client is called, the surest name first: `host` may also be the server. */
-const clientNames = words(
-  'client client_ip client_addr client_address client_host remote_addr remote_address remote_ip remote_host',
-  'source_ip src_ip c_ip caller_ip client_ip_address source_ip_address ip ip_address addr address user_ip id_orig_h peer',
+const forwardedNames = words('forwarded x_forwarded_for http_x_forwarded_for xff forwarded_for fwd');
+
+/** What the client is called, the surest name first: beside a forwarded address, `host` is the server. */
+const clientNames = [
+  ...words(
+    'client client_ip client_addr client_address client_host remote_addr remote_address remote_ip remote_host',
+    'source_ip src_ip c_ip caller_ip client_ip_address source_ip_address ip ip_address addr address user_ip id_orig_h peer',
+  ),
+  ...forwardedNames,
   'host',
-);
+];
 
 /** Names that stand for a field in every format that has it, and what the field may be called. */
 const roles: Readonly<Record<string, readonly string[]>> = {
   client: clientNames,
-  forwarded: words('forwarded x_forwarded_for http_x_forwarded_for xff forwarded_for fwd'),
+  forwarded: forwardedNames,
   method: words('method request_method http_method verb cs_method http_request_method req_method'),
   path: words(
     'path uri_path url_path request_path cs_uri_stem uri request_uri url request_url http_path endpoint route name',
