@@ -5,6 +5,7 @@
 //                                 Nothing is shared with a Chart.js of the program that uses the library.
 //   dist/schema/compile-schema.js, …
 //                                 packages of many small modules, in the one file that uses each: a process starts sooner
+//   dist/client/event-stream.js   the same, so that what imports '@weir/cli/client' in a browser needs no package
 //   dist/LICENSES.txt             the licences of the packages that were bundled
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -82,8 +83,17 @@ const others = await build({
   plugins: [othersApart],
 });
 
+const anywhere = await build({
+  ...inPlace,
+  entryPoints: ['dist/client/event-stream.js'],
+  platform: 'neutral',
+  mainFields: ['module', 'main'],
+  banner: {},
+  plugins: [othersApart],
+});
+
 const packages = new Set(
-  Object.keys({ ...charts.metafile.inputs, ...others.metafile.inputs }).flatMap(
+  Object.keys({ ...charts.metafile.inputs, ...others.metafile.inputs, ...anywhere.metafile.inputs }).flatMap(
     (path) => path.match(/^.*node_modules\/(@[^/]+\/)?[^/]+/)?.[0] ?? [],
   ),
 );

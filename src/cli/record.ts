@@ -50,7 +50,8 @@ async function exportRecord({ api, trusted: { pin } }: NodeClient, given: Given)
     const target = out === undefined ? standardOutput : fileAt(out);
     let bytes = 0;
     try {
-      for await (const chunk of body) {
+      for await (const { buffer, byteOffset, byteLength } of body) {
+        const chunk = Buffer.from(buffer, byteOffset, byteLength);
         await target.write(chunk);
         verifier?.bytes(chunk);
         bytes += chunk.length;

@@ -1,13 +1,12 @@
 // A typed client of the node's API: requests and answers have the types of the endpoint's schemas (src/api/).
 //
 //   const { machine } = await client.call(getMachine, { params: { slug: 'edge-gateway' } });
+//
+//   ApiClient ─┬─ Connection (undici), answers checked by their schemas, Failure      command line, live arm, connect()
+//              └─ FetchTransport, answers taken as they are, WeirError                WeirClient: any runtime, no dependency
 import type { Static, TSchema } from 'typebox';
 import type { Endpoint, Shapes } from '../api/endpoint.js';
-import { fitsSchema, schemaErrors } from '../schema/compile-schema.js';
-import { Failure } from '../schema/failure.js';
-import { faultsOf } from '../schema/schema-faults.js';
-import type { Answer, Ask, Connection } from './http.js';
-import { refusalFrom } from './refusal.js';
+import type { Answer, Ask, Transport } from './transport.js';
 
 /** Headers that authenticate the caller; empty without credentials. */
 export type Credentials = Readonly<Record<string, string>>;
@@ -29,7 +28,7 @@ type QueryOf<S> = S extends { readonly querystring: infer T extends TSchema }
   : unknown;
 
 /** The request of an endpoint: path parameters, query, body. */
-type AskOf<E extends Endpoint> = E extends { readonly shapes: infer S }
+export type AskOf<E extends Endpoint> = E extends { readonly shapes: infer S }
   ? [ask: Part<S, 'params', 'params'> & QueryOf<S> & Part<S, 'body', 'body'>]
   : [];
 
@@ -39,26 +38,44 @@ type Answers<E extends Endpoint> = E['answers'][keyof E['answers']];
 export type AnswerOf<E extends Endpoint> =
   Answers<E> extends infer A ? (A extends { readonly schema: infer S extends TSchema } ? Static<S> : undefined) : never;
 
-interface AnyAsk {
+export interface AnyAsk {
   readonly params?: Readonly<Record<string, unknown>>;
   readonly query?: Readonly<Record<string, unknown>>;
   readonly body?: unknown;
 }
 
+/** Method and path of an endpoint: all that a request needs of it. */
+export type Route = Pick<Endpoint, 'method' | 'path'>;
+
+/** What becomes of an answer, and of a name that is none. */
+export interface Answering {
+  /** The body, if the status is one that the endpoint declares. Throws what the answer is otherwise. */
+  read(route: Route, answer: Answer, url: string): unknown;
+  /** The error for an empty path parameter, `.` and `..`. */
+  wrongName(name: string): Error;
+  /** The error for an answer that is not one of a node. */
+  unreadable(why: string, url: string): Error;
+}
+
+/** What a single call may set. */
+export type CallOptions = Pick<Ask, 'signal' | 'isSafe' | 'timeoutMs' | 'headers'>;
+
 export class ApiClient {
-  readonly #connection: Connection;
+  readonly #transport: Transport;
+  readonly #answering: Answering;
   readonly #credentials: () => Credentials;
 
   /** @param credentials asked for before each request; what it throws, the request throws */
-  constructor(connection: Connection, credentials: () => Credentials = () => ({})) {
-    this.#connection = connection;
+  constructor(transport: Transport, answering: Answering, credentials: () => Credentials = () => ({})) {
+    this.#transport = transport;
+    this.#answering = answering;
     this.#credentials = credentials;
   }
 
   /**
    * Calls an endpoint and reads its answer. Every status that the endpoint declares is an answer, also 429 of a gate.
    * @returns the body; a later version of the node may send fields that its type does not have
-   * @throws Failure `node_unreachable`, `answer_unreadable`, `wrong_usage` for an empty path parameter, or the refusal of the node
+   * @throws what the transport throws, and what `Answering` makes of the refusal of the node
    */
   async call<E extends Endpoint>(endpoint: E, ...ask: AskOf<E>): Promise<AnswerOf<E>> {
     return (await this.exchange(endpoint, ...ask)).body;
@@ -70,71 +87,43 @@ export class ApiClient {
     ...given: AskOf<E>
   ): Promise<{ readonly body: AnswerOf<E>; readonly headers: Answer['headers'] }> {
     const [ask] = given as readonly AnyAsk[];
-    const answer = await this.#connection.ask(this.#requestFor(endpoint, ask));
-    return { body: this.#read(endpoint, answer) as AnswerOf<E>, headers: answer.headers };
+    return this.send(endpoint, ask) as Promise<{ body: AnswerOf<E>; headers: Answer['headers'] }>;
+  }
+
+  /** Like `exchange`, for a route whose types the caller knows. */
+  async send(route: Route, ask: AnyAsk = {}, options: CallOptions = {}) {
+    const answer = await this.#transport.ask(this.#requestFor(route, ask, options));
+    return { body: this.#answering.read(route, answer, this.#transport.url), headers: answer.headers };
   }
 
   /**
    * Opens an endpoint whose answer is a stream of bytes.
    * @param type media type to request
    * @param signal closes the stream
-   * @throws Failure like `call`; the iteration throws, too, if the connection breaks
+   * @throws what the transport throws; the iteration throws, too, if the connection breaks
    */
-  async open<E extends Endpoint>(
-    endpoint: E,
-    ask: AskOf<E>[0],
-    type: string,
-    signal?: AbortSignal,
-  ): Promise<AsyncIterable<Buffer>> {
-    return this.#connection.open(this.#requestFor(endpoint, ask, { accept: type }), type, signal);
+  async open(route: Route, ask: AnyAsk, type: string, signal?: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+    return this.#transport.open(this.#requestFor(route, ask, { headers: { accept: type }, signal }), type);
   }
 
-  #requestFor({ method, path }: Endpoint, ask: AnyAsk = {}, headers: Credentials = {}): Ask {
-    const { params = {}, query = {}, body } = ask;
+  unreadable(why: string): Error {
+    return this.#answering.unreadable(why, this.#transport.url);
+  }
+
+  #requestFor({ method, path }: Route, { params = {}, query = {}, body }: AnyAsk, options: CallOptions): Ask {
     return {
+      ...options,
       method,
-      path: path.replace(/\{(\w+)\}/g, (_, name: string) => pathPart(String(params[name]))),
+      path: path.replace(/\{(\w+)\}/g, (_, name: string) => this.#pathPart(String(params[name]))),
       query,
-      headers: { ...this.#credentials(), ...headers },
+      headers: { ...this.#credentials(), ...options.headers },
       ...(body === undefined ? {} : { body }),
     };
   }
 
-  #read(endpoint: Endpoint, answer: Answer): unknown {
-    const declared = endpoint.answers[answer.status];
-    const schema = declared?.schema && withUnknownFields(declared.schema);
-    if (declared !== undefined && (schema === undefined || fitsSchema(schema, answer.body))) return answer.body;
-    if (schema === undefined || answer.status >= 400) throw refusalFrom(answer, this.#connection.url);
-    const [fault] = faultsOf(schema, schemaErrors(schema, answer.body));
-    throw new Failure('answer_unreadable', {
-      what: `The answer of ${this.#connection.url} cannot be read.`,
-      why: `It does not match the API: ${fault?.path} ${fault?.message}.`,
-      fix: 'Check that the address is that of a node, and that it has the version of this program.',
-    });
+  /** One segment of a path. `.` and `..` are refused: they would name another path, even when encoded. */
+  #pathPart(name: string): string {
+    if (/^\.{0,2}$/.test(name)) throw this.#answering.wrongName(name);
+    return encodeURIComponent(name);
   }
-}
-
-/** The same schema with unknown fields allowed: a later version of the node may send more. */
-function withUnknownFields<S>(schema: S): S {
-  if (typeof schema !== 'object' || schema === null) return schema;
-  if (Array.isArray(schema)) return schema.map(withUnknownFields) as S;
-  const { additionalProperties, ...rest } = schema as Record<string, unknown>;
-  const entries = Object.entries(rest).map(([name, value]) => [
-    name,
-    name === 'enum' ? value : withUnknownFields(value),
-  ]);
-  const kept = additionalProperties === false || additionalProperties === undefined ? {} : { additionalProperties };
-  return { ...Object.fromEntries(entries), ...kept } as S;
-}
-
-/**
- * One segment of a path. `.` and `..` are refused: they would name another path, even when encoded.
- * @throws Failure `wrong_usage`
- */
-function pathPart(name: string): string {
-  if (!/^\.{0,2}$/.test(name)) return encodeURIComponent(name);
-  throw new Failure('wrong_usage', {
-    what: `"${name}" is not a valid name.`,
-    fix: 'See `weir --help`, or `weir <command> --help`.',
-  });
 }

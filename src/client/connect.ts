@@ -12,8 +12,9 @@ import { pinnedIn, trustIn } from '../record/verify-export.js';
 import { Failure } from '../schema/failure.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { WallClock } from '../time/wall.js';
-import { ApiClient, type Credentials } from './api-client.js';
+import type { ApiClient, Credentials } from './api-client.js';
 import { baseUrlFrom, insecure, isReadable } from './base-url.js';
+import { checkedClient } from './checked-answers.js';
 import { follow, type StreamMessage } from './event-stream.js';
 import { Connection } from './http.js';
 
@@ -47,7 +48,7 @@ export interface Reached {
 export async function reach(givenUrl: string, isInsecure = false): Promise<Reached> {
   const url = baseUrlFrom(givenUrl);
   const connection = new Connection(url);
-  const anyone = new ApiClient(connection);
+  const anyone = checkedClient(connection);
   const refuseInsecure = () => {
     if (isReadable(url) && !isInsecure) throw insecure(url);
   };
@@ -61,7 +62,7 @@ export async function reach(givenUrl: string, isInsecure = false): Promise<Reach
       refuseInsecure,
       as: (credentials) => {
         if (Object.keys(credentials).length === 0) return anyone;
-        return new ApiClient(connection, () => {
+        return checkedClient(connection, () => {
           refuseInsecure();
           return credentials;
         });

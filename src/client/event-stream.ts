@@ -4,12 +4,8 @@
 //
 // A row can be several messages, and a connection may break between two of them. So the stream is resumed one row earlier.
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
-import type { Static } from 'typebox';
-import { openStream } from '../api/events.js';
-import { reader } from '../record/shape.js';
-import { Failure } from '../schema/failure.js';
-import { Type } from '../schema/json-schema.js';
-import type { ApiClient } from './api-client.js';
+import type { openStream } from '../api/events.js';
+import type { ApiClient, Route } from './api-client.js';
 
 interface FollowOptions {
   /** The last known row of the record; 0 for none. */
@@ -20,6 +16,8 @@ interface FollowOptions {
   readonly prove: () => Promise<void>;
   /** Called before the stream is opened again. */
   readonly onPause: (waitMs: number, afterSeq: number) => void;
+  /** Multiplies a wait that the node did not ask for: clients that lost the same node do not come back together. Default: 1. */
+  readonly jitter?: (() => number) | undefined;
 }
 
 /** A message of the stream. */
@@ -32,21 +30,34 @@ export interface StreamMessage {
   readonly envelope: Envelope | undefined;
 }
 
-const Envelope = Type.Object({
-  id: Type.String(),
-  time: Type.String(),
-  data: Type.Object({
-    cycle: Type.Optional(Type.Integer()),
-    contract_id: Type.Optional(Type.String()),
-    from: Type.Optional(Type.String()),
-    to: Type.Optional(Type.String()),
-    state: Type.Optional(Type.String()),
-    count: Type.Optional(Type.Number()),
-    cause: Type.Optional(Type.String()),
-  }),
-});
-export type Envelope = Static<typeof Envelope>;
-const readEnvelope = reader(Envelope);
+/** The CloudEvents envelope, as far as it is read. */
+export interface Envelope {
+  readonly id: string;
+  /** ISO 8601. */
+  readonly time: string;
+  readonly data: {
+    readonly cycle?: number;
+    readonly contract_id?: string;
+    readonly from?: string;
+    readonly to?: string;
+    readonly state?: string;
+    readonly count?: number;
+    readonly cause?: string;
+  };
+}
+
+const dataFields: Readonly<Record<string, 'number' | 'string'>> = {
+  cycle: 'number',
+  contract_id: 'string',
+  from: 'string',
+  to: 'string',
+  state: 'string',
+  count: 'number',
+  cause: 'string',
+} satisfies Record<keyof Envelope['data'], 'number' | 'string'>;
+
+/** The route, without its schemas. */
+const route = { method: 'GET', path: '/api/chain/{slug}/stream' } satisfies Pick<typeof openStream, keyof Route>;
 
 const FIRST_WAIT_MS = 2_000;
 const LONGEST_WAIT_MS = 30_000;
@@ -56,30 +67,31 @@ const LONGEST_MESSAGE = 4 << 20;
 
 /**
  * Yields every message once, until the signal is aborted. Only later connections are retried, not the first one.
- * @throws Failure the refusal of the node, `node_unreachable` for the first connection, `answer_unreadable`
+ * @throws what the client throws for the first connection, and for a later one the refusal of a node that is up
  */
 export async function* follow(
   api: ApiClient,
   slug: string,
-  { afterSeq, signal, sleep, prove, onPause }: FollowOptions,
+  { afterSeq, signal, sleep, prove, onPause, jitter = () => 1 }: FollowOptions,
 ): AsyncGenerator<StreamMessage> {
   const seen = new Seen(afterSeq);
   let waitMs = FIRST_WAIT_MS;
   let askedMs: number | undefined;
+  const tooLong = () => api.unreadable(`A message has more than ${LONGEST_MESSAGE} characters.`);
   for (let hasConnected = false; !signal.aborted; ) {
     try {
       if (hasConnected) await prove();
       const ask = { params: { slug }, query: { last_event_id: String(seen.resumeAfter) } };
-      const pieces = await api.open(openStream, ask, 'text/event-stream', signal);
+      const pieces = await api.open(route, ask, 'text/event-stream', signal);
       hasConnected = true;
       askedMs = undefined;
-      for await (const message of messagesIn(pieces, (ms) => {
+      const onRetry = (ms: number) => {
         askedMs = ms;
-      })) {
+      };
+      for await (const message of messagesIn(pieces, onRetry, tooLong)) {
         waitMs = FIRST_WAIT_MS;
         const { event = 'message', data, id = '' } = message;
-        const read = readEnvelope(parsed(data));
-        const envelope = 'value' in read ? read.value : undefined;
+        const envelope = envelopeIn(data);
         if (seen.isNew(Number.parseInt(id, 10), event, envelope?.id ?? `${event} ${data}`))
           yield { event, data, envelope };
       }
@@ -88,7 +100,7 @@ export async function* follow(
       if (!hasConnected || !isTemporary(error)) throw error;
     }
     if (signal.aborted) return;
-    const thisTimeMs = askedMs ?? waitMs;
+    const thisTimeMs = askedMs ?? waitMs * jitter();
     onPause(thisTimeMs, seen.resumeAfter);
     await sleep(thisTimeMs);
     waitMs = Math.min(LONGEST_WAIT_MS, waitMs * 2);
@@ -97,13 +109,14 @@ export async function* follow(
 
 /** Whether a node that restarts fails like this for a short time. */
 function isTemporary(error: unknown): boolean {
-  const codes: readonly string[] = ['node_unreachable', 'node_draining', 'node_overloaded'];
-  return error instanceof Failure && codes.includes(error.code);
+  const codes: readonly unknown[] = ['node_unreachable', 'node_draining', 'node_overloaded'];
+  return error instanceof Error && codes.includes((error as { code?: unknown }).code);
 }
 
 async function* messagesIn(
-  pieces: AsyncIterable<Buffer>,
+  pieces: AsyncIterable<Uint8Array>,
   onRetry: (ms: number) => void,
+  tooLong: () => Error,
 ): AsyncGenerator<EventSourceMessage> {
   let ready: EventSourceMessage[] = [];
   const parser = createParser({
@@ -121,14 +134,6 @@ async function* messagesIn(
     ready = [];
     yield* complete;
   }
-}
-
-function tooLong(): Failure {
-  return new Failure('answer_unreadable', {
-    what: 'The stream cannot be read.',
-    why: `A message has more than ${LONGEST_MESSAGE} characters.`,
-    fix: 'Check that the address is that of a node.',
-  });
 }
 
 /** The messages seen so far: all of the rows before the last one, and some of the last. */
@@ -157,9 +162,13 @@ class Seen {
   }
 }
 
-function parsed(text: string): unknown {
+function envelopeIn(text: string): Envelope | undefined {
   try {
-    return JSON.parse(text);
+    const { id, time, data } = JSON.parse(text);
+    if (typeof id !== 'string' || typeof time !== 'string' || typeof data !== 'object' || data === null)
+      return undefined;
+    const fits = ([name, type]: [string, string]) => data[name] === undefined || typeof data[name] === type;
+    return Object.entries(dataFields).every(fits) ? { id, time, data } : undefined;
   } catch {
     return undefined;
   }

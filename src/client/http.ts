@@ -4,24 +4,7 @@ import { Agent, type Dispatcher, request } from 'undici';
 import { Failure } from '../schema/failure.js';
 import { VERSION } from '../version.js';
 import { readable, refusalFrom, unreadableAnswer } from './refusal.js';
-
-export interface Ask {
-  readonly method: 'GET' | 'POST' | 'DELETE';
-  /** Appended to the base address; its segments are encoded. */
-  readonly path: string;
-  /** Undefined fields are not sent. */
-  readonly query?: Readonly<Record<string, unknown>>;
-  /** Sent as JSON. */
-  readonly body?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-export interface Answer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** The parsed JSON; undefined without a body. */
-  readonly body: unknown;
-}
+import { type Answer, type Ask, addressOf, type Transport } from './transport.js';
 
 /** Time limits for connecting, and for a pause in an answer. On a stream the node sends a comment every 10 s. */
 const CONNECT_MS = 5_000;
@@ -30,7 +13,7 @@ const SILENCE_MS = 30_000;
 /** Far above the size of any answer that is read as a whole. */
 const LONGEST_ANSWER_BYTES = 64 << 20;
 
-export class Connection {
+export class Connection implements Transport {
   readonly #agent = new Agent({
     connect: { timeout: CONNECT_MS },
     headersTimeout: SILENCE_MS,
@@ -52,11 +35,10 @@ export class Connection {
 
   /**
    * Sends a request whose answer is a stream of bytes. If the connection breaks, the iteration throws `node_unreachable`.
-   * @param signal closes the stream
    * @throws Failure `node_unreachable`, `answer_unreadable`, or the refusal of the node
    */
-  async open(ask: Ask, type: string, signal?: AbortSignal): Promise<AsyncIterable<Buffer>> {
-    const { statusCode: status, headers, body } = await this.#send(ask, signal);
+  async open(ask: Ask, type: string): Promise<AsyncIterable<Buffer>> {
+    const { statusCode: status, headers, body } = await this.#send(ask);
     if (status !== 200) {
       const text = await this.#textOf(body);
       throw refusalFrom({ status, body: this.#parse(text, status, headers) }, this.url);
@@ -72,13 +54,8 @@ export class Connection {
     return this.#agent.destroy();
   }
 
-  async #send(
-    { method, path, query = {}, body, headers = {} }: Ask,
-    signal?: AbortSignal,
-  ): Promise<Dispatcher.ResponseData> {
-    const url = new URL(`${this.url}${path}`);
-    for (const [name, value] of Object.entries(query))
-      if (value !== undefined) url.searchParams.set(name, String(value));
+  async #send(ask: Ask): Promise<Dispatcher.ResponseData> {
+    const { method, body, headers = {}, signal } = ask;
     const sent = {
       accept: 'application/json',
       'user-agent': `weir/${VERSION}`,
@@ -86,7 +63,7 @@ export class Connection {
       ...headers,
     };
     try {
-      return await request(url, {
+      return await request(addressOf(this.url, ask), {
         dispatcher: this.#agent,
         method,
         headers: sent,

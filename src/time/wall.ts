@@ -228,3 +228,17 @@ export class WallClock implements Clock {
     this.#onLag?.(lagMs);
   }
 }
+
+/** Waits `ms`, for who has no clock, in any runtime. Resolves early when the signal is aborted. */
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const wake = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', wake);
+      resolve();
+    };
+    const timer = setTimeout(wake, ms);
+    signal?.addEventListener('abort', wake);
+  });
+}

@@ -2,7 +2,7 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ApiClient } from '../../src/client/api-client.js';
+import { checkedClient } from '../../src/client/checked-answers.js';
 import { follow } from '../../src/client/event-stream.js';
 import { Connection } from '../../src/client/http.js';
 
@@ -52,7 +52,7 @@ async function followed(turns: readonly Turn[], afterSeq: number, most: number) 
   const pauses: (readonly [waitMs: number, afterSeq: number])[] = [];
   const came: string[] = [];
   let proved = 0;
-  const stream = follow(new ApiClient(connection), 'edge', {
+  const stream = follow(checkedClient(connection), 'edge', {
     afterSeq,
     signal: controller.signal,
     sleep: async () => {},

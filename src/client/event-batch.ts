@@ -1,0 +1,222 @@
+// A bounded buffer of events between a program and a machine. It sends while the contracts admit, and waits while they limit.
+//
+//   add ─► buffer ─► POST …/events ─► room left ─► no more than that next
+//            ^             └─► none left, limiting ─► wait: retry_after, or rate_restored of the stream ─► one event, then as above
+//            └─ full: the new event is rejected, or the oldest dropped; both are counted
+//
+// A chunk keeps its idempotency key until it is answered, so what is sent again counts once. An event that the contracts limit was counted
+// as limited, and is not sent again.
+import type { Static } from 'typebox';
+import type { countMany, EventShape } from '../api/events.js';
+import { pause } from '../time/wall.js';
+import type { AnswerOf } from './api-client.js';
+import type { StreamMessage } from './event-stream.js';
+import { jitter, newIdempotencyKey } from './fetch-transport.js';
+import { WeirError } from './weir-error.js';
+
+/** An event: `type`, and optionally `count` (1 to 1e9), `cycle`, `contract_id` and what else the route takes. */
+export type WeirEvent = Static<typeof EventShape>;
+
+/** The machine that a batch is for. */
+interface BatchTarget {
+  send(
+    events: readonly WeirEvent[],
+    options: { readonly idempotencyKey: string; readonly signal: AbortSignal },
+  ): Promise<AnswerOf<typeof countMany>>;
+  /** Length of a cycle of its node, in ms. */
+  cycleMs(): Promise<number>;
+  /** The messages of its stream from now on. */
+  follow(signal: AbortSignal): AsyncIterable<StreamMessage>;
+}
+
+export interface BatchOptions {
+  /** Events that one request has at most, 1 to 1,000. Default: 500. */
+  readonly size?: number | undefined;
+  /** How long an event waits for others, in ms, from 0. Default: 100. */
+  readonly lingerMs?: number | undefined;
+  /** Events that wait at most, from 1. Default: 10,000. */
+  readonly capacity?: number | undefined;
+  /** What becomes of an event for which there is no room: the new one is rejected, or the oldest dropped. Default: `reject`. */
+  readonly whenFull?: 'reject' | 'drop_oldest' | undefined;
+  /** Whether the stream of the machine is read, to go on at the moment at which it is restored. Default: false, the wait of the answer. */
+  readonly follow?: boolean | undefined;
+  /** Receives the error of a chunk that was not counted. */
+  readonly onError?: ((error: unknown) => void) | undefined;
+}
+
+export interface BatchFigures {
+  /** Events in the buffer, with those on their way. */
+  readonly waiting: number;
+  /** Events of answered chunks, by what became of them. `refused`: not counted, for example of a wrong type. */
+  readonly admitted: number;
+  readonly limited: number;
+  readonly refused: number;
+  /** Events that did not come into the full buffer, and that were dropped from it. */
+  readonly rejected: number;
+  readonly dropped: number;
+  /** Whether it waits until the contracts admit. */
+  readonly isHeld: boolean;
+}
+
+/** Longest wait, in ms, after an error that passes (the first is a second), and for a contract that says no wait. */
+const LONGEST_WAIT_MS = 30_000;
+
+export class EventBatch {
+  readonly #target: BatchTarget;
+  readonly #options: Required<{ [Name in keyof BatchOptions]: NonNullable<BatchOptions[Name]> }>;
+  readonly #waiting: WeirEvent[] = [];
+  readonly #ended = new AbortController();
+  #sending: readonly WeirEvent[] = [];
+  #counts = { admitted: 0, limited: 0, refused: 0, rejected: 0, dropped: 0 };
+  /** Events that the next chunk may have. */
+  #room = Number.POSITIVE_INFINITY;
+  /** Ends the wait of a held buffer. */
+  #hold: AbortController | undefined;
+  /** Ends the wait for more events. */
+  #linger = new AbortController();
+  #work: Promise<void> | undefined;
+  #failure: unknown;
+  #cycleMs: number | undefined;
+
+  constructor(target: BatchTarget, options: BatchOptions) {
+    const { size = 500, lingerMs = 100, capacity = 10_000, whenFull = 'reject', follow = false } = options;
+    const { onError = () => {} } = options;
+    this.#target = target;
+    this.#options = { size, lingerMs, capacity, whenFull, follow, onError };
+    if (follow) void this.#follow();
+  }
+
+  get figures(): BatchFigures {
+    const waiting = this.#waiting.length + this.#sending.length;
+    return { waiting, ...this.#counts, isHeld: this.#hold !== undefined };
+  }
+
+  /**
+   * Takes an event to be sent.
+   * @returns false if the buffer is full and rejects it
+   * @throws the error that ended the batch: a refusal of the node that no repetition changes, or `wrong_usage` after `close`
+   */
+  add(event: WeirEvent): boolean {
+    if (this.#failure !== undefined) throw this.#failure;
+    const { capacity, whenFull, size } = this.#options;
+    if (this.#waiting.length + this.#sending.length >= capacity) {
+      if (whenFull === 'reject' || this.#waiting.length === 0) {
+        this.#counts.rejected += 1;
+        return false;
+      }
+      this.#waiting.shift();
+      this.#counts.dropped += 1;
+    }
+    this.#waiting.push(event);
+    if (this.#waiting.length >= size) this.#linger.abort();
+    this.#work ??= this.#run().finally(() => {
+      this.#work = undefined;
+    });
+    return true;
+  }
+
+  /** Sends what waits without waiting for more. Resolves once nothing waits; rejects with the error that ended the batch. */
+  async flush(): Promise<void> {
+    this.#linger.abort();
+    await this.#work;
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  /**
+   * Sends what waits, and takes no more.
+   * @param signal ends the sending: what still waits then is dropped, and counted as such
+   */
+  async close(signal?: AbortSignal): Promise<BatchFigures> {
+    const stop = () => this.#ended.abort();
+    signal?.addEventListener('abort', stop);
+    if (signal?.aborted) stop();
+    try {
+      await this.flush();
+    } finally {
+      signal?.removeEventListener('abort', stop);
+      this.#ended.abort();
+      this.#counts.dropped += this.#waiting.splice(0).length;
+      const detail = 'The batch is closed.';
+      this.#failure ??= new WeirError({ code: 'wrong_usage', status: 0, title: detail, detail });
+    }
+    return this.figures;
+  }
+
+  async #run(): Promise<void> {
+    while (this.#waiting.length > 0 && !this.#ended.signal.aborted) {
+      const { size, lingerMs } = this.#options;
+      if (this.#waiting.length < size) await pause(lingerMs, this.#linger.signal);
+      this.#linger = new AbortController();
+      this.#sending = this.#waiting.splice(0, Math.max(1, Math.min(size, this.#room)));
+      if (this.#sending.length > 0 && !(await this.#send(newIdempotencyKey()))) return;
+    }
+  }
+
+  /** Sends a chunk until it is answered. @returns whether the batch goes on */
+  async #send(idempotencyKey: string): Promise<boolean> {
+    const { onError } = this.#options;
+    for (let waitMs = 1_000; ; waitMs = Math.min(LONGEST_WAIT_MS, waitMs * 2)) {
+      try {
+        await this.#sendOnce(idempotencyKey);
+        return true;
+      } catch (error) {
+        if (this.#ended.signal.aborted) {
+          this.#counts.dropped += this.#sending.length;
+          this.#sending = [];
+          return false;
+        }
+        onError(error);
+        const { status = 400, code, retryAfterMs = 0 } = error as Partial<WeirError>;
+        if (code !== 'node_unreachable' && status !== 429 && status < 500) {
+          this.#counts.refused += this.#sending.length;
+          this.#sending = [];
+          this.#failure = error;
+          return false;
+        }
+        await pause(retryAfterMs + jitter() * waitMs, this.#ended.signal);
+      }
+    }
+  }
+
+  async #sendOnce(idempotencyKey: string): Promise<void> {
+    const { signal } = this.#ended;
+    const events = this.#sending;
+    const answer = await this.#target.send(events, { idempotencyKey, signal });
+    this.#sending = [];
+    this.#counts.admitted += answer.admitted;
+    this.#counts.limited += answer.limited;
+    this.#counts.refused += answer.refused;
+    const room = answer.contracts.map(({ remaining = Number.POSITIVE_INFINITY }) => remaining);
+    this.#room = Math.min(Number.POSITIVE_INFINITY, ...room);
+    let waitMs = 0;
+    for (const { retry_after_cycles: cycles, retry_after_ms: ms } of answer.contracts) {
+      // Neither: waiting does not help, and only another event can find out whether somebody moved the contract.
+      const thisMs = ms ?? (cycles === undefined ? LONGEST_WAIT_MS : cycles * (await this.#lengthOfCycle()));
+      waitMs = Math.max(waitMs, thisMs);
+    }
+    if (waitMs > 0) await this.#holdFor(waitMs);
+  }
+
+  /** Waits until a request is admitted; then one event finds out how much room there is. */
+  async #holdFor(waitMs: number): Promise<void> {
+    this.#hold = new AbortController();
+    await pause(waitMs, AbortSignal.any([this.#hold.signal, this.#ended.signal]));
+    this.#hold = undefined;
+    this.#room = 1;
+  }
+
+  async #lengthOfCycle(): Promise<number> {
+    this.#cycleMs ??= await this.#target.cycleMs();
+    return this.#cycleMs;
+  }
+
+  async #follow(): Promise<void> {
+    const { signal } = this.#ended;
+    try {
+      for await (const { event } of this.#target.follow(signal)) if (event === 'rate_restored') this.#hold?.abort();
+    } catch (error) {
+      // Without the stream the wait of the answer holds.
+      this.#options.onError(error);
+    }
+  }
+}

@@ -1,0 +1,199 @@
+// What `import … from '@weir/cli/client'` offers: a client of a node on `fetch` alone, for any runtime, typed by the routes of the node.
+//
+//   const weir = new WeirClient({ url: 'http://127.0.0.1:7770', key });
+//   const { isAdmitted, retryAfterMs } = await weir.gate('edge-gateway', contractId);
+import type { Static } from 'typebox';
+import type { gate } from '../api/events.js';
+import { pause } from '../time/wall.js';
+import { type AnswerOf, type AnyAsk, ApiClient, type AskOf, type CallOptions } from './api-client.js';
+import { isReadable } from './base-url.js';
+import { type BatchOptions, EventBatch, type WeirEvent } from './event-batch.js';
+import { follow, type StreamMessage } from './event-stream.js';
+import { type FetchOptions, FetchTransport, jitter, newIdempotencyKey } from './fetch-transport.js';
+import { type Endpoints, routes } from './route-table.js';
+import { errorFrom, retryAfterMsOf, unreadable, WeirError, wrongUsage } from './weir-error.js';
+
+export type { BatchFigures, BatchOptions, EventBatch, WeirEvent } from './event-batch.js';
+export type { StreamMessage } from './event-stream.js';
+export { WeirError, type WeirProblem } from './weir-error.js';
+
+export interface WeirClientOptions extends FetchOptions {
+  /** Base address of the node, for example `https://example.org/weir`. */
+  readonly url: string;
+  /** A key of the API. Without one, the session of the page or what anyone may ask. */
+  readonly key?: string | undefined;
+  /** Whether the key may be sent by plain http to another machine. Default: false. */
+  readonly insecure?: boolean | undefined;
+}
+
+type GateQuery = Static<typeof gate.shapes.querystring>;
+
+export interface RequestOptions {
+  /** Ends the call; it rejects with the reason of the signal. */
+  readonly signal?: AbortSignal | undefined;
+  /** Longest wait for each attempt, in ms. Default: that of the client. */
+  readonly timeoutMs?: number | undefined;
+}
+
+export type GateOptions = RequestOptions & { readonly [Name in keyof GateQuery]?: GateQuery[Name] | undefined };
+
+/** The answer of a gate, and what a program wants to know of it. */
+export type GateDecision = AnswerOf<typeof gate> & {
+  readonly isAdmitted: boolean;
+  /** Ms until a request is admitted if no other arrives; 0 for now, undefined for never. */
+  readonly retryAfterMs: number | undefined;
+};
+
+export interface EventOptions extends RequestOptions {
+  /**
+   * 1 to 128 printable ASCII characters. The node counts what bears it once, for as long as the window of the contract reaches. Default: random,
+   * for this call alone.
+   */
+  readonly idempotencyKey?: string | undefined;
+}
+
+export interface WeirFollowOptions {
+  /** The last known row of the record. Default: 0, everything. */
+  readonly afterSeq?: number | undefined;
+  /** Ends the stream. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * A client of one node. Every method throws `WeirError`. GETs, and events (which bear an idempotency key), are sent again where no answer
+ * came; a gate counts what it is asked, so it is asked once.
+ */
+export class WeirClient {
+  readonly #api: ApiClient;
+  readonly events: WeirEvents;
+
+  /** @throws WeirError `wrong_usage` for an address or a key that is none */
+  constructor({ url, key, insecure = false, ...options }: WeirClientOptions) {
+    if (!URL.canParse(url) || !/^https?:\/\//.test(url)) throw wrongUsage(`"${url}" is not the address of a node.`);
+    if (key !== undefined && !/^[\x21-\x7e]+$/.test(key)) throw wrongUsage('A key is one word of printable ASCII.');
+    const transport = new FetchTransport(url.replace(/\/+$/, ''), options);
+    this.#api = new ApiClient(transport, answering, () => {
+      if (key === undefined) return {};
+      if (isReadable(transport.url) && !insecure) throw insecureConnection(transport.url);
+      return { authorization: `Bearer ${key}` };
+    });
+    this.events = new WeirEvents(this, this.#api);
+  }
+
+  /**
+   * Asks the gate of a contract: counts one request and decides it. With `peek` it counts nothing.
+   * @param machine slug of the machine
+   * @param contract id of the contract
+   * @throws WeirError; a limited request is an answer and no error
+   */
+  async gate(machine: string, contract: string, options: GateOptions = {}): Promise<GateDecision> {
+    const { signal, timeoutMs, ...query } = options;
+    const ask = { params: { slug: machine, contract_id: contract }, query };
+    const sent = { signal, timeoutMs, isSafe: query.peek === true };
+    const { body, headers } = await this.#api.send(query.peek === true ? routes.gate : routes.gateByPost, ask, sent);
+    const decision = body as AnswerOf<typeof gate>;
+    const { retry_after_ms: ms, retry_after_cycles: cycles } = decision;
+    const retryAfterMs = cycles === 0 ? 0 : (ms ?? retryAfterMsOf({ headers }));
+    return { ...decision, isAdmitted: decision.decision === 'admitted', retryAfterMs };
+  }
+
+  /**
+   * Counts one event in the contracts of a machine that listen to its type, or in one of them.
+   * @throws WeirError, for example `unknown_event_type`
+   */
+  async event(machine: string, event: WeirEvent, options: EventOptions = {}): Promise<AnswerOf<Endpoints['countOne']>> {
+    const ask = { params: { slug: machine }, body: event };
+    return (await this.#api.send(routes.countOne, ask, onceOnly(options))).body as AnswerOf<Endpoints['countOne']>;
+  }
+
+  /**
+   * Yields every message of a machine once, and resumes the stream where its connection breaks, with growing, random waits.
+   * @throws WeirError for the first connection, and for the refusal of a node that is up
+   */
+  follow(machine: string, { afterSeq = 0, signal }: WeirFollowOptions = {}): AsyncGenerator<StreamMessage> {
+    const ended = signal ?? new AbortController().signal;
+    return follow(this.#api, machine, {
+      afterSeq,
+      signal: ended,
+      sleep: (ms) => pause(ms, ended),
+      prove: async () => {},
+      onPause: () => {},
+      jitter,
+    });
+  }
+
+  /**
+   * Calls any route by its name: `weir.call('getContract', { params: { slug, contract_id } })`.
+   * @throws WeirError
+   */
+  async call<Name extends keyof Endpoints>(
+    name: Name,
+    ...[ask, options = {}]: [...Ask<Name>, options?: RequestOptions]
+  ): Promise<AnswerOf<Endpoints[Name]>> {
+    const route = routes[name];
+    const isSafe = route.method === 'GET' && name !== 'gate';
+    const sent = await this.#api.send(route, ask as AnyAsk | undefined, { ...options, isSafe });
+    return sent.body as AnswerOf<Endpoints[Name]>;
+  }
+}
+
+type Ask<Name extends keyof Endpoints> = AskOf<Endpoints[Name]> extends [] ? [ask?: undefined] : AskOf<Endpoints[Name]>;
+
+/** Many events at once. */
+class WeirEvents {
+  readonly #client: WeirClient;
+  readonly #api: ApiClient;
+
+  constructor(client: WeirClient, api: ApiClient) {
+    this.#client = client;
+    this.#api = api;
+  }
+
+  /**
+   * Counts events in one request, which should have no more than 1,000: each is counted or refused by itself, `outcomes` says which.
+   * @throws WeirError
+   */
+  async send(
+    machine: string,
+    events: readonly WeirEvent[],
+    options: EventOptions = {},
+  ): Promise<AnswerOf<Endpoints['countMany']>> {
+    const ask = { params: { slug: machine }, body: events };
+    return (await this.#api.send(routes.countMany, ask, onceOnly(options))).body as AnswerOf<Endpoints['countMany']>;
+  }
+
+  /** A bounded buffer of events that sends while the contracts admit, and waits while they limit. */
+  batch(machine: string, options: BatchOptions = {}): EventBatch {
+    const client = this.#client;
+    const source = {
+      send: (events: readonly WeirEvent[], given: EventOptions) => this.send(machine, events, given),
+      cycleMs: async () => (await client.call('readClock')).cycle_ms,
+      follow: async function* (signal: AbortSignal) {
+        const { head } = (await client.call('getMachine', { params: { slug: machine } }, { signal })).machine;
+        yield* client.follow(machine, { afterSeq: head.seq, signal });
+      },
+    };
+    return new EventBatch(source, options);
+  }
+}
+
+const answering = {
+  read(_route: unknown, answer: Parameters<typeof errorFrom>[0], url: string): unknown {
+    const { status, body } = answer;
+    if (status >= 200 && status < 300) return body;
+    // A limited request is an answer of the gate.
+    if (status === 429 && (body as { decision?: unknown } | undefined)?.decision === 'limited') return body;
+    throw errorFrom(answer, url);
+  },
+  wrongName: (name: string) => wrongUsage(`"${name}" is not a valid name.`),
+  unreadable,
+};
+
+function onceOnly({ idempotencyKey = newIdempotencyKey(), ...options }: EventOptions): CallOptions {
+  return { ...options, isSafe: true, headers: { 'idempotency-key': idempotencyKey } };
+}
+
+function insecureConnection(url: string): WeirError {
+  const detail = `No key was sent to ${url}: it is another machine, and plain http. Use https, or \`insecure: true\`.`;
+  return new WeirError({ code: 'insecure_connection', status: 0, title: 'The connection is not encrypted', detail });
+}

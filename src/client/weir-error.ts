@@ -1,0 +1,79 @@
+// What a call of WeirClient throws: a problem of the node (RFC 9457), or the reason why there is no answer.
+import type { FailureCode, Fault } from '../schema/failure.js';
+import type { Answer } from './transport.js';
+
+/** The problem document of a node, as far as it was readable. */
+export interface WeirProblem {
+  /** Stable code, one of `FailureCode`; a later version of the node may have more. */
+  readonly code: string;
+  /** HTTP status; 0 if there was no answer. */
+  readonly status: number;
+  /** The same for every problem of this code. */
+  readonly title: string;
+  /** What happened, why, and what to do. */
+  readonly detail: string;
+  /** Faults of the request: `path` is a JSON pointer. */
+  readonly errors?: readonly Fault[] | undefined;
+}
+
+/**
+ * A refused or failed call. `code` is that of the node (`machine_not_found`, `credential_invalid`, …), or one of the client itself:
+ * `node_unreachable` (no answer in time), `answer_unreadable` (something else answered), `insecure_connection` (the key was not sent) and
+ * `wrong_usage`. An aborted call rejects with the reason of its signal instead.
+ */
+export class WeirError extends Error implements WeirProblem {
+  override readonly name = 'WeirError';
+  readonly code: FailureCode | (string & Record<never, never>);
+  readonly status: number;
+  readonly title: string;
+  readonly detail: string;
+  readonly errors: readonly Fault[];
+  /** The wait that `Retry-After` asks for, in ms; undefined without that header. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    problem: WeirProblem,
+    { retryAfterMs, cause }: { retryAfterMs?: number | undefined; cause?: unknown } = {},
+  ) {
+    super(problem.detail, { cause });
+    this.code = problem.code;
+    this.status = problem.status;
+    this.title = problem.title;
+    this.detail = problem.detail;
+    this.errors = problem.errors ?? [];
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** The error for an answer whose status is none that the route declares. */
+export function errorFrom(answer: Answer, url: string): WeirError {
+  const { status, body } = answer;
+  const { code, title, detail, errors } = (body ?? {}) as Partial<Record<keyof WeirProblem, unknown>>;
+  if (typeof code !== 'string' || typeof title !== 'string' || typeof detail !== 'string')
+    return unreadable(`It has status ${status} and is not a problem document.`, url);
+  const faults = Array.isArray(errors) ? (errors as readonly Fault[]) : [];
+  return new WeirError({ code, status, title, detail, errors: faults }, { retryAfterMs: retryAfterMsOf(answer) });
+}
+
+/** `Retry-After` in ms: the node sends seconds, and a proxy on the way may send no date that could be trusted. */
+export function retryAfterMsOf({ headers }: Pick<Answer, 'headers'>): number | undefined {
+  const given = headers['retry-after'];
+  return typeof given === 'string' && /^\d{1,9}$/.test(given) ? Number(given) * 1000 : undefined;
+}
+
+export function unreadable(why: string, url: string): WeirError {
+  const detail = `The answer of ${url} cannot be read. ${why} Check that the address is that of a node.`;
+  return new WeirError({ code: 'answer_unreadable', status: 0, title: 'The answer cannot be read', detail });
+}
+
+export function unreachable(why: string, url: string, cause?: unknown): WeirError {
+  const detail = `The node at ${url} could not be reached. ${why}`;
+  return new WeirError(
+    { code: 'node_unreachable', status: 0, title: 'The node could not be reached', detail },
+    { cause },
+  );
+}
+
+export function wrongUsage(detail: string): WeirError {
+  return new WeirError({ code: 'wrong_usage', status: 0, title: 'The call cannot be understood', detail });
+}

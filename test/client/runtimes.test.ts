@@ -1,0 +1,81 @@
+// The client where Node is not: what a bundler makes of it, and a browser that uses it.
+import { builtinModules } from 'node:module';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findChromium, launchChromium, noChromium } from '../chromium.js';
+import { type Running, startRunning } from '../node/running.js';
+
+const bundle = () =>
+  build({
+    entryPoints: ['src/client/weir-client.ts'],
+    bundle: true,
+    platform: 'browser',
+    format: 'iife',
+    globalName: 'weir',
+    target: 'es2022',
+    minify: true,
+    metafile: true,
+    write: false,
+  });
+
+describe('a bundle of the client', () => {
+  it('has no part of Node and, beside the parser of event streams, no package', async () => {
+    const { metafile, outputFiles } = await bundle();
+    const inputs = Object.keys(metafile.inputs).sort();
+    const packages = inputs.flatMap((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []);
+    const external = Object.values(metafile.inputs).flatMap(({ imports }) => imports.filter((one) => one.external));
+    expect([...new Set(packages)]).toEqual(['eventsource-parser']);
+    expect(external).toEqual([]);
+    expect(inputs.filter((path) => builtinModules.includes(path.replace(/^node:/, '')))).toEqual([]);
+    // Near 17 kB, 7 kB compressed: TypeBox alone would be ten times as much.
+    expect(outputFiles[0]!.contents.length).toBeLessThan(20_000);
+  });
+});
+
+const chromium = findChromium();
+describe.skipIf(chromium === undefined)(chromium === undefined ? noChromium : 'in a browser', () => {
+  let node: Running;
+  beforeAll(async () => {
+    node = await startRunning({ cycleMs: 50 });
+  });
+  afterAll(() => node.close());
+
+  it('asks a gate, counts a batch and follows the stream, from a page of the node', async () => {
+    const { outputFiles } = await bundle();
+    const browser = await launchChromium(chromium!);
+    try {
+      const page = await browser.newPage();
+      await page.goto(`${node.url}/healthz`);
+      const key = node.keyOf('owner');
+      const program = `${outputFiles[0]!.text}; (${inThePage})(weir.WeirClient, ${JSON.stringify(node.url)}, ${JSON.stringify(key)})`;
+      expect(await page.evaluate(program)).toEqual({
+        gates: [true, true, false],
+        heard: ['transition', 'rate_limited'],
+        figures: { admitted: 0, limited: 4 },
+        refused: ['credential_invalid', 401],
+      });
+    } finally {
+      await browser.close();
+    }
+  });
+});
+
+/** Runs in the page. */
+const inThePage = `async (WeirClient, url, key) => {
+  const weir = new WeirClient({ url, key });
+  const slug = 'browser';
+  await weir.call('createMachine', { body: { slug } });
+  const { contract } = await weir.call('deployRateLimiter', { body: { slug, threshold: 2, within: 2000 } });
+  const gates = [];
+  for (let n = 0; n < 3; n += 1) gates.push((await weir.gate(slug, contract.id)).isAdmitted);
+  const heard = [];
+  for await (const { event } of weir.follow(slug)) {
+    if (event !== 'cycle') heard.push(event);
+    if (heard.length === 2) break;
+  }
+  const batch = weir.events.batch(slug, { lingerMs: 0 });
+  for (let n = 0; n < 4; n += 1) batch.add({ type: 'request' });
+  const { admitted, limited } = await batch.close();
+  const refused = await new WeirClient({ url, key: 'weir_x' }).gate(slug, contract.id).catch((error) => [error.code, error.status]);
+  return { gates, heard, figures: { admitted, limited }, refused };
+}`;
