@@ -70,7 +70,8 @@ export class EventBatch {
   #counts = { admitted: 0, limited: 0, refused: 0, rejected: 0, dropped: 0 };
   /** Events that the next chunk may have. */
   #room = Number.POSITIVE_INFINITY;
-  /** Ends the wait of a held buffer. */
+  /** The wait of a held buffer, and what ends it. */
+  #held: Promise<void> | undefined;
   #hold: AbortController | undefined;
   /** Ends the wait for more events. */
   #linger = new AbortController();
@@ -109,16 +110,14 @@ export class EventBatch {
     }
     this.#waiting.push(event);
     if (this.#waiting.length >= size) this.#linger.abort();
-    this.#work ??= this.#run().finally(() => {
-      this.#work = undefined;
-    });
+    this.#start();
     return true;
   }
 
   /** Sends what waits without waiting for more. Resolves once nothing waits; rejects with the error that ended the batch. */
   async flush(): Promise<void> {
     this.#linger.abort();
-    await this.#work;
+    while (this.#work !== undefined) await this.#work;
     if (this.#failure !== undefined) throw this.#failure;
   }
 
@@ -142,11 +141,25 @@ export class EventBatch {
     return this.figures;
   }
 
+  get #isEnded(): boolean {
+    return this.#failure !== undefined || this.#ended.signal.aborted;
+  }
+
+  #start(): void {
+    if (this.#work !== undefined || this.#waiting.length === 0 || this.#isEnded) return;
+    this.#work = this.#run().finally(() => {
+      this.#work = undefined;
+      // What was added after the last look at the buffer.
+      this.#start();
+    });
+  }
+
   async #run(): Promise<void> {
     while (this.#waiting.length > 0 && !this.#ended.signal.aborted) {
       const { size, lingerMs } = this.#options;
       if (this.#waiting.length < size) await pause(lingerMs, this.#linger.signal);
       this.#linger = new AbortController();
+      await this.#held;
       this.#sending = this.#waiting.splice(0, Math.max(1, Math.min(size, this.#room)));
       if (this.#sending.length > 0 && !(await this.#send(newIdempotencyKey()))) return;
     }
@@ -194,7 +207,7 @@ export class EventBatch {
       const thisMs = ms ?? (cycles === undefined ? LONGEST_WAIT_MS : cycles * (await this.#lengthOfCycle()));
       waitMs = Math.max(waitMs, thisMs);
     }
-    if (waitMs > 0) await this.#holdFor(waitMs);
+    if (waitMs > 0) this.#held = this.#holdFor(waitMs);
   }
 
   /** Waits until a request is admitted; then one event finds out how much room there is. */
@@ -202,6 +215,7 @@ export class EventBatch {
     this.#hold = new AbortController();
     await pause(waitMs, AbortSignal.any([this.#hold.signal, this.#ended.signal]));
     this.#hold = undefined;
+    this.#held = undefined;
     this.#room = 1;
   }
 
