@@ -87,7 +87,10 @@ export const options = (yargs: Argv) =>
     .example('$0 serve --port 0 --memory --cycle-ms 50', 'for a try: fast cycles, nothing kept')
     .example('$0 serve --data /var/lib/weir --durability strict', 'no acknowledged event is ever lost')
     .example('$0 serve --trust-proxy 127.0.0.1 --host-name api.example.org', 'behind a proxy with TLS on this machine')
-    .example('$0 serve --metrics-port 7771', 'figures for Prometheus, where only this machine reads them');
+    .example('$0 serve --metrics-port 7771', 'figures for Prometheus, where only this machine reads them')
+    .epilogue(
+      'dashboards/weir.json of the package shows these figures in Grafana. OTEL_EXPORTER_OTLP_ENDPOINT sends them to an OpenTelemetry collector.',
+    );
 
 type Given = GivenTo<typeof options>;
 
@@ -110,7 +113,20 @@ export async function run(given: Given): Promise<void> {
     const { signer, successions } = identity;
     const { metricsPort, openMetrics, hostName: hostNames = [] } = given;
     const ports = { host, port, openMetrics, hostNames, ...(metricsPort === undefined ? {} : { metricsPort }) };
-    const options = { store, credentials, clock, lost, signer, successions, ...ports, durability, trustProxy, log };
+    const { env: environment } = process;
+    const options = {
+      store,
+      credentials,
+      clock,
+      lost,
+      signer,
+      successions,
+      ...ports,
+      durability,
+      trustProxy,
+      log,
+      environment,
+    };
     const node = await startNode(options).catch((error: unknown) => {
       store.close();
       throw error;

@@ -1,13 +1,11 @@
-// The metrics of a node: plain numbers, so that counting costs next to nothing; shown as Prometheus text only when asked for, beside
-// the API or on a port of their own.
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { isIPv6 } from 'node:net';
+// The metrics of a node: plain numbers, so that counting costs next to nothing; shown as Prometheus text only when asked for. Those of
+// the node as a whole are for its operator and bear no name of a machine; those of a machine are for its owner.
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Host } from '../host/host.js';
+import type { Machine } from '../host/machine.js';
 import type { WallClock } from '../time/wall.js';
-import type { HostCheck } from './host-names.js';
+import { Latency } from './latency.js';
 
 /** The identity of a route. */
 export interface RouteName {
@@ -43,7 +41,27 @@ export class Counts {
     buckets: COMMIT_BUCKETS,
     registers: [],
   });
+  readonly gateSeconds = new Latency();
+  /** Of each machine whose gates were asked: no more than there are machines. */
+  readonly #gateSecondsOf = new Map<string, Latency>();
   readonly #requests = new Map<RouteName | undefined, Float64Array>();
+
+  /** A gate of a machine that exists has decided. */
+  gateTook(slug: string, ms: number): void {
+    const seconds = ms / 1000;
+    this.gateSeconds.take(seconds);
+    let ofMachine = this.#gateSecondsOf.get(slug);
+    if (ofMachine === undefined) {
+      ofMachine = new Latency();
+      this.#gateSecondsOf.set(slug, ofMachine);
+    }
+    ofMachine.take(seconds);
+  }
+
+  /** The latency of the gates of a machine. */
+  gateSecondsOf(slug: string): Latency {
+    return this.#gateSecondsOf.get(slug) ?? new Latency();
+  }
 
   /** The number of answers of a route, by status; those of no route where it is undefined. */
   answersOf(route: RouteName | undefined): Float64Array {
@@ -63,6 +81,9 @@ export class Counts {
   }
 }
 
+const GATE_HELP =
+  'From the beginning of a decision at a gate until its answer is handed over, the wait for the disk included.';
+
 export interface MetricsSources {
   readonly counts: Counts;
   readonly host: Host;
@@ -78,7 +99,7 @@ const NS = 1e-9;
 const MS = 1e-3;
 
 export class Metrics {
-  readonly #registry = new Registry();
+  readonly registry = new Registry();
   readonly #loopDelay: IntervalHistogram = monitorEventLoopDelay({ resolution: SAMPLE_MS });
 
   constructor({ counts, host, clock, readers, version }: MetricsSources) {
@@ -119,18 +140,19 @@ export class Metrics {
       name: 'weir_build_info',
       help: 'Always 1, with the version as a label.',
       labelNames: ['version'],
-      registers: [this.#registry],
+      registers: [this.registry],
     }).set({ version }, 1);
-    this.#registry.registerMetric(counts.commitSeconds);
+    this.registry.registerMetric(counts.commitSeconds);
+    this.registry.registerMetric(counts.gateSeconds.asMetric('weir_gate_seconds', GATE_HELP));
     this.#loopDelay.enable();
   }
 
   get contentType(): string {
-    return this.#registry.contentType;
+    return this.registry.contentType;
   }
 
   text(): Promise<string> {
-    return this.#registry.metrics();
+    return this.registry.metrics();
   }
 
   close(): void {
@@ -147,7 +169,7 @@ export class Metrics {
       name,
       help,
       labelNames: labels,
-      registers: [this.#registry],
+      registers: [this.registry],
       collect() {
         this.reset();
         collect(this);
@@ -163,7 +185,7 @@ export class Metrics {
     new Gauge({
       name,
       help,
-      registers: [this.#registry],
+      registers: [this.registry],
       collect() {
         this.set(value());
       },
@@ -177,7 +199,7 @@ export class Metrics {
       name: 'weir_event_loop_delay_seconds',
       help: 'How late the event loop was, since the last scrape.',
       labelNames: ['quantile'],
-      registers: [this.#registry],
+      registers: [this.registry],
       collect() {
         const late = (ns: number) => Math.max(0, ns * NS - SAMPLE_MS * MS);
         this.set({ quantile: '0.5' }, late(delay.percentile(50)));
@@ -189,48 +211,25 @@ export class Metrics {
   }
 }
 
-export interface MetricsPort {
-  readonly url: string;
-  close(): void;
-}
-
-/** Listens; fails with the error of `listen`. */
-export async function openMetricsPort(
-  metrics: Metrics,
-  host: string,
-  port: number,
-  checkHost: HostCheck = () => {},
-): Promise<MetricsPort> {
-  const server = createServer((request, response) => {
-    try {
-      checkHost(request.headers.host);
-    } catch {
-      response.writeHead(421).end();
-      return;
-    }
-    if (request.url !== '/metrics') {
-      response.writeHead(404).end();
-      return;
-    }
-    void metrics.text().then((text) => response.writeHead(200, { 'content-type': metrics.contentType }).end(text));
+/** The metrics of one machine, for its owner, as Prometheus text. */
+export function metricsOfMachine({ slug, contracts, head }: Machine, counts: Counts): Promise<string> {
+  const registry = new Registry();
+  const gauge = (name: string, help: string, value: number) =>
+    new Gauge({ name, help, labelNames: ['machine'], registers: [registry] }).set({ machine: slug }, value);
+  const decisions = new Counter({
+    name: 'weir_machine_decisions_total',
+    help: 'Requests that the contracts of the machine decided on since the node started.',
+    labelNames: ['machine', 'decision'],
+    registers: [registry],
   });
-  await listening(server, host, port);
-  const { address, port: bound } = server.address() as AddressInfo;
-  return {
-    url: `http://${isIPv6(address) ? `[${address}]` : address}:${bound}/metrics`,
-    close() {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
-}
-
-function listening(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ host, port }, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
+  for (const decision of ['admitted', 'limited'] as const) {
+    const sum = contracts.reduce((total, { tally }) => total + tally[decision], 0);
+    decisions.inc({ machine: slug, decision }, sum);
+  }
+  gauge('weir_machine_contracts', 'Contracts of the machine.', contracts.length);
+  gauge('weir_machine_record_rows', 'Seq of the last row of its record.', head.seq);
+  registry.registerMetric(
+    counts.gateSecondsOf(slug).asMetric('weir_machine_gate_seconds', GATE_HELP, { machine: slug }),
+  );
+  return registry.metrics();
 }

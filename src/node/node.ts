@@ -12,10 +12,10 @@ import { AgendaScheduler } from '../time/rx-scheduler.js';
 import type { WallClock } from '../time/wall.js';
 import { startHeartbeat } from './heartbeat.js';
 import { hostCheck } from './host-names.js';
-import { openMetricsPort } from './metrics.js';
-import { assemble, type PartsOptions } from './parts.js';
+import { openMetricsPort } from './metrics-port.js';
+import { assemble, type Parts, type PartsOptions } from './parts.js';
 import { routes } from './registry.js';
-import { showMetrics } from './routes/node.js';
+import { showMetrics } from './routes/metrics.js';
 import { createServer } from './server.js';
 
 /** The node takes over the store, the credentials and the clock: it starts the clock and closes all three. */
@@ -34,7 +34,11 @@ export interface NodeOptions extends PartsOptions {
   readonly trustProxy?: readonly string[];
   /** Nothing is logged when absent. */
   readonly log?: LogOptions;
+  /** The environment of the process, whose `OTEL_*` say whether and where metrics are sent. Absent: nowhere. */
+  readonly environment?: Environment;
 }
+
+type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface RunningNode {
   /** For example `http://127.0.0.1:8777`. */
@@ -67,6 +71,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     hostNames = [],
     trustProxy = [],
     log: logOptions = quiet,
+    environment = {},
   } = options;
   refuseUnknownProxies(trustProxy);
   const log = createLog(logOptions);
@@ -99,6 +104,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     release();
     throw listenFailure(error, address);
   });
+  const otlp = await otlpOf(parts, environment, log);
   const { skewMs, cycleMs } = clock;
   if (skewMs > cycleMs)
     log.warn({ skewMs }, 'the clock of this machine is behind the stored data: cycles go on from there');
@@ -112,6 +118,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     streams.close();
     await drain(app, clock, limits.drainMs);
     closeMetrics();
+    await otlp?.close();
     try {
       if (host.failure === undefined) {
         checkpoints.signAll(clock.cycle());
@@ -133,6 +140,20 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       return closing;
     },
   };
+}
+
+/** Whether the variables ask for metrics to be sent. */
+function wantsOtlp(environment: Environment): boolean {
+  const { OTEL_SDK_DISABLED: disabled, OTEL_METRICS_EXPORTER: exporter = 'otlp' } = environment;
+  if (disabled?.toLowerCase() === 'true' || !exporter.split(',').some((one) => one.trim() === 'otlp')) return false;
+  return ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_METRICS_ENDPOINT'].some((name) => environment[name]);
+}
+
+/** Its packages are loaded by those who use it alone. */
+async function otlpOf({ metrics, clock, version, signer }: Parts, environment: Environment, log: Logger) {
+  if (!wantsOtlp(environment)) return undefined;
+  const { startOtlp } = await import('./otlp.js');
+  return startOtlp(environment, { registry: metrics.registry, clock, version, instance: signer.fingerprint, log });
 }
 
 /** Closes the port; connections end with the request they are at, and after `drainMs` whatever they are at. */

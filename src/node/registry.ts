@@ -16,6 +16,7 @@ import { countMany, countOne, openStream } from './routes/events.js';
 import { gate, gateByPost } from './routes/gate.js';
 import { listKeys, makeKey, mintKey, revokeKey, rotateKey } from './routes/keys.js';
 import { createMachine, getMachine, listActive, listMachines } from './routes/machines.js';
+import { showMachineMetrics, showMetrics } from './routes/metrics.js';
 import {
   homeIcon,
   homePage,
@@ -28,7 +29,6 @@ import {
   publicKey,
   readClock,
   ready,
-  showMetrics,
   showOpenApi,
 } from './routes/node.js';
 import { getOperator, listOperators, shift } from './routes/operators.js';
@@ -63,6 +63,7 @@ export const routes: readonly Route[] = [
   verifyRecord,
   openStream,
   listActive,
+  showMachineMetrics,
   publicKey,
   proveKey,
   shift,

@@ -65,6 +65,8 @@ interface Served<S extends Shapes> extends Endpoint {
   readonly hasHead?: boolean;
   /** Whether its answers are written by a serializer compiled from their schema: for routes that are asked all the time. */
   readonly isHot?: boolean;
+  /** Whether it decides at the gate of the machine in its path: how long its decisions take is measured. */
+  readonly isGate?: boolean;
   /** The handler checks the body itself, with more precise words; the schema is documentation. */
   readonly checksBody?: boolean;
   /** The body is handed over as the stream it is. */

@@ -18,6 +18,7 @@ import type { Shapes } from '../api/endpoint.js';
 import { Nothing } from '../api/shapes.js';
 import { compileSchema } from '../schema/compile-schema.js';
 import { Failure } from '../schema/failure.js';
+import { noteAdminAction } from './admin-log.js';
 import { Connections } from './connections.js';
 import type { HostCheck } from './host-names.js';
 import { registerOpenApi } from './openapi.js';
@@ -59,6 +60,8 @@ export async function createServer(
   { log, logRequests, trustProxy, checkHost }: ServerOptions,
 ): Promise<FastifyInstance> {
   const { limits, counts } = parts;
+  // What is done by admins is logged by default, too, where nothing else is below a warning.
+  const adminLog = log.level === 'warn' ? log.child({}, { level: 'info' }) : log;
   const connections = new Connections(parts);
   const unrouted =
     (refuse: (request: IncomingMessage) => Unrouted) => (request: IncomingMessage, response: ServerResponse) => {
@@ -103,12 +106,13 @@ export async function createServer(
     return sendProblem(reply, problem);
   });
   await registerOpenApi(app, parts.version);
-  for (const route of routes.filter(({ takesStream }) => !takesStream)) mount(app, parts, route, checkHost);
+  for (const route of routes.filter(({ takesStream }) => !takesStream)) mount(app, parts, route, checkHost, adminLog);
   await app.register(async (streaming) => {
     streaming.removeAllContentTypeParsers();
     const types = ['application/json', 'application/x-ndjson', 'application/ndjson', 'application/jsonl'];
     streaming.addContentTypeParser(types, (_request, payload, done) => done(null, payload));
-    for (const route of routes.filter(({ takesStream }) => takesStream)) mount(streaming, parts, route, checkHost);
+    for (const route of routes.filter(({ takesStream }) => takesStream))
+      mount(streaming, parts, route, checkHost, adminLog);
   });
   await app.ready();
   return app;
@@ -136,13 +140,23 @@ function parseObject(text: string): object | undefined | Failure {
   });
 }
 
-function mount(app: FastifyInstance, parts: Parts, route: Route, checkHost: HostCheck | undefined): void {
-  const { method, path, auth, isHot = false, hasHead = true, takesStream = false } = route;
-  const answers = parts.counts.answersOf(route);
+function mount(
+  app: FastifyInstance,
+  parts: Parts,
+  route: Route,
+  checkHost: HostCheck | undefined,
+  log: FastifyBaseLogger,
+): void {
+  const { method, path, auth, isHot = false, isGate = false, hasHead = true, takesStream = false } = route;
+  const { clock, counts } = parts;
+  const answers = counts.answersOf(route);
   const isOpen = checkHost === undefined && auth === 'public' && !changesState(route);
+  const isAdmin = route.scope === 'admin' && changesState(route);
   const config: FastifyContextConfig = { route };
-  const count = (reply: FastifyReply) => {
+  const count = (request: FastifyRequest, reply: FastifyReply, startMs: number, body: unknown) => {
     answers[reply.statusCode]! += 1;
+    if (isAdmin) noteAdminAction(log, route, request, { status: reply.statusCode, body });
+    if (isGate) counts.gateTook((request.params as { slug: string }).slug, clock.monotonicMs() - startMs);
   };
   app.route({
     method,
@@ -157,13 +171,14 @@ function mount(app: FastifyInstance, parts: Parts, route: Route, checkHost: Host
     handler(request, reply) {
       // Answers are for the caller alone, and what they say they are. A page that may be cached says so itself.
       reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
+      const startMs = isGate ? clock.monotonicMs() : 0;
       const answer = route.handle(parts, request as Asked<Shapes>, reply);
       if (!(answer instanceof Promise)) {
-        count(reply);
+        count(request, reply, startMs, answer);
         return answer;
       }
       return answer.then((body) => {
-        count(reply);
+        count(request, reply, startMs, body);
         return body;
       });
     },

@@ -36,6 +36,7 @@ const declaration = {
   changes: true,
   hasHead: false,
   isHot: true,
+  isGate: true,
   handle: decide,
 } as const satisfies Partial<Declaration<Shapes>>;
 

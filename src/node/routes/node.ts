@@ -1,4 +1,4 @@
-// Routes about the node itself: its page, its routes, its public key, its clock, its health and its metrics.
+// Routes about the node itself: its page, its routes, its public key, its clock and its health.
 import * as api from '../../api/node.js';
 import { Cycle, Ok } from '../../api/shapes.js';
 import { signProof } from '../../record/signing.js';
@@ -150,19 +150,6 @@ export const ready = route({
       why: 'It is shutting down, and finishes those it has.',
       fix: 'Ask another node, or this one once it is back.',
     });
-  },
-});
-
-export const showMetrics = route({
-  ...common,
-  path: '/metrics',
-  tier: 'operations (public)',
-  summary: 'Shows the figures of the node for Prometheus.',
-  answers: { 200: { description: 'Prometheus text.', type: 'text/plain' } },
-  example: { status: 200 },
-  async handle({ metrics }, _request, reply) {
-    const text = await metrics.text();
-    return reply.header('content-type', metrics.contentType).send(text);
   },
 });
 

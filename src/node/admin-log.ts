@@ -1,0 +1,33 @@
+// A line in the log for each thing that an admin did: who, what, when, and to what, by ids.
+import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
+import type { Route } from './route.js';
+
+/** What the request and the answer of an admin action may say of machines, contracts and keys. Nothing else of them is logged: it may be secret. */
+interface Named {
+  readonly slug?: string;
+  readonly contract_id?: string;
+  readonly key_id?: string;
+}
+
+export function noteAdminAction(
+  log: FastifyBaseLogger,
+  { method, path }: Route,
+  { params, body: given, caller }: FastifyRequest,
+  { status, body }: { readonly status: number; readonly body: unknown },
+): void {
+  const asked = { ...(given as Named | null), ...(params as Named) };
+  const made = (body ?? {}) as Named & { readonly contract?: { readonly id?: string } };
+  log.info(
+    {
+      action: `${method} ${path}`,
+      by: caller?.key.id,
+      owner: caller?.owner,
+      machine: asked.slug,
+      contract_id: asked.contract_id ?? made.contract?.id,
+      key_id: asked.key_id ?? made.key_id,
+      next_key_id: asked.key_id === undefined ? undefined : made.key_id,
+      status,
+    },
+    'admin action',
+  );
+}

@@ -1,0 +1,51 @@
+// The port of the metrics of a node: nothing but GET /metrics.
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, isIPv6 } from 'node:net';
+import type { HostCheck } from './host-names.js';
+import type { Metrics } from './metrics.js';
+
+export interface MetricsPort {
+  readonly url: string;
+  close(): void;
+}
+
+/** Listens; fails with the error of `listen`. */
+export async function openMetricsPort(
+  metrics: Metrics,
+  host: string,
+  port: number,
+  checkHost: HostCheck = () => {},
+): Promise<MetricsPort> {
+  const server = createServer((request, response) => {
+    try {
+      checkHost(request.headers.host);
+    } catch {
+      response.writeHead(421).end();
+      return;
+    }
+    if (request.url !== '/metrics') {
+      response.writeHead(404).end();
+      return;
+    }
+    void metrics.text().then((text) => response.writeHead(200, { 'content-type': metrics.contentType }).end(text));
+  });
+  await listening(server, host, port);
+  const { address, port: bound } = server.address() as AddressInfo;
+  return {
+    url: `http://${isIPv6(address) ? `[${address}]` : address}:${bound}/metrics`,
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+function listening(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port }, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,286 @@
+// The figures for operators and owners: latency of gates, the dashboard that is shipped, OTLP to a real receiver, the log of admins.
+import { readFileSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { figureIn, metricsOf } from './asking.js';
+import { type Running, startRunning } from './running.js';
+
+const lines: string[] = [];
+let node: Running;
+let key: string;
+let gate: string;
+beforeAll(async () => {
+  node = await startRunning({
+    cycleMs: 3_600_000,
+    log: { level: 'warn', requests: false, destination: { write: (line) => lines.push(line) } },
+  });
+  key = node.keyOf('owner');
+  await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'edge' } });
+  await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'quiet', is_public: true } });
+  const path = '/api/contracts/templates/rate-limiter/deploy';
+  const { body } = await node.ask('POST', path, { key, body: { slug: 'edge', threshold: 2, within: 60 } });
+  gate = `/api/chain/edge/contracts/${body.contract.id}/gate`;
+  for (let asked = 0; asked < 5; asked += 1) await node.ask('GET', gate, { key });
+});
+afterAll(() => node.close());
+
+/** Series of a text of metrics: name and labels, and the value. */
+function seriesIn(text: string): ReadonlyMap<string, number> {
+  const all = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(
+    all.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]),
+  );
+}
+
+describe('the latency of gates', () => {
+  it('is a histogram of all decisions, without the name of a machine', async () => {
+    const series = seriesIn(await metricsOf(node.url));
+    const buckets = [...series].filter(([name]) => name.startsWith('weir_gate_seconds_bucket'));
+    const counts = buckets.map(([, count]) => count);
+    expect(buckets.map(([name]) => /le="(.+)"/.exec(name)?.[1])).toEqual(
+      '0.00005 0.0001 0.00025 0.0005 0.001 0.0025 0.005 0.01 0.025 0.05 0.1 0.25 0.5 1 2.5 +Inf'.split(' '),
+    );
+    expect([counts, counts.at(-1)]).toEqual([[...counts].sort((a, b) => a - b), 5]);
+    expect([series.get('weir_gate_seconds_count'), [...series.keys()].filter((name) => name.includes('edge'))]).toEqual(
+      [5, []],
+    );
+    expect(series.get('weir_gate_seconds_sum')).toBeGreaterThan(0);
+  });
+
+  it('of one machine is for its owner alone, and refused gates leave nothing', async () => {
+    const other = node.keyOf('other');
+    for (const slug of ['edge', 'no-such-machine']) await node.ask('GET', gate.replace('edge', slug), { key: other });
+    const own = await node.ask('GET', '/api/chain/edge/metrics', { key });
+    const series = seriesIn(own.body);
+    const answers = [
+      await node.ask('GET', '/api/chain/edge/metrics'),
+      await node.ask('GET', '/api/chain/edge/metrics', { key: other }),
+      await node.ask('GET', '/api/chain/quiet/metrics', { key: other }),
+      await node.ask('GET', '/api/chain/quiet/metrics', { key }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([401, 404, 403, 200]);
+    expect([...series].filter(([name]) => !name.includes('_bucket') && !name.includes('_sum'))).toEqual([
+      ['weir_machine_decisions_total{machine="edge",decision="admitted"}', 2],
+      ['weir_machine_decisions_total{machine="edge",decision="limited"}', 3],
+      ['weir_machine_contracts{machine="edge"}', 1],
+      ['weir_machine_record_rows{machine="edge"}', 3],
+      ['weir_machine_gate_seconds_count{machine="edge"}', 5],
+    ]);
+    expect(figureIn(await metricsOf(node.url), 'weir_gate_seconds_count')).toBe(5);
+  });
+});
+
+describe('the dashboard', () => {
+  const dashboard = JSON.parse(readFileSync('dashboards/weir.json', 'utf8'));
+  interface Query {
+    readonly title: string;
+    readonly unit: string;
+    readonly expr: string;
+  }
+  const queries: Query[] = dashboard.panels.flatMap((panel: any) =>
+    panel.targets.map(({ expr }: any) => ({ title: panel.title, unit: panel.fieldConfig.defaults.unit, expr })),
+  );
+  const metricsIn = (expr: string): string[] => expr.match(/\bweir_\w+/g) ?? [];
+
+  it('names no metric, and no label, that a node does not have', async () => {
+    const text = await metricsOf(node.url);
+    const series = [...seriesIn(text).keys()];
+    const unknown = queries.flatMap(({ title, expr }) => {
+      const names = metricsIn(expr).filter((name) => !series.some((one) => one.split('{')[0] === name));
+      // Those that Prometheus itself sets.
+      const known = [
+        'job',
+        'instance',
+        ...series
+          .filter((one) => metricsIn(expr).includes(one.split('{')[0]!))
+          .flatMap((one) => one.match(/\w+(?==")/g) ?? []),
+      ];
+      const asked = [...expr.matchAll(/by \(([^)]+)\)|(\w+)=~?"/g)].flatMap(
+        ([, list, one]) => list?.split(', ') ?? [one!],
+      );
+      return [...names, ...asked.filter((label) => !known.includes(label))].map((name) => `${title}: ${name}`);
+    });
+    expect([queries.length > 20, unknown]).toEqual([true, []]);
+  });
+
+  it('shows each metric of a node', async () => {
+    const families = [...(await metricsOf(node.url)).matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name!);
+    const shown = queries
+      .flatMap(({ expr }) => metricsIn(expr))
+      .map((name) => name.replace(/_(bucket|count|sum)$/, ''));
+    expect(families.filter((name) => !shown.includes(name) && name !== 'weir_cycle')).toEqual([]);
+  });
+
+  it('has units that fit its metrics, and rates of counters alone', () => {
+    const fits = ({ unit, expr }: Query) => {
+      const isRate = expr.includes('rate(');
+      const of = metricsIn(expr);
+      if (isRate !== of.some((name) => /_(total|bucket|count)$/.test(name)) && unit !== 'none') return false;
+      if (expr.startsWith('histogram_quantile') || of.every((name) => name.endsWith('_seconds'))) return unit === 's';
+      if (of.every((name) => name.endsWith('_bytes'))) return unit === 'bytes';
+      if (expr.includes(' / ')) return unit === 'percentunit';
+      return isRate ? ['reqps', 'ops'].includes(unit) : unit === 'none';
+    };
+    expect(queries.filter((query) => !fits(query))).toEqual([]);
+  });
+});
+
+describe('OTLP', () => {
+  const before = { ...process.env };
+  afterEach(() => {
+    process.env = { ...before };
+  });
+
+  interface Received {
+    readonly url: string;
+    readonly headers: IncomingHttpHeaders;
+    readonly body: any;
+  }
+
+  async function receiver() {
+    const received: Received[] = [];
+    let wake = () => {};
+    const server = createServer((request, response) => {
+      let text = '';
+      request.on('data', (chunk) => (text += chunk));
+      request.on('end', () => {
+        received.push({ url: request.url ?? '', headers: request.headers, body: JSON.parse(text) });
+        response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+        wake();
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const next = async (index: number) => {
+      while (received.length <= index) await new Promise<void>((resolve) => (wake = resolve));
+      return received[index]!;
+    };
+    return {
+      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      received,
+      next,
+      close: () => server.close(),
+    };
+  }
+
+  /** The exporter reads its variables from the process. */
+  const startWith = (variables: Record<string, string>, options = {}) => {
+    Object.assign(process.env, variables);
+    return startRunning({ environment: variables, ...options });
+  };
+  const metricIn = ({ body }: Received, name: string) =>
+    body.resourceMetrics[0].scopeMetrics[0].metrics.find((one: any) => one.name === name);
+
+  it('sends the metrics of GET /metrics to a collector, at each interval and at the end', async () => {
+    const collector = await receiver();
+    const sending = await startWith({
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=weir',
+      OTEL_METRIC_EXPORT_INTERVAL: '50',
+      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
+      OTEL_SERVICE_NAME: 'edge-limits',
+    });
+    await collector.next(1);
+    await sending.ask('GET', '/nowhere');
+    const families = [...(await metricsOf(sending.url)).matchAll(/^# TYPE (\w+) (\w+)/gm)];
+    await sending.close();
+    const last = collector.received.at(-1)!;
+    collector.close();
+    const { resource, scopeMetrics } = last.body.resourceMetrics[0];
+    const attributes = Object.fromEntries(
+      resource.attributes.map(({ key: name, value }: any) => [name, value.stringValue]),
+    );
+    expect([last.url, last.headers['x-tenant'], last.headers['content-type']]).toEqual([
+      '/v1/metrics',
+      'weir',
+      'application/json',
+    ]);
+    expect(attributes).toMatchObject({ 'service.name': 'edge-limits', 'deployment.environment.name': 'test' });
+    expect(attributes['service.instance.id']).toMatch(/^SHA256:/);
+    const kinds = { counter: 'sum', gauge: 'gauge', histogram: 'histogram' } as const;
+    const sent = Object.fromEntries(scopeMetrics[0].metrics.map((metric: any) => [metric.name, metric]));
+    for (const [, name, type] of families) expect(sent[name!], name).toHaveProperty(kinds[type as keyof typeof kinds]);
+    const none = metricIn(last, 'weir_requests_total').sum.dataPoints.find(({ attributes: of }: any) =>
+      of.some(({ value }: any) => value.stringValue === 'none'),
+    );
+    expect([none.asDouble, metricIn(last, 'weir_requests_total').sum]).toMatchObject([
+      1,
+      { isMonotonic: true, aggregationTemporality: 2 },
+    ]);
+    const commit = metricIn(last, 'weir_commit_seconds');
+    const [point] = commit.histogram.dataPoints;
+    expect([
+      commit.unit,
+      point.explicitBounds.length + 1,
+      point.bucketCounts.reduce((a: number, b: number) => a + Number(b), 0),
+    ]).toEqual(['s', point.bucketCounts.length, Number(point.count)]);
+    expect(metricIn(last, 'weir_memory_bytes').unit).toBe('By');
+  });
+
+  it('a collector that is away costs one line of the log, and closing does not wait for it', async () => {
+    const said: string[] = [];
+    const gone = await receiver();
+    gone.close();
+    const sending = await startWith(
+      {
+        OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: `${gone.url}/v1/metrics`,
+        OTEL_METRIC_EXPORT_INTERVAL: '20',
+        OTEL_EXPORTER_OTLP_TIMEOUT: '40',
+      },
+      { log: { level: 'warn', requests: false, destination: { write: (line: string) => said.push(line) } } },
+    );
+    while (said.length === 0) await sending.clock.sleep(20);
+    await sending.clock.sleep(200);
+    const { status } = await sending.ask('GET', '/readyz');
+    await sending.close();
+    expect([status, said.map((line) => JSON.parse(line).msg)]).toEqual([
+      200,
+      ['metrics cannot be sent to the collector of OTEL_EXPORTER_OTLP_ENDPOINT'],
+    ]);
+  });
+
+  it.each([
+    ['nothing is set', {}],
+    ['OTEL_SDK_DISABLED is true', { OTEL_SDK_DISABLED: 'true' }],
+    ['another exporter is asked for', { OTEL_METRICS_EXPORTER: 'none' }],
+  ])('nothing is sent where %s', async (_case, variables: Record<string, string>) => {
+    const collector = await receiver();
+    const endpoint = Object.keys(variables).length === 0 ? {} : { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
+    await (await startWith({ ...endpoint, OTEL_METRIC_EXPORT_INTERVAL: '10', ...variables })).close();
+    collector.close();
+    expect(collector.received).toEqual([]);
+  });
+});
+
+describe('the log of admin actions', () => {
+  it('has a line for each, with who and to what, and no secret', async () => {
+    lines.length = 0;
+    const made = await node.ask('POST', '/api/keys', { key, body: { scopes: ['gate'] } });
+    const rotated = await node.ask('POST', `/api/keys/${made.body.key_id}/rotate`, {
+      key,
+      body: { overlap_seconds: 0 },
+    });
+    await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'logged' } });
+    const path = '/api/contracts/templates/rate-limiter/deploy';
+    const deployed = await node.ask('POST', path, { key, body: { slug: 'logged', threshold: 2 } });
+    await node.ask('DELETE', `/api/keys/${rotated.body.key_id}`, { key });
+    await node.ask('GET', gate, { key });
+    await node.ask('POST', '/api/keys', { key: made.body.key, body: { scopes: ['gate'] } });
+    const by = node.idOf(key);
+    const said = lines
+      .map((line) => JSON.parse(line))
+      .map(({ msg, time, action, owner, name, level, pid, hostname, ...rest }) => [msg, action, rest]);
+    expect(said).toEqual([
+      ['admin action', 'POST /api/keys', { by, key_id: made.body.key_id, status: 201 }],
+      [
+        'admin action',
+        'POST /api/keys/{key_id}/rotate',
+        { by, key_id: made.body.key_id, next_key_id: rotated.body.key_id, status: 201 },
+      ],
+      ['admin action', 'POST /api/chain/state-machines', { by, machine: 'logged', status: 201 }],
+      ['admin action', `POST ${path}`, { by, machine: 'logged', contract_id: deployed.body.contract.id, status: 201 }],
+      ['admin action', 'DELETE /api/keys/{key_id}', { by, key_id: rotated.body.key_id, status: 204 }],
+    ]);
+    expect([made.body.key, rotated.body.key, key].filter((secret) => lines.join('').includes(secret))).toEqual([]);
+  });
+});
