@@ -55,6 +55,10 @@ export const options = (yargs: Argv) =>
     .example(
       '$0 map scenarios/metastable.yaml --across … --up … --cure limiter.threshold=500,400,300 --cure clients.0.max_attempts=2,1',
       'what brings it back, and what that costs',
+    )
+    .example(
+      '$0 map scenarios/outage.yaml --across arrivals.0.rate=100/s..300/s:50/s --up faults.0.to=6s..16s:5s --replications 4',
+      'a published example: stable below 150/s, vulnerable above',
     );
 
 export type GivenToMap = GivenTo<typeof options>;

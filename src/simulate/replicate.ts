@@ -149,7 +149,7 @@ export function figureIntervals(
   return Object.fromEntries(
     names.map((name) => {
       const values = runs.map(({ figures }) => figures[name]!);
-      return [name, meanInterval(values, values.every(isCount) ? mostOf(name, runs) : undefined)];
+      return [name, meanInterval(values, isCounted(name) && values.every(isCount) ? mostOf(name, runs) : undefined)];
     }),
   );
 }
@@ -160,6 +160,11 @@ function mostOf(name: string, runs: readonly Pick<Replicate, 'figures' | 'contra
     const bound = name === 'limiting_cycles' ? contracts * (span.last - span.first + 1) : figures['requests']!;
     return Math.max(most, bound, figures['clients.attempts'] ?? 0);
   }, 0);
+}
+
+/** Rates and means may happen to be whole numbers in every run: 0, for example. */
+function isCounted(name: string): boolean {
+  return !/_per_second$|_amplification$|_mean\b|_ms\b|utili[sz]ation/.test(name);
 }
 
 function isCount(value: number): boolean {
