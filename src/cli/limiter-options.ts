@@ -58,8 +58,15 @@ export async function limiterGiven(given: LimiterGiven, own: readonly string[] =
   return readDocument(contentOf(rule), rule).value;
 }
 
+/** What was given of the limiter, to repeat a command. */
+export function limiterFlags(given: LimiterGiven, own: readonly string[] = []): Record<string, string | undefined> {
+  const { rule, like, primitive, params, paste } = given;
+  const parameters = like === undefined ? {} : (parametersIn(given, own) as Record<string, string>);
+  return { rule, like, primitive, params, paste, ...parameters };
+}
+
 /** The parameters of a product among the options, as they were given. */
-export function parametersIn(given: object, own: readonly string[] = []): Record<string, unknown> {
+function parametersIn(given: object, own: readonly string[] = []): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(given).filter(([name]) => Object.hasOwn(parameters, name) && !own.includes(name)),
   );

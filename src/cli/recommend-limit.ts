@@ -3,12 +3,14 @@ import { openSizingFolder, writeSizing } from '../report/sizing-folder.js';
 import { adviceText } from '../report/sizing-text.js';
 import { linesToPaste } from '../sizing/lines-to-paste.js';
 import { adviceOfLogs } from '../sizing/recommend.js';
+import type { LadderPlan } from '../sizing/rule-ladder.js';
 import { wallNowMs } from '../time/wall.js';
 import type { LogOptions } from '../traffic/log/log-options.js';
 import { summaryOf } from '../traffic/log/read-summary.js';
 import { exitOfStop, interruptible } from './interrupt.js';
+import { limiterFlags } from './limiter-options.js';
 import { Progress } from './progress.js';
-import type { GivenToRecommend } from './recommend.js';
+import { type GivenToRecommend, OWN } from './recommend.js';
 import { checkWarnings, nameOf, readingFlags, readingText, readText } from './replay-log.js';
 import { rerunCommand } from './rerun-command.js';
 import { terminalAtHand } from './terminal.js';
@@ -22,6 +24,7 @@ interface Asked {
   readonly thresholds: readonly number[];
   readonly excluded: readonly string[];
   readonly top: number;
+  readonly rules: readonly LadderPlan[];
 }
 
 export async function recommendLimit(given: GivenToRecommend, asked: Asked, options: LogOptions): Promise<void> {
@@ -44,8 +47,13 @@ export async function recommendLimit(given: GivenToRecommend, asked: Asked, opti
   const isKeyed = log.keyColumn !== undefined;
   const read = summaryOf(readings, isKeyed ? advice.keys : undefined, nowMs);
   if (given.strict) checkWarnings(read.warnings);
-  const { threshold, within } = advice.recommendations[0]!;
-  const paste = linesToPaste({ threshold, within, cycleMs: given.cycleMs, key: log.keyColumn });
+  const { threshold, within, limited_below } = advice.recommendations[0]!;
+  // A product that was compared has a limit of its own.
+  const own = advice.fitted.filter((one) => one.within === within && one.limited_below === limited_below);
+  const limits = Object.fromEntries(
+    own.flatMap(({ rule, value }) => (typeof value === 'number' ? [[rule, value]] : [])),
+  );
+  const paste = linesToPaste({ threshold, within, cycleMs: given.cycleMs, key: log.keyColumn }, limits);
   const answer = { ...advice, log: name, partial, paste, read };
   const report = { ...found, name, isKeyed, paste, command: commandFor(given, asked) };
   const page = folder === undefined ? undefined : await writeSizing(folder, report, answer);
@@ -65,6 +73,9 @@ function commandFor(given: GivenToRecommend, { files, excluded, thresholds }: As
     'limited-below': given.limitedBelow.join(','),
     within: given.within.join(','),
     threshold: thresholds.length === 0 ? undefined : thresholds.join(','),
+    compare: given.compare?.join(','),
+    ...limiterFlags(given, OWN),
+    fit: given.fit,
     exclude: excluded,
     ...readingFlags(given),
   });

@@ -1,12 +1,17 @@
 // `weir recommend`: which limit fits the requests of logs. The work is in recommend-limit.ts.
 import type { Argv } from 'yargs';
+import { families, familyNamed } from '../sizing/families.js';
 import type { GivenTo } from './command.js';
 import { usageFailure } from './ending.js';
+import { limiterGiven, limiterOptions } from './limiter-options.js';
 import { durationIn, jsonOption, outOption, reportOption } from './options.js';
 import { checkCycleMs, logOptions, readingOptions } from './replay-log.js';
 
+/** Options that are not those of a product with a parameter of the same name. */
+export const OWN = ['key'];
+
 export const options = (yargs: Argv) =>
-  readingOptions(yargs)
+  limiterOptions(readingOptions(yargs), OWN)
     .option('limited-below', {
       type: 'string',
       array: true,
@@ -30,6 +35,19 @@ export const options = (yargs: Argv) =>
       requiresArg: true,
       describe: 'further thresholds whose share is wanted: 50,100',
     })
+    .option('compare', {
+      type: 'string',
+      array: true,
+      nargs: 1,
+      requiresArg: true,
+      describe: `the limits of other rules in the same windows: ${Object.keys(families).join(',')}`,
+    })
+    .option('fit', {
+      type: 'string',
+      requiresArg: true,
+      describe:
+        'with --like, --primitive or --rule: the parameter that is wanted, with values from strict to loose: rate=1r/s..50r/s:1r/s',
+    })
     .option('exclude', {
       type: 'string',
       array: true,
@@ -46,7 +64,12 @@ export const options = (yargs: Argv) =>
       'the limit per client that refuses less than 0.1 % of the requests',
     )
     .example('$0 recommend access.log --limited-below 1%,0.1% --within 60,5m', 'four limits in one pass')
-    .example('$0 recommend access.log --key client --exclude 203.0.113.9', 'without a client');
+    .example('$0 recommend access.log --key client --exclude 203.0.113.9', 'without a client')
+    .example('$0 recommend access.log --key client --compare nginx,haproxy,gcra', 'the same for other rules')
+    .example(
+      '$0 recommend access.log --key client --like nginx --burst 20 --fit rate=1r/s..50r/s:1r/s',
+      'the rate that nginx needs with that burst',
+    );
 
 export type GivenToRecommend = GivenTo<typeof options>;
 
@@ -67,7 +90,27 @@ export async function run(given: GivenToRecommend): Promise<void> {
   const log = logOptions(given);
   if (exclude !== undefined && log.keyColumn === undefined)
     throw usageFailure('--exclude needs keys.', 'Say what they are, for example --key client.');
-  const asked = { withins: unique(withins), shares: unique(shares), thresholds, excluded: exclude ?? [], top, files };
+  const limiter = await limiterGiven(given, OWN);
+  if ((given.fit === undefined) !== (limiter === undefined))
+    throw usageFailure(
+      '--fit and a limiter go together.',
+      'For example --like nginx --burst 20 --fit rate=1r/s..50r/s:1r/s.',
+    );
+  const compared = unique(each(given.compare ?? []).map(familyNamed)).filter((name) => name !== 'weir');
+  const { familyLadder, fitLadder } = await import('../sizing/rule-ladder.js');
+  const rules = [
+    ...compared.flatMap((name) => unique(withins).map((within) => familyLadder(name, within, cycleMs))),
+    ...(limiter === undefined ? [] : [fitLadder(limiter, given.fit!, cycleMs)]),
+  ];
+  const asked = {
+    withins: unique(withins),
+    shares: unique(shares),
+    thresholds,
+    excluded: exclude ?? [],
+    top,
+    files,
+    rules,
+  };
   await (await import('./recommend-limit.js')).recommendLimit(given, asked, log);
 }
 
@@ -76,8 +119,8 @@ function each(texts: readonly string[]): string[] {
   return texts.flatMap((text) => text.split(',')).map((text) => text.trim());
 }
 
-function unique(numbers: readonly number[]): number[] {
-  return [...new Set(numbers)];
+function unique<T>(values: readonly T[]): T[] {
+  return [...new Set(values)];
 }
 
 function shareIn(text: string): number {

@@ -3,10 +3,10 @@ import { definitionOf } from '../limiter/products/products.js';
 import { percent } from '../report/sizing-text.js';
 import { duration, number, plain } from '../report/words.js';
 import { readDocument, readSource } from '../scenario/document.js';
-import { nearest } from '../schema/did-you-mean.js';
 import { Failure } from '../schema/failure.js';
 import { compareLogs, type LogComparison } from '../sizing/compare-logs.js';
-import { type Candidate, families } from '../sizing/side-by-side.js';
+import { families, familyNamed } from '../sizing/families.js';
+import type { Candidate } from '../sizing/side-by-side.js';
 import { wallNowMs } from '../time/wall.js';
 import type { LogOptions } from '../traffic/log/log-options.js';
 import { summaryOf } from '../traffic/log/read-summary.js';
@@ -29,7 +29,10 @@ export async function replayCompare(given: GivenToReplay, within: number, option
     });
   const candidates: Candidate[] = isPolicy
     ? await Promise.all(policy.map((path) => policyOf(path, cycleMs)))
-    : (compare ?? []).flatMap((text) => text.split(',')).map((name) => familyOf(name.trim(), window));
+    : (compare ?? [])
+        .flatMap((text) => text.split(','))
+        .map((text) => familyNamed(text.trim()))
+        .map((name) => ({ name, definition: families[name](window) }));
   const nowMs = wallNowMs();
   const log = { ...options, nowMs };
   const name = nameOf(files);
@@ -55,16 +58,6 @@ export async function replayCompare(given: GivenToReplay, within: number, option
   const lines = [...readings.map(readingText), ...readText(read), '', rulesText(found)];
   if (changes !== undefined) lines.push('', ...changesText(changes));
   process.stdout.write(`${lines.join('\n')}\n`);
-}
-
-function familyOf(name: string, window: Parameters<(typeof families)[string]>[0]): Candidate {
-  if (Object.hasOwn(families, name)) return { name, definition: families[name]!(window) };
-  const guess = nearest(name, Object.keys(families));
-  throw new Failure('wrong_usage', {
-    what: `--compare does not know "${name}".`,
-    why: `It takes ${Object.keys(families).join(', ')}.`,
-    fix: guess === undefined ? 'A product is compared by --policy, twice.' : `Did you mean ${guess}?`,
-  });
 }
 
 /** A file with a limiter as a scenario has it, or a scenario with one. */

@@ -16,7 +16,7 @@ import { type LogReading, readLogs } from '../traffic/log/read.js';
 import { summaryOf } from '../traffic/log/read-summary.js';
 import { folderFor, printFindings } from './findings.js';
 import { interruptible } from './interrupt.js';
-import { parametersIn } from './limiter-options.js';
+import { limiterFlags } from './limiter-options.js';
 import { liveOptionsOf } from './live-options.js';
 import { topFlag } from './options.js';
 import { CycleLines, Progress } from './progress.js';
@@ -106,11 +106,10 @@ async function writeRefused(
 
 function commandFor(given: Given): string {
   const { log, threshold, within, top, live, url, speed, allowRemote, insecure } = given;
-  const { rule, like, primitive, params, paste } = given;
+  const { rule, like, primitive, paste } = given;
   const hasRule = [rule, like, primitive, paste].some((one) => one !== undefined);
   return rerunCommand('replay', log, {
-    ...(hasRule ? { rule, like, primitive, params, paste } : { threshold, within }),
-    ...(like === undefined ? {} : (parametersIn(given, OWN) as Record<string, string>)),
+    ...(hasRule ? limiterFlags(given, OWN) : { threshold, within }),
     ...readingFlags(given),
     live,
     ...(live ? { url, speed: speed === 1 ? undefined : speed, 'allow-remote': allowRemote, insecure } : {}),

@@ -45,6 +45,7 @@ function textFor(advice: Advice, lines: readonly PasteLines[], columns: number):
     ...sentences.flatMap((sentence) => wrapped(sentence, columns)),
     ...(sentences.length === 0 ? [] : ['']),
     ...table,
+    ...fittedLines(advice),
     ...wrapped(
       'limited: requests limited in the log. in 1 s, in 1 min: the most that one client can get through. hold-out: tuned on the first two thirds of the requests, and the share limited of the rest.',
       columns,
@@ -52,13 +53,61 @@ function textFor(advice: Advice, lines: readonly PasteLines[], columns: number):
     '',
     ...hitLines(advice, one),
     ...hourLines(one),
-    `Lines to paste, for ${counted(one.threshold, 'request')} in ${counted(one.within, 'cycle')} (${duration(one.within * cycle_ms)}):`,
+    `Lines to paste, for ${pastedWords(advice)}:`,
     ...lines.flatMap((each) => [
       '',
       ...wrapped(`# ${each.product}: ${each.differs}`, columns - 4).map((line, i) => `  ${i === 0 ? '' : '# '}${line}`),
       ...each.lines.map((line) => `  ${line}`),
     ]),
   ].join('\n');
+}
+
+export const fittedHeads = [
+  'limited below',
+  'rule',
+  'limit',
+  'limited',
+  'share',
+  'keys',
+  'in 1 s',
+  'in 1 min',
+  'hold-out',
+];
+
+/** The cells of the table of other rules. */
+export function fittedRows({ fitted, cycle_ms }: Advice): string[][] {
+  return fitted.map((one) => {
+    const { rule, within, value, held_out } = one;
+    const [name = '', ...parameter] = rule.split(' ');
+    const window = within === null ? '' : ` in ${counted(within, 'cycle')} (${duration(within * cycle_ms)})`;
+    const limit = value === null ? 'none of those tried' : typeof value === 'number' ? number(value) : value;
+    const at = held_out?.value === value ? '' : ` at ${held_out?.value}`;
+    return [
+      percent(one.limited_below),
+      name,
+      `${[...parameter, limit].join(' ')}${value === null ? '' : window}`,
+      number(one.limited),
+      percent(one.limited_share),
+      number(one.keys_limited),
+      number(one.worst_burst_1s),
+      number(one.worst_burst_1min),
+      held_out === null ? '-' : `${held_out.held ? '✔' : '✘'} ${percent(held_out.limited_share)}${at}`,
+    ];
+  });
+}
+
+/** Which limit the lines to paste are for. */
+export function pastedWords({ recommendations, fitted, cycle_ms }: Advice): string {
+  const { threshold, within } = recommendations[0]!;
+  const own = fitted.some((one) => one.within === within) ? '; a product that was compared has its own limit' : '';
+  return `${counted(threshold, 'request')} in ${counted(within, 'cycle')} (${duration(within * cycle_ms)})${own}`;
+}
+
+function fittedLines(advice: Advice): string[] {
+  if (advice.fitted.length === 0) return [];
+  const columns = fittedHeads.map((title, column) => ({ title, right: column > 2 && column < 8 }));
+  const table = alignedTable(columns, fittedRows(advice), Number.POSITIVE_INFINITY);
+  return ['', 'Other rules, each with the strictest limit that keeps the share:', ...table];
 }
 
 function heldOutWords({ held_out, threshold }: Recommendation): string {

@@ -2,7 +2,7 @@
 //
 //   cycle 7 of key a: 5 requests, 2 admitted            the first 2 lines of it pass, the other 3 are refused
 import type { CycleRow } from '../outcome/cycle-row.js';
-import { cycleOf } from '../time/cycle.js';
+import { cycleOf, instantText } from '../time/cycle.js';
 import type { RequestSink } from '../traffic/log/intake.js';
 import { spreadOverCycles } from '../traffic/spread.js';
 
@@ -61,12 +61,8 @@ export class Refusals {
         if (spreadMs === 0 || n === 1) add(cycleOf(unixMs, cycleMs), n);
         else spreadOverCycles(unixMs, n, spreadMs, cycleMs, add);
         if (refused === 0) return;
-        take({ line, time: instant(unixMs), key: isKeyed ? key : null, requests: n, refused, text });
+        take({ line, time: instantText(unixMs), key: isKeyed ? key : null, requests: n, refused, text });
       },
     };
   }
-}
-
-function instant(ms: number): string {
-  return Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : `${ms}`;
 }

@@ -1,7 +1,8 @@
 // The answer to "which limit?": curves, recommended thresholds with who would be hit and when, and the keys that are set aside.
-import { startOf } from '../time/cycle.js';
+import { instantText, startOf } from '../time/cycle.js';
 import { VERSION } from '../version.js';
 import { Curve } from './curve.js';
+import { type FittedRule, fittedRules } from './fitted-rule.js';
 import type { HeldOut, Sizing, Tuning } from './sizing.js';
 import { worstBurst } from './worst-burst.js';
 
@@ -89,6 +90,8 @@ export interface Advice {
   readonly last_at: string | null;
   readonly curves: readonly RuleCurve[];
   readonly recommendations: readonly Recommendation[];
+  /** Other rules that were asked for; empty if none were. */
+  readonly fitted: readonly FittedRule[];
   readonly suspects: readonly Suspect[];
   readonly excluded: readonly string[];
 }
@@ -130,14 +133,15 @@ export function adviceOf(
     cycle_ms: options.cycleMs,
     requests: counts.requests,
     keys: counts.keys,
-    first_at: instant(firstMs),
-    last_at: instant(lastMs),
+    first_at: instantText(firstMs),
+    last_at: instantText(lastMs),
     curves: counts.withins.map((_, window) => curveOf(sizing, tuning, window, options)),
     recommendations: counts.withins.flatMap((_, window) =>
       options.shares.map((share, index) =>
         recommendationOf(sizing, tuning, window, index, share, heldOut?.[window]?.[index], names, options),
       ),
     ),
+    fitted: fittedRules(sizing, options.shares, options.cycleMs),
     suspects: suspects.map((key) => ({
       key: names[key]!,
       requests: counts.requestsOf(key),
@@ -223,7 +227,7 @@ function heldOutFigures(
 ): Recommendation['held_out'] {
   const held = limited === 0 || limited < share * requests;
   const limited_share = requests === 0 ? 0 : limited / requests;
-  return { threshold, from_at: instant(startOf(fromCycle, cycleMs)), requests, limited, limited_share, held };
+  return { threshold, from_at: instantText(startOf(fromCycle, cycleMs)), requests, limited, limited_share, held };
 }
 
 const HOUR_MS = 3_600_000;
@@ -244,9 +248,4 @@ function byHour(
     hours[hour < 0 ? hour + 24 : hour]! += to - Math.max(from, threshold);
   }
   return hours;
-}
-
-/** ISO 8601, or the ms where they lie outside of the calendar. */
-export function instant(ms: number): string {
-  return Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : `${ms}`;
 }

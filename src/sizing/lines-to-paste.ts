@@ -1,6 +1,8 @@
 // A limit in the words of products. None of them has a count over whole cycles in which refused requests count, so each translation
 // says what differs.
 
+import type { Family } from './families.js';
+
 export interface Limit {
   readonly threshold: number;
   /** cycles */
@@ -66,8 +68,16 @@ function keyNames(key: string | undefined): KeyNames {
   }
 }
 
-export function linesToPaste(limit: Limit): PasteLines[] {
-  return [scenario(limit), nginx(limit), haproxy(limit), envoy(limit), express(limit)];
+/** @param limits of products that were fitted by their own rule; the others take the limit of Weir */
+export function linesToPaste(limit: Limit, limits: Partial<Readonly<Record<Family, number>>> = {}): PasteLines[] {
+  const own = (family: Family): Limit => ({ ...limit, threshold: limits[family] ?? limit.threshold });
+  return [
+    scenario(limit),
+    nginx(own('nginx')),
+    haproxy(own('haproxy')),
+    envoy(own('envoy')),
+    express(own('express-rate-limit')),
+  ];
 }
 
 function scenario({ threshold, within, cycleMs }: Limit): PasteLines {
@@ -157,6 +167,6 @@ function express({ threshold, within, cycleMs, key }: Limit): PasteLines {
     lines: [
       `app.use(rateLimit({ ${[...parts, ...(generator === undefined ? [] : [`keyGenerator: ${generator}`])].join(', ')} }));`,
     ],
-    differs: `A fixed window that opens with the first request: up to ${2 * threshold} pass over its end, and refused requests cost nothing. Counted in each process.${generator?.includes(NO_NAME) === true ? missing(undefined, key) : ''}`,
+    differs: `A fixed window that opens with the first request: up to ${2 * threshold - 1} pass over its end, and refused requests cost nothing. Counted in each process.${generator?.includes(NO_NAME) === true ? missing(undefined, key) : ''}`,
   };
 }

@@ -5,16 +5,19 @@ import { parseTime } from '../schema/quantity.js';
 import type { CycleBuffer } from '../simulate/feed.js';
 import { LogOrder, readInOrder } from '../simulate/log-order.js';
 import { type CountOptions, countsByCycle, type StreamedRequest } from '../simulate/stream.js';
-import { CYCLE_MS, startOf } from '../time/cycle.js';
+import { CYCLE_MS, cycleOf, startOf } from '../time/cycle.js';
 import type { RequestSink } from '../traffic/log/intake.js';
 import type { LogOptions } from '../traffic/log/log-options.js';
 import { type LogReading, readLogs } from '../traffic/log/read.js';
 import { type Advice, type AdviceOptions, adviceOf } from './advice.js';
+import type { LadderPlan } from './rule-ladder.js';
 import { Sizing } from './sizing.js';
 
 export interface LogAdviceOptions extends Omit<AdviceOptions, 'isKeyed'> {
   /** Lengths of windows in cycles. */
   readonly withins: readonly number[];
+  /** Other rules whose number is wanted. Default: none. */
+  readonly rules?: readonly LadderPlan[] | undefined;
   readonly log: LogOptions;
   /** Ends the reading early; the advice is then of what was read. */
   readonly signal?: AbortSignal | undefined;
@@ -38,14 +41,17 @@ export function adviceOfLogs(paths: readonly string[], options: LogAdviceOptions
 }
 
 async function readOnce(paths: readonly string[], options: LogAdviceOptions, mostRows: number): Promise<LogAdvice> {
-  const { cycleMs, withins, shares, log, signal, onRead, excluded = [] } = options;
-  const sizing = new Sizing(withins, shares);
+  const { cycleMs, withins, shares, rules = [], log, signal, onRead, excluded = [] } = options;
+  const sizing = new Sizing(withins, shares, rules);
+  const hasRules = rules.length > 0;
+  const timed = hasRules ? new TimedCycles(sizing, cycleMs) : undefined;
   const run = (buffer: CycleBuffer) => {
-    for (let cycle = buffer.next(); cycle !== undefined; cycle = buffer.next())
-      buffer.arrive(cycle, (key, n, at) => sizing.add(key, n, at));
+    for (let at = buffer.next(); at !== undefined; at = buffer.next())
+      buffer.arrive(at, (key, n, place) => (timed ?? sizing).add(key, n, place));
   };
   const isKeyed = log.keyColumn !== undefined;
-  const order = new LogOrder({ cycleMs, mostRows, isOne: !isKeyed, run });
+  // Other rules decide at the ms, the window of Weir by the cycle.
+  const order = new LogOrder({ cycleMs: hasRules ? 1 : cycleMs, mostRows, isOne: !isKeyed, run });
   const sink = excluded.length === 0 ? order : new Excluding(order, excluded);
   const readings = await readLogs(paths, log, sink, {
     ...(signal === undefined ? {} : { signal }),
@@ -53,6 +59,7 @@ async function readOnce(paths: readonly string[], options: LogAdviceOptions, mos
   });
   if (sink instanceof Excluding) sink.check();
   run(order.end());
+  timed?.end();
   const read = readings.filter(({ requests }) => requests > 0);
   const firstMs = Math.min(...read.map((reading) => reading.firstMs ?? Number.POSITIVE_INFINITY));
   const lastMs = Math.max(...read.map((reading) => reading.lastMs ?? Number.NEGATIVE_INFINITY));
@@ -63,6 +70,37 @@ async function readOnce(paths: readonly string[], options: LogAdviceOptions, mos
     readings,
     partial: readings.some(({ interrupted }) => interrupted) || readings.length < paths.length,
   };
+}
+
+/** Gathers the requests of a cycle by key, so that windows see them as they do without other rules; then those decide, ms by ms. */
+class TimedCycles {
+  readonly #sizing: Sizing;
+  readonly #cycleMs: number;
+  #cycle = Number.NEGATIVE_INFINITY;
+  readonly #ofKeys = new Map<number, number>();
+  readonly #requests: { readonly key: number; readonly n: number; readonly ms: number }[] = [];
+
+  constructor(sizing: Sizing, cycleMs: number) {
+    this.#sizing = sizing;
+    this.#cycleMs = cycleMs;
+  }
+
+  add(key: number, n: number, ms: number): void {
+    const cycle = cycleOf(ms, this.#cycleMs);
+    if (cycle !== this.#cycle) {
+      this.end();
+      this.#cycle = cycle;
+    }
+    this.#ofKeys.set(key, (this.#ofKeys.get(key) ?? 0) + n);
+    this.#requests.push({ key, n, ms });
+  }
+
+  end(): void {
+    for (const [key, n] of this.#ofKeys) this.#sizing.add(key, n, this.#cycle);
+    for (const { key, n, ms } of this.#requests) this.#sizing.decide(key, n, ms);
+    this.#ofKeys.clear();
+    this.#requests.length = 0;
+  }
 }
 
 /** Leaves out the requests of some keys. */

@@ -3,9 +3,6 @@
 //   requests   |||  | ||||   |
 //   rule a     ||.  | |||.   |       limited 2, most in a second 3, longest closure 0.2 s
 //   rule b     |||  | ||..   |       newly refused 1, newly admitted 1
-//
-// Rules of families are fitted to the same sustained rate, L requests in W: what counts in a window admits L in it, a bucket holds L
-// and refills L in W. So all of them admit a first burst of L, and L in W in the long run.
 import { type RuleDefinition, ruleOf } from '../limiter/rule/definition.js';
 import { LIMITED, type Rule } from '../limiter/rule/rule.js';
 
@@ -13,54 +10,6 @@ export interface Candidate {
   readonly name: string;
   readonly definition: RuleDefinition;
 }
-
-interface Window {
-  readonly limit: number;
-  /** cycles */
-  readonly within: number;
-  readonly cycleMs: number;
-}
-
-/** Families by name, each fitted to a limit in a window. */
-export const families: Readonly<Record<string, (window: Window) => RuleDefinition>> = {
-  weir: ({ limit, within, cycleMs }) => ({
-    primitive: 'rolling_count',
-    params: { threshold: limit, within, cycle_ms: cycleMs },
-  }),
-  fixed: ({ limit, within, cycleMs }) => ({
-    primitive: 'fixed_window',
-    params: { limit, window_ms: within * cycleMs, align: 'epoch', count_refused: true },
-  }),
-  'fixed-first': ({ limit, within, cycleMs }) => ({
-    primitive: 'fixed_window',
-    params: { limit, window_ms: within * cycleMs, align: 'first', count_refused: true },
-  }),
-  'sliding-log': ({ limit, within, cycleMs }) => ({
-    primitive: 'sliding_log',
-    params: { limit, window_ms: within * cycleMs },
-  }),
-  'sliding-counter': ({ limit, within, cycleMs }) => ({
-    primitive: 'sliding_counter',
-    params: { limit, window_ms: within * cycleMs, align: 'epoch' },
-  }),
-  gcra: ({ limit, within, cycleMs }) => {
-    const T_ms = (within * cycleMs) / limit;
-    return { primitive: 'gcra', params: { T_ms, tau_ms: (limit - 1) * T_ms } };
-  },
-  'token-bucket': ({ limit, within, cycleMs }) => ({
-    primitive: 'token_bucket',
-    params: { rate: limit, per_ms: within * cycleMs, capacity: limit },
-  }),
-  // Thousandths of a request per second, cut off: up to 0.001 r/s slower than the others.
-  nginx: ({ limit, within, cycleMs }) => ({
-    primitive: 'nginx_limit_req',
-    params: {
-      rate_1000: Math.max(1, Math.floor((1_000_000 * limit) / (within * cycleMs))),
-      burst: limit - 1,
-      nodelay: true,
-    },
-  }),
-};
 
 /** What a rule did. */
 export interface ComparedRule {

@@ -7,6 +7,7 @@
 // At a checkpoint the limit is tuned on the requests so far. At the end the checkpoint nearest to two thirds of the requests counts.
 import { BusyCycles } from './busy-cycles.js';
 import { Curve } from './curve.js';
+import { type LadderPlan, RuleLadder } from './rule-ladder.js';
 import { suspectFrom } from './suspects.js';
 import { WindowCounts } from './window-counts.js';
 
@@ -22,13 +23,17 @@ export interface Tuning {
   readonly curves: readonly Curve[];
   /** By window and wanted share. */
   readonly thresholds: readonly (readonly number[])[];
+  /** Requests of all keys but the suspects. */
+  readonly requests: number;
+  /** Limited of them, by ladder and rung. */
+  readonly ofRungs: readonly Float64Array[];
 }
 
 interface Checkpoint extends Tuning {
   /** The first cycle after it. */
   readonly cycle: number;
-  /** All requests before it. */
-  readonly requests: number;
+  /** All requests before it, those of suspects, too. */
+  readonly allRequests: number;
 }
 
 /** What a limit that was tuned on the first part of the requests did to the rest of them. */
@@ -45,6 +50,7 @@ export class Sizing {
   readonly counts: WindowCounts;
   /** By window. */
   readonly busy: readonly BusyCycles[];
+  readonly ladders: readonly RuleLadder[];
   readonly #shares: readonly number[];
   readonly #checkpoints: Checkpoint[] = [];
   #nextCheckpoint = FIRST_CHECKPOINT;
@@ -53,10 +59,13 @@ export class Sizing {
   /**
    * @param withins lengths of windows in cycles, integers from 1
    * @param shares wanted shares of limited requests, 0 to 1
+   * @param plans of other rules; they decide what is given to `decide`
+   * @throws Failure `invalid_definition`
    */
-  constructor(withins: readonly number[], shares: readonly number[]) {
+  constructor(withins: readonly number[], shares: readonly number[], plans: readonly LadderPlan[] = []) {
     this.counts = new WindowCounts(withins);
     this.busy = withins.map(() => new BusyCycles(() => this.#suspects()));
+    this.ladders = plans.map((plan) => new RuleLadder(plan));
     this.#shares = shares;
   }
 
@@ -74,26 +83,42 @@ export class Sizing {
     }
   }
 
+  /** Requests of a key at an instant, unix ms, for the other rules. To be called after `add` of all requests of its cycle. */
+  decide(key: number, n: number, ms: number): void {
+    for (const ladder of this.ladders) ladder.add(key, n, ms);
+  }
+
   /** The limits for the wanted shares on all requests so far. */
   tuned(): Tuning {
     const { counts } = this;
     const suspects = this.#suspects();
-    const keys = Array.from({ length: counts.keys }, (_, key) => key).filter((key) => !suspects.has(key));
+    const keys = this.#keysWithout(suspects);
     const curves = counts.withins.map((_, window) => new Curve(counts, window, keys));
     const thresholds = curves.map((curve) => this.#shares.map((share) => curve.thresholdFor(share)));
-    return { suspects, curves, thresholds };
+    const ofRungs = this.ladders.map((ladder) => ladder.limited(suspects));
+    return { suspects, curves, thresholds, requests: this.requestsWithout(suspects), ofRungs };
+  }
+
+  requestsWithout(keys: ReadonlySet<number>): number {
+    return [...keys].reduce((sum, key) => sum - this.counts.requestsOf(key), this.counts.requests);
+  }
+
+  /** The one nearest to two thirds of the requests; undefined if there are too few requests. */
+  checkpoint(): Checkpoint | undefined {
+    const wanted = TUNED_SHARE * this.counts.requests;
+    const [nearest] = this.#checkpoints.toSorted(
+      (a, b) => Math.abs(a.allRequests - wanted) - Math.abs(b.allRequests - wanted),
+    );
+    return nearest;
   }
 
   /** By window and share; undefined if there are too few requests. */
   heldOut(): readonly (readonly HeldOut[])[] | undefined {
     const { counts } = this;
-    const wanted = TUNED_SHARE * counts.requests;
-    const [checkpoint] = this.#checkpoints.toSorted(
-      (a, b) => Math.abs(a.requests - wanted) - Math.abs(b.requests - wanted),
-    );
+    const checkpoint = this.checkpoint();
     if (checkpoint === undefined) return undefined;
     const { suspects, curves, thresholds, cycle } = checkpoint;
-    const keys = Array.from({ length: counts.keys }, (_, key) => key).filter((key) => !suspects.has(key));
+    const keys = this.#keysWithout(suspects);
     return curves.map((before, window) => {
       const after = new Curve(counts, window, keys);
       return thresholds[window]!.map((threshold) => ({
@@ -103,6 +128,10 @@ export class Sizing {
         limited: after.limited(threshold) - before.limited(threshold),
       }));
     });
+  }
+
+  #keysWithout(suspects: ReadonlySet<number>): number[] {
+    return Array.from({ length: this.counts.keys }, (_, key) => key).filter((key) => !suspects.has(key));
   }
 
   /** Keys that lie above all others by their requests, or by the largest count in one of the windows. */
@@ -125,7 +154,7 @@ export class Sizing {
   }
 
   #check(cycle: number): void {
-    this.#checkpoints.push({ ...this.tuned(), cycle, requests: this.counts.requests });
+    this.#checkpoints.push({ ...this.tuned(), cycle, allRequests: this.counts.requests });
     if (this.#checkpoints.length > KEPT_CHECKPOINTS) this.#checkpoints.shift();
     while (this.#nextCheckpoint <= this.counts.requests) this.#nextCheckpoint *= NEXT_CHECKPOINT;
   }

@@ -35,3 +35,8 @@ export function secondsUntil(cycle: number, unixMs: number, cycleMs: number): nu
 export function secondsIn(cycles: number, cycleMs: number): number {
   return Math.ceil((cycles * cycleMs) / 1000);
 }
+
+/** ISO 8601, or the ms where they lie outside of the calendar. */
+export function instantText(ms: number): string {
+  return Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : `${ms}`;
+}

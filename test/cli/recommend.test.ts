@@ -66,6 +66,20 @@ it('names the suspect, who would be hit, and lines to paste', async () => {
   expect(out).toContain('app.use(rateLimit({ windowMs: 46620, limit: 1,');
 });
 
+it('finds the limits of other rules, and a product that was compared has its own in the lines to paste', async () => {
+  const args = ['recommend', log, '--key', 'client', '--within', '5m', '--limited-below', '0', '--no-report'];
+  const { out } = await weir([...args, '--compare', 'gcra,fixed']);
+  expect(out).toMatch(/^0 % +gcra +5 in 386 cycles \(5 min\) +0 +0 % +0 +5 +6 /m);
+  expect(out).toMatch(/^0 % +fixed +5 in 386 cycles \(5 min\) +0 +0 % +0 +10 +10 /m);
+  expect((await weir([...args, '--compare', 'nginx'])).out).toContain(
+    '; a product that was compared has its own limit:',
+  );
+  const fit = await weir([...args, '--like', 'nginx', '--burst', '0', '--fit', 'rate=1r/m..3r/m:1r/m', '--json']);
+  expect(JSON.parse(fit.out).fitted).toMatchObject([
+    { rule: 'nginx rate', within: null, value: '2r/m', definition: { primitive: 'nginx_limit_req' }, limited: 0 },
+  ]);
+});
+
 it('reads standard input', async () => {
   const { code, out } = await weirApart(['recommend', '-', '--json', '--no-report'], {}, lines.join('\n'));
   expect([code, JSON.parse(out).requests]).toEqual([0, 2300]);
@@ -79,6 +93,10 @@ it.each([
   [['--threshold', '0'], '--threshold takes whole numbers from 1, not "0".'],
   [['--exclude', 'a'], '--exclude needs keys.'],
   [['--key', 'client', '--exclude', '10.9.9.9'], 'No request is of the key "10.9.9.9", so it cannot be excluded.'],
+  [['--compare', 'gcar'], 'Did you mean gcra?'],
+  [['--fit', 'rate=1r/s,2r/s'], '--fit and a limiter go together.'],
+  [['--like', 'nginx', '--fit', 'rate=1r/s..9r/s'], 'has no step'],
+  [['--like', 'nginx', '--fit', 'rat=1r/s,2r/s'], 'rat'],
   [['--cycle-ms', '0'], '--cycle-ms takes whole milliseconds from 1 to 86400000.'],
 ])('refuses %j', async (args, what) => {
   const { code, err } = await weir(['recommend', log, ...args, '--no-report']);

@@ -7,6 +7,7 @@ import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { planContract } from '../../src/limiter/validate.js';
 import { replay } from '../../src/simulate/replay.js';
 import { adviceOfLogs } from '../../src/sizing/recommend.js';
+import type { LadderPlan } from '../../src/sizing/rule-ladder.js';
 import { CYCLE_MS } from '../../src/time/cycle.js';
 import type { LogOptions } from '../../src/traffic/log/log-options.js';
 
@@ -23,7 +24,8 @@ export const adviceOn = async (
   withins: readonly number[],
   thresholds: readonly number[],
   log: LogOptions = {},
-) => (await adviceOfLogs([path], { cycleMs: CYCLE_MS, withins, shares: [0.01, 0.001], thresholds, log })).advice;
+  rules: readonly LadderPlan[] = [],
+) => (await adviceOfLogs([path], { cycleMs: CYCLE_MS, withins, shares: [0.01, 0.001], thresholds, log, rules })).advice;
 
 export const replayOf = async (path: string, threshold: number, within: number, log: LogOptions = {}) =>
   (

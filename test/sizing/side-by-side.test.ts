@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { families, jainIndex, SideBySide } from '../../src/sizing/side-by-side.js';
+import { type Family, families } from '../../src/sizing/families.js';
+import { jainIndex, SideBySide } from '../../src/sizing/side-by-side.js';
 
 const fitted = (names: readonly string[], limit = 10, within = 10, cycleMs = 100) =>
-  names.map((name) => ({ name, definition: families[name]!({ limit, within, cycleMs }) }));
+  names.map((name) => ({ name, definition: families[name as Family]({ limit, within, cycleMs }) }));
 
 /** Requests of one key at these ms. */
 const played = (times: readonly number[], names: readonly string[] = Object.keys(families)) => {

@@ -7,7 +7,7 @@ import { worstBurst } from '../../sizing/worst-burst.js';
 import { startOf } from '../../time/cycle.js';
 import { palettes } from '../../web/chart/palette.js';
 import type { SizedRows, SizedWindow, SizingData } from '../../web/sizing-data.js';
-import { percent, suspectSentences } from '../sizing-text.js';
+import { fittedHeads, fittedRows, pastedWords, percent, suspectSentences } from '../sizing-text.js';
 import { shownName } from '../terminal-text.js';
 import { counted, duration, number } from '../words.js';
 import { Html, html, unbroken } from './html.js';
@@ -50,6 +50,7 @@ ${figure('curve', 'Requests limited at every threshold', 'The share of requests 
 ${figure('hours', 'By hour of the day', 'In UTC, all days together, without suspects.', 4)}</div>
 ${clientsSection(report.isKeyed)}
 ${recommendationsTable(advice)}
+${fittedTable(advice)}
 ${pasteSection(advice, paste)}
 <h2>Run it again</h2><pre tabindex="0">${command}</pre>
 ${files.length === 0 ? '' : html`<p class="facts">Beside this page: ${files.map((file, index) => html`${index === 0 ? '' : ', '}<a href="${file}">${file}</a>`)}</p>`}</main>`;
@@ -95,12 +96,17 @@ function recommendationsTable({ recommendations, cycle_ms }: Advice): Html {
 <p class="facts">in 1 s, in 1 min: the most that one client can get through. hold-out: tuned on the first two thirds of the requests, and the share limited of the rest.</p>`;
 }
 
+function fittedTable(advice: Advice): Html | string {
+  if (advice.fitted.length === 0) return '';
+  return html`<h2>Other rules</h2><p class="facts">Each with the strictest limit that keeps the share. Limits above 40 are tried in steps of 5 %.</p><div class="scroll"><table class="stack"><thead><tr>${fittedHeads.map((title) => html`<th scope="col">${title}</th>`)}</tr></thead>
+<tbody>${fittedRows(advice).map((cells) => html`<tr>${cells.map((cell, index) => html`<td data-title="${fittedHeads[index]!}">${cell}</td>`)}</tr>`)}</tbody></table></div>`;
+}
+
 /** Control characters in foreign text become a dot; this one stays. */
 const LINE_FEED = new Html('\n');
 
-function pasteSection({ recommendations, cycle_ms }: Advice, paste: readonly PasteLines[]): Html {
-  const { threshold, within } = recommendations[0]!;
-  return html`<h2>Lines to paste</h2><p class="facts">For ${counted(threshold, 'request')} in ${windowName(within, cycle_ms)}.</p>${paste.map(
+function pasteSection(advice: Advice, paste: readonly PasteLines[]): Html {
+  return html`<h2>Lines to paste</h2><p class="facts">For ${pastedWords(advice)}.</p>${paste.map(
     ({ product, lines, differs }) =>
       html`<h3>${product}</h3><pre tabindex="0">${lines.map((line, index) => html`${index === 0 ? '' : LINE_FEED}${line}`)}</pre><p class="facts">${differs}</p>`,
   )}`;

@@ -1,0 +1,76 @@
+// Rules fitted to the same sustained rate, L requests in W: what counts in a window admits L in it, a bucket holds L and refills L in W.
+// So all of them admit a first burst of L, and L in W in the long run. Products are named with the words of their own configuration.
+import { definitionOf } from '../limiter/products/products.js';
+import type { RuleDefinition } from '../limiter/rule/definition.js';
+import { nearest } from '../schema/did-you-mean.js';
+import { Failure } from '../schema/failure.js';
+
+export interface FamilyWindow {
+  readonly limit: number;
+  /** cycles */
+  readonly within: number;
+  readonly cycleMs: number;
+}
+
+/** Families by name, each fitted to a limit in a window. */
+export const families = {
+  weir: ({ limit, within, cycleMs }) => ({
+    primitive: 'rolling_count',
+    params: { threshold: limit, within, cycle_ms: cycleMs },
+  }),
+  fixed: ({ limit, within, cycleMs }) => ({
+    primitive: 'fixed_window',
+    params: { limit, window_ms: within * cycleMs, align: 'epoch', count_refused: true },
+  }),
+  'fixed-first': ({ limit, within, cycleMs }) => ({
+    primitive: 'fixed_window',
+    params: { limit, window_ms: within * cycleMs, align: 'first', count_refused: true },
+  }),
+  'sliding-log': ({ limit, within, cycleMs }) => ({
+    primitive: 'sliding_log',
+    params: { limit, window_ms: within * cycleMs },
+  }),
+  'sliding-counter': ({ limit, within, cycleMs }) => ({
+    primitive: 'sliding_counter',
+    params: { limit, window_ms: within * cycleMs, align: 'epoch' },
+  }),
+  gcra: ({ limit, within, cycleMs }) => {
+    const T_ms = (within * cycleMs) / limit;
+    return { primitive: 'gcra', params: { T_ms, tau_ms: (limit - 1) * T_ms } };
+  },
+  'token-bucket': ({ limit, within, cycleMs }) => ({
+    primitive: 'token_bucket',
+    params: { rate: limit, per_ms: within * cycleMs, capacity: limit },
+  }),
+  // Thousandths of a request per second, cut off: up to 0.001 r/s slower than the others.
+  nginx: ({ limit, within, cycleMs }) => ({
+    primitive: 'nginx_limit_req',
+    params: {
+      rate_1000: Math.max(1, Math.floor((1_000_000 * limit) / (within * cycleMs))),
+      burst: limit - 1,
+      nodelay: true,
+    },
+  }),
+  haproxy: ({ limit, within, cycleMs }) =>
+    definitionOf({ like: 'haproxy-http-req-rate', period: within * cycleMs, limit }, cycleMs),
+  envoy: ({ limit, within, cycleMs }) =>
+    definitionOf(
+      { like: 'envoy-local', max_tokens: limit, tokens_per_fill: limit, fill_interval: (within * cycleMs) / 1000 },
+      cycleMs,
+    ),
+  'express-rate-limit': ({ limit, within, cycleMs }) =>
+    definitionOf({ like: 'express-rate-limit', windowMs: within * cycleMs, limit }, cycleMs),
+} satisfies Readonly<Record<string, (window: FamilyWindow) => RuleDefinition>>;
+
+export type Family = keyof typeof families;
+
+/** @throws Failure `wrong_usage` */
+export function familyNamed(name: string): Family {
+  if (Object.hasOwn(families, name)) return name as Family;
+  const guess = nearest(name, Object.keys(families));
+  throw new Failure('wrong_usage', {
+    what: `--compare does not know "${name}".`,
+    why: `It takes ${Object.keys(families).join(', ')}.`,
+    fix: guess === undefined ? 'Other limiters: see `weir limiters`.' : `Did you mean ${guess}?`,
+  });
+}

@@ -1,0 +1,85 @@
+// The answer for rules beside the window of Weir: for each rule, window and wanted share, the strictest number that keeps it.
+import type { RuleDefinition } from '../limiter/rule/definition.js';
+import { instantText, startOf } from '../time/cycle.js';
+import { rungFor } from './rule-ladder.js';
+import type { Sizing } from './sizing.js';
+import { playedBurst } from './worst-burst.js';
+
+export interface FittedRule {
+  readonly rule: string;
+  /** cycles; null for a rule without a window of this length */
+  readonly within: number | null;
+  readonly limited_below: number;
+  /** The strictest that keeps it; null if none of those tried does. The figures are then of the loosest. */
+  readonly value: number | string | null;
+  readonly definition: RuleDefinition;
+  /** Of all keys neither excluded nor suspected. The next three figures are of them. */
+  readonly requests: number;
+  readonly limited: number;
+  readonly limited_share: number;
+  readonly keys_limited: number;
+  /** Of the suspects, who would be limited besides. */
+  readonly suspects_limited: number;
+  /** The most that one client gets through in a second, and in a minute: found by playing to the rule. */
+  readonly worst_burst_1s: number;
+  readonly worst_burst_1min: number;
+  /** As of a recommendation; null also where the first part had no value that kept the share. */
+  readonly held_out: {
+    readonly value: number | string;
+    readonly from_at: string;
+    readonly requests: number;
+    readonly limited: number;
+    readonly limited_share: number;
+    readonly held: boolean;
+  } | null;
+}
+
+/** By rule and share, in the order of the ladders. */
+export function fittedRules(sizing: Sizing, shares: readonly number[], cycleMs: number): FittedRule[] {
+  const { ladders, counts } = sizing;
+  if (ladders.length === 0) return [];
+  const { suspects, requests, ofRungs } = sizing.tuned();
+  const checkpoint = sizing.checkpoint();
+  return ladders.flatMap((ladder, index) => {
+    const { name, within, rungs } = ladder.plan;
+    const windowMs = (within ?? 1) * cycleMs;
+    const limited = ofRungs[index]!;
+    return shares.map((share): FittedRule => {
+      const rung = rungFor(limited, share, requests);
+      const at = rung ?? rungs.length - 1;
+      const { value, definition } = rungs[at]!;
+      const keys = Array.from({ length: counts.keys }, (_, key) => key).filter((key) => ladder.limitedOf(key, at) > 0);
+      return {
+        rule: name,
+        within,
+        limited_below: share,
+        value: rung === undefined ? null : value,
+        definition,
+        requests,
+        limited: limited[at]!,
+        limited_share: requests === 0 ? 0 : limited[at]! / requests,
+        keys_limited: keys.filter((key) => !suspects.has(key)).length,
+        suspects_limited: [...suspects].reduce((sum, key) => sum + ladder.limitedOf(key, at), 0),
+        worst_burst_1s: playedBurst(definition, windowMs, 1000),
+        worst_burst_1min: playedBurst(definition, windowMs, 60_000),
+        held_out: checkpoint === undefined ? null : heldOut(checkpoint, index, share),
+      };
+    });
+  });
+
+  function heldOut(before: NonNullable<ReturnType<Sizing['checkpoint']>>, index: number, share: number) {
+    const ladder = ladders[index]!;
+    const rung = rungFor(before.ofRungs[index]!, share, before.requests);
+    if (rung === undefined) return null;
+    const after = sizing.requestsWithout(before.suspects) - before.requests;
+    const limited = ladder.limited(before.suspects)[rung]! - before.ofRungs[index]![rung]!;
+    return {
+      value: ladder.plan.rungs[rung]!.value,
+      from_at: instantText(startOf(before.cycle, cycleMs)),
+      requests: after,
+      limited,
+      limited_share: after === 0 ? 0 : limited / after,
+      held: limited === 0 || limited < share * after,
+    };
+  }
+}
