@@ -6,6 +6,7 @@ import type { Answer } from '../api/endpoint.js';
 import { Problem } from '../api/views.js';
 import { catalogue, type FailureCode } from '../schema/failure.js';
 import type { Auth } from './access.js';
+import { operationName, withNamedSchemas } from './openapi-names.js';
 import type { Route } from './route.js';
 
 /** Tells swagger of every route that is mounted after it. */
@@ -19,6 +20,7 @@ export async function registerOpenApi(app: FastifyInstance, version: string): Pr
         description: 'The HTTP API of a node that hosts windowed rate limiters and other state machines.',
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
+      servers: [{ url: '/', description: 'This node.' }],
       components: {
         securitySchemes: {
           key: { type: 'http', scheme: 'bearer', description: 'A key from POST /api/demo-key/mint or POST /api/keys.' },
@@ -32,6 +34,7 @@ export async function registerOpenApi(app: FastifyInstance, version: string): Pr
       },
     },
     convertConstToEnum: false,
+    transformObject: (made) => ('openapiObject' in made ? withNamedSchemas(made.openapiObject) : made.swaggerObject),
     transform: ({ schema, url, route }) => {
       const declared = route.config?.route;
       return { schema: declared === undefined ? schema : described(declared), url };
@@ -81,7 +84,7 @@ function described(route: Route): FastifySchema & Record<string, unknown> {
   const { body } = shapes;
   return {
     summary,
-    operationId: operationId(route),
+    operationId: operationName(route),
     tags: [domain],
     security: securityOf(auth),
     'x-tier': tier,
@@ -148,10 +151,4 @@ function securityOf(auth: Auth): Record<string, string[]>[] {
     case 'key_and_session':
       return [{ key: [] }, { key: [], session: [] }];
   }
-}
-
-/** For example `get-api-chain-slug-state`. */
-function operationId({ method, path }: Route): string {
-  const words = path.split(/[^A-Za-z0-9]+/).filter((word) => word !== '');
-  return [method.toLowerCase(), ...words].join('-');
 }

@@ -1,6 +1,8 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { endpoints } from '../../src/client/endpoints.js';
 import { errorsOf } from '../../src/node/openapi.js';
 import { routes } from '../../src/node/registry.js';
 import { catalogue } from '../../src/schema/failure.js';
@@ -12,7 +14,7 @@ const Content = Type.Record(Type.String({ pattern: '^[a-z]+/[a-z0-9.+-]+$' }), T
 const closed = { additionalProperties: false } as const;
 const Operation = Type.Object(
   {
-    operationId: Type.String({ pattern: '^[A-Za-z0-9_-]+$' }),
+    operationId: Type.String({ pattern: '^[a-z][A-Za-z0-9]+$' }),
     summary: Type.String({ minLength: 1 }),
     tags: Type.Array(Type.String(), { minItems: 1, maxItems: 1 }),
     parameters: Type.Optional(
@@ -51,6 +53,7 @@ const Document = Type.Object(
   {
     openapi: Type.Literal('3.1.0'),
     info: Type.Object({ title: Type.String(), version: Type.String() }, { additionalProperties: true }),
+    servers: Type.Array(Type.Object({ url: Type.String(), description: Type.String() }, closed)),
     components: Type.Object({ schemas: Schema, securitySchemes: Type.Record(Type.String(), Schema) }, closed),
     paths: Type.Record(
       Type.String({ pattern: '^/' }),
@@ -99,11 +102,44 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('refers to nothing that is not there, and every operation has a name of its own', async () => {
+  it('has no error for a validator of OpenAPI', async () => {
     const { body } = await node.ask('GET', '/api/openapi.json');
-    const text = JSON.stringify(body);
-    const ids = [...text.matchAll(/"operationId":"([^"]+)"/g)].map(([, id]) => id);
-    expect([text.includes('$ref'), new Set(ids).size]).toEqual([false, routes.length]);
+    expect(await new Validator().validate(body)).toEqual({ valid: true });
+  });
+
+  it('refers to nothing that is not there, and names nothing that it does not use', async () => {
+    const { body } = await node.ask('GET', '/api/openapi.json');
+    const used = [...JSON.stringify(body).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name);
+    expect([...new Set(used)].sort()).toEqual(Object.keys(body.components.schemas).sort());
+  });
+
+  it('has a schema once: two names never stand for the same, and no object of a body has none', async () => {
+    const { body } = await node.ask('GET', '/api/openapi.json');
+    const texts = Object.values(body.components.schemas).map((schema) => JSON.stringify(schema));
+    expect(new Set(texts).size).toBe(texts.length);
+    const bodies = [...JSON.stringify(body.paths).matchAll(/"schema":\{"type":"object"/g)];
+    expect(bodies).toEqual([]);
+    for (const name of ['Problem', 'Machine', 'Contract', 'Decision', 'Event', 'Row', 'Head', 'ContractDefinition'])
+      expect(body.components.schemas).toHaveProperty(name);
+  });
+
+  it('names every operation as the client does, and each by a name of its own', async () => {
+    const { body } = await node.ask('GET', '/api/openapi.json');
+    const named = Object.entries(body.paths as Record<string, Record<string, { operationId: string }>>).flatMap(
+      ([path, methods]) =>
+        Object.entries(methods).map(
+          ([method, { operationId }]) => [operationId, `${method.toUpperCase()} ${path}`] as const,
+        ),
+    );
+    expect(new Set(named.map(([name]) => name)).size).toBe(routes.length);
+    expect(Object.fromEntries(named)).toMatchObject(
+      Object.fromEntries(Object.entries(endpoints).map(([name, { method, path }]) => [name, `${method} ${path}`])),
+    );
+  });
+
+  it('says where the node is', async () => {
+    const { body } = await node.ask('GET', '/api/openapi.json');
+    expect(new URL(body.servers[0].url, `${node.url}/api/openapi.json`).href).toBe(`${node.url}/`);
   });
 });
 
