@@ -1,5 +1,6 @@
 // The endpoints of contracts: list templates, deploy, create, list, show, move to a state.
-import { ContractDefinition } from '../limiter/definition.js';
+import { ContractDefinition, Shadow } from '../limiter/definition.js';
+import { GatewayDefinition } from '../limiter/gateway-definition.js';
 import { RuleDefinition } from '../limiter/rule/definition.js';
 import { Type } from '../schema/json-schema.js';
 import type { Endpoint } from './endpoint.js';
@@ -24,6 +25,9 @@ const RuleField = Type.Object(
       'The limiter, as in a scenario: { primitive, params }, { like, … }, { paste } or { threshold, within }.',
   },
 );
+
+/** What every deploy may say besides. */
+const further = { shadow: Type.Optional(Shadow), gate: Type.Optional(GatewayDefinition) };
 
 const Deployed = Type.Object({ ok: Ok, contract: ContractView, template_id: Type.String() });
 
@@ -78,7 +82,16 @@ export const deployRateLimiter = {
             description: 'Length of the rolling window in cycles; 60 when absent.',
           }),
         ),
+        near_limit: Type.Optional(
+          Type.Number({
+            minimum: 0.01,
+            maximum: 0.99,
+            description:
+              'Share of the threshold from which the contract is in the state nearing, which emits near_limit; it leaves it once the count has fallen by a tenth of the threshold.',
+          }),
+        ),
         rule: Type.Optional(RuleField),
+        ...further,
       },
       closed,
     ),
@@ -107,6 +120,7 @@ export const deployTemplate = {
         clock_resolution_ms: RuleDefinition.properties.clock_resolution_ms,
         announces: RuleDefinition.properties.announces,
         hold_ms: RuleDefinition.properties.hold_ms,
+        ...further,
       },
       closed,
     ),

@@ -44,7 +44,19 @@ const BulkAnswer = Type.Object({
 });
 
 const GateQuery = Type.Object(
-  { peek: Type.Optional(Type.Boolean({ description: 'Answers how a request would be decided; counts nothing.' })) },
+  {
+    peek: Type.Optional(Type.Boolean({ description: 'Answers how a request would be decided; counts nothing.' })),
+    n: Type.Optional({
+      ...Count,
+      description:
+        'Requests that it counts as; it is admitted if all of them are. Default: what the header of the deploy says, or 1.',
+    }),
+    deny: Type.Optional(
+      Type.Enum(['403', '429', '503'], {
+        description: 'The status for limited, where a gateway knows only this one. Default: 429.',
+      }),
+    ),
+  },
   closed,
 );
 const gateShapes = { params: OfContract, querystring: GateQuery } as const;
@@ -96,6 +108,18 @@ const gateParts = {
 
 /** GET counts as well: a gateway asks with every request. */
 export const gate = { ...gateParts, method: 'GET' } as const satisfies Endpoint;
+/** For a gateway that puts a path of its own in front of that of its client. */
+export const gateBelow = {
+  ...gateParts,
+  method: 'GET',
+  path: `${gateParts.path}/{path}`,
+  shapes: {
+    params: Type.Object({
+      ...OfContract.properties,
+      path: Type.String({ description: 'Path and query of the original request, which are not looked at.' }),
+    }),
+  },
+} as const satisfies Endpoint;
 export const gateByPost = { ...gateParts, method: 'POST' } as const satisfies Endpoint;
 
 export const openStream = {

@@ -38,13 +38,14 @@ const contractFields = {
   name: Type.String({ description: 'Name of its definition.' }),
   version: Type.String({ description: 'Version of its definition.' }),
   template_id: Type.Optional(Type.String({ description: 'The template it was made from; absent if there is none.' })),
-  threshold: Type.Optional(Type.Integer({ description: 'The largest count at which the initial state stays.' })),
+  threshold: Type.Optional(Type.Integer({ description: 'How many requests are admitted if all come at once.' })),
   within: Type.Optional(Type.Integer({ description: 'Length of the window in cycles; absent for a rule.' })),
   rule: Type.Optional(
     Type.String({
       description: 'Primitive of its rule; its threshold is what that admits at once, its count what is used up.',
     }),
   ),
+  shadow: Type.Optional(Type.Boolean({ description: 'Whether it admits all, and says what it would have limited.' })),
   created_cycle: Cycle,
   first_fire_cycle: Cycle,
 };
@@ -72,11 +73,14 @@ export const DecisionShape = Type.Object({
   state: Type.String({ description: 'State after the events were counted.' }),
   count: Type.Integer({ description: 'Events in the window, limited ones included.' }),
   threshold: Type.Optional(
-    Type.Integer({ description: 'The largest count at which the initial state stays; absent if there is none.' }),
+    Type.Integer({ description: 'How many requests are admitted if all come at once; absent if there is no bound.' }),
   ),
   remaining: Type.Optional(Type.Integer({ description: 'max(0, threshold - count).' })),
   admitted: Type.Integer({ description: 'Events of this request that were admitted.' }),
   limited: Type.Integer({ description: 'Events of this request that were limited.' }),
+  would_limit: Type.Optional(
+    Type.Boolean({ description: 'Of a shadow, which admits all: whether it would have limited the last event.' }),
+  ),
   retry_after_cycles: Type.Optional(
     Type.Integer({
       description: 'Cycles until a request is admitted if nothing else arrives; 0 for now, absent for never.',

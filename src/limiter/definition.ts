@@ -1,6 +1,7 @@
 // The shape of a contract definition as its author writes it: states, transitions, triggers, operators. What it means: plan.ts.
 import type { Static } from 'typebox';
 import { Type } from '../schema/json-schema.js';
+import { GatewayDefinition } from './gateway-definition.js';
 import { RuleDefinition } from './rule/definition.js';
 
 const Name = (description: string) =>
@@ -118,6 +119,10 @@ const ParameterDefinition = Type.Object(
   { additionalProperties: false },
 );
 
+export const Shadow = Type.Boolean({
+  description: 'Whether it counts, moves and reports, and admits all: the answers say what it would have limited.',
+});
+
 export const ContractDefinition = Type.Object(
   {
     id: Type.Optional(
@@ -147,6 +152,8 @@ export const ContractDefinition = Type.Object(
       }),
     ),
     rule: Type.Optional(RuleDefinition),
+    shadow: Type.Optional(Shadow),
+    gate: Type.Optional(GatewayDefinition),
     states: Type.Record(Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_-]{0,63}$' }), StateDefinition, {
       minProperties: 1,
       maxProperties: 64,

@@ -23,7 +23,7 @@ export function retryAfterCycles(gate: Gate, kind = 0): number | undefined {
 
 /** The smallest k >= 1 such that the state admits k cycles from now, if nothing arrives; undefined if it does now, or never. */
 export function restoresInCycles(gate: Gate): number | undefined {
-  if (gate.admits) return undefined;
+  if (gate.plan.states[gate.state]!.admits) return undefined;
   if (gate instanceof RuleGate) return cyclesUntil(gate, gate.restoresMs());
   const path = new QuietPath(gate);
   while (path.step()) if (path.admits) return path.after;

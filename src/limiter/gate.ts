@@ -263,7 +263,7 @@ export class Gate {
     const isOne = this.#gauges.length === 1 && !this.actor.hearsAll && this.plan.rule === undefined;
     const [only] = isOne ? this.#gauges : [];
     const quiet = only === undefined ? NEVER_QUIET : { lo: only.lo, hi: only.hi, calmUntil: this.#calmUntil(only) };
-    setHead(this.#cells, this.#at, quiet, this.plan.states[this.state]!.admits);
+    setHead(this.#cells, this.#at, quiet, this.plan.isShadow || this.plan.states[this.state]!.admits);
   }
 
   /** Up to which cycle nothing can fire because time passes: events only leave, so the upper end of the band is safe. */

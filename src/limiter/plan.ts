@@ -63,10 +63,12 @@ export interface Plan {
   readonly aggregates: readonly Aggregate[];
   /** Event kinds that the contract listens to, in order of first use, with the aggregates each one feeds. */
   readonly kinds: readonly { readonly event: string; readonly aggregates: readonly number[] }[];
-  /** For each aggregate: the largest count up to which the initial state stays quiet; for a rule, all it admits at once; Infinity for none. */
+  /** For each aggregate: how many events are admitted if all come at once at first; Infinity for all. */
   readonly thresholds: readonly number[];
   /** Undefined for a contract that counts over windows. */
   readonly rule: PlannedRule | undefined;
+  /** Whether every event is admitted, whatever the state is. The states say what it would have been. */
+  readonly isShadow: boolean;
 }
 
 /** Length of all its windows together, in cycles, or the numbers that its rule holds: the memory of a contract grows with it. */
@@ -126,9 +128,29 @@ export function makePlan(
       aggregates: aggregates.flatMap((aggregate, index) => (aggregate.event === event ? [index] : [])),
     })),
     thresholds:
-      rule !== undefined ? [rule.most] : states[initial]!.quiet.map((quiet) => rangeAround(quiet, 0)?.hi ?? 0),
+      rule !== undefined ? [rule.most] : aggregates.map((_, index) => admittedAtFirst(states, initial, index)),
     rule,
+    isShadow: definition.shadow === true,
   };
+}
+
+/** Counts upwards from the initial state, through states that admit; where the initial state does not, as far as it stays. */
+function admittedAtFirst(states: readonly PlannedState[], initial: number, aggregate: number): number {
+  let state = states[initial]!;
+  let count = 0;
+  // A definition comes to rest at every count, so that no state is entered twice.
+  for (const _ of states) {
+    const hi = rangeAround(state.quiet[aggregate]!, count)?.hi ?? count;
+    if (hi === Number.POSITIVE_INFINITY) return hi;
+    const fired = state.transitions.find(
+      ({ trigger }) => trigger?.aggregate === aggregate && has(trigger.counts, hi + 1),
+    );
+    const next = states[fired?.to ?? -1];
+    if (next?.admits !== true || !state.admits) return hi;
+    state = next;
+    count = hi + 1;
+  }
+  return count;
 }
 
 function quietCounts(transitions: readonly PlannedTransition[], aggregate: number): IntegerSet {

@@ -58,12 +58,17 @@ declare module 'fastify' {
   }
 }
 
+/** A key as it is sent: `Bearer <key>`, the password of `Basic <user:password>`, or bare. */
+const SENT_KEY = /^(?:(bearer|basic) +)?(\S+)$/i;
+
 /** Callers that are remembered by the very header they sent, so that a request costs a look-up and no hash. */
 const REMEMBERED = 4_096;
 
 export class Access {
   readonly #credentials: Credentials;
   readonly #byHeader = new Recent<Caller>(REMEMBERED);
+  /** Apart again: here a key may be written in other ways. */
+  readonly #byGatewayHeader = new Recent<Caller>(REMEMBERED);
   /** Apart from the headers: the hash of a session is no credential. */
   readonly #bySessionHash = new Recent<Caller>(REMEMBERED);
 
@@ -80,6 +85,28 @@ export class Access {
   callerOf(request: FastifyRequest, needed: Permission, changes: boolean, nowMs: number): Caller | undefined {
     const caller = this.#callerBy(request, needed.auth, changes, nowMs);
     if (caller !== undefined) refuseBeyondScope(caller, needed);
+    return caller;
+  }
+
+  /**
+   * Who is asking by a key in a header of a gateway: `Bearer <key>`, the password of `Basic`, or the key alone.
+   * @returns undefined where it holds no valid key
+   */
+  gatewayOf(header: string | undefined, nowMs: number): Caller | undefined {
+    if (header === undefined) return undefined;
+    const known = this.#byGatewayHeader.get(header);
+    if (known !== undefined && nowMs < known.expiresAtMs) return known;
+    const [, scheme, text = ''] = SENT_KEY.exec(header) ?? [];
+    const token =
+      scheme?.toLowerCase() === 'basic'
+        ? Buffer.from(text, 'base64')
+            .toString()
+            .replace(/^[^:]*:/, '')
+        : text;
+    const key = token === '' ? undefined : this.#credentials.keyByHash(hashOfSecret(token));
+    if (key === undefined || key.isRevoked || nowMs >= key.expiresAtMs) return undefined;
+    const caller = { owner: key.owner, key, expiresAtMs: key.expiresAtMs };
+    this.#byGatewayHeader.set(header, caller);
     return caller;
   }
 
@@ -124,7 +151,8 @@ export class Access {
 
   /** A key was revoked, or expires sooner: those who were let in by it are asked again. */
   forget(keyId: string): void {
-    for (const callers of [this.#byHeader, this.#bySessionHash]) callers.drop(({ key }) => key.id === keyId);
+    for (const callers of [this.#byHeader, this.#byGatewayHeader, this.#bySessionHash])
+      callers.drop(({ key }) => key.id === keyId);
   }
 
   /** Ends a session: its cookie is not valid any more. */
@@ -203,7 +231,7 @@ function invalid(what: 'key' | 'session'): Failure {
 }
 
 /** @throws Failure `scope_missing` */
-function refuseBeyondScope({ key }: Caller, { scope = 'any', ofOwner = false }: Permission): void {
+export function refuseBeyondScope({ key }: Caller, { scope = 'any', ofOwner = false }: Permission): void {
   if (ofOwner && key.machine !== undefined) throw beyondMachine(key.machine);
   if (scope === 'any' || key.scopes.includes(scope) || key.scopes.includes('admin')) return;
   throw new Failure('scope_missing', {

@@ -146,6 +146,7 @@ export interface Decision {
   readonly remaining: number | undefined;
   readonly admitted: number;
   readonly limited: number;
+  readonly would_limit: boolean | undefined;
   readonly retry_after_cycles: number | undefined;
   readonly retry_after_ms: number | undefined;
   readonly delay_ms: number | undefined;
@@ -170,6 +171,7 @@ export function decisionOf(contract: Contract, kind: number, n: number, admitted
     remaining: isBounded ? Math.max(0, threshold - count) : undefined,
     admitted,
     limited: n - admitted,
+    would_limit: plan.isShadow ? !contract.admits : undefined,
     retry_after_cycles: retryAfterOf(contract, kind),
     retry_after_ms: undefined,
     delay_ms: undefined,
@@ -190,6 +192,7 @@ function decisionByRule(contract: Contract, gate: RuleGate, n: number, admitted:
     remaining: Number.isFinite(remaining) ? remaining : undefined,
     admitted,
     limited: n - admitted,
+    would_limit: plan.isShadow ? !contract.admits : undefined,
     retry_after_cycles: cyclesUntil(gate, againMs),
     retry_after_ms: againMs === undefined ? undefined : Math.ceil((againMs - nowMs) * 1000) / 1000,
     delay_ms: admitted === 0 ? undefined : Math.round(gate.delayMs * 1000) / 1000,

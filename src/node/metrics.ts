@@ -23,6 +23,8 @@ export class Counts {
   /** Decisions, since the node started. */
   admitted = 0;
   limited = 0;
+  /** Admitted at the gate of a shadow that would have limited them. */
+  shadowed = 0;
   /** Rows of the record that are durable, by what they say. */
   transitions = 0;
   refusedTransitions = 0;
@@ -111,6 +113,7 @@ export class Metrics {
     this.#counter('weir_decisions_total', 'Requests that contracts decided on.', ['decision'], (counter) => {
       counter.inc({ decision: 'admitted' }, counts.admitted);
       counter.inc({ decision: 'limited' }, counts.limited);
+      counter.inc({ decision: 'would_limit' }, counts.shadowed);
     });
     this.#counter('weir_transitions_total', 'Transitions on the record.', ['outcome'], (counter) => {
       counter.inc({ outcome: 'taken' }, counts.transitions);

@@ -37,7 +37,7 @@ export async function registerOpenApi(app: FastifyInstance, version: string): Pr
     transformObject: (made) => ('openapiObject' in made ? withNamedSchemas(made.openapiObject) : made.swaggerObject),
     transform: ({ schema, url, route }) => {
       const declared = route.config?.route;
-      return { schema: declared === undefined ? schema : described(declared), url };
+      return { schema: declared === undefined || schema?.['hide'] === true ? schema : described(declared), url };
     },
   });
 }

@@ -20,7 +20,7 @@ import type { Counts } from './metrics.js';
 import { PROBLEM_TYPE, problemOf } from './problem.js';
 
 /** The paths of those that decide, and of those that supervisors ask. */
-const DECIDES = /\/(?:gate|events?)(?:\?|$)/;
+const DECIDES = /\/(?:gates?|events?)(?:\?|$)|\/contracts\/[^/?]+\/gate\//;
 const SUPERVISES = /^\/(?:healthz|readyz|metrics)(?:\?|$)/;
 
 /** Those refused come again after one of these many seconds, in turn, and so not all at once. */

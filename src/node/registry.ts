@@ -13,7 +13,7 @@ import {
   listTemplates,
 } from './routes/contracts.js';
 import { countMany, countOne, openStream } from './routes/events.js';
-import { gate, gateByPost } from './routes/gate.js';
+import { gate, gateBelow, gateByPost } from './routes/gate.js';
 import { listKeys, makeKey, mintKey, revokeKey, rotateKey } from './routes/keys.js';
 import { createMachine, getMachine, listActive, listMachines } from './routes/machines.js';
 import { showMachineMetrics, showMetrics } from './routes/metrics.js';
@@ -59,6 +59,7 @@ export const routes: readonly Route[] = [
   countMany,
   gate,
   gateByPost,
+  gateBelow,
   readRecord,
   verifyRecord,
   openStream,

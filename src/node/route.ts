@@ -9,7 +9,7 @@ import type {
 } from 'fastify';
 import type { Endpoint, Shapes } from '../api/endpoint.js';
 import type { FailureCode } from '../schema/failure.js';
-import type { Permission } from './access.js';
+import type { Caller, Permission } from './access.js';
 import type { Parts } from './parts.js';
 
 export type Tier = 'computation (public)' | 'public' | 'account' | 'machine' | 'operations (public)';
@@ -67,6 +67,13 @@ interface Served<S extends Shapes> extends Endpoint {
   readonly isHot?: boolean;
   /** Whether it decides at the gate of the machine in its path: how long its decisions take is measured. */
   readonly isGate?: boolean;
+  /** Answered by every method alike, and its body is not read. */
+  readonly takesAnyMethod?: boolean;
+  /**
+   * Who is asking, by a key in a header. A program sends it and no browser, so that a gateway may pass on the name of the host that its
+   * client asked for. Undefined: as on every other route.
+   */
+  readonly gatewayOf?: (parts: Parts, request: FastifyRequest) => Caller | undefined;
   /** The handler checks the body itself, with more precise words; the schema is documentation. */
   readonly checksBody?: boolean;
   /** The body is handed over as the stream it is. */

@@ -12,6 +12,7 @@ import Fastify, {
   type FastifyRequest,
   type FastifySchema,
   type FastifySchemaCompiler,
+  type RouteOptions,
 } from 'fastify';
 import type { TObject, TSchema } from 'typebox';
 import type { Shapes } from '../api/endpoint.js';
@@ -19,6 +20,7 @@ import { Nothing } from '../api/shapes.js';
 import { compileSchema } from '../schema/compile-schema.js';
 import { Failure } from '../schema/failure.js';
 import { noteAdminAction } from './admin-log.js';
+import { mountAnyMethod, withoutClientPath } from './any-method.js';
 import { Connections } from './connections.js';
 import type { HostCheck } from './host-names.js';
 import { registerOpenApi } from './openapi.js';
@@ -76,6 +78,7 @@ export async function createServer(
     return503OnClosing: false,
     trustProxy: trustProxy.length === 0 ? false : [...trustProxy],
     ...(logRequests ? { loggerInstance: log } : { logger: false }),
+    rewriteUrl: withoutClientPath,
     // Asked on a bare request: what leads nowhere is answered before its body is looked at.
     routerOptions: {
       compile: true,
@@ -106,7 +109,9 @@ export async function createServer(
     return sendProblem(reply, problem);
   });
   await registerOpenApi(app, parts.version);
-  for (const route of routes.filter(({ takesStream }) => !takesStream)) mount(app, parts, route, checkHost, adminLog);
+  const plain = routes.filter(({ takesStream, takesAnyMethod }) => !takesStream && !takesAnyMethod);
+  for (const route of plain) mount(app, parts, route, checkHost, adminLog);
+  await mountAnyMethod(app, routes, (gates, route, others) => mount(gates, parts, route, checkHost, adminLog, others));
   await app.register(async (streaming) => {
     streaming.removeAllContentTypeParsers();
     const types = ['application/json', 'application/x-ndjson', 'application/ndjson', 'application/jsonl'];
@@ -140,12 +145,14 @@ function parseObject(text: string): object | undefined | Failure {
   });
 }
 
+/** @param others methods by which it is answered as well */
 function mount(
   app: FastifyInstance,
   parts: Parts,
   route: Route,
   checkHost: HostCheck | undefined,
   log: FastifyBaseLogger,
+  others: readonly string[] = [],
 ): void {
   const { method, path, auth, isHot = false, isGate = false, hasHead = true, takesStream = false } = route;
   const { clock, counts } = parts;
@@ -158,11 +165,12 @@ function mount(
     if (isAdmin) noteAdminAction(log, route, request, { status: reply.statusCode, body });
     if (isGate) counts.gateTook((request.params as { slug: string }).slug, clock.monotonicMs() - startMs);
   };
-  app.route({
+  const schema = schemaOf(route);
+  const mounted: RouteOptions = {
     method,
     url: path.replace(/\{(\w+)\}/g, ':$1'),
     config,
-    schema: schemaOf(route),
+    schema,
     exposeHeadRoute: method === 'GET' && hasHead,
     ...(isOpen ? {} : { onRequest: identify(parts, route, checkHost) }),
     // The others are written by JSON.stringify: what they answer is seldom asked for, and looks as it was made.
@@ -182,16 +190,24 @@ function mount(
         return body;
       });
     },
-  });
+  };
+  app.route(mounted);
+  if (others.length > 0) app.route({ ...mounted, method: [...others], schema: { ...schema, hide: true } });
 }
 
 /** Finds out who is asking, and by which name, before the body is read. */
-function identify({ access, clock }: Parts, route: Route, checkHost: HostCheck | undefined) {
+function identify(parts: Parts, route: Route, checkHost: HostCheck | undefined) {
+  const { access, clock } = parts;
+  const { gatewayOf, takesAnyMethod = false } = route;
   const changes = changesState(route);
   return (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {
+    const { headers } = request.raw;
     try {
-      checkHost?.(request.raw.headers.host);
-      request.caller = access.callerOf(request, route, changes, clock.now());
+      const gateway = gatewayOf?.(parts, request);
+      if (gateway === undefined) checkHost?.(headers.host);
+      request.caller = gateway ?? access.callerOf(request, route, changes, clock.now());
+      // Any type will do for a body that is not read, and one that is no type too.
+      if (takesAnyMethod && headers['content-type'] !== undefined) headers['content-type'] = 'application/octet-stream';
     } catch (error) {
       done(error as Error);
       return;
@@ -200,11 +216,20 @@ function identify({ access, clock }: Parts, route: Route, checkHost: HostCheck |
   };
 }
 
-function schemaOf({ method, path, shapes = {}, answers, checksBody, takesStream, isHot }: Route): FastifySchema {
+function schemaOf({
+  method,
+  path,
+  shapes = {},
+  answers,
+  checksBody,
+  takesStream,
+  takesAnyMethod,
+  isHot,
+}: Route): FastifySchema {
   const { params, querystring, body } = shapes;
   // Load balancers and browsers may add what they like to a page; the API says when it does not know a parameter.
   const query = querystring ?? (path.startsWith('/api/') ? Nothing : undefined);
-  const isChecked = method !== 'GET' && !checksBody && !takesStream;
+  const isChecked = method !== 'GET' && !checksBody && !takesStream && !takesAnyMethod;
   const response = Object.fromEntries(
     Object.entries(answers).flatMap(([status, { schema }]) => (schema === undefined ? [] : [[status, schema]])),
   );

@@ -41,6 +41,7 @@ export function contractView({ id, state: currentState, image, plan }: Contract)
     ...(threshold === Number.POSITIVE_INFINITY ? {} : { threshold }),
     ...(aggregate === undefined || plan.rule !== undefined ? {} : { within: aggregate.within }),
     ...(plan.rule === undefined ? {} : { rule: plan.rule.definition.primitive }),
+    ...(plan.isShadow ? { shadow: true } : {}),
     created_cycle,
     first_fire_cycle,
   };

@@ -56,6 +56,7 @@ const kinds = {
   credential_missing: { status: 401, exit: 2, title: 'A credential is needed' },
   credential_invalid: { status: 401, exit: 2, title: 'The credential is not valid' },
   scope_missing: { status: 403, exit: 2, title: 'The key may not do this' },
+  gate_header_unusable: { status: 403, exit: 2, title: 'A header that the gate reads is missing or cannot be read' },
   key_not_found: { status: 404, exit: 2, title: 'There is no such key' },
   host_refused: { status: 421, exit: 2, title: 'The node does not answer to this name' },
   cross_site_refused: { status: 403, exit: 2, title: 'The request comes from another site' },

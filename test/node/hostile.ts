@@ -125,7 +125,7 @@ function replaced(value: unknown, [name, ...rest]: readonly string[], by: unknow
 }
 
 /** What the router, Node's parser or the proxy rules might stumble over. */
-function oddRequest({ credentials }: Hostile): Bytes {
+function oddRequest({ credentials, slug, contractId }: Hostile): Bytes {
   const method = fc.constantFrom(
     'GET',
     'POST',
@@ -157,6 +157,7 @@ function oddRequest({ credentials }: Hostile): Bytes {
       '/?%',
     ),
     fc.webPath(),
+    fc.webPath().map((path) => `/api/chain/${slug}/contracts/${contractId}/gate/${path}?n=5&key=a&deny=503`),
     fc.string({ unit: 'grapheme-ascii', maxLength: 200 }).map((text) => `/${text.replaceAll(' ', '+')}`),
     fc.tuple(fc.constantFrom(...paths), fc.webQueryParameters()).map(([path, query]) => `${path}?${query}`),
   );

@@ -38,8 +38,9 @@ export const deployRateLimiter = route({
   errors: refusals,
   example: { body: { slug: 'edge-gateway', threshold: 100, within: 60 }, status: 201 },
   async handle(parts, { body, caller }, reply) {
-    const { slug, rule, ...parameters } = body;
-    const definition = rule === undefined ? rateLimiter(parameters) : limiterIn(rule, parameters, parts.clock.cycleMs);
+    const { slug, rule, shadow, gate, ...parameters } = body;
+    const limiter = rule === undefined ? rateLimiter(parameters) : limiterIn(rule, parameters, parts.clock.cycleMs);
+    const definition = { ...limiter, ...(shadow && { shadow }), ...(gate && { gate }) };
     const template_id = definition.id ?? TEMPLATE_ID;
     const contract = await create(parts, caller, slug, definition, template_id);
     reply.code(201);
@@ -61,10 +62,15 @@ export const deployTemplate = route({
     status: 201,
   },
   async handle(parts, { params, body, caller }, reply) {
-    const { slug, ...given } = body;
+    const { slug, shadow, gate, ...given } = body;
     const { id = params.template_id, rule, name } = templateNamed(params.template_id);
     assert(rule !== undefined, 'only the rate limiter has no rule, and it has a route of its own');
-    const contract = await create(parts, caller, slug, ruleLimiter({ ...rule, ...given }, name), id);
+    const definition = {
+      ...ruleLimiter({ ...rule, ...given }, name),
+      ...(shadow && { shadow }),
+      ...(gate && { gate }),
+    };
+    const contract = await create(parts, caller, slug, definition, id);
     reply.code(201);
     return { ok: true, contract: contractView(contract), template_id: id };
   },

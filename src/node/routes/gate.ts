@@ -1,49 +1,53 @@
-// The gate: one request event and its decision, for a gateway that asks at every request.
-import type { FastifyReply } from 'fastify';
+// The gate: one request event and its decision, for a gateway that asks at every request, by any method and any path below it.
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import * as api from '../../api/events.js';
 import type { Contract } from '../../host/contract.js';
 import type { Machine } from '../../host/machine.js';
 import { Failure } from '../../schema/failure.js';
-import { cycleOf, secondsIn, secondsUntil } from '../../time/cycle.js';
-import { type Decision, decisionOf, retryAfterOf } from '../decision.js';
+import { cycleOf } from '../../time/cycle.js';
+import { type Caller, refuseBeyondScope } from '../access.js';
+import { type Decision, decisionOf, whyNotSoMany } from '../decision.js';
+import { answer, fieldsOf } from '../gate-answer.js';
+import { costIn, headerIn } from '../gateway-headers.js';
 import { contractOf } from '../ownership.js';
 import type { Parts } from '../parts.js';
-import { PROBLEM_TYPE } from '../problem.js';
 import { type Asked, type Declaration, route } from '../route.js';
 
 type Shapes = typeof api.gate.shapes;
-
-/** How long the rule holds an admitted request, in ms: the gateway waits, the node does not. */
-const DELAY = 'weir-delay-ms';
+type Query = Static<Shapes['querystring']>;
 
 /** The kind of event that a gate counts. */
 const REQUEST = 'request';
-
-/** The problem type that is registered for this (RFC 9457, draft-ietf-httpapi-ratelimit-headers). */
-const QUOTA_EXCEEDED = 'https://iana.org/assignments/http-problem-types#quota-exceeded';
-
-/** The names of the policies that a limited request breaks. */
-const VIOLATED = ['default'];
 
 const declaration = {
   auth: 'key_or_session',
   scope: 'gate',
   tier: 'machine',
   domain: 'events',
-  errors: ['machine_not_found', 'not_owner', 'contract_not_found', 'unknown_event_type', 'contract_failed'],
+  errors: [
+    'machine_not_found',
+    'not_owner',
+    'contract_not_found',
+    'unknown_event_type',
+    'contract_failed',
+    'gate_header_unusable',
+  ],
   example: { params: { slug: 'edge-gateway', contract_id: '{contract_id}' }, query: {}, status: 200 },
   changes: true,
   hasHead: false,
   isHot: true,
   isGate: true,
+  takesAnyMethod: true,
+  gatewayOf,
   handle: decide,
 } as const satisfies Partial<Declaration<Shapes>>;
 
 export const gate = route({
   ...api.gate,
   ...declaration,
-  summary: 'Counts one request and decides it: 200 admitted, 429 limited. With ?peek=1 it counts nothing.',
+  summary:
+    'Counts one request, by any method, and decides it: 200 admitted, 429 limited. With ?peek=1 it counts nothing.',
 });
 
 export const gateByPost = route({
@@ -52,25 +56,76 @@ export const gateByPost = route({
   summary: 'The same for clients that change nothing by GET.',
 });
 
+export const gateBelow = route({
+  ...api.gateBelow,
+  ...declaration,
+  handle: (parts, request, reply) => decide(parts, request as unknown as Asked<Shapes>, reply),
+  example: { params: { slug: 'edge-gateway', contract_id: '{contract_id}', path: 'orders' }, status: 200 },
+  summary:
+    'The same by any method, for a gateway that keeps the path and the query of its client: they are not looked at.',
+});
+
+/**
+ * By the header that the contract names for it, or by Authorization. Where the first holds no key of the owner it is as if it were not
+ * there, so that nobody learns whether there is such a contract.
+ */
+function gatewayOf({ host, access, clock }: Parts, request: FastifyRequest): Caller | undefined {
+  const { slug, contract_id } = request.params as Static<Shapes['params']>;
+  const { headers } = request.raw;
+  const nowMs = clock.now();
+  const contract = host.contracts.get(contract_id);
+  const machine = contract === undefined ? undefined : host.machines.get(slug);
+  const credential = machine !== contract?.machine ? undefined : contract?.plan.definition.gate?.credential;
+  const named = credential && access.gatewayOf(headerIn(headers, credential.header), nowMs);
+  const isOwn = named?.owner === machine?.image.owner && (named?.key.machine ?? slug) === slug;
+  const caller = named !== undefined && isOwn ? named : access.gatewayOf(headers.authorization, nowMs);
+  if (caller !== undefined) refuseBeyondScope(caller, declaration);
+  return caller;
+}
+
+/** What is asked of a gate. */
+interface Wanted {
+  /** Requests that it counts as. */
+  readonly n: number;
+  readonly peek: boolean;
+  /** The status for limited. */
+  readonly deny: number;
+}
+
 function decide(parts: Parts, request: Asked<Shapes>, reply: FastifyReply): unknown {
   const { slug, contract_id } = request.params;
   const machine = parts.ownership.owned(slug, request.caller);
   const contract = contractOf(parts.host, machine, contract_id);
   const kind = contract.listensTo(REQUEST);
   if (kind < 0) throw countsNoRequests(contract);
+  const wanted = wantedOf(request, contract);
+  if (wanted.n > 1) refuseSoMany(contract, kind, wanted.n);
   const nowMs = parts.clock.now();
   const cycle = cycleOf(nowMs, parts.clock.cycleMs);
-  if (parts.work.isFree(machine, nowMs)) return decideAt(parts, request, reply, machine, contract, kind, nowMs, cycle);
+  if (parts.work.isFree(machine, nowMs)) return decideAt(parts, wanted, reply, machine, contract, kind, nowMs, cycle);
   const work = function* (at: number) {
     yield 1;
-    return decideAt(parts, request, reply, machine, contract, kind, nowMs, at);
+    return decideAt(parts, wanted, reply, machine, contract, kind, nowMs, at);
   };
   return parts.work.of(machine, work);
 }
 
+/** @throws Failure `gate_header_unusable` */
+function wantedOf({ query, raw }: Asked<Shapes>, { plan }: Contract): Wanted {
+  const { peek = false, n, deny = '429' } = query as Query;
+  const cost = plan.definition.gate?.cost;
+  return { n: n ?? (cost === undefined ? 1 : costIn(raw.headers, cost)), peek, deny: Number(deny) };
+}
+
+/** @throws Failure `invalid_input` */
+function refuseSoMany(contract: Contract, kind: number, n: number): void {
+  const why = whyNotSoMany([{ contract, kind }], n);
+  if (why !== undefined) throw why;
+}
+
 function decideAt(
   parts: Parts,
-  request: Asked<Shapes>,
+  { n, peek, deny }: Wanted,
   reply: FastifyReply,
   machine: Machine,
   contract: Contract,
@@ -78,74 +133,46 @@ function decideAt(
   nowMs: number,
   cycle: number,
 ): unknown {
-  const { peek } = request.query as Static<Shapes['querystring']>;
-  const decision = peek === true ? foreseen(contract, kind, cycle) : taken(parts, contract, kind, cycle);
+  const decision = peek ? foreseen(contract, kind, n, cycle) : taken(parts, contract, kind, n, cycle);
   // Taken down now: while the answer waits for the disk, the contract may go on to the next cycle.
   const decided = contract.gate.cycle;
   const fields = fieldsOf(contract, kind, decision, nowMs, parts.clock.cycleMs);
   const durable = parts.durability.ofCounts(machine, parts.clock.cycle());
-  if (durable === undefined) return answer(reply, decision, decided, fields);
-  return durable.then(() => answer(reply, decision, decided, fields));
+  if (durable === undefined) return answer(reply, decision, decided, fields, deny);
+  return durable.then(() => answer(reply, decision, decided, fields, deny));
 }
 
-function taken({ counts }: Parts, contract: Contract, kind: number, cycle: number): Decision {
-  const admitted = contract.decide(1, cycle, kind);
-  counts.admitted += admitted;
-  counts.limited += 1 - admitted;
-  return decisionOf(contract, kind, 1, admitted);
+function taken({ counts }: Parts, contract: Contract, kind: number, n: number, cycle: number): Decision {
+  const admitted = contract.decide(n, cycle, kind);
+  const decision = decisionOf(contract, kind, n, admitted);
+  if (decision.would_limit === true) counts.shadowed += admitted;
+  else counts.admitted += admitted;
+  counts.limited += n - admitted;
+  return n === 1 ? decision : ofSeveral(contract, kind, n, decision);
 }
 
-function foreseen(contract: Contract, kind: number, cycle: number): Decision {
+function foreseen(contract: Contract, kind: number, n: number, cycle: number): Decision {
   contract.advance(cycle);
-  return decisionOf(contract, kind, 1, retryAfterOf(contract, kind) === 0 ? 1 : 0);
+  const looked = decisionOf(contract, kind, n, n);
+  const decision = n === 1 ? looked : ofSeveral(contract, kind, n, looked);
+  const { retry_after_cycles: after, remaining = n } = decision;
+  const fits = after === 0 && (n === 1 || n <= remaining);
+  if (contract.plan.isShadow) return { ...decision, would_limit: !fits };
+  return fits ? decision : { ...decision, admitted: 0, limited: n };
 }
 
-// Written out field by field, twice: with rest and spread, this took longer than counting and deciding together.
-function answer(
-  reply: FastifyReply,
-  decision: Decision,
-  cycle: number,
-  { policy, rateLimit, retryAfter }: RateLimitFields,
-): unknown {
-  const { id, state, count, threshold, remaining, retry_after_cycles, retry_after_ms, delay_ms } = decision;
-  if (policy !== undefined) reply.header('ratelimit-policy', policy).header('ratelimit', rateLimit);
-  if (decision.admitted === 1) {
-    if (delay_ms !== undefined && delay_ms > 0) reply.header(DELAY, delay_ms);
-    const kept = { ok: true, cycle, decision: 'admitted', id, state, count, threshold, remaining, retry_after_cycles };
-    return delay_ms === undefined ? kept : { ...kept, retry_after_ms, delay_ms };
+/** When all of n requests will be admitted; for a rule, when one will. */
+function ofSeveral({ gate, plan }: Contract, kind: number, n: number, decision: Decision): Decision {
+  let { retry_after_cycles: after } = decision;
+  if (plan.rule !== undefined) return decision;
+  for (const aggregate of plan.kinds[kind]!.aggregates) {
+    const room = plan.thresholds[aggregate]! - n;
+    if (room === Number.POSITIVE_INFINITY || after === undefined) continue;
+    const window = gate.window(aggregate);
+    if (room < 0) after = undefined;
+    else if (window.count > room) after = Math.max(after, window.cyclesUntilAtMost(room));
   }
-  if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
-  return reply
-    .code(429)
-    .header('content-type', PROBLEM_TYPE)
-    .send({
-      ok: false,
-      type: QUOTA_EXCEEDED,
-      title: 'Request cannot be satisfied as assigned quota has been exceeded',
-      status: 429,
-      detail: wordsFor(decision),
-      code: 'too_many_requests',
-      cycle,
-      decision: 'limited',
-      id,
-      state,
-      count,
-      threshold,
-      remaining,
-      retry_after_cycles,
-      retry_after_ms,
-      'violated-policies': VIOLATED,
-    });
-}
-
-function wordsFor({ state, count, threshold, retry_after_cycles: after, retry_after_ms: ms }: Decision): string {
-  const time = ms === undefined ? `${after} cycles` : `${ms} ms`;
-  const again =
-    after === undefined
-      ? 'None will be admitted by waiting.'
-      : `A request is admitted in ${time} if nothing else arrives.`;
-  if (ms !== undefined || threshold === undefined) return `The contract is ${state}: its rule refuses. ${again}`;
-  return `The contract is ${state}: its window holds ${count} requests, and the threshold is ${threshold}. ${again}`;
+  return { ...decision, retry_after_cycles: after };
 }
 
 function countsNoRequests({ id, plan }: Contract): Failure {
@@ -154,46 +181,4 @@ function countsNoRequests({ id, plan }: Contract): Failure {
     why: `It listens to ${plan.kinds.map(({ event }) => event).join(', ') || 'nothing'}, and a gate counts "${REQUEST}".`,
     fix: 'Send its own kind of event to POST …/event.',
   });
-}
-
-/** What is written beside a decision. */
-interface RateLimitFields {
-  /** Absent for a contract without a threshold. */
-  readonly policy: string | undefined;
-  readonly rateLimit: string | undefined;
-  /** Seconds, rounded up: who waits this long and is alone is admitted. 0 for now, undefined for never. */
-  readonly retryAfter: number | undefined;
-}
-
-/**
- * The fields by which a client learns how much it may send, and when again (draft-ietf-httpapi-ratelimit-headers).
- *
- *   RateLimit-Policy: "default";q=100;w=47     quota of a window, and its length in seconds
- *   RateLimit: "default";r=12;t=0              what remains, and in how many seconds one more would be admitted
- *
- * @param kind index into `plan.kinds`
- * @param nowMs unix ms
- */
-function fieldsOf(
-  { gate, plan }: Contract,
-  kind: number,
-  { threshold, remaining, retry_after_cycles: after, retry_after_ms: againMs }: Decision,
-  nowMs: number,
-  cycleMs: number,
-): RateLimitFields {
-  const { rule } = plan;
-  const retryAfter =
-    rule !== undefined
-      ? againMs && Math.ceil(againMs / 1000)
-      : after === undefined || after === 0
-        ? after
-        : secondsUntil(gate.cycle + after, nowMs, cycleMs);
-  if (remaining === undefined) return { policy: undefined, rateLimit: undefined, retryAfter };
-  const { within } = plan.aggregates[plan.kinds[kind]!.aggregates[0]!]!;
-  const window = rule === undefined ? secondsIn(within, cycleMs) : Math.max(1, Math.ceil(rule.spanMs / 1000));
-  return {
-    policy: `"default";q=${threshold};w=${window}`,
-    rateLimit: `"default";r=${remaining}${retryAfter === undefined ? '' : `;t=${retryAfter}`}`,
-    retryAfter,
-  };
 }

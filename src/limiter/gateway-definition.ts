@@ -1,0 +1,91 @@
+// What a gate takes from the headers of a request: who is limited, what the request costs, and whose key the gateway sends. Read by
+// node/gateway-headers.ts.
+import type { Static } from 'typebox';
+import { Type } from '../schema/json-schema.js';
+
+const closed = { additionalProperties: false } as const;
+
+const HeaderName = Type.String({
+  pattern: '^[A-Za-z0-9_-]{1,64}$',
+  description: 'Name of a header, in any case, for example X-Api-Key.',
+});
+
+/** Of a key, in characters. */
+export const LONGEST_KEY = 256;
+
+const absent = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: LONGEST_KEY,
+    description: 'The key of requests that have none; without it they are answered with 403.',
+  }),
+);
+
+const KeySource = Type.Union(
+  [
+    Type.Object({ header: HeaderName, absent }, { ...closed, description: 'The value of a header.' }),
+    Type.Object(
+      {
+        forwarded: Type.Object(
+          {
+            hops: Type.Integer({
+              minimum: 1,
+              maximum: 16,
+              description: 'Trusted proxies, the gateway included: each adds an address at the right end.',
+            }),
+            header: Type.Optional(HeaderName),
+          },
+          { ...closed, description: 'A list of addresses; X-Forwarded-For if no header is named.' },
+        ),
+        absent,
+      },
+      { ...closed, description: 'The address of the client; in IPv6 its network of 64 bits.' },
+    ),
+    Type.Object(
+      {
+        uri: Type.Object(
+          {
+            header: HeaderName,
+            segments: Type.Optional(
+              Type.Integer({ minimum: 1, maximum: 16, description: 'Parts of the path that count; all when absent.' }),
+            ),
+          },
+          { ...closed, description: 'For example X-Original-URI or X-Forwarded-Uri.' },
+        ),
+        absent,
+      },
+      { ...closed, description: 'The path of the original request, without its query.' },
+    ),
+  ],
+  { description: 'Whose request it is, for a keyed contract; ?key= has precedence.' },
+);
+
+export const GatewayDefinition = Type.Object(
+  {
+    key: Type.Optional(KeySource),
+    cost: Type.Optional(
+      Type.Object(
+        {
+          header: HeaderName,
+          max: Type.Optional(
+            Type.Integer({ minimum: 1, maximum: 1_000, description: 'The most that it may say; 100 when absent.' }),
+          ),
+        },
+        { ...closed, description: 'How many requests it counts as, from 1; 1 without the header. ?n= has precedence.' },
+      ),
+    ),
+    credential: Type.Optional(
+      Type.Object(
+        { header: HeaderName },
+        { ...closed, description: 'A header that holds a key of the owner, beside Authorization.' },
+      ),
+    ),
+  },
+  {
+    ...closed,
+    minProperties: 1,
+    description:
+      'What the gate takes from headers. Name those that the gateway sets itself, not ones that clients can send.',
+  },
+);
+export type GatewayDefinition = Static<typeof GatewayDefinition>;

@@ -1,0 +1,121 @@
+// The answer of a gate: the decision as a body, and the header fields by which clients and gateways learn of it.
+import type { FastifyReply } from 'fastify';
+import type { Contract } from '../host/contract.js';
+import { secondsIn, secondsUntil } from '../time/cycle.js';
+import type { Decision } from './decision.js';
+import { PROBLEM_TYPE } from './problem.js';
+
+/** How long the rule holds an admitted request, in ms: the gateway waits, the node does not. */
+const DELAY = 'weir-delay-ms';
+
+/** What a shadow would have done: admitted or limited. */
+const SHADOW = 'weir-shadow';
+
+/** The problem type that is registered for this (RFC 9457, draft-ietf-httpapi-ratelimit-headers). */
+const QUOTA_EXCEEDED = 'https://iana.org/assignments/http-problem-types#quota-exceeded';
+
+/** The names of the policies that a limited request breaks. */
+const VIOLATED = ['default'];
+
+// Written out field by field, twice: with rest and spread, this took longer than counting and deciding together.
+/** @param deny the status for limited */
+export function answer(
+  reply: FastifyReply,
+  decision: Decision,
+  cycle: number,
+  { policy, rateLimit, retryAfter }: RateLimitFields,
+  deny: number,
+): unknown {
+  const { id, state, count, threshold, remaining, would_limit, retry_after_cycles, retry_after_ms, delay_ms } =
+    decision;
+  if (policy !== undefined) reply.header('ratelimit-policy', policy).header('ratelimit', rateLimit);
+  if (would_limit !== undefined) reply.header(SHADOW, would_limit ? 'limited' : 'admitted');
+  if (decision.limited === 0) {
+    if (delay_ms !== undefined && delay_ms > 0) reply.header(DELAY, delay_ms);
+    const said = { ok: true, cycle, decision: 'admitted', id, state, count, threshold, remaining, retry_after_cycles };
+    const kept = would_limit === undefined ? said : { ...said, would_limit };
+    return delay_ms === undefined ? kept : { ...kept, retry_after_ms, delay_ms };
+  }
+  if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
+  return reply
+    .code(deny)
+    .header('content-type', PROBLEM_TYPE)
+    .send({
+      ok: false,
+      type: QUOTA_EXCEEDED,
+      title: 'Request cannot be satisfied as assigned quota has been exceeded',
+      status: deny,
+      detail: wordsFor(decision),
+      code: 'too_many_requests',
+      cycle,
+      decision: 'limited',
+      id,
+      state,
+      count,
+      threshold,
+      remaining,
+      retry_after_cycles,
+      retry_after_ms,
+      'violated-policies': VIOLATED,
+    });
+}
+
+function wordsFor({
+  state,
+  count,
+  threshold,
+  limited,
+  retry_after_cycles: after,
+  retry_after_ms: ms,
+}: Decision): string {
+  const time = ms === undefined ? `${after} cycles` : `${ms} ms`;
+  const what = limited > 1 ? 'One of this cost' : 'A request';
+  const again =
+    after === undefined
+      ? 'None will be admitted by waiting.'
+      : `${what} is admitted in ${time} if nothing else arrives.`;
+  if (ms !== undefined || threshold === undefined) return `The contract is ${state}: its rule refuses. ${again}`;
+  return `The contract is ${state}: its window holds ${count} requests, and the threshold is ${threshold}. ${again}`;
+}
+
+/** What is written beside a decision. */
+interface RateLimitFields {
+  /** Absent for a contract without a threshold. */
+  readonly policy: string | undefined;
+  readonly rateLimit: string | undefined;
+  /** Seconds, rounded up: who waits this long and is alone is admitted. 0 for now, undefined for never. */
+  readonly retryAfter: number | undefined;
+}
+
+/**
+ * The fields by which a client learns how much it may send, and when again (draft-ietf-httpapi-ratelimit-headers).
+ *
+ *   RateLimit-Policy: "default";q=100;w=47     quota of a window, and its length in seconds
+ *   RateLimit: "default";r=12;t=0              what remains, and in how many seconds one more would be admitted
+ *
+ * @param kind index into `plan.kinds`
+ * @param nowMs unix ms
+ */
+export function fieldsOf(
+  { gate, plan }: Contract,
+  kind: number,
+  { threshold, remaining, retry_after_cycles: after, retry_after_ms: againMs }: Decision,
+  nowMs: number,
+  cycleMs: number,
+): RateLimitFields {
+  const { rule } = plan;
+  const retryAfter =
+    rule !== undefined
+      ? againMs && Math.ceil(againMs / 1000)
+      : after === undefined || after === 0
+        ? after
+        : secondsUntil(gate.cycle + after, nowMs, cycleMs);
+  if (remaining === undefined) return { policy: undefined, rateLimit: undefined, retryAfter };
+  const { within } = plan.aggregates[plan.kinds[kind]!.aggregates[0]!]!;
+  const window = rule === undefined ? secondsIn(within, cycleMs) : Math.max(1, Math.ceil(rule.spanMs / 1000));
+  return {
+    policy: `"default";q=${threshold};w=${window}`,
+    rateLimit: `"default";r=${remaining}${retryAfter === undefined ? '' : `;t=${retryAfter}`}`,
+    retryAfter,
+  };
+}

@@ -1,0 +1,95 @@
+// What a gateway says to a gate by headers: its own key, the key of the client, the cost. Which headers, the definition of the contract
+// says. A header that is missing or cannot be read is answered with 403, since gateways pass on 401 and 403 and turn others into 500.
+//
+//   X-Forwarded-For: 10.0.0.1, 203.0.113.7, 198.51.100.2       whatever a client sends stands at the left
+//                    hops 3    hops 2       hops 1 ─ added by the gateway itself
+import type { IncomingHttpHeaders } from 'node:http';
+import { isIP } from 'node:net';
+import { type GatewayDefinition, LONGEST_KEY } from '../limiter/gateway-definition.js';
+import { Failure, unreachable } from '../schema/failure.js';
+import { networkOf } from './mint-limit.js';
+
+type KeySource = NonNullable<GatewayDefinition['key']>;
+
+const FORWARDED_FOR = 'x-forwarded-for';
+const MOST_COST = 100;
+
+/**
+ * Whose request it is.
+ * @throws Failure `gate_header_unusable`
+ */
+export function keyIn(headers: IncomingHttpHeaders, source: KeySource): string {
+  const { name, value } = readKey(headers, source);
+  if (value !== undefined && value !== '' && value.length <= LONGEST_KEY) return value;
+  if (value === undefined && source.absent !== undefined) return source.absent;
+  throw unusable(
+    name,
+    value === undefined ? 'is missing' : 'holds no key',
+    `Send 1 to ${LONGEST_KEY} characters in it.`,
+  );
+}
+
+function readKey(headers: IncomingHttpHeaders, source: KeySource): { name: string; value: string | undefined } {
+  if ('header' in source) return { name: source.header, value: headerIn(headers, source.header)?.trim() };
+  if ('forwarded' in source) {
+    const { hops, header: name = FORWARDED_FOR } = source.forwarded;
+    return { name, value: addressIn(headerIn(headers, name), hops) };
+  }
+  if ('uri' in source) {
+    const { header: name, segments } = source.uri;
+    return { name, value: pathIn(headerIn(headers, name), segments) };
+  }
+  return unreachable(source);
+}
+
+/** The address that the outermost trusted proxy has added; '' for what is none, undefined where the list is shorter. */
+function addressIn(list: string | undefined, hops: number): string | undefined {
+  if (list === undefined) return undefined;
+  let end = list.length;
+  let begin = list.lastIndexOf(',') + 1;
+  for (let left = hops - 1; left > 0; left -= 1) {
+    if (begin === 0) return undefined;
+    end = begin - 1;
+    begin = end === 0 ? 0 : list.lastIndexOf(',', end - 1) + 1;
+  }
+  const text = list.slice(begin, end).trim();
+  const address = /^\[([^\]]*)\](?::\d+)?$/.exec(text)?.[1] ?? (/^([^:]*):\d+$/.exec(text)?.[1] || text);
+  return isIP(address) === 0 ? '' : networkOf(address);
+}
+
+/** The path of a target or of a URI, without its query; long ones are cut. */
+function pathIn(uri: string | undefined, segments: number | undefined): string | undefined {
+  const path = uri?.replace(/^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?#]*/, '').replace(/[?#].*$/s, '');
+  if (path === undefined || !path.startsWith('/')) return path && '';
+  const kept = segments === undefined ? path : path.split('/', segments + 1).join('/');
+  return kept.slice(0, LONGEST_KEY);
+}
+
+/**
+ * How many requests it counts as, at least 1.
+ * @throws Failure `gate_header_unusable`
+ */
+export function costIn(
+  headers: IncomingHttpHeaders,
+  { header, max = MOST_COST }: NonNullable<GatewayDefinition['cost']>,
+) {
+  const value = headerIn(headers, header);
+  if (value === undefined) return 1;
+  const cost = /^\d{1,4}$/.test(value) ? Number(value) : 0;
+  if (cost >= 1 && cost <= max) return cost;
+  throw unusable(header, 'holds no cost', `Send a whole number from 1 to ${max} in it, or leave it out.`);
+}
+
+/** One that is sent several times is one list; see `http.IncomingMessage.headers`. */
+export function headerIn(headers: IncomingHttpHeaders, name: string): string | undefined {
+  const value = headers[name.toLowerCase()];
+  return Array.isArray(value) ? value.join(', ') : value;
+}
+
+function unusable(name: string, why: string, fix: string): Failure {
+  return new Failure('gate_header_unusable', {
+    what: 'The request was not counted, and is not admitted.',
+    why: `Its header ${name} ${why}.`,
+    fix,
+  });
+}

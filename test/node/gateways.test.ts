@@ -1,0 +1,368 @@
+// The gate as gateways ask it: by any method, below any path, with their own headers and with those of their clients.
+import { METHODS, request } from 'node:http';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Listening } from './listening.js';
+import { type Ask, type Running, startRunning, type Told } from './running.js';
+
+let node: Running;
+let key: string;
+beforeAll(async () => {
+  // A cycle longer than the test: counts are those of one cycle.
+  node = await startRunning({ cycleMs: 3_600_000 });
+  key = node.keyOf('owner');
+  await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'edge' } });
+});
+afterAll(() => node.close());
+
+async function newGate(parameters: object = {}): Promise<string> {
+  const body = { slug: 'edge', threshold: 3, within: 1, ...parameters };
+  const { status, body: said } = await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key, body });
+  if (status !== 201) throw new Error(JSON.stringify(said));
+  return `/api/chain/edge/contracts/${said.contract.id}/gate`;
+}
+
+const countOf = async (gate: string) =>
+  (await node.ask('GET', gate.replace(/\/gate$/, ''), { key })).body.contract.count;
+
+/** Statuses of requests that are made one after the other. */
+async function statuses(asks: readonly (readonly [method: string, path: string, ask?: Ask])[]): Promise<number[]> {
+  const all: number[] = [];
+  for (const [method, path, ask = { key }] of asks) all.push((await node.ask(method, path, ask)).status);
+  return all;
+}
+
+/** As it is sent, header by header: what `fetch` would not send. */
+function raw(method: string, path: string, headers: Readonly<Record<string, string>>, body = '') {
+  return new Promise<{ status: number | undefined; headers: NodeJS.Dict<string | string[]>; body: string }>(
+    (resolve, reject) => {
+      const { hostname, port } = new URL(node.url);
+      const sent = request({ hostname, port, path, method, headers: { authorization: `Bearer ${key}`, ...headers } });
+      sent.on('error', reject).on('response', async (response) => {
+        let text = '';
+        for await (const chunk of response) text += chunk;
+        resolve({ status: response.statusCode, headers: response.headers, body: text });
+      });
+      sent.end(body);
+    },
+  );
+}
+
+describe('a gate', () => {
+  it('counts a request by any method, here and below', async () => {
+    const gate = await newGate({ threshold: 1_000 });
+    const methods = METHODS.filter((method) => method !== 'CONNECT');
+    const answers: unknown[] = [];
+    for (const method of methods) {
+      for (const path of [gate, `${gate}/orders/7`]) answers.push((await raw(method, path, {})).status);
+    }
+    expect([new Set(answers), await countOf(gate)]).toEqual([new Set([200]), 2 * methods.length]);
+  });
+
+  it('answers HEAD and OPTIONS as it decides, with the fields of the others', async () => {
+    const gate = await newGate({ threshold: 1 });
+    const read = ({ status, headers, body }: Told) => [
+      status,
+      headers.get('ratelimit-policy')?.replace(/w=\d+/, 'w=W'),
+      headers.get('ratelimit')?.replace(/t=[1-9]\d*/, 't=T'),
+      headers.has('retry-after'),
+      typeof body,
+    ];
+    const answers: Told[] = [];
+    for (const method of ['HEAD', 'OPTIONS', 'HEAD']) answers.push(await node.ask(method, gate, { key }));
+    expect(answers.map(read)).toEqual([
+      [200, '"default";q=1;w=W', '"default";r=0;t=T', false, 'string'],
+      [429, '"default";q=1;w=W', '"default";r=0;t=T', true, 'object'],
+      [429, '"default";q=1;w=W', '"default";r=0;t=T', true, 'string'],
+    ]);
+  });
+
+  it.each([
+    ['POST', 'application/json', '{'],
+    ['POST', 'text/xml', '<a/>'],
+    ['POST', '/', 'x'],
+    ['POST', ';;;', 'x'],
+    ['PUT', 'multipart/form-data; boundary=', 'x'],
+    ['PATCH', '', 'x'],
+    ['DELETE', 'a/b', 'x'],
+    ['QUERY', 'x', 'y'],
+    ['GET', 'application/json', '[1'],
+    ['OPTIONS', 'image/png', 'x'],
+  ])('%s with a body of the type "%s" is answered without a look at it', async (method, type, body) => {
+    const gate = await newGate();
+    const headers = { 'content-type': type, 'content-length': `${body.length}` };
+    const answers = [await raw(method, gate, headers, body), await raw(method, `${gate}/a`, headers, body)];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+  });
+
+  it('does not wait for a body, and takes one that is larger than any that is read', async () => {
+    const gate = await newGate({ threshold: 100 });
+    const large = await raw('POST', gate, { 'content-type': 'text/plain' }, 'x'.repeat(3 << 20));
+    const announced = await new Promise<string>((resolve, reject) => {
+      const socket = connect(Number(new URL(node.url).port), '127.0.0.1');
+      socket.write(
+        `POST ${gate} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\nContent-Length: 1000000\r\n\r\n`,
+      );
+      socket.on('error', reject).once('data', (data) => {
+        socket.destroy();
+        resolve(data.toString().split('\r\n', 1)[0]!);
+      });
+    });
+    expect([large.status, announced, await countOf(gate)]).toEqual([200, 'HTTP/1.1 200 OK', 2]);
+  });
+
+  it('takes nothing from the path and the query of a client', async () => {
+    const gate = await newGate({ threshold: 4 });
+    const behind = ['/?peek=1', '/a?n=1000', '/%zz', `/${'long/'.repeat(1_000)}?key=x&deny=503`, '/../../../state?x'];
+    const answers: unknown[] = [];
+    for (const path of behind) answers.push((await raw('GET', gate + path, {})).status);
+    expect([answers, await countOf(gate)]).toEqual([[200, 200, 200, 200, 429], 5]);
+  });
+
+  it('denies with the status that a gateway knows, and with no other', async () => {
+    const gate = await newGate({ threshold: 1 });
+    await node.ask('GET', gate, { key });
+    const denied: Told[] = [];
+    for (const deny of [403, 429, 503]) denied.push(await node.ask('GET', `${gate}?deny=${deny}`, { key }));
+    const others = await Promise.all(
+      ['401', '200', '', 'x'].map((deny) => node.ask('GET', `${gate}?deny=${deny}`, { key })),
+    );
+    expect(
+      denied.map(({ status, headers, body }) => [status, body.status, body.code, headers.has('retry-after')]),
+    ).toEqual([403, 429, 503].map((status) => [status, status, 'too_many_requests', true]));
+    expect(others.map(({ status }) => status)).toEqual([400, 400, 400, 400]);
+    expect(others[0]?.body.detail).toContain('/deny must be one of "403", "429", "503"');
+  });
+
+  it('counts a request as many, and admits it if all of them fit', async () => {
+    const gate = await newGate({ threshold: 10, within: 5 });
+    const answers: Told[] = [];
+    for (const query of ['n=6', 'n=4&peek=1', 'n=5&peek=1', 'n=11&peek=1', 'n=5', 'n=0', 'n=x', 'n=-1', 'peek=1']) {
+      answers.push(await node.ask('GET', `${gate}?${query}`, { key }));
+    }
+    expect(answers.map(({ status, body }) => [status, body.count, body.retry_after_cycles])).toEqual([
+      [200, 6, 5],
+      [200, 6, 0],
+      [429, 6, 5],
+      [429, 6, undefined],
+      [429, 11, 5],
+      [400, undefined, undefined],
+      [400, undefined, undefined],
+      [400, undefined, undefined],
+      [429, 11, 5],
+    ]);
+    const { body } = await node.ask('POST', '/api/contracts/templates/token-bucket/deploy', {
+      key,
+      body: { slug: 'edge', params: { rate: 1, per_ms: 3_600_000, capacity: 10 } },
+    });
+    const bucket = `/api/chain/edge/contracts/${body.contract.id}/gate`;
+    expect(await statuses(['n=10', 'n=1001', 'n=1'].map((query) => ['GET', `${bucket}?${query}`]))).toEqual([
+      200, 400, 429,
+    ]);
+  });
+});
+
+describe('a cost by header', () => {
+  it('is a whole number from 1 to the most of the deploy, or 403', async () => {
+    const gate = await newGate({ threshold: 1_000, gate: { cost: { header: 'X-Cost', max: 20 } } });
+    const answers: unknown[] = [];
+    for (const cost of ['1', '20', '007', '0', '-1', '21', '1.5', '', 'x', '1, 2', '99999999999999999999']) {
+      const { status, body } = await raw('GET', gate, { 'x-cost': cost });
+      answers.push([cost, status, JSON.parse(body).count ?? JSON.parse(body).code]);
+    }
+    const without = await node.ask('GET', `${gate}/x?n=50`, { key });
+    const asked = await node.ask('GET', `${gate}?n=5`, { key, headers: { 'x-cost': '0' } });
+    const refused = (cost: string) => [cost, 403, 'gate_header_unusable'];
+    expect(answers).toEqual([
+      ['1', 200, 1],
+      ['20', 200, 21],
+      ['007', 200, 28],
+      ...['0', '-1', '21', '1.5', '', 'x', '1, 2', '99999999999999999999'].map(refused),
+    ]);
+    expect([without.body.count, asked.body.count]).toEqual([29, 34]);
+  });
+});
+
+describe('a credential by header', () => {
+  let gate: string;
+  let privateGate: string;
+  beforeAll(async () => {
+    gate = await newGate({ threshold: 1_000, gate: { credential: { header: 'X-Gateway-Key' } } });
+    privateGate = gate.replace('/api/chain/edge/', '/api/chain/none/');
+  });
+  const basic = (name: string, password: string) => `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
+
+  it('is a key with the same rights as in Authorization', async () => {
+    const keys = {
+      admin: key,
+      gate: node.keyOf('owner', 60_000, { scopes: ['gate'] }),
+      'of this machine': node.keyOf('owner', 60_000, { machine: 'edge' }),
+      'of another machine': node.keyOf('owner', 60_000, { machine: 'other' }),
+      read: node.keyOf('owner', 60_000, { scopes: ['read'] }),
+      expired: node.keyOf('owner', 0),
+      'of another owner': node.keyOf('other'),
+      unknown: `weir_${'x'.repeat(43)}`,
+    };
+    const outcomes: Record<string, unknown> = {};
+    for (const [name, sent] of Object.entries(keys)) {
+      const ways = [sent, `Bearer ${sent}`, basic('gateway', sent)];
+      const answers = await Promise.all(
+        ways.map((value) => node.ask('GET', gate, { headers: { 'x-gateway-key': value } })),
+      );
+      outcomes[name] = [...new Set(answers.map(({ status, body }) => `${status} ${body.code ?? ''}`.trim()))];
+    }
+    expect(outcomes).toEqual({
+      admin: ['200'],
+      gate: ['200'],
+      'of this machine': ['200'],
+      'of another machine': ['401 credential_missing'],
+      read: ['403 scope_missing'],
+      expired: ['401 credential_missing'],
+      'of another owner': ['401 credential_missing'],
+      unknown: ['401 credential_missing'],
+    });
+  });
+
+  it('opens this gate, and nothing else', async () => {
+    const headers = { 'x-gateway-key': key };
+    const paths = [gate.replace(/\/gate$/, ''), '/api/chain/edge/state', await newGate()];
+    expect(await statuses(paths.map((path) => ['GET', path, { headers }]))).toEqual([404, 404, 401]);
+    expect(await statuses([['POST', '/api/chain/edge/event', { headers, body: { type: 'request' } }]])).toEqual([401]);
+  });
+
+  it('shows nobody else that there is such a contract', async () => {
+    const answers = await Promise.all(
+      [gate, privateGate].flatMap((path) =>
+        [node.keyOf('other'), 'weir_x'].map((sent) => node.ask('GET', path, { headers: { 'x-gateway-key': sent } })),
+      ),
+    );
+    const [first] = answers;
+    expect(answers.map(({ status, body }) => [status, body])).toEqual(answers.map(() => [401, first?.body]));
+  });
+
+  it('goes before Authorization, which may be that of a client', async () => {
+    const client = { 'x-gateway-key': key, authorization: 'Bearer of-the-client' };
+    expect(
+      await statuses([
+        ['GET', gate, { headers: client }],
+        ['GET', gate, { headers: { ...client, authorization: `Bearer ${node.keyOf('other')}` } }],
+        ['GET', gate, { headers: { 'x-gateway-key': 'of-the-client', authorization: `Bearer ${key}` } }],
+      ]),
+    ).toEqual([200, 200, 200]);
+  });
+
+  it('ends at once when the key is revoked', async () => {
+    const { body: made } = await node.ask('POST', '/api/keys', { key, body: { scopes: ['gate'] } });
+    const headers = { 'x-gateway-key': made.key };
+    const before = await statuses([['GET', gate, { headers }]]);
+    await node.ask('DELETE', `/api/keys/${made.key_id}`, { key });
+    expect([before, await statuses([['GET', gate, { headers }]])]).toEqual([[200], [401]]);
+  });
+
+  it('is in Authorization the password of Basic, too: at a gate alone', async () => {
+    const plain = await newGate();
+    const headers = { authorization: basic('any', key) };
+    expect(
+      await statuses([
+        ['GET', plain, { headers }],
+        ['GET', plain, { headers: { authorization: basic('any', 'x') } }],
+        ['GET', plain, { headers: { authorization: 'Basic' } }],
+        ['GET', '/api/keys', { headers }],
+      ]),
+    ).toEqual([200, 401, 401, 401]);
+  });
+
+  it('lets a gateway pass on the name that its client asked for; without a key no other name is answered to', async () => {
+    const host = { host: 'shop.example' };
+    const outcomes = [
+      await raw('GET', gate, host),
+      await raw('GET', gate, { ...host, authorization: 'x', 'x-gateway-key': key }),
+      await raw('GET', gate, { ...host, authorization: 'Bearer x' }),
+      await raw('GET', '/api/keys', host),
+    ];
+    expect(outcomes.map(({ status }) => status)).toEqual([200, 200, 421, 421]);
+  });
+});
+
+describe('a shadow', () => {
+  it('admits all, and says what it would have limited', async () => {
+    const gate = await newGate({ threshold: 1, shadow: true });
+    const answers: Told[] = [];
+    for (const query of ['', '', '?peek=1', '?deny=403']) answers.push(await node.ask('GET', gate + query, { key }));
+    const event = await node.ask('POST', '/api/chain/edge/event', {
+      key,
+      body: { type: 'request', contract_id: gate.split('/')[5] },
+    });
+    expect(
+      answers.map(({ status, headers, body }) => [
+        status,
+        headers.get('weir-shadow'),
+        headers.get('ratelimit')?.replace(/t=[1-9]\d*/, 't=T'),
+        headers.has('retry-after'),
+        body.decision,
+        body.would_limit,
+        body.state,
+      ]),
+    ).toEqual([
+      [200, 'admitted', '"default";r=0;t=T', false, 'admitted', false, 'allowing'],
+      [200, 'limited', '"default";r=0;t=T', false, 'admitted', true, 'limiting'],
+      [200, 'limited', '"default";r=0;t=T', false, 'admitted', true, 'limiting'],
+      [200, 'limited', '"default";r=0;t=T', false, 'admitted', true, 'limiting'],
+    ]);
+    expect(event.body.contracts[0]).toMatchObject({ admitted: 1, limited: 0, would_limit: true, count: 4 });
+    const { body } = await node.ask('GET', `/api/chain/edge/state?contract_id=${gate.split('/')[5]}`, { key });
+    expect(body.rows.map(({ to, emitted }: { to: string; emitted: string[] }) => [to, emitted])).toEqual([
+      ['allowing', []],
+      ['limiting', ['rate_limited']],
+    ]);
+    const { contract } = (await node.ask('GET', gate.replace(/\/gate$/, ''), { key })).body;
+    expect(contract).toMatchObject({ shadow: true, currentState: 'limiting', threshold: 1 });
+    expect(await (await fetch(`${node.url}/metrics`)).text()).toMatch(
+      /^weir_decisions_total\{decision="would_limit"\} 2$/m,
+    );
+  });
+
+  it('of a rule admits all as well', async () => {
+    const body = { slug: 'edge', shadow: true, params: { rate: 1, per_ms: 3_600_000, capacity: 1 } };
+    const { body: said } = await node.ask('POST', '/api/contracts/templates/token-bucket/deploy', { key, body });
+    const gate = `/api/chain/edge/contracts/${said.contract.id}/gate`;
+    const answers = [await node.ask('GET', gate, { key }), await node.ask('GET', gate, { key })];
+    expect(answers.map(({ status, headers }) => [status, headers.get('weir-shadow')])).toEqual([
+      [200, 'admitted'],
+      [200, 'limited'],
+    ]);
+  });
+});
+
+describe('near_limit', () => {
+  it('is emitted once, on the record and on the stream, before the limit', async () => {
+    await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'near' } });
+    const stream = await Listening.to(node, '/api/chain/near/stream', { key });
+    const body = { slug: 'near', threshold: 5, within: 1, near_limit: 0.8 };
+    const { body: said } = await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key, body });
+    const gate = `/api/chain/near/contracts/${said.contract.id}/gate`;
+    const answers: Told[] = [];
+    for (let sent = 0; sent < 6; sent += 1) answers.push(await node.ask('GET', gate, { key }));
+    const heard = await stream.next('near_limit');
+    await stream.next('rate_limited');
+    stream.close();
+    expect(answers.map(({ status, body: { state, remaining } }) => [status, state, remaining])).toEqual([
+      [200, 'allowing', 4],
+      [200, 'allowing', 3],
+      [200, 'allowing', 2],
+      [200, 'nearing', 1],
+      [200, 'nearing', 0],
+      [429, 'limiting', 0],
+    ]);
+    expect([heard.data.data.count, stream.of('near_limit').length]).toEqual([4, 1]);
+  });
+
+  it('is none of a rule', async () => {
+    const body = { slug: 'edge', near_limit: 0.8, rule: { like: 'nginx', rate: '10r/s' } };
+    const { status, body: problem } = await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', {
+      key,
+      body,
+    });
+    expect([status, problem.errors]).toEqual([400, [{ path: '/near_limit', message: 'cannot be combined with rule' }]]);
+  });
+});
