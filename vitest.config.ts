@@ -1,28 +1,31 @@
 import { defineConfig } from 'vitest/config';
 
-/** What takes half a minute and more each: `npm run test:long`. */
+/** What takes ten seconds of processor time and more each: `npm run test:long`. */
 const long = [
-  ...['faults', 'fuzz', 'kill-loop', 'many-readers', 'slow-clients', 'stopped'].map(
+  ...['faults', 'fuzz', 'kill-loop', 'many-readers', 'slow-clients', 'stepped-process', 'stopped'].map(
     (name) => `test/node/${name}.test.ts`,
   ),
-  ...['load', 'sweep'].map((name) => `test/cli/${name}.test.ts`),
-  'test/live/foreign.test.ts',
+  ...['follow', 'load', 'pinning', 'serving', 'sweep'].map((name) => `test/cli/${name}.test.ts`),
+  ...['foreign', 'load'].map((name) => `test/live/${name}.test.ts`),
   ...['haproxy-redis', 'libraries', 'nginx'].map((name) => `test/live/real-${name}.test.ts`),
   'test/live/rule-explanation.test.ts',
   'test/live/wrong-nodes.test.ts',
   'test/package.test.ts',
   'test/readme.test.ts',
+  'test/record/verify-export-bits.test.ts',
   'test/sizing/recorded-logs.test.ts',
+  'test/validation/published.test.ts',
 ];
 
 export default defineConfig({
   test: {
     projects: [
-      { extends: true, test: { name: 'short', include: ['test/**/*.test.ts'], exclude: long } },
+      { extends: true, test: { name: 'short', include: ['test/**/*.test.ts'], exclude: long, isolate: false } },
       { extends: true, test: { name: 'long', include: long } },
     ],
-    // The machines that run this have two cores: one process per file, and three files at a time, since a third of the suites waits for
-    // real time to pass, for other processes, or for a browser.
+    // The machines that run this have two cores: three processes, since a third of the suites waits for real time to pass, for other
+    // processes, or for a browser. A process of the short ones takes one file after the other, with the modules that are loaded.
+    setupFiles: ['test/after-file.ts'],
     pool: 'forks',
     maxWorkers: 3,
     testTimeout: 60_000,

@@ -45,8 +45,7 @@ const prebuiltCanvas = {
 /** Bundles the packages that a file of the build imports into that file. */
 const inPlace = {
   outdir: 'dist',
-  outbase: 'dist',
-  allowOverwrite: true,
+  outbase: 'src',
   bundle: true,
   platform: 'node',
   format: 'esm',
@@ -70,7 +69,7 @@ const othersApart = {
 
 const charts = await build({
   ...inPlace,
-  entryPoints: ['dist/report/chart/canvas.js'],
+  entryPoints: ['src/report/chart/canvas.ts'],
   external: ['@napi-rs/canvas'],
   // It removes every Chart.js from the module cache of the process and deletes a global `Image`: neither is its own here.
   define: { 'require.cache': '{}', global: '{}' },
@@ -79,7 +78,7 @@ const charts = await build({
 
 const others = await build({
   ...inPlace,
-  entryPoints: ['dist/math/durations.js', 'dist/scenario/document.js', 'dist/schema/compile-schema.js'],
+  entryPoints: ['math/durations', 'scenario/document', 'schema/compile-schema'].map((name) => `src/${name}.ts`),
   plugins: [othersApart],
 });
 

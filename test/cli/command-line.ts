@@ -1,14 +1,14 @@
 // Runs the program: `weir` in a process of its own, as a person does; `weirHere` in this one, for what a command prints and refuses,
 // without the second that a process takes to start.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { afterAll } from 'vitest';
 import { runCommandLine } from '../../src/cli/parser.js';
+import { afterFile, temporaryFolder } from '../left-behind.js';
+
+export { temporaryFolder };
 
 export const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
@@ -34,16 +34,6 @@ export interface Serving extends Running {
   readonly fingerprint: string;
   readonly pid: number;
   stop(signal?: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
-}
-
-const folders: string[] = [];
-const children: ChildProcess[] = [];
-
-/** An empty folder, gone after the tests of the file. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'weir-cli-'));
-  folders.push(folder);
-  return folder;
 }
 
 /** Runs a command to its end, in the folder `cwd`. */
@@ -145,8 +135,7 @@ function start(command: string, args: readonly string[], env: NodeJS.ProcessEnv,
     env: { ...inherited, NO_COLOR: '1', ...env },
     ...(cwd !== undefined && { cwd }),
   });
-  children.push(child);
-  child.on('exit', () => children.splice(children.indexOf(child), 1));
+  afterFile(() => child.exitCode === null && child.kill('SIGKILL'));
   return child;
 }
 
@@ -192,8 +181,3 @@ function built(): string {
   if (!existsSync(program)) throw new Error('There is no build to run: `npm run build` comes first.');
   return program;
 }
-
-afterAll(() => {
-  for (const child of [...children]) child.kill('SIGKILL');
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-});

@@ -7,7 +7,7 @@ import { openSqliteStore } from '../../src/store/sqlite.js';
 import type { Store } from '../../src/store/store.js';
 import { Rank } from '../../src/time/rank.js';
 import { VirtualClock } from '../../src/time/virtual.js';
-import { temporaryFolder } from '../store/folder.js';
+import { temporaryFolder } from '../left-behind.js';
 
 /** A machine whose trigger asks an operator that refuses until a cycle. */
 const definition = {

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { openGround } from '../../src/node/ground.js';
 import { hostCheck } from '../../src/node/host-names.js';
 import { makePrivate } from '../../src/store/private-file.js';
-import { temporaryFolder } from '../store/folder.js';
+import { temporaryFolder } from '../left-behind.js';
 import { startRunning } from './running.js';
 
 describe('the name that a request is for', () => {

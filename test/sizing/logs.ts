@@ -1,8 +1,6 @@
 // Logs for the tests of limits: files that are gone after the tests of a file, advice on them, and replays beside it.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { planContract } from '../../src/limiter/validate.js';
 import { replay } from '../../src/simulate/replay.js';
@@ -10,11 +8,10 @@ import { adviceOfLogs } from '../../src/sizing/recommend.js';
 import type { LadderPlan } from '../../src/sizing/rule-ladder.js';
 import { CYCLE_MS } from '../../src/time/cycle.js';
 import type { LogOptions } from '../../src/traffic/log/log-options.js';
+import { temporaryFolder } from '../left-behind.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'weir-'));
-afterAll(() => rmSync(folder, { recursive: true }));
 export const file = (name: string, content: string) => {
-  const path = join(folder, name);
+  const path = join(temporaryFolder(), name);
   writeFileSync(path, content);
   return path;
 };

@@ -6,8 +6,8 @@ import type { Key } from '../../src/store/credential-store.js';
 import { MemoryCredentials } from '../../src/store/memory-credentials.js';
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite.js';
 import { APPLICATION_ID, migrate, steps } from '../../src/store/sqlite-migrations.js';
+import { temporaryFolder } from '../left-behind.js';
 import { describeCredentials } from '../suite/credentials.js';
-import { temporaryFolder } from './folder.js';
 
 const KEY: Key = {
   id: 'k',

@@ -8,7 +8,7 @@ import type { AuditRow } from '../../src/record/row.js';
 import { Failure } from '../../src/schema/failure.js';
 import { HeadMark } from '../../src/store/head-mark.js';
 import { openSqliteStore } from '../../src/store/sqlite.js';
-import { temporaryFolder } from './folder.js';
+import { temporaryFolder } from '../left-behind.js';
 import { startProcess } from './process.js';
 
 describe('a store whose process is killed and whose log is then damaged', () => {

@@ -1,13 +1,12 @@
 // Owns the running of writer.mjs in a process of its own. Leaves what it does to writer.mjs, what it means to the tests.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { afterEach } from 'vitest';
+import { afterFile } from '../left-behind.js';
 
 const script = fileURLToPath(new URL('./writer.mjs', import.meta.url));
 const build = fileURLToPath(new URL('../../dist/store/sqlite.js', import.meta.url));
-const running: ChildProcess[] = [];
 
 export interface StoreProcess {
   readonly pid: number;
@@ -25,7 +24,7 @@ export function startProcess(task: 'hold' | 'write', dir: string, commits?: numb
   const child = spawn(process.execPath, [script, task, dir, ...(commits === undefined ? [] : [String(commits)])], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  running.push(child);
+  afterFile(() => child.kill('SIGKILL'));
   const lines: string[] = [];
   let waiting: { count: number; resolve: () => void }[] = [];
   let ended = false;
@@ -58,7 +57,3 @@ export function startProcess(task: 'hold' | 'write', dir: string, commits?: numb
     },
   };
 }
-
-afterEach(() => {
-  for (const child of running.splice(0)) child.kill('SIGKILL');
-});

@@ -6,7 +6,7 @@ import { EMPTY, link } from '../../src/record/chain.js';
 import type { AuditRow } from '../../src/record/row.js';
 import { Failure } from '../../src/schema/failure.js';
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite.js';
-import { temporaryFolder } from './folder.js';
+import { temporaryFolder } from '../left-behind.js';
 
 /** A disk of one megabyte in memory, which only root may mount. */
 function mount(dir: string, options: string): boolean {

@@ -8,7 +8,7 @@ import { Failure } from '../../src/schema/failure.js';
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite.js';
 import { checkIntact } from '../../src/store/sqlite-damage.js';
 import { migrate, steps } from '../../src/store/sqlite-migrations.js';
-import { temporaryFolder } from './folder.js';
+import { temporaryFolder } from '../left-behind.js';
 import { startProcess } from './process.js';
 
 const open: SqliteStore[] = [];

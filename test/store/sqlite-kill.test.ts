@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { verifyRecord } from '../../src/record/verify-record.js';
 import { openSqliteStore } from '../../src/store/sqlite.js';
-import { temporaryFolder } from './folder.js';
+import { temporaryFolder } from '../left-behind.js';
 import { startProcess } from './process.js';
 
 describe('a store whose process is killed while it writes', () => {

@@ -6,8 +6,8 @@ import type { AuditEntry, AuditRow } from '../../src/record/row.js';
 import type { Failure } from '../../src/schema/failure.js';
 import { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from '../../src/store/sqlite.js';
 import type { MachineImage } from '../../src/store/store.js';
+import { temporaryFolder } from '../left-behind.js';
 import { describeStore } from '../suite/store.js';
-import { temporaryFolder } from './folder.js';
 
 const open: SqliteStore[] = [];
 

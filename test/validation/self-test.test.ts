@@ -72,24 +72,6 @@ describe('the published results', () => {
     },
   );
 
-  it('hold with ten replications, each to its own standard error', async () => {
-    const { checks: results } = await selfTest({ replications: 10 });
-    const missed = results.flatMap(({ id, rows }) =>
-      // What must lie clearly below needs more than ten replications to stand out.
-      rows.filter(({ held, holds }) => !held && holds !== 'below').map(({ name }) => `${id}: ${name}`),
-    );
-    expect(missed).toEqual([]);
-  });
-
-  it('the check of the back-off policies holds in full: 100 replications', async () => {
-    const { held, seed, checks: results } = await selfTest({ only: ['contention'] });
-    expect({ held, seed, replications: results.map((result) => result.replications) }).toEqual({
-      held: true,
-      seed: 7,
-      replications: [100],
-    });
-  });
-
   it('figures that are off by a twentieth are found out', () => {
     const samples = Array.from({ length: 20 }, (_, n) => contention.replicate(1, n).map((figure) => figure * 1.05));
     expect(judge(contention, samples).held).toBe(false);

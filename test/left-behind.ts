@@ -1,0 +1,23 @@
+// What a test file leaves behind: folders, processes. Test files share a process and its modules, so a helper must not call `afterAll`
+// when it is loaded: it would hold for the first file only. It says here what has to end, and `after-file.ts` sees to it.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const tasks: (() => unknown)[] = [];
+
+/** Runs the task once the tests of the present file are over. The last one given runs first. */
+export function afterFile(task: () => unknown): void {
+  tasks.push(task);
+}
+
+export async function endFile(): Promise<void> {
+  for (let task = tasks.pop(); task !== undefined; task = tasks.pop()) await task();
+}
+
+/** An empty folder, removed after the tests of the file. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-test-'));
+  afterFile(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
