@@ -33,7 +33,7 @@ const CLOSE_MS = 5_000;
 export async function startEmbeddedNode(cycleMs: number): Promise<EmbeddedNode> {
   const dir = await mkdtemp(join(tmpdir(), 'weir-load-'));
   const task: EmbeddedNodeTask = { cycleMs, dir };
-  const worker = new Worker(new URL('./embedded-node-worker.js', import.meta.url), { workerData: task });
+  const worker = new Worker(new URL('../live/embedded-node-worker.js', import.meta.url), { workerData: task });
   // A process that is ended at once, by a second Ctrl-C, closes nothing.
   const remove = () => rmSync(dir, { recursive: true, force: true });
   process.once('exit', remove);

@@ -36,6 +36,7 @@ const MOST_RETURNS = 5;
 const RETURN_AFTER_MS = 100;
 
 export class EventListener {
+  readonly #options: EventListenerOptions;
   /** Everything that happened in cycles before this one has been heard. */
   cycle = Number.NEGATIVE_INFINITY;
   /** The stream broke and could not be opened again: what happens on the node is not known any more. */
@@ -48,7 +49,9 @@ export class EventListener {
   #opened: (() => void) | undefined;
   readonly #waiting: { cycle: number; wake: () => void }[] = [];
 
-  constructor(private readonly options: EventListenerOptions) {}
+  constructor(options: EventListenerOptions) {
+    this.#options = options;
+  }
 
   /** Begins to listen. Resolves when the stream is open, or lost. */
   open(): Promise<void> {
@@ -62,7 +65,7 @@ export class EventListener {
   heardUpTo(cycle: number, untilMs: number): Promise<void> {
     if (this.cycle >= cycle || this.isLost) return Promise.resolve();
     return new Promise((resolve) => {
-      const { agenda } = this.options.clock;
+      const { agenda } = this.#options.clock;
       const ticket = agenda.at(untilMs, Rank.report, () => resolve());
       const wake = () => {
         agenda.cancel(ticket);
@@ -78,7 +81,7 @@ export class EventListener {
   }
 
   #listen(): void {
-    const { pool, request } = this.options;
+    const { pool, request } = this.#options;
     this.#rest = '';
     const headers = { ...request.headers, ...(this.#lastId === '' ? {} : { 'last-event-id': this.#lastId }) };
     this.#end = pool.listen(
@@ -105,7 +108,7 @@ export class EventListener {
       this.#lose();
       return;
     }
-    const { clock } = this.options;
+    const { clock } = this.#options;
     clock.agenda.at(clock.now() + RETURN_AFTER_MS, Rank.client, () => {
       if (!this.#stopped) void this.#listenAgain();
     });
@@ -113,14 +116,14 @@ export class EventListener {
 
   async #listenAgain(): Promise<void> {
     try {
-      await this.options.prove();
+      await this.#options.prove();
     } catch (error) {
       if (!(error instanceof Failure && error.code === 'key_unproved')) {
         this.#broken();
         return;
       }
       this.#lose();
-      this.options.onUnproved(error.what);
+      this.#options.onUnproved(error.what);
       return;
     }
     if (!this.#stopped) this.#listen();
@@ -167,7 +170,7 @@ export class EventListener {
     const contractId = String(data['contract_id']);
     const to = String(data['to'] ?? data['state']);
     const count = numberIn(data['count']) ?? countIn(data['substrate']) ?? countIn(data);
-    this.options.onHeard({ event, cycle, contractId, to, count, atMs: this.options.clock.now() });
+    this.#options.onHeard({ event, cycle, contractId, to, count, atMs: this.#options.clock.now() });
   }
 }
 

@@ -168,13 +168,16 @@ const letGoOf = new Error('let go');
 
 /** One request and its answer. */
 class Exchange implements Dispatcher.DispatchHandler {
+  readonly #listener: RequestListener;
   #controller: Dispatcher.DispatchController | undefined;
   #status = 0;
   #fields: Fields = {};
   #body: Buffer | undefined;
   #isOver = false;
 
-  constructor(private readonly listener: RequestListener) {}
+  constructor(listener: RequestListener) {
+    this.#listener = listener;
+  }
 
   cancel(): void {
     this.#isOver = true;
@@ -184,7 +187,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.#isOver) controller.abort(letGoOf);
-    else this.listener.started();
+    else this.#listener.started();
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, fields: Fields): void {
@@ -202,22 +205,25 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#isOver) return;
     this.#isOver = true;
     const body = this.#body === undefined ? '' : this.#body.toString('utf8', 0, MOST_BODY);
-    this.listener.answered({ status: this.#status, fields: this.#fields, body });
+    this.#listener.answered({ status: this.#status, fields: this.#fields, body });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.listener.broke(breakageOf(error));
+    this.#listener.broke(breakageOf(error));
   }
 }
 
 class Listening implements Dispatcher.DispatchHandler {
+  readonly #on: { open(status: number): void; text(piece: string): void; over(): void };
   #controller: Dispatcher.DispatchController | undefined;
   #isOver = false;
   readonly #decoder = new TextDecoder();
 
-  constructor(private readonly on: { open(status: number): void; text(piece: string): void; over(): void }) {}
+  constructor(on: { open(status: number): void; text(piece: string): void; over(): void }) {
+    this.#on = on;
+  }
 
   cancel(): void {
     this.#isOver = true;
@@ -230,11 +236,11 @@ class Listening implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
-    if (!this.#isOver) this.on.open(status);
+    if (!this.#isOver) this.#on.open(status);
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (!this.#isOver) this.on.text(this.#decoder.decode(chunk, { stream: true }));
+    if (!this.#isOver) this.#on.text(this.#decoder.decode(chunk, { stream: true }));
   }
 
   onResponseEnd(): void {
@@ -248,7 +254,7 @@ class Listening implements Dispatcher.DispatchHandler {
   #end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.on.over();
+    this.#on.over();
   }
 }
 

@@ -34,14 +34,17 @@ export interface InFlightOptions {
 }
 
 export class RequestsInFlight {
+  readonly #options: InFlightOptions;
   readonly #all: RequestInFlight[] = [];
   #whenEmpty: (() => void) | undefined;
 
-  constructor(private readonly options: InFlightOptions) {}
+  constructor(options: InFlightOptions) {
+    this.#options = options;
+  }
 
   /** @param intendedMs when the schedule wants it sent; the cycle of that instant is the one it was planned for */
   launch(contract: number, intendedMs: number, onEnd?: (end: End) => void): void {
-    const request = new RequestInFlight(this.options, contract, intendedMs, (end) => {
+    const request = new RequestInFlight(this.#options, contract, intendedMs, (end) => {
       this.#land(request);
       onEnd?.(end);
       if (this.#all.length === 0) this.#whenEmpty?.();
@@ -73,27 +76,31 @@ export class RequestsInFlight {
 }
 
 class RequestInFlight {
+  readonly #options: InFlightOptions;
+  readonly #contract: number;
+  readonly #intendedMs: number;
+  readonly #onEnd: (end: End) => void;
   /** Where it stands among those under way. */
   place = -1;
   #sentMs: number | undefined;
   #timeout: Ticket | undefined;
   #cancel: (() => void) | undefined;
 
-  constructor(
-    private readonly options: InFlightOptions,
-    private readonly contract: number,
-    private readonly intendedMs: number,
-    private readonly onEnd: (end: End) => void,
-  ) {}
+  constructor(options: InFlightOptions, contract: number, intendedMs: number, onEnd: (end: End) => void) {
+    this.#options = options;
+    this.#contract = contract;
+    this.#intendedMs = intendedMs;
+    this.#onEnd = onEnd;
+  }
 
   start(): void {
-    const { clock, pool, target, timeoutMs } = this.options;
-    this.#timeout = clock.agenda.at(Math.max(this.intendedMs, clock.now()) + timeoutMs, Rank.client, this.#timeOut);
-    this.#cancel = pool.fire(target.request(this.contract), {
+    const { clock, pool, target, timeoutMs } = this.#options;
+    this.#timeout = clock.agenda.at(Math.max(this.#intendedMs, clock.now()) + timeoutMs, Rank.client, this.#timeOut);
+    this.#cancel = pool.fire(target.request(this.#contract), {
       started: () => this.#started(clock.now()),
       answered: (answer) => this.#answered(answer),
       broke: ({ kind, words }) => {
-        if (kind === 'refused') this.options.onGone(words);
+        if (kind === 'refused') this.#options.onGone(words);
         this.#fault(kind, words);
       },
     });
@@ -102,27 +109,28 @@ class RequestInFlight {
   #started(nowMs: number): void {
     // When a connection breaks before anything was answered on it, the pool may write the request once more.
     if (this.#sentMs !== undefined) return;
-    const { requestLog, latency, clock } = this.options;
+    const { requestLog, latency, clock } = this.#options;
     this.#sentMs = nowMs;
     const cycle = cycleOf(nowMs, clock.cycleMs);
     requestLog.send(cycle);
-    if (cycle > cycleOf(this.intendedMs, clock.cycleMs)) requestLog.late += 1;
-    latency.sent(this.intendedMs, nowMs);
+    if (cycle > cycleOf(this.#intendedMs, clock.cycleMs)) requestLog.late += 1;
+    latency.sent(this.#intendedMs, nowMs);
   }
 
   #answered(answer: PoolAnswer): void {
-    const reading = this.options.target.read(answer);
+    const reading = this.#options.target.read(answer);
     if (reading.type === 'decided') this.#decided(reading);
     else this.#fault(reading.type, reading.words);
   }
 
   #decided(reading: Extract<Reading, { type: 'decided' }>): void {
-    const { requestLog, latency, clock, phases, firstCycle } = this.options;
-    const { contract, intendedMs } = this;
+    const { requestLog, latency, clock, phases, firstCycle } = this.#options;
+    const contract = this.#contract;
+    const intendedMs = this.#intendedMs;
     const answeredMs = clock.now();
     const sentMs = this.#sentMs ?? answeredMs;
     const planned = cycleOf(intendedMs, clock.cycleMs);
-    if (reading.cycle === undefined || this.options.decidesByMs) {
+    if (reading.cycle === undefined || this.#options.decidesByMs) {
       const decision = reading.admitted ? 'admitted' : 'limited';
       requestLog.seen.push({ contract, sentMs, answeredMs, decision, toldMs: reading.retryAfterMs });
     }
@@ -140,8 +148,8 @@ class RequestInFlight {
    * after it was answered.
    */
   #arrivedIn(stamped: number | undefined, sentMs: number, answeredMs: number): number {
-    const { contract } = this;
-    const { requestLog, clock, slackMs } = this.options;
+    const contract = this.#contract;
+    const { requestLog, clock, slackMs } = this.#options;
     const { cycleMs } = clock;
     const cycle = cycleOf(sentMs, cycleMs);
     if (stamped === undefined) return cycle;
@@ -159,18 +167,18 @@ class RequestInFlight {
   readonly #timeOut = (): void => {
     this.#timeout = undefined;
     this.#cancel?.();
-    this.#fault('timed_out', `No answer within ${this.options.timeoutMs / 1000} s.`);
+    this.#fault('timed_out', `No answer within ${this.#options.timeoutMs / 1000} s.`);
   };
 
   #fault(kind: Fault['kind'], words: string): void {
-    const { requestLog, clock } = this.options;
+    const { requestLog, clock } = this.#options;
     const endedMs = clock.now();
     // A request that never got a connection was under way all the same.
     if (this.#sentMs === undefined) this.#started(endedMs);
     const cycle = cycleOf(this.#sentMs!, clock.cycleMs);
-    requestLog.fail({ kind, contract: this.contract, cycle, endedMs, words });
+    requestLog.fail({ kind, contract: this.#contract, cycle, endedMs, words });
     if (kind !== 'refused') {
-      const { contract } = this;
+      const contract = this.#contract;
       const answeredMs = Number.POSITIVE_INFINITY;
       requestLog.seen.push({ contract, sentMs: this.#sentMs!, answeredMs, decision: 'unknown' });
     }
@@ -178,7 +186,7 @@ class RequestInFlight {
   }
 
   #end(end: End): void {
-    if (this.#timeout !== undefined) this.options.clock.agenda.cancel(this.#timeout);
-    this.onEnd(end);
+    if (this.#timeout !== undefined) this.#options.clock.agenda.cancel(this.#timeout);
+    this.#onEnd(end);
   }
 }

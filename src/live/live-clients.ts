@@ -111,13 +111,16 @@ export class LiveClients {
 }
 
 class HttpTransport implements Transport {
+  readonly #clock: Clock;
+  readonly #inFlight: RequestsInFlight;
+  readonly #onSend: (atMs: number) => void;
   #stopped = false;
 
-  constructor(
-    private readonly clock: Clock,
-    private readonly inFlight: RequestsInFlight,
-    private readonly onSend: (atMs: number) => void,
-  ) {}
+  constructor(clock: Clock, inFlight: RequestsInFlight, onSend: (atMs: number) => void) {
+    this.#clock = clock;
+    this.#inFlight = inFlight;
+    this.#onSend = onSend;
+  }
 
   /** What clients send from now on goes nowhere, and they hear nothing. */
   stop(): void {
@@ -126,9 +129,9 @@ class HttpTransport implements Transport {
 
   send(attempt: SentAttempt): void {
     if (this.#stopped) return;
-    const nowMs = this.clock.now();
-    this.onSend(nowMs);
-    this.inFlight.launch(attempt.job.contract, nowMs, (end) => {
+    const nowMs = this.#clock.now();
+    this.#onSend(nowMs);
+    this.#inFlight.launch(attempt.job.contract, nowMs, (end) => {
       if (!this.#stopped) attempt.answer(answerOf(end));
     });
   }

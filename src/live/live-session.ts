@@ -109,6 +109,10 @@ const DISK_MS = 100;
 
 /** One run, from its first cycle to its last answer. */
 export class LiveSession {
+  readonly #clock: WallClock;
+  readonly #options: LiveRunOptions;
+  readonly #connection: Connection;
+  readonly #target: Target;
   gone: string | undefined;
   readonly #requestLog = new RequestLog();
   readonly #latency = new Latency();
@@ -122,13 +126,11 @@ export class LiveSession {
   #isPartial = false;
   #stop: () => void = () => {};
 
-  constructor(
-    private readonly clock: WallClock,
-    private readonly options: LiveRunOptions,
-    private readonly connection: Connection,
-    private readonly target: Target,
-    warm?: Stage['warm'],
-  ) {
+  constructor(clock: WallClock, options: LiveRunOptions, connection: Connection, target: Target, warm?: Stage['warm']) {
+    this.#clock = clock;
+    this.#options = options;
+    this.#connection = connection;
+    this.#target = target;
     const { plan, names, phases, cycles, drain, sending } = options;
     const runUpMs = Math.max(RUN_UP_MS, 2 * connection.time.uncertaintyMs);
     this.#firstCycle = clock.cycle() + 1 + Math.ceil(runUpMs / clock.cycleMs);
@@ -164,24 +166,25 @@ export class LiveSession {
   /** Begins to listen to the events of a node. */
   async listen(weir: WeirTarget | undefined): Promise<void> {
     if (weir === undefined) return;
-    const { endpoint, pool } = this.connection;
+    const { endpoint, pool } = this.#connection;
     const path = `${endpoint.basePath}/api/chain/${weir.slug}/stream`;
     const headers = { authorization: `Bearer ${weir.key}`, accept: 'text/event-stream' };
     this.#listener = new EventListener({
       pool,
       request: { method: 'GET', path, headers },
-      clock: this.clock,
+      clock: this.#clock,
       onHeard: (heard) => this.#hear(weir.indexOf(heard.contractId), heard),
-      prove: () => this.connection.prove(),
+      prove: () => this.#connection.prove(),
       onUnproved: (words) => this.left(words),
     });
     const opened = this.#listener.open();
-    await Promise.race([opened, this.clock.sleepUntil(startOf(this.#firstCycle, this.clock.cycleMs))]);
+    await Promise.race([opened, this.#clock.sleepUntil(startOf(this.#firstCycle, this.#clock.cycleMs))]);
   }
 
   /** Resolves at the end of the last cycle, or as soon as the run is stopped or the target is gone. */
   async run(): Promise<void> {
-    const { clock, options } = this;
+    const clock = this.#clock;
+    const options = this.#options;
     const { signal, onCycle } = options;
     const stopped = new AbortController();
     const stop = () => {
@@ -203,7 +206,8 @@ export class LiveSession {
 
   /** Waits for what is under way: answers, then what the stream has to tell. */
   async settle(): Promise<void> {
-    const { clock, connection } = this;
+    const clock = this.#clock;
+    const connection = this.#connection;
     const isShort = this.#isPartial || this.gone !== undefined;
     const landed = this.#inFlight.landed();
     const waited = new AbortController();
@@ -226,23 +230,23 @@ export class LiveSession {
   }
 
   get #diskCycles(): number {
-    return 1 + Math.ceil(DISK_MS / this.clock.cycleMs);
+    return 1 + Math.ceil(DISK_MS / this.#clock.cycleMs);
   }
 
   seen(): SessionSeen {
     const last = this.#lastCycle;
     return {
-      target: this.target,
+      target: this.#target,
       firstCycle: this.#firstCycle,
       lastCycle: last,
       requestLog: this.#requestLog,
       latency: this.#latency,
-      slackMs: this.connection.time.uncertaintyMs + ROUNDING_MS,
+      slackMs: this.#connection.time.uncertaintyMs + ROUNDING_MS,
       heard:
         this.#listener === undefined ? undefined : this.#heard.map((all) => all.filter(({ cycle }) => cycle <= last)),
       toldBefore: this.#toldBefore,
       streamLost: this.#listener?.isLost ?? false,
-      connections: this.connection.pool.mostConnected,
+      connections: this.#connection.pool.mostConnected,
       gone: this.gone,
       isPartial: this.#isPartial,
       clients: this.#sending.figures?.(),
@@ -272,7 +276,7 @@ export class LiveSession {
 
   #lineOf(cycle: number): CycleLine {
     const { planned, sent, arrived, admitted } = this.#requestLog.of(cycle);
-    const { plan, cycles, drain } = this.options;
+    const { plan, cycles, drain } = this.#options;
     const open = new Set(plan.states.filter(({ admits }) => admits).map(({ name }) => name));
     const shut = this.#states.filter((state) => !open.has(state)).length;
     return {

@@ -93,16 +93,19 @@ function judged({ requestLog, latency }: LiveSeen, ratePerSecond: number, p99Ms:
 
 /** The same rate all the time: whole requests of each cycle, the remainder carried to the next. */
 class SteadySchedule implements Schedule {
+  readonly #perCycle: number;
   #carried = 0;
 
   constructor(
-    private readonly perCycle: number,
+    perCycle: number,
     readonly cycles: number,
-  ) {}
+  ) {
+    this.#perCycle = perCycle;
+  }
 
   at(): PlannedCycle {
-    const n = Math.floor(this.perCycle + this.#carried);
-    this.#carried += this.perCycle - n;
+    const n = Math.floor(this.#perCycle + this.#carried);
+    this.#carried += this.#perCycle - n;
     return evenly(new Uint32Array(n));
   }
 }

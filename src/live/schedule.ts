@@ -50,68 +50,78 @@ function contractBy(popularity: Popularity): () => number {
 
 /** Models of arrivals, merged by their instants. */
 class ModelSchedule implements Schedule {
-  private fractions = new Float64Array(64);
-  private contracts = new Uint32Array(64);
-  private parts: Float64Array[] = [];
+  readonly #arrivals: readonly Arrival[];
+  readonly #contractOf: (place: number, arrival: number) => number;
+  #fractions = new Float64Array(64);
+  #contracts = new Uint32Array(64);
+  #parts: Float64Array[] = [];
 
   constructor(
-    private readonly arrivals: readonly Arrival[],
+    arrivals: readonly Arrival[],
     readonly cycles: number,
     /** The contract of the next request, given its place in the cycle and the model that made it. */
-    private readonly contractOf: (place: number, arrival: number) => number,
-  ) {}
+    contractOf: (place: number, arrival: number) => number,
+  ) {
+    this.#arrivals = arrivals;
+    this.#contractOf = contractOf;
+  }
 
   at(cycle: number): PlannedCycle {
-    const { arrivals } = this;
+    const arrivals = this.#arrivals;
     const counts = arrivals.map((arrival, index) => {
       const n = arrival.count(cycle);
-      const part = this.partFor(index, n);
+      const part = this.#partFor(index, n);
       arrival.instants(part, n);
       return n;
     });
     const n = counts.reduce((sum, count) => sum + count, 0);
-    this.grow(n);
+    this.#grow(n);
     const places = counts.map(() => 0);
     for (let k = 0; k < n; k += 1) {
       let first = -1;
       for (let index = 0; index < counts.length; index += 1) {
         if (places[index] === counts[index]) continue;
-        if (first < 0 || this.parts[index]![places[index]!]! < this.parts[first]![places[first]!]!) first = index;
+        if (first < 0 || this.#parts[index]![places[index]!]! < this.#parts[first]![places[first]!]!) first = index;
       }
-      this.fractions[k] = this.parts[first]![places[first]!]!;
+      this.#fractions[k] = this.#parts[first]![places[first]!]!;
       places[first]! += 1;
-      this.contracts[k] = this.contractOf(k, first);
+      this.#contracts[k] = this.#contractOf(k, first);
     }
-    return { n, fractions: this.fractions, contracts: this.contracts };
+    return { n, fractions: this.#fractions, contracts: this.#contracts };
   }
 
-  private partFor(index: number, n: number): Float64Array {
-    const known = this.parts[index];
+  #partFor(index: number, n: number): Float64Array {
+    const known = this.#parts[index];
     if (known !== undefined && known.length >= n) return known;
     const grown = new Float64Array(Math.max(64, 2 * n));
-    this.parts[index] = grown;
+    this.#parts[index] = grown;
     return grown;
   }
 
-  private grow(n: number): void {
-    if (this.fractions.length >= n) return;
-    this.fractions = new Float64Array(2 * n);
-    this.contracts = new Uint32Array(2 * n);
+  #grow(n: number): void {
+    if (this.#fractions.length >= n) return;
+    this.#fractions = new Float64Array(2 * n);
+    this.#contracts = new Uint32Array(2 * n);
   }
 }
 
 /** Recorded counts by contract; they say in which cycle, and the requests of a cycle are spread over it evenly. */
 export class FeedSchedule implements Schedule {
+  readonly #feed: Feed;
+  readonly #firstCycle: number;
   /** @param firstCycle the cycle of the feed that is cycle 0 of the run */
   constructor(
-    private readonly feed: Feed,
+    feed: Feed,
     readonly cycles: number,
-    private readonly firstCycle: number,
-  ) {}
+    firstCycle: number,
+  ) {
+    this.#feed = feed;
+    this.#firstCycle = firstCycle;
+  }
 
   at(cycle: number): PlannedCycle {
     const contracts: number[] = [];
-    this.feed.arrive(this.firstCycle + cycle, (contract, count) => {
+    this.#feed.arrive(this.#firstCycle + cycle, (contract, count) => {
       for (let k = 0; k < count; k += 1) contracts.push(contract);
     });
     return evenly(Uint32Array.from(contracts));

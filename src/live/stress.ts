@@ -134,20 +134,25 @@ interface Round {
 }
 
 class Saturation {
-  constructor(
-    private readonly connection: Connection,
-    private readonly target: WeirTarget,
-    private readonly node: EmbeddedNode | undefined,
-    private readonly rounds: Rounds,
-  ) {}
+  readonly #connection: Connection;
+  readonly #target: WeirTarget;
+  readonly #node: EmbeddedNode | undefined;
+  readonly #rounds: Rounds;
+
+  constructor(connection: Connection, target: WeirTarget, node: EmbeddedNode | undefined, rounds: Rounds) {
+    this.#connection = connection;
+    this.#target = target;
+    this.#node = node;
+    this.#rounds = rounds;
+  }
 
   /** Undefined when not even one round was done. */
   async of(route: StressedRoute): Promise<RouteFigures | undefined> {
-    const { rounds, workers, signal } = this.rounds;
+    const { rounds, workers, signal } = this.#rounds;
     const done: Round[] = [];
     const isStopped = () => signal?.aborted === true;
     for (let round = 0; round <= rounds && !isStopped(); round += 1) {
-      const seen = await this.round(route, round === 0 ? 1 : this.rounds.seconds);
+      const seen = await this.#round(route, round === 0 ? 1 : this.#rounds.seconds);
       // The first one warms up; one that was cut short is no measure.
       if (round > 0 && !isStopped()) done.push(seen);
     }
@@ -156,7 +161,7 @@ class Saturation {
     const requestsPerSecond = middle(({ result }) => result.requests.total / result.duration);
     // Threads of autocannon have event loops of their own, whose delay is not known here.
     const generatorBusy = workers > 0 ? null : middle(({ generator }) => generator.utilization);
-    const nodeBusy = this.node === undefined ? null : middle(({ node }) => node?.utilization ?? 0);
+    const nodeBusy = this.#node === undefined ? null : middle(({ node }) => node?.utilization ?? 0);
     return {
       route,
       requestsPerSecond,
@@ -171,19 +176,19 @@ class Saturation {
     };
   }
 
-  private async round(route: StressedRoute, seconds: number): Promise<Round> {
-    const { connections, workers, signal } = this.rounds;
-    const { method, path, headers, body } = this.requestOf(route);
+  async #round(route: StressedRoute, seconds: number): Promise<Round> {
+    const { connections, workers, signal } = this.#rounds;
+    const { method, path, headers, body } = this.#requestOf(route);
     const before = performance.eventLoopUtilization();
-    const nodeBefore = this.node?.utilization();
+    const nodeBefore = this.#node?.utilization();
     const run = autocannon({
-      url: this.connection.endpoint.origin + path,
+      url: this.#connection.endpoint.origin + path,
       method: method as 'POST',
       headers: { ...headers },
       ...(body === undefined ? {} : { body }),
       connections,
       duration: seconds,
-      timeout: Math.max(1, Math.ceil(this.connection.timeoutMs / 1000)),
+      timeout: Math.max(1, Math.ceil(this.#connection.timeoutMs / 1000)),
       ...(workers > 0 ? { workers } : {}),
     });
     const stop = () => (run as unknown as autocannon.Instance).stop();
@@ -193,16 +198,16 @@ class Saturation {
       return {
         result,
         generator: performance.eventLoopUtilization(before),
-        node: nodeBefore === undefined ? undefined : this.node?.utilization(nodeBefore),
+        node: nodeBefore === undefined ? undefined : this.#node?.utilization(nodeBefore),
       };
     } finally {
       signal?.removeEventListener('abort', stop);
     }
   }
 
-  private requestOf(route: StressedRoute): PoolRequest {
-    const gate = this.target.request(0);
-    const chain = `${this.connection.endpoint.basePath}/api/chain/${this.target.slug}`;
+  #requestOf(route: StressedRoute): PoolRequest {
+    const gate = this.#target.request(0);
+    const chain = `${this.#connection.endpoint.basePath}/api/chain/${this.#target.slug}`;
     switch (route) {
       case 'gate':
         return gate;

@@ -144,7 +144,11 @@ function contractIdIn(told: Record<string, unknown>): string {
 
 /** Asks a node for what a run needs before it begins. */
 class NodeSetup {
-  constructor(private readonly options: Omit<WeirTargetOptions, 'plan' | 'contracts' | 'key'>) {}
+  readonly #options: Omit<WeirTargetOptions, 'plan' | 'contracts' | 'key'>;
+
+  constructor(options: Omit<WeirTargetOptions, 'plan' | 'contracts' | 'key'>) {
+    this.#options = options;
+  }
 
   async mint(): Promise<string> {
     const told = await this.#ask('/api/demo-key/mint', {}, undefined);
@@ -161,7 +165,7 @@ class NodeSetup {
     headers: Record<string, string>,
     body: string | undefined,
   ): Promise<Record<string, unknown>> {
-    const { pool, endpoint, clock, timeoutMs, signal } = this.options;
+    const { pool, endpoint, clock, timeoutMs, signal } = this.#options;
     const request = {
       method: 'POST',
       path: endpoint.basePath + path,

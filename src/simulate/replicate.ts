@@ -66,7 +66,7 @@ export function replicationSeed(seed: Seed, index: number): Seed {
 /** Threads that run scenarios. To be destroyed by the caller. */
 export function replicationPool(workers: number): Piscina<ReplicationTask, Replicate> {
   return new Piscina<ReplicationTask, Replicate>({
-    filename: new URL('./replicate-worker.js', import.meta.url).href,
+    filename: new URL('../simulate/replicate-worker.js', import.meta.url).href,
     minThreads: workers,
     maxThreads: workers,
   });

@@ -225,7 +225,7 @@ describe('beyond the matrix', () => {
     const session = /weir_session=([^;]+)/.exec(opened.headers.get('set-cookie') ?? '')?.[1] ?? '';
     const closed = await node.ask('DELETE', '/api/session', { session });
     expect([opened, closed].map(({ headers }) => headers.get('set-cookie')?.replace(session, 'TOKEN'))).toEqual([
-      expect.stringMatching(/^weir_session=TOKEN; Max-Age=3[56]\d\d; Path=\/; HttpOnly; SameSite=Lax$/),
+      expect.stringMatching(/^weir_session=TOKEN; Max-Age=3\d{3}; Path=\/; HttpOnly; SameSite=Lax$/),
       'weir_session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax',
     ]);
   });

@@ -52,6 +52,7 @@ export function sumOf(...all: readonly ClientCounts[]): ClientCounts {
 const names = Object.keys(nothing) as (keyof ClientCounts)[];
 
 export class ClientTally {
+  readonly #watch: ClientWatch | undefined;
   readonly #counts = { ...nothing };
   readonly #jobTimes = new Durations();
   readonly #attemptTimes = new Durations();
@@ -64,18 +65,20 @@ export class ClientTally {
    */
   constructor(
     readonly fromMs: number,
-    private readonly watch?: ClientWatch,
+    watch?: ClientWatch,
     readonly untilMs = Number.POSITIVE_INFINITY,
-  ) {}
+  ) {
+    this.#watch = watch;
+  }
 
   born(job: Job): void {
-    this.watch?.born();
+    this.#watch?.born();
     if (this.#isCounted(job)) this.#counts.jobs += 1;
   }
 
   /** @param number of the attempt, 1 for the first */
   sent(job: Job, number: number): void {
-    if (number > 1) this.watch?.retried();
+    if (number > 1) this.#watch?.retried();
     if (!this.#isCounted(job)) return;
     this.#counts.attempts += 1;
     if (number > 1) this.#counts.retries += 1;
@@ -91,7 +94,7 @@ export class ClientTally {
   }
 
   finished(job: Job, ending: Ending, nowMs: number): void {
-    this.watch?.ended(ending, nowMs - job.bornMs);
+    this.#watch?.ended(ending, nowMs - job.bornMs);
     // By the time of serving: by the time of birth, the jobs under way at the end would be missing.
     if (ending === 'succeeded' && nowMs >= this.fromMs && nowMs < this.untilMs) this.#goodput += 1;
     if (!this.#isCounted(job)) return;
