@@ -70,7 +70,7 @@ export function withNamedSchemas<D extends object>(document: D): D {
   };
   const replaced = (value: Json): Json => {
     if (typeof value !== 'object' || value === null) return value;
-    const name = 'type' in value && value.type === 'object' ? found(value) : undefined;
+    const name = 'type' in value && value['type'] === 'object' ? found(value) : undefined;
     if (name === undefined) return mapped(value, replaced);
     // First its place, so that the names stand in the order in which the document uses them.
     if (!(name in schemas)) {
