@@ -32,7 +32,7 @@ export async function recommendLimit(given: GivenToRecommend, asked: Asked, opti
   const log = { ...options, nowMs };
   const name = nameOf(asked.files);
   const { signal, release } = interruptible();
-  const folder = given.report ? await openSizingFolder(name, given.out) : undefined;
+  const folder = given.report ? await openSizingFolder('recommend', name, given.out) : undefined;
   const reading = new Progress(`reading ${name}`);
   const found = await adviceOfLogs(asked.files, {
     ...asked,

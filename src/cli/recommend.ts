@@ -1,6 +1,6 @@
 // `weir recommend`: which limit fits the requests of logs. The work is in recommend-limit.ts.
 import type { Argv } from 'yargs';
-import { families, familyNamed } from '../sizing/families.js';
+import { families, familyNamed } from '../limiter/products/families.js';
 import type { GivenTo } from './command.js';
 import { usageFailure } from './ending.js';
 import { limiterGiven, limiterOptions } from './limiter-options.js';

@@ -1,20 +1,31 @@
 // `weir replay --compare` and `--policy`: the same requests through several rules.
+
+import { families, familyNamed } from '../limiter/products/families.js';
 import { definitionOf } from '../limiter/products/products.js';
-import { percent } from '../report/sizing-text.js';
-import { duration, number, plain } from '../report/words.js';
+import {
+  changedHeads,
+  changedRows,
+  changesOf,
+  changesSentence,
+  ruleHeads,
+  ruleLegend,
+  ruleRows,
+} from '../report/rules-text.js';
+import { openSizingFolder, writeCompared } from '../report/sizing-folder.js';
 import { readDocument, readSource } from '../scenario/document.js';
 import { Failure } from '../schema/failure.js';
-import { compareLogs, type LogComparison } from '../sizing/compare-logs.js';
-import { families, familyNamed } from '../sizing/families.js';
+import { compareLogs } from '../sizing/compare-logs.js';
 import type { Candidate } from '../sizing/side-by-side.js';
 import { wallNowMs } from '../time/wall.js';
 import type { LogOptions } from '../traffic/log/log-options.js';
 import { summaryOf } from '../traffic/log/read-summary.js';
 import { VERSION } from '../version.js';
 import { exitOfStop, interruptible } from './interrupt.js';
+import { topFlag } from './options.js';
 import { Progress } from './progress.js';
 import type { GivenToReplay } from './replay.js';
-import { checkWarnings, nameOf, readingText, readText } from './replay-log.js';
+import { checkWarnings, nameOf, readingFlags, readingText, readText } from './replay-log.js';
+import { rerunCommand } from './rerun-command.js';
 import { table } from './terminal.js';
 
 /** @param within length of the window in cycles, for families */
@@ -37,6 +48,7 @@ export async function replayCompare(given: GivenToReplay, within: number, option
   const log = { ...options, nowMs };
   const name = nameOf(files);
   const { signal, release } = interruptible();
+  const folder = given.report ? await openSizingFolder('compare', name, given.out) : undefined;
   const reading = new Progress(`reading ${name}`);
   const onProgress = (done: number, total: number | undefined) =>
     reading.show(total === undefined ? undefined : done / total, `${Math.round(done / 1e6)} MB`);
@@ -45,19 +57,40 @@ export async function replayCompare(given: GivenToReplay, within: number, option
   const { rules, changed, keys, readings } = found;
   const read = summaryOf(readings, log.keyColumn === undefined ? undefined : keys, nowMs);
   if (given.strict) checkWarnings(read.warnings);
-  const changes = isPolicy ? changesOf(found, given.top) : undefined;
+  const changes = isPolicy ? changesOf(changed, given.top) : undefined;
   const isWorse = isPolicy && changed.some(({ newly_refused }) => newly_refused > 0);
   process.exitCode = exitOfStop() ?? (isWorse ? 1 : 0);
+  const { requests } = rules[0]!;
+  const about = {
+    weir: VERSION,
+    kind: 'compare',
+    log: name,
+    cycle_ms: cycleMs,
+    requests,
+    keys,
+    partial: signal.aborted,
+  };
+  const answer = { ...about, rules, timeline: found.timeline, ...(changes && { changes }), read };
+  const report = { ...found, name, changes, command: commandFor(given) };
+  const page = folder === undefined ? undefined : await writeCompared(folder, report, answer);
   if (given.json) {
-    const { requests } = rules[0]!;
-    const partial = signal.aborted;
-    const answer = { weir: VERSION, kind: 'compare', log: name, cycle_ms: cycleMs, requests, keys, partial, rules };
-    process.stdout.write(`${JSON.stringify({ ...answer, ...(changes && { changes }), read })}\n`);
+    process.stdout.write(`${JSON.stringify(answer)}\n`);
     return;
   }
-  const lines = [...readings.map(readingText), ...readText(read), '', rulesText(found)];
-  if (changes !== undefined) lines.push('', ...changesText(changes));
+  const lines = [
+    ...readings.map(readingText),
+    ...readText(read),
+    '',
+    table(ruleHeads, ruleRows(rules)),
+    '',
+    ruleLegend,
+  ];
+  if (changes !== undefined) {
+    lines.push('', changesSentence(changes));
+    if (changes.by_key.length > 0) lines.push('', table(changedHeads, changedRows(changes)));
+  }
   process.stdout.write(`${lines.join('\n')}\n`);
+  if (page !== undefined) process.stdout.write(`\nopen it here: ${page}\n`);
 }
 
 /** A file with a limiter as a scenario has it, or a scenario with one. */
@@ -67,35 +100,8 @@ async function policyOf(path: string, cycleMs: number): Promise<Candidate> {
   return { name: nameOf([path]), definition: definitionOf(limiter, cycleMs) };
 }
 
-function changesOf({ changed }: LogComparison, top: number) {
-  const sum = (of: (one: (typeof changed)[number]) => number) => changed.reduce((total, one) => total + of(one), 0);
-  return {
-    newly_refused: sum(({ newly_refused }) => newly_refused),
-    newly_admitted: sum(({ newly_admitted }) => newly_admitted),
-    keys_newly_refused: changed.filter(({ newly_refused }) => newly_refused > 0).length,
-    keys_newly_admitted: changed.filter(({ newly_admitted }) => newly_admitted > 0).length,
-    by_key: changed.slice(0, top),
-  };
-}
-
-function rulesText({ rules }: LogComparison): string {
-  const heads = ['rule', 'limited', 'share', 'keys', 'worst 1 s', 'fairness', 'longest closed'];
-  const rows = rules.map((one) => [
-    one.name,
-    one.limited,
-    percent(one.limited_share),
-    one.keys_limited,
-    one.worst_burst_1s,
-    Number(one.fairness.toFixed(3)),
-    duration(one.longest_closure_ms),
-  ]);
-  return `${table(heads, rows)}\n\nworst 1 s: the most of one key that started in a second. fairness: Jain's index of the shares admitted, 1 where all keys lose alike. longest closed: of one key, from a refused request to the next admitted one.`;
-}
-
-function changesText(changes: ReturnType<typeof changesOf>): string[] {
-  const { newly_refused, newly_admitted, keys_newly_refused, keys_newly_admitted, by_key } = changes;
-  const sum = `Newly refused: ${number(newly_refused)} of ${number(keys_newly_refused)} keys. Newly admitted: ${number(newly_admitted)} of ${number(keys_newly_admitted)} keys.`;
-  if (by_key.length === 0) return [sum];
-  const rows = by_key.map((one) => [plain(one.key), one.requests, one.newly_refused, one.newly_admitted]);
-  return [sum, '', table(['key', 'requests', 'newly refused', 'newly admitted'], rows)];
+function commandFor(given: GivenToReplay): string {
+  const { log, compare, policy, threshold, within, top } = given;
+  const window = policy === undefined ? { compare: compare?.join(','), threshold, within } : { policy };
+  return rerunCommand('replay', log, { ...window, ...readingFlags(given), ...topFlag(top) });
 }

@@ -1,5 +1,6 @@
 // `weir replay`: logs through a limiter: what would have been refused. The runs are in replay-runs.ts.
 import type { Argv } from 'yargs';
+import { families } from '../limiter/products/families.js';
 import { Failure } from '../schema/failure.js';
 import type { GivenTo } from './command.js';
 import { limiterGiven, limiterOptions } from './limiter-options.js';
@@ -34,8 +35,7 @@ export const options = (yargs: Argv) =>
       array: true,
       nargs: 1,
       requiresArg: true,
-      describe:
-        'rules side by side, fitted to --threshold in --within: weir,gcra,token-bucket,nginx,fixed,fixed-first,sliding-log,sliding-counter',
+      describe: `rules side by side, fitted to --threshold in --within: ${Object.keys(families).join(',')}`,
     })
     .option('policy', {
       type: 'string',
@@ -99,13 +99,12 @@ export async function run(given: GivenToReplay): Promise<void> {
   await (await import('./replay-runs.js')).replayRuns(given, within, limiter, log);
 }
 
-/** A comparison is of rules in virtual time, without a report. */
-function checkCompared({ compare, policy, live, refused, out }: GivenToReplay, hasRule: boolean): void {
+/** A comparison is of rules in virtual time. */
+function checkCompared({ compare, policy, live, refused }: GivenToReplay, hasRule: boolean): void {
   const others = [
     ...(compare !== undefined && policy !== undefined ? ['--compare and --policy'] : []),
     ...(live ? ['--live'] : []),
     ...(refused !== undefined ? ['--refused'] : []),
-    ...(out !== undefined ? ['--out'] : []),
     ...(hasRule ? ['a rule of its own'] : []),
   ];
   if (others.length === 0) return;

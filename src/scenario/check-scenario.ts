@@ -10,7 +10,7 @@ import type { LoadedScenario } from './loaded-scenario.js';
 import { planService } from './service-plan.js';
 
 /** A planned scenario, as far as the checks need it. */
-type Planned = Omit<LoadedScenario, 'at' | 'expectations'>;
+type Planned = Omit<LoadedScenario, 'at' | 'compared' | 'expectations'>;
 
 /**
  * Virtual time counts ms in doubles: up to this limit, 2 x 2,200 years from 1970, their resolution is at least 2^-5 ms.

@@ -4,6 +4,7 @@ import { basename, dirname, extname, resolve } from 'node:path';
 import { type CustomClientSpec, planClients } from '../actor/client/client-plan.js';
 import { type ClientSpec, clientFaults } from '../actor/client/schema.js';
 import { type Plan, spanCycles } from '../limiter/plan.js';
+import { families } from '../limiter/products/families.js';
 import { followsRule, limiterDefinition, ruleLimiterFaults } from '../limiter/products/limiter-spec.js';
 import { planContract } from '../limiter/validate.js';
 import type { FindOperator } from '../operator/operator.js';
@@ -197,12 +198,28 @@ function plan(
   };
   checkParts(planned);
   const reading = { time, phases, contracts: contractNames(planned), clients: clients.map(({ name }) => name) };
+  const { compare: _, ...alone } = scenario;
   const loaded: LoadedScenario = {
     ...planned,
     expectations: (scenario.expect ?? []).map((spec, index) => parseExpectation(spec, `/expect/${index}`, reading)),
+    compared: comparedWith(scenario, within, cycleMs).map((one) => ({
+      ...one,
+      scenario: plan({ ...alone, limiter: one.definition }, path, findOperator, cycleMs),
+    })),
     at: (other) => (other === cycleMs ? loaded : plan(scenario, path, findOperator, other)),
   };
   return loaded;
+}
+
+/** @throws Failure `invalid_input` if the limiter is no window with a threshold */
+function comparedWith({ limiter = {}, compare }: PlannedScenario, within: number, cycleMs: number) {
+  if (compare === undefined) return [];
+  const { definition, threshold = 100 } = limiter as { readonly definition?: unknown; readonly threshold?: number };
+  if (definition !== undefined || followsRule(limiter))
+    throw refused([
+      { path: '/compare', message: 'needs a limiter with threshold and within, to which rules are fitted' },
+    ]);
+  return compare.map((rule) => ({ rule, definition: families[rule]({ limit: threshold, within, cycleMs }) }));
 }
 
 function planLimiter(

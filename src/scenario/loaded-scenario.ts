@@ -1,6 +1,8 @@
 // A scenario that is ready to run.
 import type { ClientPlan } from '../actor/client/client-plan.js';
 import type { Plan } from '../limiter/plan.js';
+import type { Family } from '../limiter/products/families.js';
+import type { RuleDefinition } from '../limiter/rule/definition.js';
 import type { Expectation } from '../outcome/expectation.js';
 import type { Stretch } from '../outcome/stretch.js';
 import type { ArrivalSpec } from '../traffic/arrival/arrival-schema.js';
@@ -37,6 +39,12 @@ export interface LoadedScenario {
   readonly faults: readonly PlannedFault[];
   readonly phases: Readonly<Record<string, Stretch>>;
   readonly target: Target | undefined;
+  /** The same with other rules in the place of the limiter, fitted to its threshold in its window; empty unless it says `compare`. */
+  readonly compared: readonly {
+    readonly rule: Family;
+    readonly definition: RuleDefinition;
+    readonly scenario: LoadedScenario;
+  }[];
   readonly expectations: readonly Expectation[];
   /**
    * The same scenario with cycles of `cycleMs`, as on a live node: values in cycles stay, values in seconds become another number of

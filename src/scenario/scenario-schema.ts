@@ -2,6 +2,7 @@
 import type { Static } from 'typebox';
 import { ClientsSpec } from '../actor/client/schema.js';
 import { ContractDefinition } from '../limiter/definition.js';
+import { type Family, families } from '../limiter/products/families.js';
 import { ruleShapes, windowFields } from '../limiter/products/limiter-spec.js';
 import { ExpectationSpec } from '../outcome/expectation.js';
 import { Type } from '../schema/json-schema.js';
@@ -194,6 +195,13 @@ export const Scenario = Type.Object(
       }),
     ),
     target: Type.Optional(Target),
+    compare: Type.Optional(
+      Type.Array(Type.Enum(Object.keys(families) as Family[]), {
+        minItems: 1,
+        maxItems: 16,
+        description: 'Other rules, fitted to the threshold in the window: `weir simulate` runs the scenario with each.',
+      }),
+    ),
     expect: Type.Optional(Type.Array(ExpectationSpec, { maxItems: 256, description: 'What the run must show.' })),
   },
   {

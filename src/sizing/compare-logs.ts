@@ -4,6 +4,7 @@ import { LogOrder, readInOrder } from '../simulate/log-order.js';
 import type { LogOptions } from '../traffic/log/log-options.js';
 import { type LogReading, readLogs } from '../traffic/log/read.js';
 import type { SourceHooks } from '../traffic/log/source.js';
+import type { RefusalsOverTime } from './refusal-timeline.js';
 import { type Candidate, type ChangedKey, type ComparedRule, SideBySide } from './side-by-side.js';
 
 export interface LogComparison {
@@ -11,6 +12,7 @@ export interface LogComparison {
   /** What the second rule decides otherwise than the first, by key. */
   readonly changed: readonly ChangedKey[];
   readonly keys: number;
+  readonly timeline: RefusalsOverTime;
   readonly readings: readonly LogReading[];
 }
 
@@ -33,6 +35,12 @@ export function compareLogs(
     const order = new LogOrder({ cycleMs: 1, mostRows, isOne: log.keyColumn === undefined, run: take });
     const readings = await readLogs(paths, log, order, hooks);
     take(order.end());
-    return { rules: run.compared(), changed: run.changed(order.names), keys: order.names.length, readings };
+    return {
+      rules: run.compared(),
+      changed: run.changed(order.names),
+      keys: order.names.length,
+      timeline: run.timeline(),
+      readings,
+    };
   });
 }

@@ -1,7 +1,7 @@
 // A limit in the words of products. None of them has a count over whole cycles in which refused requests count, so each translation
 // says what differs.
 
-import type { Family } from './families.js';
+import type { Family } from '../limiter/products/families.js';
 
 export interface Limit {
   readonly threshold: number;
@@ -28,11 +28,14 @@ interface KeyNames {
   readonly express: string | undefined;
 }
 
+/** Keys that a request may lack; nginx limits no request whose key is empty. */
+const optional: ReadonlySet<string> = new Set(['forwarded', 'user']);
+
 /** @param key as in `Limit` */
 function keyNames(key: string | undefined): KeyNames {
   switch (key?.split(':')[0]) {
     case undefined:
-      return { nginx: '$server_name', haproxy: 'int(1)', envoy: undefined, express: "() => 'all'" };
+      return { nginx: 'all', haproxy: 'int(1)', envoy: undefined, express: "() => 'all'" };
     case 'client':
       return {
         nginx: '$binary_remote_addr',
@@ -112,7 +115,7 @@ function nginx({ threshold, within, cycleMs, key }: Limit): PasteLines {
       `limit_req zone=weir${burst} nodelay;`,
       'limit_req_status 429;',
     ],
-    differs: `No window, but a bucket: ${threshold} at once, then ${rate} while it refills, so up to twice ${threshold} in a window. Refused requests do not count: who goes on hammering still gets ${rate} through.${missing(name, key)}`,
+    differs: `No window, but a bucket: ${threshold} at once, then ${rate} while it refills, so up to twice ${threshold} in a window. Refused requests do not count: who goes on hammering still gets ${rate} through.${optional.has(key ?? '') ? ' A request without a value of the key is not limited.' : ''}${missing(name, key)}`,
   };
 }
 
@@ -151,7 +154,8 @@ function envoy({ threshold, within, cycleMs, key }: Limit): PasteLines {
     product: 'Envoy',
     lines: [
       ...all,
-      `  token_bucket: { max_tokens: 1000000, tokens_per_fill: 1000000, fill_interval: 1s }`,
+      // Its interval divides those of descriptors, as Envoy wants it.
+      `  token_bucket: { max_tokens: 1000000, tokens_per_fill: 1000000, fill_interval: ${interval} }`,
       `  rate_limits: [{ actions: [{ ${action} }] }]`,
       `  descriptors: [{ entries: [{ key: ${entry} }], token_bucket: ${bucket} }]`,
     ],

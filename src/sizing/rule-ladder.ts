@@ -7,13 +7,14 @@
 // rung decides for itself, in one pass. A rung that lets any first L requests of a key through does nothing before the request L + 1:
 // its state is made then, from the times of the requests before. A key that rested until all states are as new is forgotten. So work and
 // memory grow with what is busy: a key costs a state for each rung below its longest busy spell.
+
+import { type Family, families } from '../limiter/products/families.js';
 import { definitionOf } from '../limiter/products/products.js';
 import { type RuleDefinition, ruleOf } from '../limiter/rule/definition.js';
 import { LIMITED, type Rule } from '../limiter/rule/rule.js';
 import { Failure } from '../schema/failure.js';
 import { parseAxis } from '../simulate/sweep/axis.js';
 import { withFields } from '../simulate/sweep/grid.js';
-import { type Family, families } from './families.js';
 
 export interface Rung {
   /** What is written down: a limit, or the value of a parameter. */

@@ -5,6 +5,7 @@
 //   rule b     |||  | ||..   |       newly refused 1, newly admitted 1
 import { type RuleDefinition, ruleOf } from '../limiter/rule/definition.js';
 import { LIMITED, type Rule } from '../limiter/rule/rule.js';
+import { type RefusalsOverTime, RefusalTimeline } from './refusal-timeline.js';
 
 export interface Candidate {
   readonly name: string;
@@ -24,6 +25,8 @@ export interface ComparedRule {
   readonly worst_burst_1s: number;
   /** Jain's index over the admitted shares of the keys: 1 where all have the same, 1 / keys where one has everything. */
   readonly fairness: number;
+  /** Refused requests of keys that were closed already: work of the client and of the gateway for nothing. */
+  readonly wasted: number;
   /** The longest time from a refused request of a key to its next admitted one, or to its last request. */
   readonly longest_closure_ms: number;
 }
@@ -43,6 +46,7 @@ class Subject {
   admitted = 0;
   longestMs = 0;
   mostInSecond = 0;
+  wasted = 0;
   readonly #state: unknown;
   readonly #rule: Rule;
   /** The first refused request since the last admitted one. */
@@ -72,6 +76,7 @@ class Subject {
       this.#closedMs = Number.NaN;
     }
     if (admitted < n) {
+      this.wasted += n - admitted - (Number.isNaN(this.#closedMs) ? 1 : 0);
       if (Number.isNaN(this.#closedMs)) this.#closedMs = ms;
       this.#extend(ms);
     }
@@ -103,6 +108,7 @@ export class SideBySide {
   /** By key, then candidate. */
   readonly #subjects: Subject[][] = [];
   readonly #requestsOf: number[] = [];
+  readonly #timeline: RefusalTimeline;
   /** By key: what the second candidate refuses or admits and the first does not. */
   readonly #changes = new Map<number, { refused: number; admitted: number }>();
 
@@ -110,13 +116,16 @@ export class SideBySide {
   constructor(candidates: readonly Candidate[]) {
     this.#candidates = candidates;
     this.#rules = candidates.map(({ definition }) => ruleOf(definition));
+    this.#timeline = new RefusalTimeline(candidates.length);
   }
 
   /** Decides `n` requests of a key. Times ascend. */
   add(key: number, n: number, ms: number): void {
     this.#subjects[key] ??= this.#rules.map((rule) => new Subject(rule, rule.fresh(ms)));
     this.#requestsOf[key] = (this.#requestsOf[key] ?? 0) + n;
-    const [before = 0, after = before] = this.#subjects[key].map((subject) => subject.decide(ms, n));
+    const admitted = this.#subjects[key].map((subject) => subject.decide(ms, n));
+    this.#timeline.add(ms, n, admitted);
+    const [before = 0, after = before] = admitted;
     if (before === after) return;
     const change = this.#changes.get(key) ?? { refused: 0, admitted: 0 };
     change.refused += Math.max(0, before - after);
@@ -141,9 +150,15 @@ export class SideBySide {
         keys_limited: shares.filter((share) => share < 1).length,
         worst_burst_1s: most(({ mostInSecond }) => mostInSecond),
         fairness: jainIndex(shares),
+        wasted: subjects.reduce((sum, subject) => sum + subject.wasted, 0),
         longest_closure_ms: most(({ longestMs }) => longestMs),
       };
     });
+  }
+
+  /** Where time is divided into up to 48 parts of equal length. */
+  timeline(): RefusalsOverTime {
+    return this.#timeline.over();
   }
 
   /** Keys that the second candidate decides differently from the first, those newly refused first. */

@@ -1,5 +1,5 @@
 // `weir replay --compare` and `--policy`: rules side by side, and who a new policy would newly refuse.
-import { writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { temporaryFolder, weirHere as weir } from './command-line.js';
@@ -17,7 +17,7 @@ const log = file(
     '\n',
   ),
 );
-const keyed = ['replay', log, '--time-column', 'ms', '--key', 'who'];
+const keyed = ['replay', log, '--time-column', 'ms', '--key', 'who', '--no-report'];
 
 it('prints rules side by side', async () => {
   const { code, out } = await weir([...keyed, '--threshold', '5', '--compare', 'weir,gcra', '--compare', 'fixed']);
@@ -28,6 +28,21 @@ it('prints rules side by side', async () => {
   const { rules, ...answer } = JSON.parse(json.out);
   expect(answer).toMatchObject({ kind: 'compare', requests: 16, keys: 2, partial: false });
   expect(rules).toMatchObject([{ name: 'gcra', admitted: 9, limited: 7, rule: { primitive: 'gcra' } }]);
+});
+
+it('leaves a page, a picture and the answer where --out says', async () => {
+  const out = join(folder, 'compared');
+  const args = keyed.filter((word) => word !== '--no-report');
+  const { code } = await weir([...args, '--threshold', '5', '--compare', 'weir,gcra', '--out', out]);
+  const { rules, timeline } = JSON.parse(readFileSync(join(out, 'compare.json'), 'utf8'));
+  expect([code, readdirSync(out).sort()]).toEqual([0, ['compare.json', 'index.html', 'refused.png']]);
+  expect(rules.map(({ limited, wasted }: { limited: number; wasted: number }) => [limited, wasted])).toEqual([
+    [7, 6],
+    [7, 6],
+  ]);
+  expect(timeline).toMatchObject({ startMs: 1767600000000, partMs: 32_000 });
+  expect(timeline.refused).toEqual([0, 1].map(() => [7, ...Array(28).fill(0)]));
+  expect(readFileSync(join(out, 'index.html'), 'utf8')).toContain('Requests refused, in %');
 });
 
 it('ends with 1 if a new policy refuses somebody who is admitted today, else with 0', async () => {

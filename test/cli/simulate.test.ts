@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Compile } from 'typebox/compile';
 import { describe, expect, it } from 'vitest';
+import { families } from '../../src/limiter/products/families.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { Outcome } from '../../src/outcome/schema.js';
 import type { Series } from '../../src/outcome/series.js';
@@ -79,6 +80,23 @@ describe('weir simulate', () => {
     const { code, out, err } = await weirHere(['simulate', ...args, '--no-report']);
     expect([code, out, err.includes('    at ')]).toEqual([2, '', false]);
     for (const word of words) expect(err).toContain(word);
+  });
+
+  it('runs the scenario with every rule that it compares with', async () => {
+    const names = Object.keys(families);
+    const compared = `question: Q?\nduration: 60\nlimiter: { threshold: 5, within: 10 }\narrivals: [{ model: constant, rate: 1 }]\n`;
+    const path = file('compared.yaml', `${compared}compare: [${names.join(', ')}]\n`);
+    const { code, out } = await weirHere(['simulate', path, '--no-report']);
+    expect(code).toBe(0);
+    for (const name of ['this limiter', ...names]) expect(out).toMatch(new RegExp(`^${name} +\\d+ `, 'm'));
+    // Refused requests count: it closes once; a bucket admits half of them.
+    expect(out).toMatch(/^weir +55 +91\.7 % /m);
+    expect(out).toMatch(/^gcra +26 +43\.3 % /m);
+    const rule = file('rule.yaml', compared.replace('{ threshold: 5, within: 10 }', '{ like: nginx, rate: 1r/s }'));
+    writeFileSync(rule, `${readFileSync(rule, 'utf8')}compare: [gcra]\n`);
+    expect((await weirHere(['simulate', rule, '--no-report'])).err).toContain(
+      'needs a limiter with threshold and within',
+    );
   });
 
   it('tells programs of a refusal as JSON', async () => {

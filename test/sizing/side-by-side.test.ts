@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Family, families } from '../../src/sizing/families.js';
+import { type Family, families } from '../../src/limiter/products/families.js';
 import { jainIndex, SideBySide } from '../../src/sizing/side-by-side.js';
 
 const fitted = (names: readonly string[], limit = 10, within = 10, cycleMs = 100) =>

@@ -83,7 +83,7 @@ export function pageDocument(
   ].join('\n');
 }
 
-function chartFigure({ id, title, about, height }: ChartSpec) {
+export function chartFigure({ id, title, about, height }: ChartSpec) {
   // Heights are classes, because the policy of the page forbids inline styles.
   return html`<figure><h3>${title}</h3><figcaption>${unbroken(about)}</figcaption><div class="chart h${heightClass(height)}"><canvas id="chart-${id}" role="img" aria-label="${title}. ${about}"></canvas></div></figure>`;
 }

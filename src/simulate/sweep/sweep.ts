@@ -178,7 +178,8 @@ export function openRunner(
     return { most: 1, run: (cell, replication) => runHere(plan, cell, replication), close: async () => {} };
   }
   const workers = Math.max(1, Math.min(threads, runs));
-  const pool = replicationPool(workers);
+  // Threads start with the first run: a sweep whose runs are all known needs none.
+  let pool: ReturnType<typeof replicationPool> | undefined;
   return {
     most: WAITING * workers,
     async run(cell, replication) {
@@ -188,6 +189,7 @@ export function openRunner(
         seed: replicationSeed(seed, replication),
       };
       try {
+        pool ??= replicationPool(workers);
         return asSweepRun(cell, replication, await pool.run(task, signal === undefined ? {} : { signal }));
       } catch (error) {
         if (signal?.aborted === true) return undefined;
@@ -196,7 +198,7 @@ export function openRunner(
         throw error;
       }
     },
-    close: () => pool.destroy(),
+    close: async () => pool?.destroy(),
   };
 }
 

@@ -1,9 +1,9 @@
 // Rules fitted to the same sustained rate, L requests in W: what counts in a window admits L in it, a bucket holds L and refills L in W.
 // So all of them admit a first burst of L, and L in W in the long run. Products are named with the words of their own configuration.
-import { definitionOf } from '../limiter/products/products.js';
-import type { RuleDefinition } from '../limiter/rule/definition.js';
-import { nearest } from '../schema/did-you-mean.js';
-import { Failure } from '../schema/failure.js';
+import { nearest } from '../../schema/did-you-mean.js';
+import { Failure } from '../../schema/failure.js';
+import type { RuleDefinition } from '../rule/definition.js';
+import { definitionOf } from './products.js';
 
 export interface FamilyWindow {
   readonly limit: number;

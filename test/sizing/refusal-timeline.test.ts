@@ -1,0 +1,30 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { RefusalTimeline } from '../../src/sizing/refusal-timeline.js';
+
+const request = fc.record({ gap: fc.nat({ max: 40_000 }), n: fc.integer({ min: 1, max: 5 }), admitted: fc.nat(5) });
+
+it('has up to 48 parts of the length of a second times a power of two, and every request in the part of its time', () => {
+  fc.assert(
+    fc.property(fc.array(request, { minLength: 1, maxLength: 60 }), (requests) => {
+      const timeline = new RefusalTimeline(1);
+      let ms = 1_767_600_000_000;
+      const times = requests.map(({ gap, n, admitted }) => {
+        ms += gap;
+        timeline.add(ms, n, [Math.min(n, admitted)]);
+        return ms;
+      });
+      const { startMs, partMs, requests: counts, refused } = timeline.over();
+      const partOf = (at: number) => Math.floor((at - times[0]!) / partMs);
+      const expected = { counts: counts.map(() => 0), refused: counts.map(() => 0) };
+      requests.forEach(({ n, admitted }, i) => {
+        expected.counts[partOf(times[i]!)]! += n;
+        expected.refused[partOf(times[i]!)]! += n - Math.min(n, admitted);
+      });
+      expect({ counts, refused: refused[0] }).toEqual(expected);
+      expect([startMs, Number.isInteger(Math.log2(partMs / 1000))]).toEqual([times[0], true]);
+      expect(counts.length).toBe(partOf(ms) + 1);
+      expect(counts.length).toBeLessThanOrEqual(48);
+    }),
+  );
+});
