@@ -29,7 +29,7 @@ export function ruleRows(rules: readonly ComparedRule[]): (string | number)[][] 
 }
 
 export const ruleLegend =
-  "worst 1 s: the most of one key that started in a second. fairness: Jain's index of the shares admitted, 1 where all keys lose alike. longest closed: of one key, from a refused request to the next admitted one. in vain: refused requests of a key that was closed already, work for nothing.";
+  "worst 1 s: the most of one key that started in a second. fairness: Jain's index of the shares admitted, 1 where all keys lose alike. longest closed: of one key, from a refused request until one would be admitted. in vain: refused requests of a key that was closed already, work for nothing.";
 
 export function changesOf(changed: readonly ChangedKey[], top: number): PolicyChanges {
   const sum = (of: (one: ChangedKey) => number) => changed.reduce((total, one) => total + of(one), 0);

@@ -117,7 +117,26 @@ function heldOutWords({ held_out, threshold }: Recommendation): string {
 }
 
 /** Who lies above all others, and what that means for the limit. */
-export function suspectSentences({ suspects, recommendations }: Advice): string[] {
+export function suspectSentences(advice: Advice): string[] {
+  return [...keySentences(advice), ...networkSentences(advice)];
+}
+
+function networkSentences({ networks, requests: all }: Advice): string[] {
+  if (networks.length === 0) return [];
+  const names = networks
+    .slice(0, 5)
+    .map(
+      ({ network, keys, requests }) =>
+        `${network} (${counted(requests, 'request')} of ${counted(keys, 'address', 'addresses')}, ${percent(requests / all)} of all)`,
+    );
+  const more = networks.length > 5 ? ` and ${networks.length - 5} more` : '';
+  const one = networks.length === 1;
+  return [
+    `${one ? 'Network' : 'Networks'}: ${names.join('; ')}${more} ${one ? 'lies' : 'lie'} far above all others. The limits count each address by itself, and are found with ${one ? 'it' : 'them'}.`,
+  ];
+}
+
+function keySentences({ suspects, recommendations }: Advice): string[] {
   if (suspects.length === 0) return [];
   const names = suspects.slice(0, 5).map(({ key, requests, share, peaks }) => {
     const { within } = recommendations[0]!;

@@ -4,6 +4,7 @@ import { VERSION } from '../version.js';
 import { Curve } from './curve.js';
 import { type FittedRule, fittedRules } from './fitted-rule.js';
 import type { HeldOut, Sizing, Tuning } from './sizing.js';
+import { type SuspectNetwork, suspectNetworks } from './suspects.js';
 import { worstBurst } from './worst-burst.js';
 
 export interface CurvePoint {
@@ -93,6 +94,8 @@ export interface Advice {
   /** Other rules that were asked for; empty if none were. */
   readonly fitted: readonly FittedRule[];
   readonly suspects: readonly Suspect[];
+  /** Networks whose addresses together lie far above all others, although none of them may do so alone. Limits are found with them. */
+  readonly networks: readonly SuspectNetwork[];
   readonly excluded: readonly string[];
 }
 
@@ -148,6 +151,9 @@ export function adviceOf(
       share: counts.requestsOf(key) / counts.requests,
       peaks: counts.withins.map((_, window) => counts.peakOf(key, window)),
     })),
+    networks: suspectNetworks(
+      names.flatMap((name, key) => (tuning.suspects.has(key) ? [] : [[name, counts.requestsOf(key)] as const])),
+    ),
     excluded: options.excluded ?? [],
   };
 }

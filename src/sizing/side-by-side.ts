@@ -27,7 +27,7 @@ export interface ComparedRule {
   readonly fairness: number;
   /** Refused requests of keys that were closed already: work of the client and of the gateway for nothing. */
   readonly wasted: number;
-  /** The longest time from a refused request of a key to its next admitted one, or to its last request. */
+  /** The longest time from a refused request of a key until one would be admitted, as far as its requests show it. */
   readonly longest_closure_ms: number;
 }
 
@@ -51,6 +51,8 @@ class Subject {
   readonly #rule: Rule;
   /** The first refused request since the last admitted one. */
   #closedMs = Number.NaN;
+  /** When a request would be admitted, after the last refused one. */
+  #opensMs = 0;
   /** Starts of the last second: times, and how many. */
   readonly #times: number[] = [];
   readonly #counts: number[] = [];
@@ -72,12 +74,13 @@ class Subject {
     }
     this.admitted += admitted;
     if (admitted > 0) {
-      this.#extend(ms);
+      this.#extend(Math.min(ms, this.#opensMs));
       this.#closedMs = Number.NaN;
     }
     if (admitted < n) {
       this.wasted += n - admitted - (Number.isNaN(this.#closedMs) ? 1 : 0);
       if (Number.isNaN(this.#closedMs)) this.#closedMs = ms;
+      this.#opensMs = this.#rule.nextAdmission(this.#state, ms, 1);
       this.#extend(ms);
     }
     return admitted;

@@ -11,6 +11,50 @@
 // Quartiles do not move by what one key, or a quarter of them, does. The gap keeps the long tail of a power law, in which every size
 // has a neighbour, from being cut off. Source: J. W. Tukey, Exploratory Data Analysis, 1977 (fences: quartile + 3 interquartile ranges).
 
+import { isIP } from 'node:net';
+
+/** A network whose addresses together lie far above all other networks. */
+export interface SuspectNetwork {
+  /** `192.0.2.0/24`, or `2001:db8:0:1::/64`. */
+  readonly network: string;
+  readonly keys: number;
+  readonly requests: number;
+}
+
+/** Of keys that are addresses, most requests first. A network of one address is left to the keys. */
+export function suspectNetworks(keys: Iterable<readonly [name: string, requests: number]>): SuspectNetwork[] {
+  const networks = new Map<string, { keys: number; requests: number }>();
+  for (const [name, requests] of keys) {
+    const network = networkOf(name);
+    if (network === undefined) continue;
+    const sum = networks.get(network) ?? { keys: 0, requests: 0 };
+    networks.set(network, { keys: sum.keys + 1, requests: sum.requests + requests });
+  }
+  const from = suspectFrom(Float64Array.from(networks.values(), ({ requests }) => requests));
+  return [...networks]
+    .map(([network, sum]) => ({ network, ...sum }))
+    .filter(({ keys, requests }) => keys > 1 && requests >= from)
+    .sort((a, b) => b.requests - a.requests);
+}
+
+/** Undefined for a name that is no whole address. */
+function networkOf(name: string): string | undefined {
+  const [, v4] = /^(\d{1,3}\.\d{1,3}\.\d{1,3})\.\d{1,3}$/.exec(name) ?? [];
+  if (v4 !== undefined) return `${v4}.0/24`;
+  if (isIP(name) !== 6) return undefined;
+  const [left = '', right] = name.toLowerCase().split('::');
+  const groups = left === '' ? [] : left.split(':');
+  const after = right === undefined || right === '' ? [] : right.split(':');
+  const all =
+    right === undefined
+      ? groups
+      : [...groups, ...Array(Math.max(0, 8 - groups.length - after.length)).fill('0'), ...after];
+  return `${all
+    .slice(0, 4)
+    .map((group) => group.replace(/^0+(?=.)/, ''))
+    .join(':')}::/64`;
+}
+
 /** With fewer keys than this there is no crowd that one could lie above. */
 const LEAST_KEYS = 8;
 const LEAST_QUOTIENT = Math.SQRT2;

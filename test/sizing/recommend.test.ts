@@ -181,3 +181,18 @@ it('holds for any requests, keys and windows', async () => {
     { numRuns: 60 },
   );
 });
+
+it.each([
+  ['a /24', (i: number) => `192.0.2.${i % 200}`, '192.0.2.0/24'],
+  ['a /64', (i: number) => `2001:db8:0:7::${(i % 200).toString(16)}`, '2001:db8:0:7::/64'],
+])('names a scraper behind many addresses of %s, none of which stands out', async (_, address, network) => {
+  const crowd = people(500).map(({ at, key }) => ({
+    at,
+    key: `10.${Number(key.slice(7)) >> 4}.${Number(key.slice(7)) & 15}.9`,
+  }));
+  const scraper = Array.from({ length: 12_000 }, (_, i) => ({ at: START_MS + i * 7000, key: address(i) }));
+  const { networks, suspects } = await recommend([...crowd, ...scraper]);
+  expect(networks).toEqual([{ network, keys: 200, requests: 12_000 }]);
+  expect(suspects).toEqual([]);
+  expect((await recommend(crowd)).networks).toEqual([]);
+});
