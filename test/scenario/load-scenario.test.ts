@@ -182,6 +182,7 @@ describe('defaults', () => {
       independent: false,
       arrivals: [{ model: 'constant', rate: 1 }],
       clients: [],
+      compared: [],
       service: undefined,
       faults: [],
       phases: {},
