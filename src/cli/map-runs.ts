@@ -5,6 +5,7 @@ import { safeName } from '../report/folder.js';
 import { flatRow, sweepDigest } from '../report/sweep-files.js';
 import { writeSweepReport } from '../report/sweep-report.js';
 import { mapText } from '../report/sweep-text.js';
+import { counted } from '../report/words.js';
 import { type CollapseMap, mapCollapse } from '../simulate/sweep/collapse-map.js';
 import { planSweep, type SweepPlan } from '../simulate/sweep/plan-sweep.js';
 import { exitOfStop, interruptible } from './interrupt.js';
@@ -27,7 +28,7 @@ export async function mapRuns(given: GivenToMap): Promise<void> {
   progress.clear();
   release();
   if (map === undefined) {
-    process.stderr.write(`Stopped after ${done} runs; a map that is not whole is not kept.\n`);
+    process.stderr.write(`Stopped after ${counted(done, 'run')}; a map that is not whole is not kept.\n`);
     process.exitCode = exitOfStop() ?? 1;
     return;
   }
