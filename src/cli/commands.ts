@@ -74,6 +74,16 @@ export const commands: readonly ListedCommand[] = [
   },
   { usage: 'serve', summary: 'run a node: the whole API on a durable store', load: () => import('./serve.js') },
   {
+    usage: 'backup <file>',
+    summary: 'copy the data of a node, running or stopped, and verify the copy',
+    load: () => import('./backup.js'),
+  },
+  {
+    usage: 'restore <file>',
+    summary: 'make a data folder from a backup, and say what it lacks',
+    load: () => import('./restore.js'),
+  },
+  {
     usage: 'rotate-key',
     summary: 'give a stopped node a new key, signed by the present one, so that clients that pinned it follow',
     load: () => import('./rotate-key.js'),

@@ -97,9 +97,10 @@ type Given = GivenTo<typeof options>;
 /** Serves until the first SIGINT or SIGTERM, then finishes requests in progress; the second one ends the process immediately. */
 export async function run(given: Given): Promise<void> {
   check(given);
-  const [{ openGround }, { createLog, startNode }] = await Promise.all([
+  const [{ openGround }, { createLog, startNode }, { openOperatorDoor }] = await Promise.all([
     import('../node/ground.js'),
     import('../node/node.js'),
+    import('../node/operator-door.js'),
   ]);
   const { logLevel: level, logRequests: requests, host, port, durability, trustProxy = [] } = given;
   const log = { level, requests, destination: process.stderr };
@@ -131,11 +132,13 @@ export async function run(given: Given): Promise<void> {
       store.close();
       throw error;
     });
+    const door = ground.stored && (await openOperatorDoor(ground.stored, logger));
     for (const note of ground.notes) process.stderr.write(`weir: ${note}\n`);
     if (ground.lost.length > 0) logger.warn({ lost: ground.lost }, 'acknowledged rows are missing from the data');
     process.stdout.write(given.json ? `${JSON.stringify(factsOf(node, ground))}\n` : startText(node, ground, given));
     await aborted(interrupt.signal);
     if (!given.json) process.stderr.write('weir: finishing requests in progress; press again to end immediately\n');
+    door?.close();
     await node.close();
     if (node.host.failure !== undefined) throw node.host.failure;
   } finally {

@@ -28,8 +28,9 @@ export interface GroundOptions {
 
 export interface Ground extends Pick<NodeOptions, 'store' | 'credentials' | 'clock'> {
   readonly identity: Identity;
-  /** Absolute path of the data folder; undefined in memory. */
+  /** Absolute path of the data folder, and its store; undefined in memory. */
   readonly dir: string | undefined;
+  readonly stored: SqliteStore | undefined;
   /** Acknowledged rows that are missing from the data folder. */
   readonly lost: readonly MissingRows[];
   /** Sentences about permissions that were tightened. */
@@ -47,6 +48,7 @@ export function openGround({ dir, cycleMs, rotateKey = false, acceptLoss = false
       clock,
       identity,
       dir,
+      stored: undefined,
       lost: [],
       notes: [],
     };
@@ -72,6 +74,7 @@ export function openGround({ dir, cycleMs, rotateKey = false, acceptLoss = false
       clock,
       identity: isRotated ? rotated(store, identity, clock) : identity,
       dir: store.dir,
+      stored: store,
       lost: store.lost,
       notes,
     };

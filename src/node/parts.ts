@@ -136,7 +136,8 @@ export function assemble(options: PartsOptions, routes: readonly ListedRoute[], 
 
 export type Parts = Readonly<ReturnType<typeof assemble>>;
 
-function keysOf(signer: Signer, successions: readonly Succession[]): KeyRing {
+/** @throws Failure `wrong_usage` when the successions do not lead to the key of the signer */
+export function keysOf(signer: Signer, successions: readonly Succession[]): KeyRing {
   const read = KeyRing.read({ named: signer.publicKey, successions });
   if ('ring' in read) return read.ring;
   throw new Failure('wrong_usage', {

@@ -19,7 +19,7 @@ import type { Shapes } from '../api/endpoint.js';
 import { Nothing } from '../api/shapes.js';
 import { compileSchema } from '../schema/compile-schema.js';
 import { Failure } from '../schema/failure.js';
-import { noteAdminAction } from './admin-log.js';
+import { adminLogOf, noteAdminAction } from './admin-log.js';
 import { mountAnyMethod, withoutClientPath } from './any-method.js';
 import { Connections } from './connections.js';
 import type { HostCheck } from './host-names.js';
@@ -62,8 +62,7 @@ export async function createServer(
   { log, logRequests, trustProxy, checkHost }: ServerOptions,
 ): Promise<FastifyInstance> {
   const { limits, counts } = parts;
-  // What is done by admins is logged by default, too, where nothing else is below a warning.
-  const adminLog = log.level === 'warn' ? log.child({}, { level: 'info' }) : log;
+  const adminLog = adminLogOf(log);
   const connections = new Connections(parts);
   const unrouted =
     (refuse: (request: IncomingMessage) => Unrouted) => (request: IncomingMessage, response: ServerResponse) => {

@@ -110,6 +110,11 @@ export class SqliteStore implements Store {
     return this.#connection.moveLog();
   }
 
+  /** Copies the database into a new file while it is in use; see `SqliteConnection.backup`. */
+  backup(path: string, onPages: (left: number, all: number) => void): Promise<void> {
+    return this.#connection.backup(path, onPages);
+  }
+
   figures(): StoreFigures {
     return this.#connection.figures();
   }

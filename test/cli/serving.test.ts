@@ -23,8 +23,8 @@ describe('weir serve', () => {
       sameKey: again.fingerprint === first.fingerprint,
       own: found.machine.is_own,
     }).toEqual({
-      files: ['node.json', 'weir.db', 'weir.db-wal', 'weir.heads', 'weir.pid'],
-      modes: [0o700, 0o600, 0o600, 0o600, 0o600, 0o600],
+      files: ['node.json', 'weir.db', 'weir.db-wal', 'weir.heads', 'weir.pid', 'weir.sock'],
+      modes: [0o700, 0o600, 0o600, 0o600, 0o600, 0o600, 0o600],
       ended: 0,
       sameKey: true,
       own: true,

@@ -1,0 +1,274 @@
+// Backups of a data folder: made while the node runs or not, verified, and brought back into an empty folder.
+//
+//   node, or the command itself ─► DIR/backup-x/weir.db ─► chains, operators, signatures verified ─► FILE
+//   FILE, node.json ─► an empty folder ─► verified ─► left there, or removed as a whole
+import * as fs from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { signCheckpoint } from '../record/signing.js';
+import { RecordVerifier } from '../record/verify-record.js';
+import { Failure } from '../schema/failure.js';
+import { HeadMark, type MissingRows } from '../store/head-mark.js';
+import { openSqliteStore, type SqliteStore } from '../store/sqlite.js';
+import { CYCLE_MS } from '../time/cycle.js';
+import { type Identity, identityIn } from './identity.js';
+import { keysOf } from './parts.js';
+
+/** What was copied of what is to be copied, in pages, or verified, in rows. */
+export type OnProgress = (what: 'copy' | 'verify', done: number, all: number) => void;
+
+/** What a verified copy holds. */
+export interface Kept {
+  readonly machines: number;
+  readonly rows: number;
+  /** When the newest row was written, ISO 8601; undefined without rows. */
+  readonly newest: string | undefined;
+  readonly fingerprint: string;
+}
+
+/** Room beside the copy, so that making one never fills the disk of a node. */
+const SPARE_BYTES = 64 * 2 ** 20;
+
+/**
+ * Copies an open database into a new folder within its own.
+ * @returns the folder; it is the caller's to remove
+ * @throws Failure `disk_full`, `unwritable_folder`
+ */
+export async function copyInFolder(store: SqliteStore, onProgress: OnProgress): Promise<string> {
+  const { dir } = store;
+  refuseWithoutRoom(dir);
+  const folder = fs.mkdtempSync(join(dir, 'backup-'));
+  try {
+    const path = join(folder, 'weir.db');
+    fs.closeSync(fs.openSync(path, 'wx', 0o600));
+    await store.backup(path, (left, all) => onProgress('copy', all - left, all));
+    return folder;
+  } catch (error) {
+    fs.rmSync(folder, { recursive: true, force: true });
+    throw new Failure('unwritable_folder', {
+      what: 'The backup was not made.',
+      why: `${(error as Error).message}.`,
+      fix: 'Make room on the disk of the data folder. The node itself goes on.',
+      cause: error,
+    });
+  }
+}
+
+function refuseWithoutRoom(dir: string): void {
+  const needed = ['weir.db', 'weir.db-wal'].reduce(
+    (sum, name) => sum + (fs.statSync(join(dir, name), { throwIfNoEntry: false })?.size ?? 0),
+    SPARE_BYTES,
+  );
+  const { bavail, bsize } = fs.statfsSync(dir);
+  if (bavail * bsize >= needed) return;
+  throw new Failure('disk_full', {
+    what: 'The backup was not made.',
+    why: `It needs ${Math.ceil(needed / 2 ** 20)} MB beside the data for a moment, and ${Math.floor((bavail * bsize) / 2 ** 20)} MB are free.`,
+    fix: 'Make room on the disk of the data folder.',
+  });
+}
+
+/**
+ * Verifies a copy, and moves it to its file.
+ * @param folder as `copyInFolder` gave it; it is gone afterwards, however this ends
+ * @param dir the data folder, whose key has signed
+ * @param withKey whether the key of the node is put beside the file, as `FILE.node.json`
+ * @throws Failure `record_broken`, `store_damaged`, `unwritable_folder`
+ */
+export function keepCopy(
+  folder: string,
+  dir: string,
+  file: string,
+  withKey: boolean,
+  onProgress: OnProgress,
+): Kept & { readonly bytes: number } {
+  try {
+    const identity = identityIn(dir, true, undefined, CYCLE_MS);
+    const store = openSqliteStore({ dir: folder });
+    let kept: Kept;
+    try {
+      kept = verified(store, identity, onProgress);
+      signHeads(store, identity);
+    } finally {
+      store.close();
+    }
+    const copy = join(folder, 'weir.db');
+    const { size: bytes } = fs.statSync(copy);
+    moved(copy, file);
+    if (withKey) copied(join(dir, 'node.json'), keyFileOf(file));
+    return { ...kept, bytes };
+  } finally {
+    fs.rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Signs the head of every record of the copy: whoever restores it with another key, or without its last rows, is refused. */
+function signHeads(store: SqliteStore, { signer, successions }: Identity): void {
+  const keySince = successions.at(-1)?.cycle ?? 0;
+  for (const { machine, head, last } of [...store.machines()]) {
+    const cycle = Math.max(last?.cycle ?? 0, keySince);
+    if (head.seq > (store.checkpoint(machine.slug)?.seq ?? 0))
+      store.putCheckpoint(signCheckpoint(signer, { machine: machine.slug, ...head, cycle }));
+  }
+  store.commit((failure) => {
+    if (failure !== undefined) throw failure;
+  });
+}
+
+/** Where the key of the node lies beside a backup. */
+export function keyFileOf(file: string): string {
+  return `${file}.node.json`;
+}
+
+/** What `restore` is given beside the backup. */
+export interface RestoreOptions {
+  readonly file: string;
+  /** The data folder: absent or empty. */
+  readonly dir: string;
+  /** The `node.json` of the node. */
+  readonly keyFile: string;
+  /** The `weir.heads` of the folder that was lost: rows that it names and the backup lacks are known to be lost. */
+  readonly heads?: string | undefined;
+}
+
+/**
+ * Makes a data folder from a backup. A folder that does not verify is removed again.
+ * @throws Failure `wrong_usage` for a folder that is not empty, `unreadable_file`, `unwritable_folder`, `record_broken`, `store_damaged`
+ */
+export function restore(
+  { file, dir: given, keyFile, heads }: RestoreOptions,
+  onProgress: OnProgress,
+): Kept & { readonly lost: readonly MissingRows[] } {
+  const dir = resolve(given);
+  const wasThere = fs.existsSync(dir);
+  if (wasThere && fs.readdirSync(dir).length > 0) throw notEmpty(dir);
+  if (!wasThere) makeFolder(dir);
+  try {
+    copied(file, join(dir, 'weir.db'));
+    copied(keyFile, join(dir, 'node.json'));
+    const identity = identityIn(dir, true, undefined, CYCLE_MS);
+    const store = openSqliteStore({ dir });
+    try {
+      const kept = verified(store, identity, onProgress);
+      return { ...kept, lost: heads === undefined ? [] : lostBy(store, heads) };
+    } finally {
+      store.close();
+      // The folder was opened without it: it had been taken for that of the backup.
+      if (heads !== undefined) copied(heads, join(dir, 'weir.heads'));
+    }
+  } catch (error) {
+    for (const name of fs.readdirSync(dir)) fs.rmSync(join(dir, name), { recursive: true, force: true });
+    if (!wasThere) fs.rmdirSync(dir);
+    throw error;
+  }
+}
+
+function makeFolder(dir: string): void {
+  try {
+    fs.mkdirSync(dir, { mode: 0o700 });
+  } catch (error) {
+    throw new Failure('unwritable_folder', {
+      what: 'Nothing was restored.',
+      why: `${(error as Error).message}.`,
+      fix: 'Make the folder above it, or choose another place with --data.',
+      cause: error,
+    });
+  }
+}
+
+/** The rows that a mark names and a store lacks. */
+function lostBy(store: SqliteStore, heads: string): readonly MissingRows[] {
+  const workshop = fs.mkdtempSync(join(store.dir, 'heads-'));
+  try {
+    fs.copyFileSync(heads, join(workshop, 'weir.heads'));
+    const mark = new HeadMark(workshop);
+    const seqs = new Map([...store.machines()].map(({ machine, head }) => [machine.slug, head.seq]));
+    const lost = mark.missing((machine) => seqs.get(machine) ?? 0);
+    mark.close();
+    return lost;
+  } finally {
+    fs.rmSync(workshop, { recursive: true, force: true });
+  }
+}
+
+/** Rows read at a time. */
+const PAGE = 500;
+
+/** Walks every record of a store. @throws Failure `record_broken` at the first that does not hold */
+function verified(store: SqliteStore, { signer, successions }: Identity, onProgress: OnProgress): Kept {
+  const keys = keysOf(signer, successions);
+  const all = [...store.machines()].map(({ machine: { slug }, head, last }) => ({ slug, head, last }));
+  const toWalk = all.reduce((sum, { head }) => sum + head.seq, 0);
+  let rows = 0;
+  for (const { slug } of all) {
+    const checkpoint = store.checkpoint(slug);
+    const verifier = new RecordVerifier({ keys, checkpoints: checkpoint === undefined ? [] : [checkpoint] });
+    for (let afterSeq = 0; ; ) {
+      const page = store.rows(slug, { afterSeq, limit: PAGE });
+      const holds = page.every((row, index) => verifier.row(row, afterSeq + index + 1));
+      afterSeq = page.at(-1)?.seq ?? afterSeq;
+      rows += page.length;
+      onProgress('verify', rows, toWalk);
+      if (!holds || page.length < PAGE) break;
+    }
+    const { valid, first_broken: broken } = verifier.end();
+    if (!valid) throw doesNotHold(slug, `${broken?.seq === undefined ? '' : `Row ${broken.seq}: `}${broken?.reason}`);
+  }
+  const newest = all.map(({ last }) => last?.at ?? '').reduce((late, at) => (at > late ? at : late), '');
+  return { machines: all.length, rows, newest: newest || undefined, fingerprint: signer.fingerprint };
+}
+
+/** Copies a file for this user alone, synced, under its name only when it is complete. */
+function copied(from: string, to: string): void {
+  const draft = `${to}.part`;
+  try {
+    fs.copyFileSync(from, draft);
+    fs.chmodSync(draft, 0o600);
+    sync(draft);
+    fs.renameSync(draft, to);
+  } catch (error) {
+    fs.rmSync(draft, { force: true });
+    const { code, path } = error as NodeJS.ErrnoException;
+    const isMissing = code === 'ENOENT' && path === from;
+    throw new Failure(isMissing ? 'unreadable_file' : 'unwritable_folder', {
+      what: `${basename(from)} was not copied to ${to}.`,
+      why: isMissing ? `There is no file ${from}.` : `${(error as Error).message}.`,
+      fix: isMissing ? 'Check its name.' : 'Choose another place, or make room on the disk.',
+      cause: error,
+    });
+  }
+}
+
+/** By its name alone on the same disk, as a copy to another. */
+function moved(from: string, to: string): void {
+  sync(from);
+  try {
+    fs.renameSync(from, to);
+  } catch {
+    copied(from, to);
+  }
+}
+
+function sync(path: string): void {
+  const file = fs.openSync(path, 'r+');
+  try {
+    fs.fsyncSync(file);
+  } finally {
+    fs.closeSync(file);
+  }
+}
+
+function notEmpty(dir: string): Failure {
+  return new Failure('wrong_usage', {
+    what: 'Nothing was restored.',
+    why: `The folder ${dir} is not empty.`,
+    fix: 'Give a folder that is not there yet, with --data.',
+  });
+}
+
+function doesNotHold(slug: string, why: string): Failure {
+  return new Failure('record_broken', {
+    what: `The copy is not kept: the record of ${slug} does not hold.`,
+    why,
+    fix: 'Give the node.json of the very node. If the node itself says the same of GET …/state/verify, restore an earlier backup.',
+  });
+}

@@ -1,0 +1,124 @@
+// What only the operator of a running node may ask for: by a socket in the data folder, which nobody else may open. It is on no port.
+//
+//   weir backup ─► DIR/weir.sock ─► POST /backup ─► {"done":640,"all":9000} … {"folder":"/…/backup-x"}
+import * as fs from 'node:fs';
+import { createServer, request, type Server, type ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Logger } from 'pino';
+import { Failure } from '../schema/failure.js';
+import type { SqliteStore } from '../store/sqlite.js';
+import { adminLogOf } from './admin-log.js';
+import { copyInFolder, type OnProgress } from './backup.js';
+
+/** The path of a socket has at most so many bytes: 108 with its end on Linux, 104 on macOS. */
+const LONGEST_PATH = 103;
+
+export interface OperatorDoor {
+  close(): void;
+}
+
+/** Opens the door of a data folder; undefined, with a line in the log, where there can be none. */
+export async function openOperatorDoor(store: SqliteStore, log: Logger): Promise<OperatorDoor | undefined> {
+  const path = socketIn(store.dir);
+  if (Buffer.byteLength(path) > LONGEST_PATH) {
+    log.warn({ path }, 'the path is too long for a socket: `weir backup` needs a stopped node');
+    return undefined;
+  }
+  let isBusy = false;
+  const server = createServer((asked, response) => {
+    asked.resume();
+    if (asked.method !== 'POST' || asked.url !== '/backup') response.writeHead(404).end();
+    else if (isBusy) response.writeHead(409).end();
+    else {
+      isBusy = true;
+      void answerBackup(store, response, log).finally(() => {
+        isBusy = false;
+      });
+    }
+  });
+  // The folder is locked, so the socket of an earlier process is nobody's.
+  fs.rmSync(path, { force: true });
+  try {
+    await listening(server, path);
+    fs.chmodSync(path, 0o600);
+  } catch (error) {
+    log.warn({ err: error }, 'no socket in the data folder: `weir backup` needs a stopped node');
+    return undefined;
+  }
+  return {
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+async function answerBackup(store: SqliteStore, response: ServerResponse, log: Logger): Promise<void> {
+  const write = (value: object) => response.write(`${JSON.stringify(value)}\n`);
+  response.writeHead(200, { 'content-type': 'application/x-ndjson' });
+  try {
+    const folder = await copyInFolder(store, (_what, done, all) => write({ done, all }));
+    adminLogOf(log).info({ action: 'backup', folder }, 'admin action');
+    if (response.destroyed) fs.rmSync(folder, { recursive: true, force: true });
+    else write({ folder });
+  } catch (error) {
+    log.warn({ err: error }, 'a backup was not made');
+    const { what, why, fix } = error as Failure;
+    write({ failure: { code: error instanceof Failure ? error.code : 'unwritable_folder', what, why, fix } });
+  } finally {
+    response.end();
+  }
+}
+
+/**
+ * Has the node that runs on a data folder copy its database.
+ * @returns the folder of the copy; undefined where no node listens
+ * @throws Failure what the node answers; `node_unreachable` if it ends meanwhile
+ */
+export async function askForCopy(dir: string, onProgress: OnProgress): Promise<string | undefined> {
+  const path = socketIn(dir);
+  if (!fs.existsSync(path)) return undefined;
+  const response = await new Promise<(NodeJS.ReadableStream & { statusCode?: number | undefined }) | undefined>(
+    (resolve, reject) => {
+      const asked = request({ socketPath: path, method: 'POST', path: '/backup' }, resolve);
+      // Left by a process that ended without closing it.
+      asked.on('error', (error: NodeJS.ErrnoException) =>
+        error.code === 'ECONNREFUSED' ? resolve(undefined) : reject(error),
+      );
+      asked.end();
+    },
+  );
+  if (response === undefined) return undefined;
+  if (response.statusCode === 409)
+    throw new Failure('node_overloaded', {
+      what: 'No backup was made.',
+      why: 'Another one is under way.',
+      fix: 'Wait for it.',
+    });
+  for await (const line of createInterface({ input: response })) {
+    const said = JSON.parse(line);
+    if (said.folder !== undefined) return said.folder;
+    if (said.failure !== undefined) throw new Failure(said.failure.code, said.failure);
+    onProgress('copy', said.done, said.all);
+  }
+  throw new Failure('node_unreachable', {
+    what: 'No backup was made.',
+    why: 'The node ended before the copy was complete.',
+    fix: 'Try again: a stopped node is copied, too.',
+  });
+}
+
+function socketIn(dir: string): string {
+  return join(dir, 'weir.sock');
+}
+
+function listening(server: Server, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ path }, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,157 @@
+// What a backup holds, what a folder restored from it lacks, and what is refused; the commands are in test/cli/backup.test.ts.
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { rateLimiter } from '../../src/limiter/rate-limiter.js';
+import { copyInFolder, keepCopy, keyFileOf, restore } from '../../src/node/backup.js';
+import { openGround } from '../../src/node/ground.js';
+import { startNode } from '../../src/node/node.js';
+import { Failure } from '../../src/schema/failure.js';
+import { temporaryFolder } from '../store/folder.js';
+
+const nothing = () => {};
+
+/** A node on a data folder; with `edge` there, a contract of it is moved so many times. */
+async function nodeIn(dir: string, acceptLoss = false) {
+  const ground = openGround({ dir, cycleMs: 3_600_000, acceptLoss, onError: nothing });
+  const { signer, successions } = ground.identity;
+  const node = await startNode({ ...ground, signer, successions });
+  const { host } = node;
+  if (!host.machines.has('edge')) {
+    host.createMachine({ slug: 'edge' });
+    host.createContract('edge', rateLimiter({ threshold: 5, within: 60 }));
+  }
+  const move = (times: number) => {
+    const [contract] = host.machine('edge').contracts;
+    for (let time = 0; time < times; time += 1) {
+      host.transition(contract!, { to: contract!.state === 'limiting' ? 'allowing' : 'limiting', holdCycles: 100 });
+    }
+    host.commit();
+  };
+  return { node, move, stored: ground.stored!, kinds: () => ground.store.rows('edge').map(({ kind }) => kind) };
+}
+
+async function backedUp(dir: string, file: string, withKey: boolean) {
+  const { node, move, stored } = await nodeIn(dir);
+  move(2);
+  const kept = keepCopy(await copyInFolder(stored, nothing), dir, file, withKey, nothing);
+  return { node, move, kept };
+}
+
+function codeOf(work: () => unknown): string {
+  try {
+    work();
+    return 'done';
+  } catch (error) {
+    if (error instanceof Failure) return error.code;
+    throw error;
+  }
+}
+
+describe('a backup', () => {
+  it('is that of one commit while others follow, and leaves nothing in the folder of the node', async () => {
+    const folder = temporaryFolder();
+    const [dir, file] = [join(folder, 'data'), join(folder, 'backup')];
+    const { node, move, stored } = await nodeIn(dir);
+    move(300);
+    let steps = 0;
+    const copy = await copyInFolder(stored, () => {
+      steps += 1;
+      move(2);
+    });
+    move(5);
+    const kept = keepCopy(copy, dir, file, false, nothing);
+    const after = node.host.machine('edge').head.seq;
+    await node.close();
+    expect([kept.machines, steps > 1, existsSync(keyFileOf(file)), readdirSync(dir).sort()]).toEqual([
+      2,
+      true,
+      false,
+      ['node.json', 'weir.db', 'weir.heads'],
+    ]);
+    // Each step is between two commits: pairs of moves, behind the rows of machine and contract and the machine of the node.
+    expect([kept.rows >= 1 + 2 + 300, kept.rows <= 1 + after - 5, (kept.rows - 3) % 2]).toEqual([true, true, 0]);
+  });
+
+  it('is made of a node whose transaction waits for somebody to commit it', async () => {
+    const folder = temporaryFolder();
+    const dir = join(folder, 'data');
+    const { node, stored } = await nodeIn(dir);
+    stored.putMachine({ slug: 'waits', owner: '', isPublic: false, displayName: '', createdCycle: 0 });
+    const { machines } = keepCopy(await copyInFolder(stored, nothing), dir, join(folder, 'backup'), false, nothing);
+    await node.close();
+    expect(machines).toBe(3);
+  });
+});
+
+describe('a restored folder', () => {
+  it('goes on as the same node; rows after the backup are missing, and the heads of the lost folder say which', async () => {
+    const folder = temporaryFolder();
+    const [dir, file, back, blind] = ['data', 'backup', 'back', 'blind'].map((name) => join(folder, name)) as [
+      string,
+      string,
+      string,
+      string,
+    ];
+    const { node, move, kept } = await backedUp(dir, file, true);
+    move(3);
+    await node.close();
+    const restored = restore({ file, dir: back, keyFile: keyFileOf(file), heads: join(dir, 'weir.heads') }, nothing);
+    const unaware = restore({ file, dir: blind, keyFile: keyFileOf(file) }, nothing);
+    const started = await nodeIn(blind);
+    const kinds = started.kinds();
+    await started.node.close();
+    const { bytes: _, ...facts } = kept;
+    expect(restored).toEqual({ ...facts, lost: [{ machine: 'edge', fromSeq: 5, toSeq: 7 }] });
+    expect([unaware, kinds]).toEqual([
+      { ...facts, lost: [] },
+      ['machine_created', 'contract_created', 'transition', 'transition'],
+    ]);
+    await expect(nodeIn(back)).rejects.toMatchObject({ code: 'rows_missing' });
+    const accepted = await nodeIn(back, true);
+    const noted = accepted.kinds();
+    await accepted.node.close();
+    expect(noted).toEqual([...kinds, 'rows_lost']);
+  });
+
+  it('is not made from what does not hold, nor over what is there', async () => {
+    const folder = temporaryFolder();
+    const [dir, file] = [join(folder, 'data'), join(folder, 'backup')];
+    await (await backedUp(dir, file, true)).node.close();
+    const bytes = readFileSync(file);
+    const changed = Buffer.from(bytes);
+    changed.write('3', changed.indexOf('"S":') + 4);
+    const cut = bytes.subarray(0, bytes.length - 8192);
+    for (const [name, content] of [
+      ['changed', changed],
+      ['cut', cut],
+      ['text', 'no database'],
+    ] as const)
+      writeFileSync(join(folder, name), content);
+    mkdirSync(join(folder, 'full'));
+    writeFileSync(join(folder, 'full', 'mine'), 'kept');
+    await (await nodeIn(join(folder, 'other'))).node.close();
+    const restoring = (from: string, to: string, keyFile = keyFileOf(file)) => [
+      codeOf(() => restore({ file: join(folder, from), dir: join(folder, to), keyFile }, nothing)),
+      existsSync(join(folder, to)),
+    ];
+    expect([
+      restoring('changed', 'a'),
+      restoring('cut', 'a'),
+      restoring('text', 'a'),
+      restoring('backup', 'a', join(folder, 'other', 'node.json')),
+      restoring('backup', 'a', join(folder, 'none.json')),
+      restoring('backup', 'full'),
+      restoring('backup', 'a'),
+    ]).toEqual([
+      ['record_broken', false],
+      ['store_damaged', false],
+      ['store_damaged', false],
+      ['record_broken', false],
+      ['unreadable_file', false],
+      ['wrong_usage', true],
+      ['done', true],
+    ]);
+    expect(readdirSync(join(folder, 'full'))).toEqual(['mine']);
+  });
+});
