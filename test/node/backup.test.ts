@@ -7,7 +7,7 @@ import { copyInFolder, keepCopy, keyFileOf, restore } from '../../src/node/backu
 import { openGround } from '../../src/node/ground.js';
 import { startNode } from '../../src/node/node.js';
 import { Failure } from '../../src/schema/failure.js';
-import { temporaryFolder } from '../store/folder.js';
+import { temporaryFolder } from '../left-behind.js';
 
 const nothing = () => {};
 

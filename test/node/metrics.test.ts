@@ -127,9 +127,9 @@ describe('the dashboard', () => {
 });
 
 describe('OTLP', () => {
-  const before = { ...process.env };
+  const { env } = process;
   afterEach(() => {
-    process.env = { ...before };
+    process.env = env;
   });
 
   interface Received {
@@ -165,7 +165,7 @@ describe('OTLP', () => {
 
   /** The exporter reads its variables from the process. */
   const startWith = (variables: Record<string, string>, options = {}) => {
-    Object.assign(process.env, variables);
+    process.env = { ...env, ...variables };
     return startRunning({ environment: variables, ...options });
   };
   const metricIn = ({ body }: Received, name: string) =>
