@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 /** What takes ten seconds of processor time and more each: `npm run test:long`. */
 const long = [
-  ...['faults', 'fuzz', 'kill-loop', 'many-readers', 'slow-clients', 'stepped-process', 'stopped'].map(
+  ...['faults', 'fuzz', 'idempotency-kill', 'kill-loop', 'many-readers', 'slow-clients', 'stepped-process', 'stopped'].map(
     (name) => `test/node/${name}.test.ts`,
   ),
   ...['follow', 'load', 'pinning', 'serving', 'sweep'].map((name) => `test/cli/${name}.test.ts`),

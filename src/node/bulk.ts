@@ -137,6 +137,11 @@ export class BulkCount implements LineReader {
     this.stoppedBefore ??= before;
   }
 
+  /** The contracts that counted. */
+  contracts(): Iterable<Contract> {
+    return this.#sums.keys();
+  }
+
   /** What is said of every contract that counted, with all that it admitted and limited here. */
   decisions(): Decision[] {
     return [...this.#sums].map(([contract, { kind, events, admitted }]) =>

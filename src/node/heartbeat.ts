@@ -62,5 +62,6 @@ function begin(tick: CycleTick, parts: Parts): void {
   streams.tick(tick);
   if (host.failure !== undefined) return;
   parts.checkpoints.sign(tick.cycle);
+  parts.idempotency.purge(tick.cycle);
   durability.saveCounts();
 }

@@ -46,6 +46,9 @@ export interface Limits {
   /** Sessions that an owner, and an address, may open; KiB of definitions that they may have checked. */
   readonly sessions: Rate;
   readonly definitionKib: Rate;
+  /** KiB of answers that are kept under idempotency keys, of an owner and of the node. */
+  readonly answersKibPerOwner: number;
+  readonly answersKib: number;
   readonly keyLifetimeMs: number;
   /** Keys of an owner, revoked ones too until they expire. */
   readonly keysPerOwner: number;
@@ -83,6 +86,8 @@ export const defaultLimits: Limits = {
   mint: { threshold: 10, within: 60, addresses: 1_000 },
   sessions: { threshold: 30, within: 3_600 },
   definitionKib: { threshold: 2_048, within: 60 },
+  answersKibPerOwner: 16 << 10,
+  answersKib: 256 << 10,
   keyLifetimeMs: 30 * 24 * HOUR,
   keysPerOwner: 1_000,
   sessionLifetimeMs: 12 * HOUR,

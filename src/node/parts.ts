@@ -15,6 +15,7 @@ import { Checkpoints } from './checkpoints.js';
 import { Durability, type DurabilityMode } from './durability.js';
 import { Turns } from './fair-queue.js';
 import { holdClock } from './hold-clock.js';
+import { Idempotency } from './idempotency.js';
 import { KeyRecord } from './key-record.js';
 import { defaultLimits, type Limits } from './limits.js';
 import { MachineWork } from './machine-work.js';
@@ -98,6 +99,7 @@ export function assemble(options: PartsOptions, routes: readonly ListedRoute[], 
       keyRecord: new KeyRecord(host, ownership),
       mintLimit,
       checkpoints: new Checkpoints(host, store, signer),
+      idempotency: new Idempotency(host, store.answers, limits),
     };
   };
   const parts = {

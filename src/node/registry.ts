@@ -12,7 +12,8 @@ import {
   listContracts,
   listTemplates,
 } from './routes/contracts.js';
-import { countMany, countOne, openStream } from './routes/events.js';
+import { countMany } from './routes/count-many.js';
+import { countOne, openStream } from './routes/events.js';
 import { gate, gateBelow, gateByPost } from './routes/gate.js';
 import { listKeys, makeKey, mintKey, revokeKey, rotateKey } from './routes/keys.js';
 import { createMachine, getMachine, listActive, listMachines } from './routes/machines.js';

@@ -37,6 +37,7 @@ const kinds = {
   // Events and transitions.
   event_too_old: { status: 422, exit: 2, title: 'The event is older than the window' },
   event_in_future: { status: 422, exit: 2, title: 'The event lies in the future' },
+  idempotency_key_reused: { status: 422, exit: 2, title: 'The idempotency key belongs to another request' },
   unknown_event_type: { status: 422, exit: 2, title: 'No contract listens to this kind of event' },
   no_transition: { status: 409, exit: 1, title: 'There is no such transition from the current state' },
   condition_failed: { status: 422, exit: 1, title: 'The condition of the transition is false' },

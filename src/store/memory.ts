@@ -3,6 +3,7 @@
 import { EMPTY } from '../record/chain.js';
 import type { AuditRow, Checkpoint } from '../record/row.js';
 import { assert, Failure } from '../schema/failure.js';
+import { MemoryAnswers } from './memory-answers.js';
 import type { ContractImage, ContractState, MachineImage, RowQuery, Store, StoredMachine } from './store.js';
 
 interface Contract {
@@ -26,6 +27,7 @@ interface MemoryStoreOptions {
 
 /** Keeps images and rows without a copy: the caller must not change them afterwards. */
 export class MemoryStore implements Store {
+  readonly answers = new MemoryAnswers();
   readonly #failCommits: () => boolean;
   readonly #shelves = new Map<string, Shelf>();
   readonly #contracts = new Map<string, Contract>();

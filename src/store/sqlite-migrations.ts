@@ -94,6 +94,18 @@ export const steps: readonly string[] = [
   -- How often in a row operators have refused what triggers fired: how long the contract waits with the next try.
   ALTER TABLE states ADD COLUMN refusals INTEGER NOT NULL DEFAULT 0;
   `,
+  `
+  -- Answers to requests with an idempotency key, as JSON. Key and request are hashed.
+  CREATE TABLE answers (
+    machine     TEXT    NOT NULL,
+    key         TEXT    NOT NULL,
+    request     TEXT    NOT NULL,
+    until_cycle INTEGER NOT NULL,
+    answer      TEXT    NOT NULL,
+    UNIQUE (machine, key)
+  ) STRICT;
+  CREATE INDEX answers_by_cycle ON answers (until_cycle);
+  `,
 ];
 
 /**

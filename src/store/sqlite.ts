@@ -3,6 +3,7 @@
 import type { AuditRow, Checkpoint } from '../record/row.js';
 import type { Failure } from '../schema/failure.js';
 import type { MissingRows } from './head-mark.js';
+import { SqliteAnswers } from './sqlite-answers.js';
 import { type ConnectionOptions, SqliteConnection, type StoreFigures } from './sqlite-connection.js';
 import { SqliteCredentials } from './sqlite-credentials.js';
 import { openSqliteFile } from './sqlite-file.js';
@@ -35,6 +36,7 @@ export function openSqliteStore({
 export class SqliteStore implements Store {
   /** Written in the same transactions: durable with the next commit of the store. */
   readonly credentials: SqliteCredentials;
+  readonly answers: SqliteAnswers;
   readonly #connection: SqliteConnection;
   readonly #machines: SqliteMachines;
   readonly #rows: SqliteRows;
@@ -44,6 +46,7 @@ export class SqliteStore implements Store {
     this.#machines = new SqliteMachines(connection);
     this.#rows = new SqliteRows(connection);
     this.credentials = new SqliteCredentials(connection);
+    this.answers = new SqliteAnswers(connection);
   }
 
   /** Absolute path of the data folder. */

@@ -11,6 +11,7 @@ import type { ContractDefinition } from '../limiter/definition.js';
 import type { GateImage } from '../limiter/gate.js';
 import type { AuditRow, Checkpoint, RowKind } from '../record/row.js';
 import type { Failure } from '../schema/failure.js';
+import type { KeptAnswers } from './kept-answers.js';
 
 export interface MachineImage {
   readonly slug: string;
@@ -57,6 +58,8 @@ export interface StoredMachine {
 }
 
 export interface Store {
+  /** Written in the same transactions. */
+  readonly answers: KeptAnswers;
   /** All machines, in order of slug; contracts in order of creation. */
   machines(): Iterable<StoredMachine>;
   putMachine(image: MachineImage): void;

@@ -1,0 +1,234 @@
+// POST …/events: many events at once.
+//
+// It answers after the last line was read: a client that writes all lines before it reads anything is served, too.
+import type { Readable } from 'node:stream';
+import * as api from '../../api/events.js';
+import type { Machine } from '../../host/machine.js';
+import { Failure } from '../../schema/failure.js';
+import { LineCutter } from '../../traffic/log/lines.js';
+import { BulkCount } from '../bulk.js';
+import { onceOnly, Replayed } from '../idempotency.js';
+import type { Steps } from '../machine-work.js';
+import type { Parts } from '../parts.js';
+import { failureFrom } from '../problem.js';
+import { route } from '../route.js';
+
+export const countMany = route({
+  ...api.countMany,
+  auth: 'key_or_session',
+  scope: 'event',
+  tier: 'machine',
+  domain: 'events',
+  summary:
+    'Counts many events at once: a JSON array, or one event a line (NDJSON). Bad lines are reported, good ones counted.',
+  errors: [
+    'machine_not_found',
+    'not_owner',
+    'invalid_json',
+    'invalid_input',
+    'idempotency_key_reused',
+    'too_many_requests',
+  ],
+  example: {
+    params: { slug: 'edge-gateway' },
+    type: 'application/x-ndjson',
+    body: '{"type":"request"}\n{"type":"request","count":3}\n',
+    status: 200,
+  },
+  takesStream: true,
+  async handle(parts, request, reply) {
+    const { ownership, clock, host, durability, counts, limits } = parts;
+    const machine = ownership.owned(request.params.slug, request.caller);
+    const bulk = new BulkCount(host, machine);
+    const body = request.body as unknown as Readable;
+    const chunks = chunksOf(body, () => parts.access.refuseEnded(request.caller, clock.now()));
+    refuseAnnounced(request.headers['content-length'], limits.eventsBytes);
+    const isArray = request.mediaType === 'application/json';
+    const header = request.headers['idempotency-key'];
+    let answer: object | undefined;
+    try {
+      if (header !== undefined) answer = await countOnce(parts, chunks, bulk, machine, header, isArray);
+      else if (isArray) await readArray(parts, chunks, bulk, machine);
+      else await readLines(parts, chunks, bulk, machine);
+    } finally {
+      counts.admitted += bulk.admitted;
+      counts.limited += bulk.limited;
+      await durability.ofCounts(machine, clock.cycle());
+    }
+    // The unread rest of the body would precede the next request of this connection.
+    if (!body.readableEnded) reply.header('connection', 'close');
+    if (!(answer instanceof Replayed)) return answer ?? answerOf(bulk, clock.cycle());
+    reply.header('content-type', 'application/json; charset=utf-8');
+    return answer.sentBy(reply);
+  },
+});
+
+function answerOf(bulk: BulkCount, cycle: number): object {
+  const { stoppedBefore: next_line, lines, counted, refused, admitted, limited, outcomes } = bulk;
+  return {
+    ...{ ok: true, cycle, lines, counted, refused, admitted, limited },
+    complete: next_line === undefined,
+    ...(next_line === undefined ? {} : { next_line }),
+    outcomes,
+    contracts: bulk.decisions(),
+  };
+}
+
+/** Counts a body with an idempotency key, which is read as a whole before anything of it is counted. @returns the answer, or the one given before */
+async function countOnce(
+  { limits, work, idempotency }: Parts,
+  body: AsyncIterable<Buffer>,
+  bulk: BulkCount,
+  machine: Machine,
+  header: unknown,
+  isArray: boolean,
+): Promise<object> {
+  const content = await wholeOf(body, limits.bodyBytes);
+  const once = onceOnly(header, ['events', String(isArray), content.toString('latin1')]);
+  const events = isArray ? parseArray(content.toString()) : undefined;
+  const count = function* (cycle: number): Steps<object> {
+    if (events !== undefined) yield* countArray(events, bulk, cycle);
+    else {
+      const cutter = cutterOf(bulk);
+      for (let from = 0; from < content.length && bulk.stoppedBefore === undefined; from += PIECE) {
+        cutter.push(content.subarray(from, from + PIECE));
+        yield* bulk.count(cycle);
+        yield 1;
+      }
+      cutter.end();
+      yield* bulk.count(cycle);
+    }
+    return answerOf(bulk, cycle);
+  };
+  return work.of(machine, (cycle) =>
+    idempotency.once(
+      machine,
+      once,
+      cycle,
+      () => count(cycle),
+      () => bulk.contracts(),
+    ),
+  );
+}
+
+/** Bytes that are cut into lines and read in one go. */
+const PIECE = 512;
+
+/** Counts line by line as they come; holds no more than one chunk and one line. The lines of a chunk have the cycle in which it came. */
+async function readLines(parts: Parts, body: AsyncIterable<Buffer>, bulk: BulkCount, machine: Machine): Promise<void> {
+  const cutter = cutterOf(bulk);
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > parts.limits.eventsBytes) return bulk.stop(cutter.lines + 1);
+    // Once counting has stopped the rest is read and dropped, so that the client reads the answer.
+    if (bulk.stoppedBefore !== undefined) continue;
+    await parts.work.of(machine, function* (cycle) {
+      for (let from = 0; from < chunk.length && bulk.stoppedBefore === undefined; from += PIECE) {
+        cutter.push(chunk.subarray(from, from + PIECE));
+        yield* bulk.count(cycle);
+        yield 1;
+      }
+    });
+  }
+  cutter.end();
+  await parts.work.of(machine, (cycle) => bulk.count(cycle));
+}
+
+async function readArray(
+  { limits, work }: Parts,
+  body: AsyncIterable<Buffer>,
+  bulk: BulkCount,
+  machine: Machine,
+): Promise<void> {
+  const events = parseArray((await wholeOf(body, limits.bodyBytes)).toString());
+  await work.of(machine, (cycle) => countArray(events, bulk, cycle));
+}
+
+async function wholeOf(body: AsyncIterable<Buffer>, most: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > most) throw bodyTooLarge(most);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function* countArray(events: readonly unknown[], bulk: BulkCount, cycle: number): Steps<void> {
+  for (const [index, event] of events.entries()) {
+    bulk.value(event, index + 1);
+    yield* bulk.count(cycle);
+    yield QUIET;
+    if (bulk.stoppedBefore !== undefined) return;
+  }
+}
+
+function cutterOf(bulk: BulkCount): LineCutter {
+  return new LineCutter(bulk, { skip: (number) => bulk.refuse(number, tooLong()) });
+}
+
+/** What reading one event costs, in units. */
+const QUIET = 1 / 16;
+
+/** The chunks of a body, each after a check of its sender; one that breaks off is a failure of its sender. The connection outlives the last chunk taken. */
+async function* chunksOf(body: Readable, check: () => void): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of body.iterator({ destroyOnReturn: false })) {
+      check();
+      yield chunk;
+    }
+  } catch (error) {
+    throw failureFrom(error) ?? brokenOff(error);
+  }
+}
+
+function refuseAnnounced(contentLength: string | undefined, most: number): void {
+  if (contentLength === undefined || Number(contentLength) <= most) return;
+  throw new Failure('body_too_large', {
+    what: 'Nothing was counted.',
+    why: `The body has ${contentLength} bytes, more than ${most}.`,
+    fix: 'Send it in pieces.',
+  });
+}
+
+function parseArray(text: string): unknown[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new Failure('invalid_json', {
+      what: 'Nothing was counted.',
+      why: `The body is not JSON: ${(error as Error).message}.`,
+      fix: 'Send a JSON array, or one event a line with `Content-Type: application/x-ndjson`.',
+    });
+  }
+  if (Array.isArray(value)) return value;
+  throw new Failure('invalid_input', {
+    what: 'Nothing was counted.',
+    why: 'The body is JSON and no array.',
+    fix: 'Send an array of events; a single one goes to POST …/event.',
+    faults: [{ path: '/', message: 'must be an array' }],
+  });
+}
+
+function bodyTooLarge(most: number): Failure {
+  return new Failure('body_too_large', {
+    what: 'Nothing was counted.',
+    why: `An array, and a body with an Idempotency-Key, is read as a whole, and this one has more than ${most} bytes.`,
+    fix: 'Send it in pieces; one event a line, with `Content-Type: application/x-ndjson` and without a key, may have any length.',
+  });
+}
+
+function tooLong(): Failure {
+  return new Failure('body_too_large', { what: 'The line was not counted.', why: 'It is longer than any event.' });
+}
+
+function brokenOff(cause: unknown): Failure {
+  return new Failure('malformed_request', {
+    what: 'The body broke off.',
+    why: 'The connection ended before its last line; the lines before were counted.',
+    cause,
+  });
+}

@@ -1,0 +1,61 @@
+// Events with idempotency keys on a node that is killed: what was not answered is sent again, and each counts once.
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { newIdempotencyKey } from '../../src/client/fetch-transport.js';
+import { WeirClient } from '../../src/client/weir-client.js';
+import { serve, temporaryFolder } from '../cli/command-line.js';
+
+const KILLS = 4;
+const SENDERS = 8;
+
+it.each(['cycle', 'strict'] as const)(
+  `after ${KILLS} kills every event has counted once: %s`,
+  async (durability) => {
+    const data = join(temporaryFolder(), 'data');
+    let key: string | undefined;
+    let contract = '';
+    let sent = 0;
+    let repeated = 0;
+    /** What was sent and not answered, in order. */
+    let open: { readonly idempotencyKey: string; readonly count: number }[] = [];
+    for (let kill = 0; kill <= KILLS; kill += 1) {
+      const node = await serve(['--data', data, '--durability', durability]);
+      const anyone = new WeirClient({ url: node.url });
+      key ??= (await anyone.call('mintKey')).key;
+      const weir = new WeirClient({ url: node.url, key, retries: 0 });
+      const send = (one: (typeof open)[number]) =>
+        weir.event('edge', { type: 'request', count: one.count }, { idempotencyKey: one.idempotencyKey });
+      if (contract === '') {
+        await weir.call('createMachine', { body: { slug: 'edge' } });
+        const body = { slug: 'edge', threshold: 100, within: 100_000 };
+        contract = (await weir.call('deployRateLimiter', { body })).contract.id;
+      }
+      repeated += open.length;
+      for (const one of open) await send(one);
+      open = [];
+      const params = { slug: 'edge', contract_id: contract };
+      expect((await weir.call('getContract', { params })).contract.count).toBe(sent);
+      if (kill === KILLS) {
+        await node.stop();
+        break;
+      }
+      let isDead = false;
+      const senders = Array.from({ length: SENDERS }, async (_, sender) => {
+        for (let n = 0; !isDead; n += 1) {
+          const one = { idempotencyKey: newIdempotencyKey(), count: 1 + ((sender + n) % 3) };
+          sent += one.count;
+          await send(one).catch(() => open.push(one));
+        }
+      });
+      await new Promise((resolve) => setTimeout(resolve, 200 + kill * 137));
+      await node.stop('SIGKILL');
+      isDead = true;
+      await Promise.all(senders);
+    }
+    process.stdout.write(
+      `idempotency, ${durability}: ${sent} events, ${repeated} requests sent again after ${KILLS} kills\n`,
+    );
+    expect(repeated).toBeGreaterThanOrEqual(KILLS);
+  },
+  120_000,
+);

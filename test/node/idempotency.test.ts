@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Running, startRunning, type Told } from './running.js';
+
+let node: Running;
+let key: string;
+beforeAll(async () => {
+  node = await startRunning({ cycleMs: 50 });
+  key = node.keyOf('owner');
+});
+afterAll(async () => {
+  expect(node.errors).toEqual([]);
+  await node.close();
+});
+
+async function contractOn(slug: string, within = 1_000, threshold = 100, of = node, owner = key): Promise<string> {
+  await of.ask('POST', '/api/chain/state-machines', { key: owner, body: { slug } });
+  const path = '/api/contracts/templates/rate-limiter/deploy';
+  return (await of.ask('POST', path, { key: owner, body: { slug, threshold, within } })).body.contract.id;
+}
+
+interface Sent {
+  readonly path?: string;
+  readonly type?: string | undefined;
+  readonly owner?: string;
+  readonly of?: Running;
+}
+
+const send = (
+  slug: string,
+  idempotencyKey: string,
+  body: unknown,
+  { path = 'event', type, owner = key, of = node }: Sent = {},
+) =>
+  of.ask('POST', `/api/chain/${slug}/${path}`, {
+    key: owner,
+    body,
+    type,
+    headers: { 'idempotency-key': idempotencyKey },
+  });
+
+const countOf = async (slug: string, contract: string) =>
+  (await node.ask('GET', `/api/chain/${slug}/contracts/${contract}`, { key })).body.contract.count;
+
+const replayed = ({ headers }: Told) => headers.get('idempotent-replayed');
+
+describe('an event with an idempotency key', () => {
+  it('counts once; a repeated one has the first answer', async () => {
+    const contract = await contractOn('once', 1_000, 3);
+    const first = await send('once', '"a-1"', { type: 'request', count: 5 });
+    const again = await send('once', 'a-1', { count: 5, type: 'request' });
+    expect([first.body.contracts[0].admitted, first.body.contracts[0].limited]).toEqual([3, 2]);
+    expect([again.status, again.body, replayed(first), replayed(again)]).toEqual([200, first.body, null, 'true']);
+    expect(again.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(await countOf('once', contract)).toBe(5);
+  });
+
+  it('counts once however many come at the same time', async () => {
+    const contract = await contractOn('together');
+    const answers = await Promise.all(Array.from({ length: 20 }, () => send('together', 'x', { type: 'request' })));
+    expect(answers.filter((answer) => replayed(answer) === null)).toHaveLength(1);
+    expect(await countOf('together', contract)).toBe(1);
+  });
+
+  it('is refused with another body, and on another route', async () => {
+    const contract = await contractOn('reused');
+    await send('reused', 'a', { type: 'request' });
+    const other = await send('reused', 'a', { type: 'request', count: 2 });
+    const many = await send('reused', 'a', [{ type: 'request' }], { path: 'events' });
+    expect([other, many].map(({ status, body }) => [status, body.code])).toEqual([
+      [422, 'idempotency_key_reused'],
+      [422, 'idempotency_key_reused'],
+    ]);
+    expect(await countOf('reused', contract)).toBe(1);
+  });
+
+  it('belongs to its machine', async () => {
+    const counts = [];
+    for (const slug of ['mine-a', 'mine-b']) {
+      const contract = await contractOn(slug);
+      await send(slug, 'same', { type: 'request' });
+      counts.push(await countOf(slug, contract));
+    }
+    expect(counts).toEqual([1, 1]);
+  });
+
+  it('that is refused is not kept: corrected, it counts under the same key', async () => {
+    const contract = await contractOn('refused');
+    expect((await send('refused', 'a', { type: 'requets' })).status).toBe(422);
+    expect((await send('refused', 'a', { type: 'request' })).status).toBe(200);
+    expect(await countOf('refused', contract)).toBe(1);
+  });
+
+  it('counts again once the window has passed', async () => {
+    await contractOn('passed', 2);
+    await send('passed', 'a', { type: 'request' });
+    await expect
+      .poll(async () => replayed(await send('passed', 'a', { type: 'request' })), { interval: 60 })
+      .toBe(null);
+    expect([...node.store.answers.sizes()].find(({ machine }) => machine === 'passed')?.count ?? 0).toBeLessThanOrEqual(
+      1,
+    );
+  });
+
+  it.each(['', '""', '"a', 'é', 'x'.repeat(129)])('is refused for the key %j', async (bad) => {
+    await contractOn('bad').catch(() => {});
+    const { status, body } = await send('bad', Buffer.from(bad).toString('latin1'), { type: 'request' });
+    expect([status, body.code]).toEqual([400, 'invalid_input']);
+  });
+});
+
+describe('many events with an idempotency key', () => {
+  it.each([
+    ['an array', [{ type: 'request' }, { type: 'request', count: 2 }, { type: 'x' }], undefined],
+    ['lines', '{"type":"request"}\n{"type":"request","count":2}\n{"type":"x"}', 'application/x-ndjson'],
+  ])('count once: %s', async (name, body, type) => {
+    const slug = name.replace(' ', '-');
+    const contract = await contractOn(slug);
+    const first = await send(slug, 'b', body, { path: 'events', type });
+    const again = await send(slug, 'b', body, { path: 'events', type });
+    expect([again.status, again.body, replayed(again)]).toEqual([200, first.body, 'true']);
+    expect([first.body.counted, first.body.refused, await countOf(slug, contract)]).toEqual([2, 1, 3]);
+  });
+
+  it('may have no more than a body that is read as a whole', async () => {
+    await contractOn('large');
+    const lines = '{"type":"request"}\n'.repeat(60_000);
+    const { status, body } = await send('large', 'b', lines, { path: 'events', type: 'application/x-ndjson' });
+    expect([status, body.code]).toEqual([413, 'body_too_large']);
+  });
+
+  it('have a short answer when it is repeated, if the first was very long', async () => {
+    await contractOn('long');
+    const lines = Array.from({ length: 2_000 }, (_, n) => ({ type: n % 2 === 0 ? 'request' : 'none' }));
+    const first = await send('long', 'b', lines, { path: 'events' });
+    const again = await send('long', 'b', lines, { path: 'events' });
+    expect(first.body.outcomes.length).toBe(2_000);
+    expect(again.body).toEqual({ ...first.body, outcomes: [], contracts: [] });
+  });
+});
+
+describe('what is kept', () => {
+  it('is bounded for each owner: beyond it a key is refused, and an event without one counts', async () => {
+    const small = await startRunning({ cycleMs: 50, limits: { answersKibPerOwner: 2 } });
+    try {
+      const [one, two] = [small.keyOf('one'), small.keyOf('two')];
+      await contractOn('one', 10_000, 100, small, one);
+      await contractOn('two', 10_000, 100, small, two);
+      const codes = [];
+      for (let n = 0; n < 8; n += 1) {
+        const { status, body } = await send('one', `k-${n}`, { type: 'request' }, { owner: one, of: small });
+        codes.push(status === 200 ? 'counted' : body.code);
+      }
+      expect(codes).toContain('too_many_requests');
+      expect(codes.lastIndexOf('counted')).toBeLessThan(codes.indexOf('too_many_requests'));
+      expect((await small.ask('POST', '/api/chain/one/event', { key: one, body: { type: 'request' } })).status).toBe(
+        200,
+      );
+      expect((await send('one', 'k-0', { type: 'request' }, { owner: one, of: small })).status).toBe(200);
+      expect((await send('two', 'k-0', { type: 'request' }, { owner: two, of: small })).status).toBe(200);
+    } finally {
+      await small.close();
+    }
+  });
+});
