@@ -2,9 +2,16 @@ import { defineConfig } from 'vitest/config';
 
 /** What takes ten seconds of processor time and more each: `npm run test:long`. */
 const long = [
-  ...['faults', 'fuzz', 'idempotency-kill', 'kill-loop', 'many-readers', 'slow-clients', 'stepped-process', 'stopped'].map(
-    (name) => `test/node/${name}.test.ts`,
-  ),
+  ...[
+    'faults',
+    'fuzz',
+    'idempotency-kill',
+    'kill-loop',
+    'many-readers',
+    'slow-clients',
+    'stepped-process',
+    'stopped',
+  ].map((name) => `test/node/${name}.test.ts`),
   ...['follow', 'load', 'pinning', 'serving', 'sweep'].map((name) => `test/cli/${name}.test.ts`),
   ...['foreign', 'load'].map((name) => `test/live/${name}.test.ts`),
   ...['haproxy-redis', 'libraries', 'nginx'].map((name) => `test/live/real-${name}.test.ts`),

@@ -46,7 +46,7 @@ export type GateDecision = AnswerOf<typeof gate> & {
 
 export interface EventOptions extends RequestOptions {
   /**
-   * 1 to 128 printable ASCII characters. The node counts what bears it once, for as long as the window of the contract reaches. Default: random,
+   * 1 to 128 printable ASCII characters without quotes. The node counts what bears it once, for as long as the window of the contract reaches. Default: random,
    * for this call alone.
    */
   readonly idempotencyKey?: string | undefined;
@@ -190,7 +190,9 @@ const answering = {
 };
 
 function onceOnly({ idempotencyKey = newIdempotencyKey(), ...options }: EventOptions): CallOptions {
-  return { ...options, isSafe: true, headers: { 'idempotency-key': idempotencyKey } };
+  if (!/^[\x20\x21\x23-\x5b\x5d-\x7e]{1,128}$/.test(idempotencyKey))
+    throw wrongUsage('An idempotency key is 1 to 128 printable ASCII characters without quotes.');
+  return { ...options, isSafe: true, headers: { 'idempotency-key': `"${idempotencyKey}"` } };
 }
 
 function insecureConnection(url: string): WeirError {

@@ -201,7 +201,8 @@ describe('what is sent again', () => {
     await client.event('m', event);
     await client.event('m', event, { idempotencyKey: 'order-17' });
     expect(new Set(sent.map((request) => request.key)).size).toBe(3);
-    expect(sent[2]?.key).toBe('order-17');
+    expect(sent[2]?.key).toBe('"order-17"');
+    expect(await caught(client.event('m', event, { idempotencyKey: 'a"b' }))).toEqual(['wrong_usage', 0]);
   });
 
   it('the error has the wait', async () => {

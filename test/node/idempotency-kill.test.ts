@@ -1,4 +1,4 @@
-// Events with idempotency keys on a node that is killed: what was not answered is sent again, and each counts once.
+// Events with idempotency keys on a node that is killed: all of them are sent again, answered or not, and each has counted once.
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { newIdempotencyKey } from '../../src/client/fetch-transport.js';
@@ -16,7 +16,8 @@ it.each(['cycle', 'strict'] as const)(
     let contract = '';
     let sent = 0;
     let repeated = 0;
-    /** What was sent and not answered, in order. */
+    let unanswered = 0;
+    /** What was sent to the node before. */
     let open: { readonly idempotencyKey: string; readonly count: number }[] = [];
     for (let kill = 0; kill <= KILLS; kill += 1) {
       const node = await serve(['--data', data, '--durability', durability]);
@@ -44,7 +45,10 @@ it.each(['cycle', 'strict'] as const)(
         for (let n = 0; !isDead; n += 1) {
           const one = { idempotencyKey: newIdempotencyKey(), count: 1 + ((sender + n) % 3) };
           sent += one.count;
-          await send(one).catch(() => open.push(one));
+          open.push(one);
+          await send(one).catch(() => {
+            unanswered += 1;
+          });
         }
       });
       await new Promise((resolve) => setTimeout(resolve, 200 + kill * 137));
@@ -53,9 +57,9 @@ it.each(['cycle', 'strict'] as const)(
       await Promise.all(senders);
     }
     process.stdout.write(
-      `idempotency, ${durability}: ${sent} events, ${repeated} requests sent again after ${KILLS} kills\n`,
+      `idempotency, ${durability}: ${sent} events, ${repeated} requests sent again after ${KILLS} kills, ${unanswered} of them unanswered\n`,
     );
-    expect(repeated).toBeGreaterThanOrEqual(KILLS);
+    expect(Math.min(unanswered, repeated - unanswered)).toBeGreaterThanOrEqual(KILLS);
   },
   120_000,
 );

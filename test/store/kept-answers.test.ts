@@ -2,7 +2,7 @@ import { afterEach, expect, it } from 'vitest';
 import { MemoryAnswers } from '../../src/store/memory-answers.js';
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite.js';
 import { describeKeptAnswers } from '../suite/kept-answers.js';
-import { temporaryFolder } from './folder.js';
+import { temporaryFolder } from '../left-behind.js';
 
 const open: SqliteStore[] = [];
 function openStore(dir = temporaryFolder(), failCommits?: () => boolean): SqliteStore {
