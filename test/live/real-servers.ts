@@ -32,9 +32,9 @@ export async function freePort(): Promise<number> {
 }
 
 /** Starts a program in a folder of its own, and waits until it listens. */
-async function started(program: string, args: (folder: string) => string[], port: number): Promise<Running> {
+export async function started(program: string, args: (folder: string) => string[], port: number): Promise<Running> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-real-'));
-  const env = { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin` };
+  const env = { ...process.env, HOME: folder, PATH: `${process.env['PATH']}:/usr/sbin` };
   const child = spawn(program, args(folder), { env, cwd: folder, stdio: 'ignore' });
   await listening(child, program, port);
   return {

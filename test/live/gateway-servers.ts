@@ -1,0 +1,128 @@
+// Gateways of Debian with the recipes of scenarios/recipes, on free loopback ports: each file as it is, with the addresses, the contract
+// and the key of a test in place of those that stand there.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { freePort, type Running, started } from './real-servers.js';
+
+/** What a recipe leaves open. */
+export interface Places {
+  /** host:port of the node. */
+  readonly node: string;
+  readonly contractId: string;
+  readonly key: string;
+  /** host:port of what stands behind the gateway. */
+  readonly app: string;
+}
+
+export const gateways = {
+  nginx: {
+    program: 'nginx',
+    start: (places: Places) =>
+      run('nginx', places, ['nginx.conf'], (folder) => {
+        const main = `daemon off; worker_processes 2; pid ${folder}/pid; error_log ${folder}/error.log;
+events { worker_connections 4096; }
+http {
+  access_log off; keepalive_requests 1000000; client_body_temp_path ${folder}/a; proxy_temp_path ${folder}/b;
+  fastcgi_temp_path ${folder}/c; uwsgi_temp_path ${folder}/d; scgi_temp_path ${folder}/e;
+  include ${folder}/nginx.conf;
+}
+`;
+        writeFileSync(join(folder, 'main.conf'), main);
+        return ['-c', join(folder, 'main.conf'), '-p', folder];
+      }),
+  },
+  Caddy: {
+    program: 'caddy',
+    start: (places: Places) =>
+      run('caddy', places, ['Caddyfile'], (folder) => {
+        const file = join(folder, 'Caddyfile');
+        writeFileSync(file, `{\n\tadmin off\n}\n${readFileSync(file, 'utf8')}`);
+        return ['run', '--config', file, '--adapter', 'caddyfile'];
+      }),
+  },
+  HAProxy: {
+    program: 'haproxy',
+    start: (places: Places) =>
+      run('haproxy', places, ['haproxy.cfg', 'haproxy-weir.lua'], (folder) => [
+        '-f',
+        join(folder, 'haproxy.cfg'),
+        '-db',
+      ]),
+  },
+  Apache: {
+    program: 'apache2',
+    start: (places: Places) =>
+      run('apache2', places, ['apache.conf', 'apache-weir.lua'], (folder) => {
+        const modules = ['mpm_event', 'authz_core', 'lua', 'proxy', 'proxy_http'];
+        const main = `ServerName localhost
+ServerRoot ${folder}
+DefaultRuntimeDir ${folder}
+PidFile ${folder}/pid
+ErrorLog ${folder}/error.log
+${modules.map((name) => `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so`).join('\n')}
+${readFileSync(join(folder, 'apache.conf'), 'utf8').replaceAll('/etc/apache2/', `${folder}/`)}
+`;
+        writeFileSync(join(folder, 'main.conf'), main);
+        return ['-D', 'FOREGROUND', '-f', join(folder, 'main.conf')];
+      }),
+  },
+} as const;
+
+async function run(
+  program: string,
+  places: Places,
+  files: readonly string[],
+  args: (folder: string) => string[],
+): Promise<Running> {
+  const port = await freePort();
+  return started(
+    program,
+    (folder) => {
+      for (const file of files) writeFileSync(join(folder, file), recipe(file, places, port));
+      return args(folder);
+    },
+    port,
+  );
+}
+
+/** A recipe with the places of a test. */
+export function recipe(file: string, { node, contractId, key, app }: Places, port = 8000): string {
+  return readFileSync(new URL(`../../scenarios/recipes/${file}`, import.meta.url), 'utf8')
+    .replaceAll('127.0.0.1:7770', node)
+    .replaceAll('127.0.0.1:8080', app)
+    .replaceAll('127.0.0.1:8000', `127.0.0.1:${port}`)
+    .replaceAll('CONTRACT_ID', contractId)
+    .replaceAll('WEIR_KEY', key);
+}
+
+/** What stands behind: says `app`, and remembers what it was asked. */
+export interface App extends Running {
+  readonly asked: {
+    readonly method: string;
+    readonly url: string;
+    readonly key: string | undefined;
+    readonly body: string;
+  }[];
+}
+
+export async function startApp(): Promise<App> {
+  const asked: App['asked'][number][] = [];
+  const server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk) => (body += chunk));
+    request.on('end', () => {
+      const { method = '', url = '', headers } = request;
+      asked.push({ method, url, key: headers['x-api-key'] as string | undefined, body });
+      response.end('app');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  return { asked, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
+}

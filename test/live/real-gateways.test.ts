@@ -1,0 +1,199 @@
+// Real gateways of Debian in front of a real app, with the recipes of scenarios/recipes as they stand there.
+import { request } from 'node:http';
+import autocannon from 'autocannon';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { type Running as Node, startRunning } from '../node/running.js';
+import { type App, gateways, recipe, startApp } from './gateway-servers.js';
+import { isInstalled, type Running } from './real-servers.js';
+
+const MANY = 2_000;
+/** Half of many, behind two others. */
+const LIMIT = 2 + MANY / 2;
+
+describe.each(Object.entries(gateways))('%s', (name, { program, start }) => {
+  const isOpen = name !== 'Caddy';
+  // Caddy passes on the headers of an admission to the app, not to the client.
+  const saysQuota = name !== 'Caddy';
+
+  describe.skipIf(!isInstalled(program))('in front of an app', () => {
+    let node: Node;
+    let app: App;
+    let gateway: Running;
+    let key: string;
+    let contractId: string;
+    beforeAll(async () => {
+      // A cycle longer than the test: counts are those of one cycle.
+      node = await startRunning({ cycleMs: 3_600_000 });
+      const owner = node.keyOf('owner');
+      key = node.keyOf('owner', 3_600_000, { scopes: ['gate'], machine: 'edge' });
+      await node.ask('POST', '/api/chain/state-machines', { key: owner, body: { slug: 'edge' } });
+      const body = { slug: 'edge', threshold: LIMIT, within: 1 };
+      const deployed = await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key: owner, body });
+      contractId = deployed.body.contract.id;
+      app = await startApp();
+      gateway = await start({ node: hostOf(node.url), contractId, key, app: hostOf(app.url) });
+    });
+    afterAll(async () => {
+      await gateway?.close();
+      await app?.close();
+      await node?.close();
+    });
+    const count = () => node.host.contracts.get(contractId)!.gate.count;
+
+    it('lets through what is admitted, as the client sent it', async () => {
+      const sent = [
+        fetch(`${gateway.url}/a/b?peek=1&n=5&deny=503`),
+        fetch(`${gateway.url}/form`, { method: 'POST', body: 'x=1', headers: { 'content-type': 'text/odd' } }),
+      ];
+      const answers = await Promise.all(sent);
+      const read = async (answer: Response) => [answer.status, await answer.text(), answer.headers.has('ratelimit')];
+      expect(await Promise.all(answers.map(read))).toEqual([
+        [200, 'app', saysQuota],
+        [200, 'app', saysQuota],
+      ]);
+      expect(app.asked.map(({ method, url, body }) => [method, url, body]).sort()).toEqual([
+        ['GET', '/a/b?peek=1&n=5&deny=503', ''],
+        ['POST', '/form', 'x=1'],
+      ]);
+      expect(count()).toBe(2);
+    });
+
+    it(`answers ${MANY} requests without one 5xx, and the app is asked for those that are admitted`, async () => {
+      const asked = app.asked.length;
+      const { statuses, errors } = await hammer(gateway.url, MANY);
+      process.stdout.write(`${name}: ${JSON.stringify(statuses)}, errors ${errors}\n`);
+      const { 200: admitted, 429: limited = 0, ...others } = statuses;
+      expect({ admitted, others, errors }).toEqual({ admitted: LIMIT - 2, others: {}, errors: 0 });
+      expect([count(), app.asked.length - asked]).toEqual([LIMIT + limited, admitted]);
+    });
+
+    it('answers a limited request with 429 and Retry-After, and does not ask the app', async () => {
+      const before = app.asked.length;
+      const answers: unknown[] = [];
+      for (const method of ['GET', 'POST', 'OPTIONS', 'DELETE', 'HEAD']) {
+        const answer = await fetch(`${gateway.url}/?peek=1`, { method, ...(method === 'POST' ? { body: 'x' } : {}) });
+        await answer.text();
+        const limit = answer.headers.get('ratelimit')?.replace(/t=[1-9]\d*/, 't=T');
+        answers.push([method, answer.status, /^[1-9]\d*$/.test(answer.headers.get('retry-after') ?? ''), limit]);
+      }
+      const limited = (method: string) => [method, 429, true, '"default";r=0;t=T'];
+      expect(answers).toEqual(['GET', 'POST', 'OPTIONS', 'DELETE', 'HEAD'].map(limited));
+      expect(app.asked.length - before).toBe(0);
+    });
+
+    it(`is ${isOpen ? 'open' : 'closed'} while the node is away`, async () => {
+      await node.close();
+      const before = app.asked.length;
+      const answer = await fetch(`${gateway.url}/away`);
+      expect([answer.status, await answer.text(), app.asked.length - before]).toEqual(
+        isOpen ? [200, 'app', 1] : [502, '', 0],
+      );
+    });
+  });
+});
+
+/**
+ * Traefik and Envoy are not in Debian and are not here. What they send is known from their sources, and is sent by a client of the test
+ * (forward.go of Traefik 2 and 3; ext_authz_http_impl.cc of Envoy). What they make of an answer is theirs.
+ */
+describe('what gateways send that are not here', () => {
+  let node: Node;
+  let key: string;
+  let contractId: string;
+  beforeAll(async () => {
+    node = await startRunning({ cycleMs: 3_600_000 });
+    const owner = node.keyOf('owner');
+    key = node.keyOf('owner', 3_600_000, { scopes: ['gate'], machine: 'edge' });
+    await node.ask('POST', '/api/chain/state-machines', { key: owner, body: { slug: 'edge' } });
+    const gate = { credential: { header: 'X-Weir-Key' } };
+    const body = { slug: 'edge', threshold: 4, within: 1, gate };
+    const deployed = await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key: owner, body });
+    contractId = deployed.body.contract.id;
+  });
+  afterAll(() => node.close());
+  const places = () => ({ node: hostOf(node.url), contractId, key, app: '127.0.0.1:1' });
+
+  it('Traefik: a GET with the key as Basic, the client in X-Forwarded-*, and no header of the client that is not named', async () => {
+    const { http } = parse(recipe('traefik.yaml', places()));
+    const { address, authRequestHeaders } = http.middlewares.weir.forwardAuth;
+    const { username, password, host, pathname } = new URL(address);
+    // Go sends the user of a URL as Basic where there is no Authorization, and that of the client is not among the headers named.
+    expect(authRequestHeaders).not.toContain('Authorization');
+    const answer = await sent('GET', `http://${host}${pathname}`, {
+      authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`,
+      'user-agent': 'Go-http-client/1.1',
+      'x-forwarded-for': '203.0.113.7',
+      'x-forwarded-method': 'POST',
+      'x-forwarded-proto': 'https',
+      'x-forwarded-host': 'shop.example',
+      'x-forwarded-uri': '/cart?peek=1',
+      'accept-encoding': 'gzip',
+    });
+    expect(answer).toEqual([200, undefined]);
+  });
+
+  it('Envoy: method, host, path and query of the client behind the prefix, and an empty body; limited when the quota is used up', async () => {
+    const config = parse(recipe('envoy.yaml', places()));
+    const [chain] = config.static_resources.listeners[0].filter_chains;
+    const [filter] = chain.filters[0].typed_config.http_filters;
+    const { path_prefix, authorization_request } = filter.typed_config.http_service;
+    const [{ key: name, value }] = authorization_request.headers_to_add;
+    const asks = [
+      ['POST', '/cart?peek=1&n=1000'],
+      ['PROPFIND', '/%zz'],
+      ['DELETE', '/'],
+      ['GET', '/api/chain/edge/state?key=x'],
+      ['HEAD', '/'],
+    ] as const;
+    const answers: unknown[] = [];
+    for (const [method, path] of asks) {
+      const headers = {
+        host: 'shop.example',
+        'content-length': '0',
+        authorization: 'Bearer of-the-client',
+        'x-forwarded-for': '203.0.113.7',
+        [name]: value,
+      };
+      answers.push(await sent(method, `${node.url}${path_prefix}`, headers, path));
+    }
+    // One was counted by Traefik.
+    expect(answers).toEqual([
+      [200, undefined],
+      [200, undefined],
+      [200, undefined],
+      [429, expect.stringMatching(/^\d+$/)],
+      [429, expect.anything()],
+    ]);
+    expect(node.host.contracts.get(contractId)!.gate.count).toBe(6);
+  });
+});
+
+/** Status and Retry-After. @param path behind that of the URL, as it is */
+function sent(method: string, url: string, headers: Record<string, string>, path = '') {
+  const { hostname, port, pathname } = new URL(url);
+  return new Promise<unknown[]>((resolve, reject) => {
+    request({ hostname, port, path: `${pathname}${path}`, method, headers })
+      .on('error', reject)
+      .on('response', (response) => resolve([response.resume().statusCode, response.headers['retry-after']]))
+      .end();
+  });
+}
+
+/** At least so many requests, 20 at a time on connections that are kept, with every status that came back. */
+function hammer(url: string, most: number): Promise<{ statuses: Record<string, number>; errors: number }> {
+  const statuses: Record<string, number> = {};
+  return new Promise((resolve, reject) => {
+    const running = autocannon({ url, connections: 20, amount: most }, (error, { errors }) => {
+      if (error) reject(error);
+      else resolve({ statuses, errors });
+    });
+    running.on('response', (_client, status) => {
+      statuses[status] = (statuses[status] ?? 0) + 1;
+    });
+  });
+}
+
+function hostOf(url: string): string {
+  return new URL(url).host;
+}
