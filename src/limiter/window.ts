@@ -40,10 +40,13 @@ export function cutCells(length: number): Cells {
   return { array: shared, at };
 }
 
-/** A window as data: its cycle and its non-zero counts as pairs (age in cycles, events), youngest first. */
+/**
+ * A window as data: its cycle and its non-zero counts, youngest first: age in cycles, events, age, events … One flat list: a window of
+ * 100,000 cycles as pairs took twenty times as long to make.
+ */
 export interface WindowImage {
   readonly cycle: number;
-  readonly counts: readonly (readonly [age: number, events: number])[];
+  readonly counts: readonly number[];
 }
 
 const COUNT = 0;
@@ -165,10 +168,22 @@ export class RollingWindow {
   }
 
   image(): WindowImage {
-    const counts: [number, number][] = [];
-    for (let age = 0; age < this.within; age += 1) {
-      const events = this.#cells[this.#cellOf(age)]!;
-      if (events > 0) counts.push([age, events]);
+    const cells = this.#cells;
+    const [first, last] = [this.#at + RING, this.#at + RING + this.within - 1];
+    let busy = 0;
+    for (let at = first; at <= last; at += 1) if (cells[at]! > 0) busy += 1;
+    // Of its length at once: a list that grows to this one is copied a dozen times.
+    const counts = new Array<number>(2 * busy);
+    let to = 0;
+    let at = this.#cellOf(0);
+    for (let age = 0; to < counts.length; age += 1) {
+      const events = cells[at]!;
+      if (events > 0) {
+        counts[to] = age;
+        counts[to + 1] = events;
+        to += 2;
+      }
+      at = at === first ? last : at - 1;
     }
     return { cycle: this.cycle, counts };
   }
@@ -176,7 +191,7 @@ export class RollingWindow {
   /** Takes over what an image holds, its cycle included. The window must be empty. */
   restore({ cycle, counts }: WindowImage): void {
     this.#cells[this.#at + CYCLE] = cycle;
-    for (const [age, events] of counts) this.addAt(cycle - age, events);
+    for (let at = 0; at < counts.length; at += 2) this.addAt(cycle - counts[at]!, counts[at + 1]!);
   }
 
   /** The cell in which the events lie that happened `age` cycles ago. */

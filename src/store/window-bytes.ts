@@ -73,10 +73,10 @@ type Counts = WindowImage['counts'];
 function writeRuns(counts: Counts): void {
   const starts: number[] = [];
   let end = -1;
-  for (let index = 0; index < counts.length; index += 1) {
-    const age = counts[index]![0];
+  for (let at = 0; at < counts.length; at += 2) {
+    const age = counts[at]!;
     if (!Number.isSafeInteger(age) || age < Math.max(0, end)) throw new Bug(`age ${age} in a window does not rise`);
-    if (age !== end) starts.push(index);
+    if (age !== end) starts.push(at);
     end = age + 1;
   }
   writer.varint(starts.length);
@@ -84,24 +84,24 @@ function writeRuns(counts: Counts): void {
   for (let run = 0; run < starts.length; run += 1) {
     const start = starts[run]!;
     const stop = starts[run + 1] ?? counts.length;
-    writer.varint(counts[start]![0] - end);
-    writer.varint(stop - start);
-    for (let index = start; index < stop; index += 1) {
-      const events = counts[index]![1];
+    writer.varint(counts[start]! - end);
+    writer.varint((stop - start) / 2);
+    for (let at = start; at < stop; at += 2) {
+      const events = counts[at + 1]!;
       if (!Number.isInteger(events) || events <= 0) throw new Bug(`${events} events in a window are no count`);
       writer.varint(events);
     }
-    end = counts[stop - 1]![0] + 1;
+    end = counts[stop - 2]! + 1;
   }
 }
 
 function readRuns(reader: ByteReader): Counts {
-  const counts: [age: number, events: number][] = [];
+  const counts: number[] = [];
   let age = 0;
   for (let runs = reader.varint(); runs > 0; runs -= 1) {
     age += reader.varint();
     for (let length = reader.varint(); length > 0; length -= 1) {
-      counts.push([age, reader.varint()]);
+      counts.push(age, reader.varint());
       age += 1;
     }
   }

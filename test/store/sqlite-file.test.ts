@@ -219,7 +219,7 @@ function fillAndClose(dir: string): void {
   store.putMachine({ slug: 'm', owner: 'o', isPublic: true, displayName: 'm', createdCycle: 1 });
   store.putContract(
     { id: 'c', machine: 'm', definition: {} as never, templateId: undefined, createdCycle: 1, firstFireCycle: 2 },
-    { id: 'c', state: 'allowing', heldUntilCycle: 0, windows: [{ cycle: 3, counts: [[0, 1]] }] },
+    { id: 'c', state: 'allowing', heldUntilCycle: 0, windows: [{ cycle: 3, counts: [0, 1] }] },
   );
   let head: Head = EMPTY;
   for (let cycle = 1; cycle <= 60; cycle += 1) {

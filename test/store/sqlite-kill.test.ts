@@ -20,7 +20,7 @@ describe('a store whose process is killed while it writes', () => {
       const [found] = [...store.machines()];
       const rows = store.rows('m', { limit: Number.POSITIVE_INFINITY });
       const head = found?.head.seq ?? 0;
-      const counted = found?.contracts[0]?.state.windows[0]?.counts[0]?.[1] ?? 0;
+      const counted = found?.contracts[0]?.state.windows[0]?.counts[1] ?? 0;
       store.close();
       const { first_broken, rows: whole } = verifyRecord(rows);
       expect({ first_broken, whole, counted, lost: Math.max(0, settled - head) }).toEqual({

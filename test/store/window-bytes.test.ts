@@ -11,26 +11,22 @@ describe('windows as bytes', () => {
   it.each<[string, readonly WindowImage[], number]>([
     ['no window', [], 6],
     ['an empty window', [{ cycle: CYCLE, counts: [] }], 15],
-    ['one event', [{ cycle: CYCLE, counts: [[0, 1]] }], 18],
+    ['one event', [{ cycle: CYCLE, counts: [0, 1] }], 18],
     ['60 cycles, all busy', [{ cycle: CYCLE, counts: dense(60, 9) }], 77],
-    ['60 cycles, every other one busy', [{ cycle: CYCLE, counts: dense(30, 9).map(([age, n]) => [2 * age, n]) }], 105],
+    ['60 cycles, every other one busy', [{ cycle: CYCLE, counts: dense(30, 9, 2) }], 105],
     ['100,000 cycles, all busy', [{ cycle: CYCLE, counts: dense(100_000, 200) }], 200_019],
-    ['100,000 cycles, the oldest busy', [{ cycle: CYCLE, counts: [[99_999, 1]] }], 20],
+    ['100,000 cycles, the oldest busy', [{ cycle: CYCLE, counts: [99_999, 1] }], 20],
     [
       'counts beyond 2^32 and 2^53',
       [
         {
           cycle: 0,
-          counts: [
-            [3, 2 ** 32 + 1],
-            [4, 2 ** 53 - 1],
-            [5, 2 ** 60],
-          ],
+          counts: [3, 2 ** 32 + 1, 4, 2 ** 53 - 1, 5, 2 ** 60],
         },
       ],
       39,
     ],
-    ['the greatest count there is', [{ cycle: 0, counts: [[0, Number.MAX_VALUE]] }], 164],
+    ['the greatest count there is', [{ cycle: 0, counts: [0, Number.MAX_VALUE] }], 164],
     [
       'cycles before 1970, beyond 2^32',
       [
@@ -41,7 +37,7 @@ describe('windows as bytes', () => {
     ],
   ])('%s comes back from its bytes', (_, windows, bytes) => {
     const encoded = encodeWindows(windows);
-    // As text: comparing 100,000 pairs one by one takes a second.
+    // As text: comparing 200,000 numbers one by one takes a second.
     expect([JSON.stringify(decodeWindows(encoded)), encoded.length]).toEqual([JSON.stringify(windows), bytes]);
   });
 
@@ -77,10 +73,10 @@ describe('windows as bytes', () => {
   });
 
   it('of version 1, whose checksum covers them alone, are still read', () => {
-    const bytes = Buffer.from(encodeWindows([{ cycle: CYCLE, counts: [[0, 1]] }]));
+    const bytes = Buffer.from(encodeWindows([{ cycle: CYCLE, counts: [0, 1] }]));
     bytes[0] = 1;
     bytes.writeUInt32LE(crc32(bytes.subarray(0, -4)), bytes.length - 4);
-    expect(decodeWindows(bytes, 'anything')).toEqual([{ cycle: CYCLE, counts: [[0, 1]] }]);
+    expect(decodeWindows(bytes, 'anything')).toEqual([{ cycle: CYCLE, counts: [0, 1] }]);
   });
 
   it('are not read again when a piece is missing, wherever it was cut', () => {
@@ -91,34 +87,22 @@ describe('windows as bytes', () => {
   });
 
   it.each<[string, WindowImage['counts']]>([
-    ['no events', [[0, 0]]],
-    ['less than no events', [[0, -1]]],
-    ['half an event', [[0, 0.5]]],
-    ['endless events', [[0, Number.POSITIVE_INFINITY]]],
-    ['not a number of events', [[0, Number.NaN]]],
-    [
-      'an age twice',
-      [
-        [3, 1],
-        [3, 1],
-      ],
-    ],
-    [
-      'ages that fall',
-      [
-        [3, 1],
-        [2, 1],
-      ],
-    ],
-    ['an age before the present', [[-1, 1]]],
-    ['half a cycle', [[0.5, 1]]],
+    ['no events', [0, 0]],
+    ['less than no events', [0, -1]],
+    ['half an event', [0, 0.5]],
+    ['endless events', [0, Number.POSITIVE_INFINITY]],
+    ['not a number of events', [0, Number.NaN]],
+    ['an age twice', [3, 1, 3, 1]],
+    ['ages that fall', [3, 1, 2, 1]],
+    ['an age before the present', [-1, 1]],
+    ['half a cycle', [0.5, 1]],
   ])('refuses %s', (_, counts) => {
     expect(() => encodeWindows([{ cycle: CYCLE, counts }])).toThrow(Bug);
   });
 });
 
-function dense(within: number, events: number): [number, number][] {
-  return Array.from({ length: within }, (_, age) => [age, events]);
+function dense(cycles: number, events: number, step = 1): number[] {
+  return Array.from({ length: cycles }, (_, n) => [step * n, events]).flat();
 }
 
 const anyEvents = fc.oneof(
@@ -135,7 +119,9 @@ const anyAges = fc.oneof(
 const anyWindow: fc.Arbitrary<WindowImage> = fc.record({
   cycle: fc.maxSafeInteger(),
   counts: anyAges.chain((ages) =>
-    fc.tuple(...ages.sort((a, b) => a - b).map((age) => fc.tuple(fc.constant(age), anyEvents))),
+    fc
+      .tuple(...ages.sort((a, b) => a - b).map((age) => fc.tuple(fc.constant(age), anyEvents)))
+      .map((all) => all.flat()),
   ),
 });
 

@@ -84,11 +84,7 @@ export function describeStore(
           windows: [
             {
               cycle: 2_345_678_901,
-              counts: [
-                [0, 2 ** 31],
-                [59, 1],
-                [99_999, 2 ** 53 - 1],
-              ],
+              counts: [0, 2 ** 31, 59, 1, 99_999, 2 ** 53 - 1],
             },
             { cycle: 0, counts: [] },
           ],
@@ -378,10 +374,7 @@ function state(id: string): ContractState {
     windows: [
       {
         cycle: 2_345_678_901,
-        counts: [
-          [0, 2],
-          [7, 1],
-        ],
+        counts: [0, 2, 7, 1],
       },
     ],
   };
