@@ -98,9 +98,16 @@ export const readClock = {
   },
 } as const satisfies Endpoint;
 
-const Bound = Type.Object({
-  most: Type.Integer({ description: 'The bound.' }),
-  used: Type.Optional(Type.Integer({ description: 'What the caller uses of it; absent without a credential.' })),
+const used = Type.Optional(Type.Integer({ description: 'What the caller uses of it; absent without a credential.' }));
+const Bound = Type.Object({ most: Type.Integer({ description: 'The bound.' }), used });
+const Shared = Type.Object({
+  most: Type.Integer({
+    description: 'The bound of an owner, who may also have no more than are still free on the node.',
+  }),
+  used,
+  left: Type.Optional(Type.Integer({ description: 'What the caller may still have; absent without a credential.' })),
+  on_node: Type.Integer({ description: 'The bound of all owners together.' }),
+  free_on_node: Type.Integer({ description: 'What they do not use.' }),
 });
 
 const Rate = (description: string) =>
@@ -111,6 +118,8 @@ const Rate = (description: string) =>
       left: Type.Optional(
         Type.Integer({ description: 'What the caller may still ask for; absent without a credential.' }),
       ),
+      on_node: Type.Integer({ description: 'The threshold of all together.' }),
+      left_on_node: Type.Integer({ description: 'What all together may still ask for.' }),
     },
     { description },
   );
@@ -123,13 +132,18 @@ export const listLimits = {
       description: 'Every bound of the node, and what the caller uses of those that are counted by owner.',
       schema: Type.Object({
         ok: Ok,
-        machines: Bound,
-        contracts: Bound,
-        window_cycles: Bound,
+        machines: Shared,
+        contracts: Shared,
+        window_cycles: Shared,
+        definition_bytes: Shared,
+        rows: Shared,
         keys: Bound,
         streams: Bound,
         sessions: Rate('Sessions that an owner, and an address, may open.'),
-        definition_kib: Rate('KiB of definitions that an owner, and an address, may have checked.'),
+        new_machines: Rate('Machines that an owner, and an address, may create.'),
+        definition_kib: Rate(
+          'KiB of definitions that an owner, and an address, may have checked; deploying a template is one.',
+        ),
         mint: Type.Object(
           { threshold: Type.Integer(), within: Type.Integer() },
           { description: 'Keys of an address.' },

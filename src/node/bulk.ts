@@ -18,6 +18,7 @@ import {
   whyNotSoMany,
 } from './decision.js';
 import { EventLine } from './event-line.js';
+import { someOf } from './long-answer.js';
 import { costSince, SLICE, type Steps } from './machine-work.js';
 
 /** What became of neighbouring lines: all their events admitted, all limited, some of each (one line), or nothing counted. */
@@ -40,6 +41,12 @@ const MOST_REFUSED = 10_000;
 
 /** What counting one event in a contract costs, in units, where nothing moves and no decision is shown. */
 const QUIET = 1 / 32;
+
+/** Bytes of a line, or of an element of an array, that is read. No event has as many. */
+export const LONGEST_LINE = 4_096;
+
+/** What reading an event costs, in units. */
+const READ = 1 / 16;
 
 /** A line that was read and not counted yet: an event, or why it is none. */
 type Read = { readonly number: number } & (
@@ -68,12 +75,15 @@ export class BulkCount implements LineReader {
   /** Of the lines that were counted. An event that several contracts count is admitted if all of them admit it. */
   admitted = 0;
   limited = 0;
+  /** Why the first line that is not JSON is none. */
+  notJson: Failure | undefined;
+  #unreadable = 0;
   /** The line before which reading stopped; undefined when all were read. */
   stoppedBefore: number | undefined;
   readonly #host: Host;
   readonly #machine: Machine;
   readonly #line = new EventLine();
-  readonly #read: Read[] = [];
+  #read: Read[] = [];
   readonly #sums = new Map<Contract, { readonly kind: number; events: number; admitted: number }>();
   #addressed: Addressed | undefined;
 
@@ -82,37 +92,40 @@ export class BulkCount implements LineReader {
     this.#machine = machine;
   }
 
-  line(bytes: Buffer, from: number, to: number, number: number): void {
-    this.#take(number, () => this.#line.read(bytes, from, to));
+  /** @returns what reading it cost, in units */
+  line(bytes: Buffer, from: number, to: number, number: number): number {
+    // None of those behind is counted.
+    if (this.stoppedBefore !== undefined || this.#unreadable > MOST_REFUSED) return 0;
+    if (to - from > LONGEST_LINE) {
+      this.refuse(number);
+      return READ;
+    }
+    try {
+      this.#line.read(bytes, from, to);
+      const { type, count, cycle, contractId } = this.#line;
+      this.#read.push({ number, type, count, cycle, contractId });
+      return READ;
+    } catch (failure) {
+      this.#read.push({ number, failure });
+      this.#unreadable += 1;
+      if (failure instanceof Failure && failure.code === 'invalid_json') this.notJson ??= failure;
+      return 1;
+    }
   }
 
   end(): void {}
 
-  /** An event that was parsed already. */
-  value(event: unknown, number: number): void {
-    this.#take(number, () => this.#line.take(event));
-  }
-
-  /** A line that is not even read. */
-  refuse(number: number, failure: Failure): void {
-    this.#read.push({ number, failure });
-  }
-
-  #take(number: number, read: () => void): void {
-    if (this.stoppedBefore !== undefined) return;
-    try {
-      read();
-      const { type, count, cycle, contractId } = this.#line;
-      this.#read.push({ number, type, count, cycle, contractId });
-    } catch (failure) {
-      this.#read.push({ number, failure });
-    }
+  /** A line that is too long to be read. */
+  refuse(number: number): void {
+    this.#read.push({ number, failure: tooLong() });
   }
 
   /** Counts in `cycle` what was read, and forgets it. */
   *count(cycle: number): Steps<void> {
     let cost = 0;
-    for (const read of this.#read.splice(0)) {
+    const lines = this.#read;
+    this.#read = [];
+    for (const read of lines) {
       if (!this.#mayGoOn(read.number)) return;
       const { seq } = this.#machine.head;
       try {
@@ -142,9 +155,9 @@ export class BulkCount implements LineReader {
     return this.#sums.keys();
   }
 
-  /** What is said of every contract that counted, with all that it admitted and limited here. */
-  decisions(): Decision[] {
-    return [...this.#sums].map(([contract, { kind, events, admitted }]) =>
+  /** What is said of every contract that counted, with all that it admitted and limited here: some at a time, none at the end. */
+  decisions(): () => readonly Decision[] {
+    return someOf([...this.#sums], ([contract, { kind, events, admitted }]) =>
       decisionOf(contract, kind, events, admitted),
     );
   }
@@ -232,4 +245,8 @@ export class BulkCount implements LineReader {
       this.outcomes.push({ ...place, outcome: 'refused', admitted: 0, limited: 0, code, detail });
     }
   }
+}
+
+function tooLong(): Failure {
+  return new Failure('body_too_large', { what: 'The line was not counted.', why: 'It is longer than any event.' });
 }

@@ -64,6 +64,9 @@ export function countEvents(
   return happened === undefined ? contract.decide(n, cycle, kind) : host.decideAt(contract, n, happened, kind);
 }
 
+/** Events that a rule decides for the cost of a unit: it decides them one by one. */
+const DECISIONS_A_UNIT = 16;
+
 /** As `countEvents`, in steps with at most one transition each. Counting events together or one by one makes no difference. */
 export function* countInSteps(
   host: Host,
@@ -81,7 +84,7 @@ export function* countInSteps(
     const step = contract.gate.stepOf(left, kind);
     admitted += countEvents(host, listener, step, cycle, happened);
     left -= step;
-    yield costSince(machine, seq);
+    yield costSince(machine, seq) + (contract.plan.rule === undefined ? 0 : step / DECISIONS_A_UNIT);
   }
   return admitted;
 }

@@ -1,38 +1,56 @@
-// Long work in short pieces: events of many contracts, counts to be written, records read back. Between two pieces the node does everything
-// else that is due. Owners take turns, and the pieces of one owner go one after the other.
+// Long work in short pieces: every request but gates and events, events of many contracts, records read back. Between two pieces the
+// node does everything else that is due. Sources take turns, and the pieces of one source go one after the other, so who sends a hundred
+// requests at once waits for them, and nobody else does.
 //
-//   owner a   a1 a2 a3            turns     a1  b1  a2  b2  a3  b3 ...
-//   owner b   b1 b2 b3            others      |   |   |   |   |   |      what became due meanwhile
+//   owner a     a1 a2 a3          turns     a1  b1  a2  b2  a3  b3 ...
+//   address b   b1 b2 b3          others      |   |   |   |   |   |      what became due meanwhile
+import type { FastifyRequest } from 'fastify';
 import type { Clock } from '../time/clock.js';
 import { Rank } from '../time/rank.js';
+import { networkOf } from './mint-limit.js';
 
-/** The owner of what the node does for itself. */
+/** The source of what the node does for itself. */
 export const NODE = 'node';
+
+/** The source of what an owner asks for. */
+export function ofOwner(owner: string): string {
+  return `owner ${owner}`;
+}
+
+/** The source of a request: its owner, or the network of its address where there is none. */
+export function sourceOf({ caller, ip }: Pick<FastifyRequest, 'caller' | 'ip'>): string {
+  return caller === undefined ? `address ${networkOf(ip)}` : ofOwner(caller.owner);
+}
 
 export class Turns {
   readonly #clock: Clock;
-  /** The pieces of each owner who waits, in the order in which the owners take turns. */
+  /** The pieces of each source that waits, in the order in which the sources take turns. */
   readonly #waiting = new Map<string, (() => void)[]>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Runs a piece of work when the turn of its owner comes. What it throws goes to the clock as an internal error. */
-  take(owner: string, piece: () => void): void {
+  /** Pieces of a source that wait. */
+  waitingOf(source: string): number {
+    return this.#waiting.get(source)?.length ?? 0;
+  }
+
+  /** Runs a piece of work when the turn of its source comes. What it throws goes to the clock as an internal error. */
+  take(source: string, piece: () => void): void {
     const isFirst = this.#waiting.size === 0;
-    const pieces = this.#waiting.get(owner);
-    if (pieces === undefined) this.#waiting.set(owner, [piece]);
+    const pieces = this.#waiting.get(source);
+    if (pieces === undefined) this.#waiting.set(source, [piece]);
     else pieces.push(piece);
     if (isFirst) this.#next();
   }
 
   /** As `take`, for one who waits for what the piece gives or throws. */
-  of<T>(owner: string, piece: () => T): Promise<T> {
+  of<T>(source: string, piece: () => T): Promise<Awaited<T>> {
     return new Promise((resolve, reject) => {
-      this.take(owner, () => {
+      this.take(source, () => {
         try {
-          resolve(piece());
+          resolve(piece() as Awaited<T>);
         } catch (error) {
           reject(error);
         }
@@ -43,14 +61,14 @@ export class Turns {
   /** One task at a time, due when it is made: whatever came due before goes first. */
   #next(): void {
     this.#clock.agenda.at(this.#clock.now(), Rank.report, () => {
-      const [[owner, pieces] = ['', []]] = this.#waiting;
+      const [[source, pieces] = ['', []]] = this.#waiting;
       try {
         pieces[0]?.();
       } finally {
         // Behind all others, those included who came during the piece.
-        this.#waiting.delete(owner);
+        this.#waiting.delete(source);
         pieces.shift();
-        if (pieces.length > 0) this.#waiting.set(owner, pieces);
+        if (pieces.length > 0) this.#waiting.set(source, pieces);
         if (this.#waiting.size > 0) this.#next();
       }
     });

@@ -5,6 +5,7 @@ import type { Happening } from '../host/ledger.js';
 import { type CycleTick, cycles } from '../time/cycles.js';
 import { Rank } from '../time/rank.js';
 import { AgendaScheduler } from '../time/rx-scheduler.js';
+import { NODE } from './fair-queue.js';
 import type { Parts } from './parts.js';
 
 /** How often expired keys and sessions are forgotten, in ms. */
@@ -36,12 +37,13 @@ export function startHeartbeat(parts: Parts, onError: (error: unknown) => void):
   return all;
 }
 
-function take(happening: Happening, { counts, active, streams, checkpoints }: Parts): void {
+function take(happening: Happening, { counts, active, streams, checkpoints, host, usage }: Parts): void {
   switch (happening.kind) {
     case 'row': {
       const { row } = happening;
       if (row.kind === 'transition') counts.transitions += 1;
       if (row.kind === 'transition_failed') counts.refusedTransitions += 1;
+      usage.add(host.machines.get(row.machine)?.image.owner ?? NODE, 1);
       active.take(row);
       checkpoints.take(row);
       streams.take(row);

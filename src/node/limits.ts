@@ -5,9 +5,21 @@ export interface Rate {
   readonly within: number;
 }
 
+/** So many units within so many cycles for an owner, and for an address; `onNode` for all together. */
+export interface SharedRate extends Rate {
+  readonly onNode: number;
+}
+
+/** How many of a thing an owner may have, and all together. An owner may have as many as are still free, so that a few never take all. */
+export interface Room {
+  readonly perOwner: number;
+  readonly onNode: number;
+}
+
 export interface Limits {
-  /** Bytes of a body that is read as a whole. */
+  /** Bytes of an array of events, which is read as a whole, and of any other body, which is parsed in one go. */
   readonly bodyBytes: number;
+  readonly smallBodyBytes: number;
   /** Bytes of a body of POST …/events, which is read as it comes. */
   readonly eventsBytes: number;
   /** Bytes of the request line and all headers together. */
@@ -26,14 +38,19 @@ export interface Limits {
    * requests for `otherTurnMs`, and refuses the rest.
    */
   readonly overload: { readonly afterMs: number; readonly gateTurnMs: number; readonly otherTurnMs: number };
-  readonly machinesPerOwner: number;
-  readonly contractsPerOwner: number;
-  /** Contracts on the node. An owner may have as many as are still free, so that a few never take all. */
-  readonly contracts: number;
-  /** Cycles of all windows of an owner's contracts together: each is 8 bytes, for as long as the contract is there. */
-  readonly windowCyclesPerOwner: number;
-  /** Readers of event streams, all together, and those of one owner, or of one address without a credential. */
+  /** Requests, beside gates and events, of one owner, or of one address without a credential, that may wait for their turn. */
+  readonly waitingPerCaller: number;
+  readonly machines: Room;
+  readonly contracts: Room;
+  /** Cycles of all windows together: each is 8 bytes, for as long as the contract is there, and is written every cycle in which it changes. */
+  readonly windowCycles: Room;
+  /** Bytes of the texts of definitions; those of an owner that are equal count once. */
+  readonly definitionBytes: Room;
+  /** Rows of records, some 1 KB each: they are never deleted. Beyond it nothing is asked of the machines of an owner any more. */
+  readonly rows: Room;
+  /** Readers of event streams, all together, those of one machine, and those of one owner, or of one address without a credential. */
   readonly readers: number;
+  readonly readersPerMachine: number;
   readonly readersPerCaller: number;
   /** Bytes that wait for one reader; beyond that it gets the rest from the store, as fast as it reads. */
   readonly readerBytes: number;
@@ -43,9 +60,10 @@ export interface Limits {
   readonly verifications: number;
   /** How many keys one address may mint in how many cycles, and how many addresses have a count of their own at a time. */
   readonly mint: { readonly threshold: number; readonly within: number; readonly addresses: number };
-  /** Sessions that an owner, and an address, may open; KiB of definitions that they may have checked. */
-  readonly sessions: Rate;
-  readonly definitionKib: Rate;
+  /** Sessions that may be opened, machines that may be created, KiB of definitions that may be checked. */
+  readonly sessions: SharedRate;
+  readonly newMachines: SharedRate;
+  readonly definitionKib: SharedRate;
   /** KiB of answers that are kept under idempotency keys, of an owner and of the node. */
   readonly answersKibPerOwner: number;
   readonly answersKib: number;
@@ -65,6 +83,7 @@ const MIB = 1 << 20;
 
 export const defaultLimits: Limits = {
   bodyBytes: MIB,
+  smallBodyBytes: 128 << 10,
   eventsBytes: 64 * MIB,
   headerBytes: 16 << 10,
   headersTimeoutMs: 10 * SECOND,
@@ -74,18 +93,22 @@ export const defaultLimits: Limits = {
   connectionsCheckMs: 2 * SECOND,
   sockets: 10_000,
   overload: { afterMs: 1_000, gateTurnMs: 200, otherTurnMs: 50 },
-  machinesPerOwner: 1_000,
-  contractsPerOwner: 10_000,
-  contracts: 100_000,
-  windowCyclesPerOwner: 10_000_000,
+  waitingPerCaller: 256,
+  machines: { perOwner: 1_000, onNode: 100_000 },
+  contracts: { perOwner: 10_000, onNode: 100_000 },
+  windowCycles: { perOwner: 2_000_000, onNode: 50_000_000 },
+  definitionBytes: { perOwner: 8 * MIB, onNode: 256 * MIB },
+  rows: { perOwner: 10_000_000, onNode: 100_000_000 },
   readers: 4_096,
+  readersPerMachine: 2_048,
   readersPerCaller: 256,
   readerBytes: 256 << 10,
   heartbeatMs: 10 * SECOND,
   verifications: 16,
   mint: { threshold: 10, within: 60, addresses: 1_000 },
-  sessions: { threshold: 30, within: 3_600 },
-  definitionKib: { threshold: 2_048, within: 60 },
+  sessions: { threshold: 30, within: 3_600, onNode: 3_000 },
+  newMachines: { threshold: 1_000, within: 3_600, onNode: 10_000 },
+  definitionKib: { threshold: 2_048, within: 60, onNode: 16_384 },
   answersKibPerOwner: 16 << 10,
   answersKib: 256 << 10,
   keyLifetimeMs: 30 * 24 * HOUR,

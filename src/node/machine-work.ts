@@ -8,7 +8,7 @@
 // depends on how the work is cut. Other machines do not wait.
 import type { Machine } from '../host/machine.js';
 import { cycleOf } from '../time/cycle.js';
-import type { Turns } from './fair-queue.js';
+import { ofOwner, type Turns } from './fair-queue.js';
 
 /** Work in steps; each yields what it cost, in units. A decision that moves nothing is one unit. */
 export type Steps<T> = Generator<number, T>;
@@ -76,7 +76,7 @@ export class MachineWork {
   }
 
   #goOn(machine: Machine): void {
-    this.#turns.take(machine.image.owner, () => {
+    this.#turns.take(ofOwner(machine.image.owner), () => {
       const queue = this.#queues.get(machine)!;
       if (queue[0]!.slice()) queue.shift();
       const [next] = queue;

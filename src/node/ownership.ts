@@ -2,7 +2,6 @@
 import type { Contract } from '../host/contract.js';
 import type { Host } from '../host/host.js';
 import type { Machine } from '../host/machine.js';
-import { windowCycles } from '../limiter/plan.js';
 import { assert, Failure } from '../schema/failure.js';
 import { beyondMachine, type Caller } from './access.js';
 
@@ -10,6 +9,8 @@ export class Ownership {
   readonly #host: Host;
   readonly #byOwner = new Map<string, Machine[]>();
   #slugs: string[] | undefined;
+  /** Owners whose records may not grow by what is asked for any more; see usage.ts. */
+  readonly full = new Set<string>();
 
   constructor(host: Host) {
     this.#host = host;
@@ -29,17 +30,10 @@ export class Ownership {
     return this.#byOwner.get(owner) ?? [];
   }
 
-  /** What an owner has: machines, contracts, and the cycles of all their windows together. */
-  usageOf(owner: string) {
-    const machines = this.machinesOf(owner);
-    const contracts = machines.flatMap((machine) => machine.contracts);
-    const windows = contracts.reduce((sum, { plan }) => sum + windowCycles(plan), 0);
-    return { machines: machines.length, contracts: contracts.length, windowCycles: windows };
-  }
-
   /**
    * The machine, for its owner alone.
-   * @throws Failure `store_failed`, `machine_not_found` (as for a private one of another owner), `not_owner`, `scope_missing`
+   * @throws Failure `store_failed`, `machine_not_found` (as for a private one of another owner), `not_owner`, `scope_missing`,
+   * `limit_reached` once the records of the owner are as long as they may be
    */
   owned(slug: string, caller: Caller | undefined): Machine {
     assert(caller !== undefined, 'a route for owners wants a credential');
@@ -47,7 +41,10 @@ export class Ownership {
     refuseOtherMachine(slug, caller);
     const machine = this.#host.machines.get(slug);
     const isOwn = machine !== undefined && machine.image.owner === caller.owner;
-    if (isOwn && !isReserved(slug)) return machine;
+    if (isOwn && !isReserved(slug)) {
+      if (this.full.size > 0 && this.full.has(caller.owner)) throw recordsFull();
+      return machine;
+    }
     if (machine === undefined || (!machine.image.isPublic && !isOwn)) throw notFound(slug);
     throw new Failure('not_owner', {
       what: `The machine "${slug}" was left as it is.`,
@@ -110,6 +107,14 @@ function refuseOtherMachine(slug: string, caller: Caller): void {
 /** Slugs that would hide other routes below /api/chain, or that the node keeps for itself. */
 export function isReserved(slug: string): boolean {
   return slug === 'active' || slug === 'state-machines' || slug.startsWith('weir-');
+}
+
+function recordsFull(): Failure {
+  return new Failure('limit_reached', {
+    what: 'Nothing was counted or changed.',
+    why: 'The records of this owner have as many rows as they may, or as the node has room for.',
+    fix: 'GET /api/limits lists how many; records can be read, and another owner or node can go on.',
+  });
 }
 
 function notFound(slug: string): Failure {

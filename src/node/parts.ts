@@ -25,6 +25,7 @@ import { Overload } from './overload.js';
 import { Ownership } from './ownership.js';
 import { SourceLimit } from './source-limit.js';
 import { Streams } from './stream.js';
+import { Usage } from './usage.js';
 import { Verifications } from './verifications.js';
 
 /** A route as it is listed. */
@@ -96,6 +97,7 @@ export function assemble(options: PartsOptions, routes: readonly ListedRoute[], 
     return {
       active,
       ownership,
+      usage: new Usage(host, ownership, limits),
       keyRecord: new KeyRecord(host, ownership),
       mintLimit,
       checkpoints: new Checkpoints(host, store, signer),
@@ -117,6 +119,7 @@ export function assemble(options: PartsOptions, routes: readonly ListedRoute[], 
     verifications: new Verifications(store, keys, turns, limits.verifications),
     turns,
     work: new MachineWork(turns),
+    machineLimit: new SourceLimit(clock, limits.newMachines),
     sessionLimit: new SourceLimit(clock, limits.sessions),
     definitionLimit: new SourceLimit(clock, limits.definitionKib),
     streams,

@@ -21,6 +21,7 @@ export function problemOf(failure: Failure): Problem {
 /** Answers with a problem. */
 export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
   if (problem.status === 401) reply.header('www-authenticate', 'Bearer realm="weir"');
+  if (problem.code === 'node_overloaded' && !reply.hasHeader('retry-after')) reply.header('retry-after', '2');
   return reply
     .code(problem.status)
     .header('content-type', PROBLEM_TYPE)

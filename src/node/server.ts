@@ -22,6 +22,7 @@ import { Failure } from '../schema/failure.js';
 import { adminLogOf, noteAdminAction } from './admin-log.js';
 import { mountAnyMethod, withoutClientPath } from './any-method.js';
 import { Connections } from './connections.js';
+import { sourceOf } from './fair-queue.js';
 import type { HostCheck } from './host-names.js';
 import { registerOpenApi } from './openapi.js';
 import type { Parts } from './parts.js';
@@ -71,7 +72,7 @@ export async function createServer(
     };
   const refuseUndecodable = unrouted(undecodable);
   const app: FastifyInstance = Fastify({
-    bodyLimit: limits.bodyBytes,
+    bodyLimit: limits.smallBodyBytes,
     serverFactory: (answer) => connections.server(parts.overload.before(answer)),
     // A request on a connection that is still open is answered while the node finishes.
     return503OnClosing: false,
@@ -92,10 +93,12 @@ export async function createServer(
   app.decorateRequest('caller', undefined);
   app.setValidatorCompiler(compileValidator);
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
-    const parsed = parseObject(body as string);
-    if (parsed instanceof Failure) done(parsed, undefined);
-    else done(null, parsed);
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    const take = (parsed: object | undefined | Failure) =>
+      parsed instanceof Failure ? done(parsed, undefined) : done(null, parsed);
+    const parse = () => take(parseObject(body as string));
+    if (body.length <= PARSED_AT_ONCE) parse();
+    else parts.turns.take(sourceOf(request), parse);
   });
   app.setErrorHandler((error, request, reply) => {
     const failure = failureFrom(error);
@@ -121,6 +124,9 @@ export async function createServer(
   await app.ready();
   return app;
 }
+
+/** Characters of a body that is parsed and checked as it comes; a longer one waits for its turn. */
+const PARSED_AT_ONCE = 4_096;
 
 /** The body as an object; undefined where it is empty. */
 function parseObject(text: string): object | undefined | Failure {
@@ -153,9 +159,11 @@ function mount(
   log: FastifyBaseLogger,
   others: readonly string[] = [],
 ): void {
-  const { method, path, auth, isHot = false, isGate = false, hasHead = true, takesStream = false } = route;
+  const { method, path, auth, tier, isHot = false, isGate = false, hasHead = true, takesStream = false } = route;
   const { clock, counts } = parts;
   const answers = counts.answersOf(route);
+  // Those that decide cut their work themselves, and a supervisor is answered however many others wait.
+  const isAtOnce = isHot || takesStream || tier === 'operations (public)';
   const isOpen = checkHost === undefined && auth === 'public' && !changesState(route);
   const isAdmin = route.scope === 'admin' && changesState(route);
   const config: FastifyContextConfig = { route };
@@ -179,7 +187,8 @@ function mount(
       // Answers are for the caller alone, and what they say they are. A page that may be cached says so itself.
       reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
       const startMs = isGate ? clock.monotonicMs() : 0;
-      const answer = route.handle(parts, request as Asked<Shapes>, reply);
+      const handle = () => route.handle(parts, request as Asked<Shapes>, reply);
+      const answer = isAtOnce ? handle() : inTurn(parts, request, reply, handle);
       if (!(answer instanceof Promise)) {
         count(request, reply, startMs, answer);
         return answer;
@@ -192,6 +201,23 @@ function mount(
   };
   app.route(mounted);
   if (others.length > 0) app.route({ ...mounted, method: [...others], schema: { ...schema, hide: true } });
+}
+
+/** Answers when the turn of who is asking comes. @throws Failure `node_overloaded` for one who waits for too many answers */
+function inTurn(
+  { turns, limits }: Parts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  handle: () => unknown,
+): unknown {
+  const source = sourceOf(request);
+  if (turns.waitingOf(source) < limits.waitingPerCaller) return turns.of(source, handle);
+  reply.header('retry-after', '1');
+  throw new Failure('node_overloaded', {
+    what: 'The request was refused, and changed nothing.',
+    why: `${limits.waitingPerCaller} requests of this owner, or of this address, wait for their turn already.`,
+    fix: 'Send fewer at a time.',
+  });
 }
 
 /** Finds out who is asking, and by which name, before the body is read. */

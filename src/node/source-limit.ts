@@ -1,5 +1,5 @@
-// How much an owner and an address may ask for within a window: what costs the node more than it looks. Each has a rate limiter of its own,
-// in memory. What is refused does not count.
+// How much an owner, an address, and all together may ask for within a window: what costs the node more than it looks. Each has a rate
+// limiter of its own, in memory. What is refused does not count.
 import { makeGate } from '../actor/contract-actor.js';
 import type { Gate } from '../limiter/gate.js';
 import { rateLimiter } from '../limiter/rate-limiter.js';
@@ -7,7 +7,8 @@ import { planContract } from '../limiter/validate.js';
 import { Failure } from '../schema/failure.js';
 import type { Clock } from '../time/clock.js';
 import { secondsUntil } from '../time/cycle.js';
-import type { Rate } from './limits.js';
+import { ofOwner } from './fair-queue.js';
+import type { SharedRate } from './limits.js';
 import { networkOf } from './mint-limit.js';
 import { Recent } from './recent.js';
 
@@ -18,10 +19,12 @@ export class SourceLimit {
   readonly #clock: Clock;
   readonly #plan;
   readonly #gates = new Recent<Gate>(SOURCES);
+  readonly #ofAll: Gate;
 
-  constructor(clock: Clock, rate: Rate) {
+  constructor(clock: Clock, { threshold, within, onNode }: SharedRate) {
     this.#clock = clock;
-    this.#plan = planContract(rateLimiter(rate));
+    this.#plan = planContract(rateLimiter({ threshold, within }));
+    this.#ofAll = makeGate(planContract(rateLimiter({ threshold: onNode, within })), clock.cycle());
   }
 
   /**
@@ -39,25 +42,34 @@ export class SourceLimit {
     setHeader: (name: 'retry-after', seconds: number) => unknown,
   ): void {
     const cycle = this.#clock.cycle();
-    const gates = [`owner ${owner}`, `address ${networkOf(ip)}`].map((source) => this.#gateOf(source, cycle));
+    this.#ofAll.advance(cycle);
+    const gates = [ofOwner(owner), `address ${networkOf(ip)}`].map((source) => this.#gateOf(source, cycle));
+    gates.push(this.#ofAll);
     const full = gates.find((gate) => gate.remaining < units);
     if (full !== undefined) {
-      const threshold = this.#plan.thresholds[0]!;
-      const { within } = this.#plan.aggregates[0]!;
+      const threshold = full.plan.thresholds[0]!;
+      const { within } = full.plan.aggregates[0]!;
+      const who = full === this.#ofAll ? 'All owners together' : 'An owner, and an address,';
       const after = full.window(0).cyclesUntilAtMost(Math.max(0, threshold - units));
       setHeader('retry-after', secondsUntil(cycle + after, this.#clock.now(), this.#clock.cycleMs));
       throw new Failure('too_many_requests', {
         what: `${what} was refused.`,
-        why: `An owner, and an address, may ask for ${threshold} units of this within ${within} cycles, and it takes ${units}.`,
+        why: `${who} may ask for ${threshold} units of this within ${within} cycles, and it takes ${units}.`,
         fix: 'Wait as long as Retry-After says; GET /api/limits lists the bounds.',
       });
     }
     for (const gate of gates) gate.decide(units, cycle);
   }
 
+  /** Units that all together may still ask for now. */
+  get leftOnNode(): number {
+    this.#ofAll.advance(this.#clock.cycle());
+    return this.#ofAll.remaining;
+  }
+
   /** Units that an owner may still ask for now. */
   left(owner: string): number {
-    return this.#gateOf(`owner ${owner}`, this.#clock.cycle()).remaining;
+    return this.#gateOf(ofOwner(owner), this.#clock.cycle()).remaining;
   }
 
   #gateOf(source: string, cycle: number): Gate {

@@ -17,7 +17,7 @@ import type { Clock } from '../time/clock.js';
 import { startOf } from '../time/cycle.js';
 import type { CycleTick } from '../time/cycles.js';
 import type { Caller } from './access.js';
-import type { Turns } from './fair-queue.js';
+import { ofOwner, type Turns } from './fair-queue.js';
 import type { Limits } from './limits.js';
 import type { Counts } from './metrics.js';
 
@@ -41,7 +41,7 @@ export interface StreamsSources {
   readonly clock: Clock;
   readonly turns: Turns;
   readonly counts: Counts;
-  readonly limits: Pick<Limits, 'readers' | 'readersPerCaller' | 'readerBytes'>;
+  readonly limits: Pick<Limits, 'readers' | 'readersPerMachine' | 'readersPerCaller' | 'readerBytes'>;
   /** Whether a caller may still listen. */
   readonly holds: (caller: Caller) => boolean;
 }
@@ -70,26 +70,26 @@ export class Streams {
 
   /** How many streams an owner listens to. */
   ofOwner(owner: string): number {
-    return this.#bySource.get(`owner ${owner}`) ?? 0;
+    return this.#bySource.get(ofOwner(owner)) ?? 0;
   }
 
   /**
    * Turns a response into a stream.
-   * @param address of the reader, by which it is counted if it has no credential
+   * @param asked.source what its readers are counted by; see `sourceOf`
    * @param afterSeq the last row that the reader has seen; undefined to begin with what happens from now on
    * @throws Failure `node_overloaded`, `too_many_requests` for one caller
    */
   open(
     response: ServerResponse,
     machine: Machine,
-    { caller, address }: { readonly caller: Caller | undefined; readonly address: string },
+    { caller, source }: Pick<Reader, 'caller' | 'source'>,
     afterSeq: number | undefined,
   ): void {
-    const { readers: most, readersPerCaller } = this.#sources.limits;
-    const source = caller === undefined ? `address ${address}` : `owner ${caller.owner}`;
+    const { readers: most, readersPerMachine, readersPerCaller } = this.#sources.limits;
     const ofSource = this.#bySource.get(source) ?? 0;
     if (ofSource >= readersPerCaller) throw tooManyOfCaller(readersPerCaller);
-    if (this.#size >= most) throw tooManyReaders();
+    if (this.#size >= most || (this.#byMachine.get(machine.slug)?.size ?? 0) >= readersPerMachine)
+      throw tooManyReaders();
     this.#bySource.set(source, ofSource + 1);
     const seq = Math.min(afterSeq ?? machine.durableSeq, machine.durableSeq);
     const reader: Reader = { response, machine, caller, source, seq, isLive: false, isFresh: true };
@@ -205,7 +205,7 @@ function tooManyOfCaller(most: number): Failure {
 function tooManyReaders(): Failure {
   return new Failure('node_overloaded', {
     what: 'The stream was not opened.',
-    why: 'As many readers as this node takes are listening already.',
+    why: 'As many readers as this node takes, or takes for one machine, are listening already.',
     fix: 'Try again later, or ask another node.',
   });
 }

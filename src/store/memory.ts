@@ -94,10 +94,19 @@ export class MemoryStore implements Store {
 
   rows(machine: string, query: RowQuery = {}): readonly AuditRow[] {
     this.#checkOpen();
-    const { afterSeq = 0, limit = 100, kind, contractId, fromCycle = -Infinity, toCycle = Infinity } = query;
+    const {
+      afterSeq = 0,
+      toSeq = Infinity,
+      limit = 100,
+      kind,
+      contractId,
+      fromCycle = -Infinity,
+      toCycle = Infinity,
+    } = query;
     const rows = this.#shelves.get(machine)?.rows ?? [];
     const found: AuditRow[] = [];
-    for (let index = Math.max(0, afterSeq); index < rows.length && found.length < limit; index++) {
+    const end = Math.min(rows.length, toSeq);
+    for (let index = Math.max(0, afterSeq); index < end && found.length < limit; index++) {
       const row = rows[index]!;
       if (kind !== undefined && row.kind !== kind) continue;
       if (contractId !== undefined && row.contract_id !== contractId) continue;

@@ -10,6 +10,7 @@ import type { RowQuery, StoredMachine } from './store.js';
 
 /** The filters of a query, besides its position in the record. */
 const conditions = {
+  toSeq: 'seq <= ?',
   kind: 'kind = ?',
   contractId: 'contract_id = ?',
   fromCycle: 'cycle >= ?',

@@ -41,6 +41,8 @@ export interface ContractState extends GateImage {
 export interface RowQuery {
   /** Only rows with a greater seq. */
   readonly afterSeq?: number;
+  /** Only rows up to this seq. */
+  readonly toSeq?: number;
   readonly limit?: number;
   readonly kind?: RowKind;
   readonly contractId?: string;

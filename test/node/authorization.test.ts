@@ -74,7 +74,8 @@ beforeAll(async () => {
     limits: {
       mint: { threshold: 1_000, within: 60, addresses: 10 },
       // The matrix opens one for each of its cells.
-      sessions: { threshold: 10_000, within: 60 },
+      sessions: { threshold: 10_000, within: 60, onNode: 100_000 },
+      newMachines: { threshold: 10_000, within: 60, onNode: 100_000 },
     },
   });
   owner = node.keyOf('owner');

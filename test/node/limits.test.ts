@@ -2,7 +2,9 @@ import { expect, it } from 'vitest';
 import { startRunning } from './running.js';
 
 it('the limits are listed for anyone, and for an owner with what they use', async () => {
-  const node = await startRunning({ limits: { machinesPerOwner: 3, contractsPerOwner: 2 } });
+  const node = await startRunning({
+    limits: { machines: { perOwner: 3, onNode: 10 }, contracts: { perOwner: 2, onNode: 10 } },
+  });
   const key = node.keyOf('owner');
   await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'm' } });
   await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key, body: { slug: 'm', within: 7 } });
@@ -12,11 +14,39 @@ it('the limits are listed for anyone, and for an owner with what they use', asyn
     node.ask('GET', '/api/limits', { key: node.keyOf('other') }),
   ]);
   await node.close();
-  expect([stranger.body.machines, stranger.body.contracts]).toEqual([{ most: 3 }, { most: 2 }]);
-  expect([owner.body.machines, owner.body.contracts, owner.body.window_cycles.used]).toEqual([
-    { most: 3, used: 1 },
-    { most: 2, used: 1 },
-    7,
+  const { machines, contracts, window_cycles, definition_bytes, rows } = owner.body;
+  expect([stranger.body.machines, stranger.body.contracts]).toEqual([
+    { most: 3, on_node: 10, free_on_node: 8 },
+    { most: 2, on_node: 10, free_on_node: 9 },
   ]);
+  expect([machines, contracts]).toEqual([
+    { most: 3, used: 1, left: 2, on_node: 10, free_on_node: 8 },
+    { most: 2, used: 1, left: 1, on_node: 10, free_on_node: 9 },
+  ]);
+  expect([window_cycles.used, definition_bytes.used > 500, rows.used]).toEqual([7, true, 2]);
+  expect([owner.body.new_machines.left, owner.body.definition_kib.left]).toEqual([999, 2_047]);
   expect([other.body.machines.used, other.body.streams.used, other.body.node.body_bytes]).toEqual([0, 0, 1 << 20]);
+});
+
+it('once its records have as many rows as they may, nothing more is asked of the machines of an owner, and others go on', async () => {
+  const node = await startRunning({ limits: { rows: { perOwner: 4, onNode: 1_000 } } });
+  const told: unknown[] = [];
+  for (const [owner, moves] of [
+    ['owner', ['limiting', 'allowing']],
+    ['other', []],
+  ] as const) {
+    const key = node.keyOf(owner);
+    await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: owner, is_public: true } });
+    const path = '/api/contracts/templates/rate-limiter/deploy';
+    const { contract } = (await node.ask('POST', path, { key, body: { slug: owner } })).body;
+    const about = `/api/chain/${owner}/contracts/${contract.id}`;
+    for (const to of moves) {
+      const body = { to, hold_cycles: 1_000 };
+      told.push((await node.ask('POST', `${about}/transition`, { key, body })).status);
+    }
+    const { status, body } = await node.ask('GET', `${about}/gate`, { key });
+    told.push([status, body.code], (await node.ask('GET', `/api/chain/${owner}/state`)).status);
+  }
+  await node.close();
+  expect(told).toEqual([200, 200, [422, 'limit_reached'], 200, [200, undefined], 200]);
 });

@@ -8,7 +8,11 @@ let key: string;
 beforeAll(async () => {
   node = await startRunning({
     cycleMs: 3_600_000,
-    limits: { machinesPerOwner: 2, contractsPerOwner: 3, windowCyclesPerOwner: 1_000 },
+    limits: {
+      machines: { perOwner: 2, onNode: 100 },
+      contracts: { perOwner: 3, onNode: 100 },
+      windowCycles: { perOwner: 1_000, onNode: 10_000 },
+    },
     log: { level: 'debug', requests: true, destination: { write: (line) => lines.push(line) } },
   });
   key = node.keyOf('owner');

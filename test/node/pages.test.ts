@@ -7,8 +7,10 @@ let key: string;
 let ids: string[];
 
 beforeAll(async () => {
-  const sessions = { threshold: 2, within: 1_000 };
-  node = await startRunning({ limits: { sessions, definitionKib: { threshold: 3, within: 1_000 }, contracts: 205 } });
+  const sessions = { threshold: 2, within: 1_000, onNode: 100 };
+  const definitionKib = { threshold: 106, within: 1_000, onNode: 1_000 };
+  const contracts = { perOwner: 1_000, onNode: 205 };
+  node = await startRunning({ limits: { sessions, definitionKib, contracts } });
   key = node.keyOf('owner');
   await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'many', is_public: true } });
   ids = [];
@@ -73,5 +75,8 @@ it('sessions, and definitions by their size, are limited for each owner, with Re
   for (const body of [large, definition, definition]) answers.push(await node.ask('POST', LIST, { key, body }));
   expect(answers.map(({ body: { code } }) => code)).toEqual(['too_many_requests', 'limit_reached', 'limit_reached']);
   const { body } = await node.ask('GET', '/api/limits', { key });
-  expect([body.sessions.left, body.definition_kib]).toEqual([0, { threshold: 3, within: 1_000, left: 1 }]);
+  expect([body.sessions.left, body.definition_kib]).toEqual([
+    0,
+    { threshold: 106, within: 1_000, left: 0, on_node: 1_000, left_on_node: 894 },
+  ]);
 });

@@ -1,4 +1,5 @@
 // Routes of contracts and their templates: creating from a definition or from the template, listing, looking at one, moving one.
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import * as api from '../../api/contracts.js';
 import type { Contract } from '../../host/contract.js';
 import type { ContractDefinition } from '../../limiter/definition.js';
@@ -11,7 +12,8 @@ import { planContract } from '../../limiter/validate.js';
 import { nearest } from '../../schema/did-you-mean.js';
 import { assert, Failure, type FailureCode } from '../../schema/failure.js';
 import type { Caller } from '../access.js';
-import { refuseTooMany } from '../contract-bounds.js';
+import { sourceOf } from '../fair-queue.js';
+import { answerInTurns, JSON_TYPE, someOf } from '../long-answer.js';
 import { contractOf } from '../ownership.js';
 import type { Parts } from '../parts.js';
 import { route } from '../route.js';
@@ -25,6 +27,7 @@ const refusals = [
   'operator_not_registered',
   'definition_unsound',
   'limit_reached',
+  'too_many_requests',
 ] as const satisfies readonly FailureCode[];
 
 export const deployRateLimiter = route({
@@ -37,11 +40,14 @@ export const deployRateLimiter = route({
     'Deploys the windowed rate limiter onto a machine: the contract starts allowing, and fires first in the next cycle.',
   errors: refusals,
   example: { body: { slug: 'edge-gateway', threshold: 100, within: 60 }, status: 201 },
-  async handle(parts, { body, caller }, reply) {
+  async handle(parts, request, reply) {
+    const { body, caller } = request;
     const { slug, rule, shadow, gate, ...parameters } = body;
+    parts.ownership.owned(slug, caller);
     const limiter = rule === undefined ? rateLimiter(parameters) : limiterIn(rule, parameters, parts.clock.cycleMs);
     const definition = { ...limiter, ...(shadow && { shadow }), ...(gate && { gate }) };
     const template_id = definition.id ?? TEMPLATE_ID;
+    pay(parts, request, reply, 1);
     const contract = await create(parts, caller, slug, definition, template_id);
     reply.code(201);
     return { ok: true, contract: contractView(contract), template_id };
@@ -61,8 +67,10 @@ export const deployTemplate = route({
     body: { slug: 'edge-gateway', params: { rate: 10, per_ms: 1000, capacity: 20 } },
     status: 201,
   },
-  async handle(parts, { params, body, caller }, reply) {
+  async handle(parts, request, reply) {
+    const { params, body, caller } = request;
     const { slug, shadow, gate, ...given } = body;
+    parts.ownership.owned(slug, caller);
     const { id = params.template_id, rule, name } = templateNamed(params.template_id);
     assert(rule !== undefined, 'only the rate limiter has no rule, and it has a route of its own');
     const definition = {
@@ -70,6 +78,7 @@ export const deployTemplate = route({
       ...(shadow && { shadow }),
       ...(gate && { gate }),
     };
+    pay(parts, request, reply, 1);
     const contract = await create(parts, caller, slug, definition, id);
     reply.code(201);
     return { ok: true, contract: contractView(contract), template_id: id };
@@ -110,14 +119,13 @@ export const createContract = route({
   summary:
     'Creates a contract from a definition of your own: parsed by its schema, then checked against the live operator registry.',
   checksBody: true,
-  errors: [...refusals, 'too_many_requests'],
+  errors: refusals,
   example: { params: { slug: 'edge-gateway' }, body: rateLimiter({ threshold: 5, within: 10 }), status: 201 },
-  async handle(parts, { params, body, caller, headers, ip }, reply) {
+  async handle(parts, request, reply) {
+    const { params, body, caller, headers } = request;
     parts.ownership.owned(params.slug, caller);
-    assert(caller !== undefined, 'a contract is created by an owner');
     const units = Math.ceil(Number(headers['content-length'] ?? JSON.stringify(body ?? null).length) / 1024);
-    const asked = { owner: caller.owner, ip, units, what: 'The check of the definition' };
-    parts.definitionLimit.take(asked, (name, value) => reply.header(name, value));
+    pay(parts, request, reply, units);
     const contract = await create(parts, caller, params.slug, body);
     reply.code(201);
     return { ok: true, contract: contractView(contract) };
@@ -133,15 +141,18 @@ export const listContracts = route({
   summary: 'Lists the contracts of a machine in order of creation, in pages.',
   errors: ['machine_not_found', 'contract_not_found'],
   example: { params: { slug: 'edge-gateway' }, query: { limit: '10' }, status: 200 },
-  async handle({ host, ownership, durability }, { params, query, caller }) {
+  async handle({ host, ownership, durability, turns }, request, reply) {
+    const { params, query, caller } = request;
     const machine = ownership.visible(params.slug, caller);
     const { after, limit = 100 } = query;
     const from = after === undefined ? 0 : machine.contracts.indexOf(contractOf(host, machine, after)) + 1;
     const page = machine.contracts.slice(from, from + limit);
     const next = from + limit < machine.contracts.length ? { next: page.at(-1)!.id } : {};
-    const contracts = page.map(contractView);
+    reply.header('content-type', JSON_TYPE);
+    const contracts = someOf(page, contractView);
+    const answer = await answerInTurns(turns, sourceOf(request), { ok: true, ...next }, { contracts });
     await durability.ofRows(machine);
-    return { ok: true, contracts, ...next };
+    return answer;
   },
 });
 
@@ -173,8 +184,20 @@ export const getContract = route({
   },
 });
 
+/** Charges the check of a definition to the owner and the address, in KiB. @throws Failure `too_many_requests` */
+function pay(
+  { definitionLimit }: Parts,
+  { caller, ip }: Pick<FastifyRequest, 'caller' | 'ip'>,
+  reply: FastifyReply,
+  units: number,
+): void {
+  assert(caller !== undefined, 'a contract is created by an owner');
+  const asked = { owner: caller.owner, ip, units, what: 'The check of the definition' };
+  definitionLimit.take(asked, (name, value) => reply.header(name, value));
+}
+
 async function create(
-  { host, ownership, durability, limits, work }: Parts,
+  { host, ownership, durability, usage, work }: Parts,
   caller: Caller | undefined,
   slug: string,
   definition: unknown,
@@ -184,7 +207,7 @@ async function create(
   assert(caller !== undefined, 'a contract is created by an owner');
   const plan = planContract(definition, host.findOperator);
   refuseWithoutHold(plan);
-  refuseTooMany(ownership.usageOf(caller.owner), host.contracts.size, plan, limits);
+  usage.refuseContract(caller.owner, plan);
   const contract = await work.of(machine, function* () {
     yield 1;
     return host.createPlanned(machine.slug, plan, templateId, caller.key.id);

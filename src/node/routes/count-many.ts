@@ -6,8 +6,11 @@ import * as api from '../../api/events.js';
 import type { Machine } from '../../host/machine.js';
 import { Failure } from '../../schema/failure.js';
 import { LineCutter } from '../../traffic/log/lines.js';
-import { BulkCount } from '../bulk.js';
+import { BulkCount, LONGEST_LINE } from '../bulk.js';
+import { sourceOf } from '../fair-queue.js';
 import { onceOnly, Replayed } from '../idempotency.js';
+import { cutArray, opensArray } from '../json-array.js';
+import { answerInTurns, JSON_TYPE, someOf } from '../long-answer.js';
 import type { Steps } from '../machine-work.js';
 import type { Parts } from '../parts.js';
 import { failureFrom } from '../problem.js';
@@ -57,21 +60,29 @@ export const countMany = route({
     }
     // The unread rest of the body would precede the next request of this connection.
     if (!body.readableEnded) reply.header('connection', 'close');
-    if (!(answer instanceof Replayed)) return answer ?? answerOf(bulk, clock.cycle());
-    reply.header('content-type', 'application/json; charset=utf-8');
-    return answer.sentBy(reply);
+    if (answer !== undefined && !(answer instanceof Replayed)) return answer;
+    reply.header('content-type', JSON_TYPE);
+    if (answer !== undefined) return answer.sentBy(reply);
+    const lists = { outcomes: someOf(bulk.outcomes, (outcome) => outcome), contracts: bulk.decisions() };
+    return answerInTurns(parts.turns, sourceOf(request), sumsOf(bulk, clock.cycle()), lists);
   },
 });
 
-function answerOf(bulk: BulkCount, cycle: number): object {
-  const { stoppedBefore: next_line, lines, counted, refused, admitted, limited, outcomes } = bulk;
+function sumsOf(bulk: BulkCount, cycle: number): object {
+  const { stoppedBefore: next_line, lines, counted, refused, admitted, limited } = bulk;
   return {
     ...{ ok: true, cycle, lines, counted, refused, admitted, limited },
     complete: next_line === undefined,
     ...(next_line === undefined ? {} : { next_line }),
-    outcomes,
-    contracts: bulk.decisions(),
   };
+}
+
+/** The answer as a whole, which is kept with its key. */
+function answerOf(bulk: BulkCount, cycle: number): object {
+  const next = bulk.decisions();
+  const contracts: unknown[] = [];
+  for (let some = next(); some.length > 0; some = next()) contracts.push(...some);
+  return { ...sumsOf(bulk, cycle), outcomes: bulk.outcomes, contracts };
 }
 
 /** Counts a body with an idempotency key, which is read as a whole before anything of it is counted. @returns the answer, or the one given before */
@@ -85,9 +96,8 @@ async function countOnce(
 ): Promise<object> {
   const content = await wholeOf(body, limits.bodyBytes);
   const once = onceOnly(header, ['events', String(isArray), content.toString('latin1')]);
-  const events = isArray ? parseArray(content.toString()) : undefined;
   const count = function* (cycle: number): Steps<object> {
-    if (events !== undefined) yield* countArray(events, bulk, cycle);
+    if (isArray) yield* countArray(content, bulk, cycle);
     else {
       const cutter = cutterOf(bulk);
       for (let from = 0; from < content.length && bulk.stoppedBefore === undefined; from += PIECE) {
@@ -141,8 +151,8 @@ async function readArray(
   bulk: BulkCount,
   machine: Machine,
 ): Promise<void> {
-  const events = parseArray((await wholeOf(body, limits.bodyBytes)).toString());
-  await work.of(machine, (cycle) => countArray(events, bulk, cycle));
+  const whole = await wholeOf(body, limits.bodyBytes);
+  await work.of(machine, (cycle) => countArray(whole, bulk, cycle));
 }
 
 async function wholeOf(body: AsyncIterable<Buffer>, most: number): Promise<Buffer> {
@@ -156,21 +166,22 @@ async function wholeOf(body: AsyncIterable<Buffer>, most: number): Promise<Buffe
   return Buffer.concat(chunks);
 }
 
-function* countArray(events: readonly unknown[], bulk: BulkCount, cycle: number): Steps<void> {
-  for (const [index, event] of events.entries()) {
-    bulk.value(event, index + 1);
-    yield* bulk.count(cycle);
-    yield QUIET;
-    if (bulk.stoppedBefore !== undefined) return;
-  }
+function* countArray(whole: Buffer, bulk: BulkCount, cycle: number): Steps<void> {
+  if (!opensArray(whole)) throw notAnArray(whole);
+  let number = 0;
+  const element = (bytes: Buffer, from: number, to: number) => {
+    number += 1;
+    return bulk.line(bytes, from, to, number);
+  };
+  // All of it is read before anything is counted: one that is not JSON counts nothing.
+  const why = (yield* cutArray(whole, { element })) ?? bulk.notJson?.message;
+  if (why !== undefined) throw notJson(why);
+  yield* bulk.count(cycle);
 }
 
 function cutterOf(bulk: BulkCount): LineCutter {
-  return new LineCutter(bulk, { skip: (number) => bulk.refuse(number, tooLong()) });
+  return new LineCutter(bulk, { skip: (number) => bulk.refuse(number) });
 }
-
-/** What reading one event costs, in units. */
-const QUIET = 1 / 16;
 
 /** The chunks of a body, each after a check of its sender; one that breaks off is a failure of its sender. The connection outlives the last chunk taken. */
 async function* chunksOf(body: Readable, check: () => void): AsyncGenerator<Buffer> {
@@ -193,21 +204,24 @@ function refuseAnnounced(contentLength: string | undefined, most: number): void 
   });
 }
 
-function parseArray(text: string): unknown[] {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new Failure('invalid_json', {
-      what: 'Nothing was counted.',
-      why: `The body is not JSON: ${(error as Error).message}.`,
-      fix: 'Send a JSON array, or one event a line with `Content-Type: application/x-ndjson`.',
-    });
-  }
-  if (Array.isArray(value)) return value;
-  throw new Failure('invalid_input', {
+function notJson(why: string): Failure {
+  return new Failure('invalid_json', {
     what: 'Nothing was counted.',
-    why: 'The body is JSON and no array.',
+    why: `The body is not JSON: ${why.replace(/\.$/, '')}.`,
+    fix: 'Send a JSON array, or one event a line with `Content-Type: application/x-ndjson`.',
+  });
+}
+
+/** Whether something long is JSON is not looked at: it is no array. */
+function notAnArray(body: Buffer): Failure {
+  try {
+    if (body.length <= LONGEST_LINE) JSON.parse(body.toString());
+  } catch (error) {
+    return notJson((error as Error).message);
+  }
+  return new Failure('invalid_input', {
+    what: 'Nothing was counted.',
+    why: 'The body is no array.',
     fix: 'Send an array of events; a single one goes to POST …/event.',
     faults: [{ path: '/', message: 'must be an array' }],
   });
@@ -219,10 +233,6 @@ function bodyTooLarge(most: number): Failure {
     why: `An array, and a body with an Idempotency-Key, is read as a whole, and this one has more than ${most} bytes.`,
     fix: 'Send it in pieces; one event a line, with `Content-Type: application/x-ndjson` and without a key, may have any length.',
   });
-}
-
-function tooLong(): Failure {
-  return new Failure('body_too_large', { what: 'The line was not counted.', why: 'It is longer than any event.' });
 }
 
 function brokenOff(cause: unknown): Failure {

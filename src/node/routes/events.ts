@@ -4,9 +4,10 @@ import * as api from '../../api/events.js';
 import type { Machine } from '../../host/machine.js';
 import { Failure } from '../../schema/failure.js';
 import { countInSteps, type Decision, decisionOf, listenersOf, whyNotAt, whyNotSoMany } from '../decision.js';
+import { sourceOf } from '../fair-queue.js';
 import { onceOnly, Replayed } from '../idempotency.js';
+import { arrayLast, JSON_TYPE } from '../long-answer.js';
 import type { Steps } from '../machine-work.js';
-import { networkOf } from '../mint-limit.js';
 import type { Parts } from '../parts.js';
 import { route } from '../route.js';
 
@@ -37,7 +38,7 @@ export const countOne = route({
     const once = onceOnly(request.headers['idempotency-key'], ['event', request.body]);
     const answered = (given: object) => {
       const answer = given instanceof Replayed ? given.sentBy(reply) : given;
-      if (answer instanceof Buffer) reply.header('content-type', 'application/json; charset=utf-8');
+      if (answer instanceof Buffer) reply.header('content-type', JSON_TYPE);
       const durable = parts.durability.ofCounts(machine, parts.clock.cycle());
       return durable === undefined ? answer : durable.then(() => answer);
     };
@@ -79,12 +80,11 @@ function* countOn(parts: Parts, machine: Machine, event: Static<typeof api.Event
   }
   if (contracts.length <= WRITTEN_AT_ONCE) return { ok: true, cycle, contracts };
   const texts: string[] = [];
-  for (let from = 0; from < contracts.length; from += WRITTEN_AT_ONCE) {
-    const some = contracts.slice(from, from + WRITTEN_AT_ONCE);
-    texts.push(some.map((decision) => JSON.stringify(decision)).join());
-    yield WRITTEN_AT_ONCE / 4;
+  for (const decision of contracts) {
+    texts.push(JSON.stringify(decision));
+    yield 1 / 4;
   }
-  return Buffer.from(`{"ok":true,"cycle":${cycle},"contracts":[${texts.join()}]}`);
+  return arrayLast({ ok: true, cycle }, 'contracts', texts);
 }
 
 export const openStream = route({
@@ -98,11 +98,12 @@ export const openStream = route({
   errors: ['machine_not_found', 'invalid_input', 'too_many_requests', 'node_overloaded'],
   example: { params: { slug: 'edge-gateway' }, query: { last_event_id: '0' }, status: 200 },
   hasHead: false,
-  handle({ ownership, streams }, { params, query, headers, caller, ip }, reply) {
+  handle({ ownership, streams }, request, reply) {
+    const { params, query, headers, caller } = request;
     const machine = ownership.visible(params.slug, caller);
     const lastEventId = headers['last-event-id'] ?? query.last_event_id;
     const afterSeq = lastEventId === undefined || lastEventId === '' ? undefined : seqOf(String(lastEventId));
-    streams.open(reply.raw, machine, { caller, address: networkOf(ip) }, afterSeq);
+    streams.open(reply.raw, machine, { caller, source: sourceOf(request) }, afterSeq);
     reply.hijack();
   },
 });

@@ -1,9 +1,9 @@
 // Routes of machines: creating, listing, looking at one, the most active ones.
 import * as api from '../../api/machines.js';
 import { assert, Failure } from '../../schema/failure.js';
-import type { Caller } from '../access.js';
+import { sourceOf } from '../fair-queue.js';
+import { answerInTurns, JSON_TYPE, someOf } from '../long-answer.js';
 import { isReserved } from '../ownership.js';
-import type { Parts } from '../parts.js';
 import { route } from '../route.js';
 import { machineSummary, machineView } from '../views.js';
 
@@ -15,16 +15,18 @@ export const createMachine = route({
   tier: 'account',
   domain: 'state machines',
   summary: 'Creates a machine. Its record begins with the row of its creation.',
-  errors: ['slug_taken', 'limit_reached'],
+  errors: ['slug_taken', 'limit_reached', 'too_many_requests'],
   example: { body: { slug: 'another-gateway', is_public: true, display_name: 'Another gateway' }, status: 201 },
-  async handle(parts, { body, caller }, reply) {
+  async handle(parts, { body, caller, ip }, reply) {
     const { host, ownership, durability } = parts;
     assert(caller !== undefined, 'a machine has an owner');
     const { slug, is_public = false, display_name = slug } = body;
     if (host.failure !== undefined) throw host.failure;
     if (isReserved(slug)) throw reserved(slug);
-    refuseTooMany(parts, caller);
     const { owner, key } = caller;
+    parts.usage.refuseMachine(owner);
+    const asked = { owner, ip, units: 1, what: 'A further machine' };
+    parts.machineLimit.take(asked, (name, value) => reply.header(name, value));
     const machine = host.createMachine({ slug, owner, isPublic: is_public, displayName: display_name, by: key.id });
     ownership.add(machine);
     await durability.commit();
@@ -41,13 +43,17 @@ export const listMachines = route({
   domain: 'state machines',
   summary: 'Lists the public machines and your own, by slug.',
   example: { query: { limit: '10' }, status: 200 },
-  async handle({ ownership, durability }, { query, caller }) {
+  async handle({ ownership, durability, turns }, request, reply) {
+    const { query, caller } = request;
     const { after = '', limit = 100 } = query;
     const found = ownership.list(caller, after, limit + 1);
     const page = found.slice(0, limit);
-    const machines = page.map((machine) => machineSummary(machine, caller));
+    const head = { ok: true, ...(found.length > limit ? { next: page.at(-1)!.slug } : {}) };
+    const machines = someOf(page, (machine) => machineSummary(machine, caller));
+    reply.header('content-type', JSON_TYPE);
+    const answer = await answerInTurns(turns, sourceOf(request), head, { machines });
     await durability.commit();
-    return { ok: true, machines, ...(found.length > limit ? { next: page.at(-1)!.slug } : {}) };
+    return answer;
   },
 });
 
@@ -67,15 +73,6 @@ export const getMachine = route({
     return { ok: true, machine: view };
   },
 });
-
-function refuseTooMany({ ownership, limits }: Parts, { owner }: Caller): void {
-  if (ownership.machinesOf(owner).length < limits.machinesPerOwner) return;
-  throw new Failure('limit_reached', {
-    what: 'No machine was created.',
-    why: `An owner has up to ${limits.machinesPerOwner} machines on this node.`,
-    fix: 'Put further contracts on the machines you have.',
-  });
-}
 
 function reserved(slug: string): Failure {
   return new Failure('slug_taken', {

@@ -6,8 +6,11 @@ import { Failure } from '../../schema/failure.js';
 import { Type } from '../../schema/json-schema.js';
 import { startOf } from '../../time/cycle.js';
 import { type BundledFile, bundled } from '../../web/bundled.js';
+import type { SharedRate } from '../limits.js';
+import { JSON_TYPE } from '../long-answer.js';
 import { overloaded } from '../overload.js';
 import { type Route, route } from '../route.js';
+import type { SourceLimit } from '../source-limit.js';
 
 const common = { method: 'GET', auth: 'public', domain: 'node' } as const;
 
@@ -31,6 +34,8 @@ export const listEndpoints = route({
   },
 });
 
+const openApi = new WeakMap<object, Buffer>();
+
 export const showOpenApi = route({
   ...common,
   path: '/api/openapi.json',
@@ -43,7 +48,13 @@ export const showOpenApi = route({
     },
   },
   example: { status: 200 },
-  handle: (_parts, { server }) => server.swagger(),
+  handle(_parts, { server }, reply) {
+    // Made once: it takes some ms, and nothing in it changes.
+    const document = openApi.get(server) ?? Buffer.from(JSON.stringify(server.swagger()));
+    openApi.set(server, document);
+    reply.header('content-type', JSON_TYPE);
+    return document;
+  },
 });
 
 export const readClock = route({
@@ -68,20 +79,33 @@ export const listLimits = route({
   tier: 'public',
   summary: 'Lists every bound of the node, and what the caller uses of it.',
   example: { status: 200 },
-  handle({ limits, ownership, streams, credentials, sessionLimit, definitionLimit }, { caller }) {
+  handle({ limits, usage, streams, credentials, sessionLimit, machineLimit, definitionLimit }, { caller }) {
     const owner = caller?.owner;
-    const usage = owner === undefined ? undefined : ownership.usageOf(owner);
+    const [of, all] = [owner === undefined ? undefined : usage.of(owner), usage.onNode];
+    const room = (name: keyof typeof all) => {
+      const { perOwner: most, onNode: on_node } = limits[name];
+      const free_on_node = Math.max(0, on_node - all[name]);
+      const used = of?.[name];
+      const left = used === undefined ? undefined : Math.max(0, Math.min(most, free_on_node) - used);
+      return { most, ...(used === undefined ? {} : { used, left }), on_node, free_on_node };
+    };
     const bound = (most: number, used: number | undefined) => (used === undefined ? { most } : { most, used });
-    const left = (limit: typeof sessionLimit) => (owner === undefined ? {} : { left: limit.left(owner) });
+    const rate = ({ threshold, within, onNode: on_node }: SharedRate, limit: SourceLimit) => {
+      const left = owner === undefined ? {} : { left: Math.min(limit.left(owner), limit.leftOnNode) };
+      return { threshold, within, ...left, on_node, left_on_node: limit.leftOnNode };
+    };
     return {
       ok: true,
-      machines: bound(limits.machinesPerOwner, usage?.machines),
-      contracts: bound(limits.contractsPerOwner, usage?.contracts),
-      window_cycles: bound(limits.windowCyclesPerOwner, usage?.windowCycles),
+      machines: room('machines'),
+      contracts: room('contracts'),
+      window_cycles: room('windowCycles'),
+      definition_bytes: room('definitionBytes'),
+      rows: room('rows'),
       keys: bound(limits.keysPerOwner, owner === undefined ? undefined : credentials.countKeys(owner)),
       streams: bound(limits.readersPerCaller, owner === undefined ? undefined : streams.ofOwner(owner)),
-      sessions: { ...limits.sessions, ...left(sessionLimit) },
-      definition_kib: { ...limits.definitionKib, ...left(definitionLimit) },
+      sessions: rate(limits.sessions, sessionLimit),
+      new_machines: rate(limits.newMachines, machineLimit),
+      definition_kib: rate(limits.definitionKib, definitionLimit),
       mint: { threshold: limits.mint.threshold, within: limits.mint.within },
       node: {
         body_bytes: limits.bodyBytes,
@@ -95,8 +119,10 @@ export const listLimits = route({
         overload_after_ms: limits.overload.afterMs,
         gate_turn_ms: limits.overload.gateTurnMs,
         other_turn_ms: limits.overload.otherTurnMs,
-        contracts: limits.contracts,
+        waiting_per_caller: limits.waitingPerCaller,
+        small_body_bytes: limits.smallBodyBytes,
         streams: limits.readers,
+        streams_per_machine: limits.readersPerMachine,
         stream_bytes: limits.readerBytes,
         verifications: limits.verifications,
         key_lifetime_ms: limits.keyLifetimeMs,

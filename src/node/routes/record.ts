@@ -8,7 +8,8 @@ import { closingOf, exportRecord } from '../../record/export.js';
 import type { AuditRow } from '../../record/row.js';
 import { signCheckpoint } from '../../record/signing.js';
 import type { RowQuery } from '../../store/store.js';
-import type { Turns } from '../fair-queue.js';
+import { sourceOf, type Turns } from '../fair-queue.js';
+import { arrayLast, ITEMS_AT_ONCE, JSON_TYPE } from '../long-answer.js';
 import type { Parts } from '../parts.js';
 import { type Asked, route } from '../route.js';
 
@@ -24,21 +25,41 @@ export const readRecord = route({
   errors: ['machine_not_found'],
   example: { params: { slug: 'edge-gateway' }, query: { kind: 'transition', limit: '10' }, status: 200 },
   async handle(parts, request, reply) {
-    const { ownership, store, durability } = parts;
+    const { ownership, store, durability, turns } = parts;
     const machine = ownership.visible(request.params.slug, request.caller);
     // No row is shown that is not durable: those that are appended meanwhile come with the next page.
     const { head } = machine;
     await durability.ofRows(machine);
-    if (wantsAll(request)) return sendExport(parts, reply, machine, head.seq);
+    const source = sourceOf(request);
+    if (wantsAll(request)) return sendExport(parts, reply, machine, head.seq, source);
     const { limit = 100, ...filter } = request.query;
-    const found = store
-      .rows(machine.slug, { ...queryOf(filter), limit: limit + 1 })
-      .filter(({ seq }) => seq <= head.seq);
-    const rows = found.slice(0, limit);
-    const next = found.length > limit ? { next_after_seq: rows.at(-1)!.seq } : {};
-    return { ok: true, machine: machine.slug, rows, head, ...next };
+    const query = queryOf(filter);
+    const texts: string[] = [];
+    let isMore = false;
+    let after = query.afterSeq ?? 0;
+    let last = after;
+    const piece = () => {
+      const toSeq = Math.min(after + LOOKED_THROUGH, head.seq);
+      const most = Math.min(ITEMS_AT_ONCE, limit + 1 - texts.length);
+      const rows = store.rows(machine.slug, { ...query, afterSeq: after, toSeq, limit: most });
+      for (const row of rows) {
+        isMore = texts.length === limit;
+        if (isMore) return false;
+        texts.push(JSON.stringify(row));
+        last = row.seq;
+      }
+      after = rows.length === most ? last : toSeq;
+      return after < head.seq;
+    };
+    while (await turns.of(source, piece));
+    const told = { ok: true, machine: machine.slug, head, ...(isMore ? { next_after_seq: last } : {}) };
+    reply.header('content-type', JSON_TYPE);
+    return arrayLast(told, 'rows', texts);
   },
 });
+
+/** Rows that are looked through in one go for those that fit a filter. */
+const LOOKED_THROUGH = 5_000;
 
 export const verifyRecord = route({
   ...api.verifyRecord,
@@ -78,6 +99,7 @@ function sendExport(
   reply: FastifyReply,
   machine: Machine,
   toSeq: number,
+  source: string,
 ) {
   const close = ({ machine: slug, seq, hash }: AuditRow) => {
     const checkpoint = signCheckpoint(signer, { machine: slug, seq, hash, cycle: clock.cycle() });
@@ -88,7 +110,7 @@ function sendExport(
   return reply
     .header('content-type', NDJSON)
     .header('content-disposition', `attachment; filename="${machine.slug}.ndjson"`)
-    .send(Readable.from(inTurns(inChunks(lines), turns, machine.image.owner), { objectMode: false }));
+    .send(Readable.from(inTurns(inChunks(lines), turns, source), { objectMode: false }));
 }
 
 const PAGE = 100;
@@ -99,9 +121,9 @@ function* rowsOf(page: (afterSeq: number) => readonly AuditRow[]): Generator<Aud
 }
 
 /** Makes each chunk when its turn comes. */
-async function* inTurns(chunks: Iterator<string>, turns: Turns, owner: string): AsyncGenerator<string> {
+async function* inTurns(chunks: Iterator<string>, turns: Turns, source: string): AsyncGenerator<string> {
   for (;;) {
-    const { done, value } = await turns.of(owner, () => chunks.next());
+    const { done, value } = await turns.of(source, () => chunks.next());
     if (done === true) return;
     yield value;
   }

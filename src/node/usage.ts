@@ -1,0 +1,151 @@
+// What owners have on the node, and how much they may have. A node has room for `onNode` of a thing; an owner may have as many as are still
+// free, so that a few owners never take all.
+//
+//   room     |■■■■■■■■■■■■■■■■□□□□□□□□□|      an owner with as many as the 9 that are free gets no more
+import type { Host } from '../host/host.js';
+import type { Machine } from '../host/machine.js';
+import { type Plan, windowCycles } from '../limiter/plan.js';
+import { Failure } from '../schema/failure.js';
+import type { Limits } from './limits.js';
+import { isReserved, type Ownership } from './ownership.js';
+
+/** What is there, of an owner or on the node. */
+export interface Used {
+  machines: number;
+  contracts: number;
+  /** Cycles of all windows together. */
+  windowCycles: number;
+  /** Bytes of the texts of definitions; those that are equal count once for an owner. */
+  definitionBytes: number;
+  /** Rows of all records together. */
+  rows: number;
+}
+
+export class Usage {
+  readonly #host: Host;
+  readonly #ownership: Ownership;
+  readonly #limits: Limits;
+  /** How many contracts of a machine are counted already: contracts only come. */
+  readonly #counted = new Map<Machine, number>();
+  readonly #byOwner = new Map<string, Used & { readonly plans: Set<Plan> }>();
+  readonly #bytes = new WeakMap<Plan, number>();
+  readonly #onNode: Used = none();
+
+  constructor(host: Host, ownership: Ownership, limits: Limits) {
+    this.#host = host;
+    this.#ownership = ownership;
+    this.#limits = limits;
+    for (const machine of host.machines.values()) {
+      this.#count(machine);
+      this.add(machine.image.owner, machine.head.seq);
+    }
+  }
+
+  /** Looks at the machines of the owner, and at those of their contracts that are new. */
+  of(owner: string): Readonly<Used> {
+    const machines = this.#ownership.machinesOf(owner);
+    for (const machine of machines) this.#count(machine);
+    return { ...this.#of(owner), machines: machines.length };
+  }
+
+  get onNode(): Readonly<Used> {
+    return { ...this.#onNode, machines: this.#host.machines.size, contracts: this.#host.contracts.size };
+  }
+
+  /** Rows were added to a record of an owner. */
+  add(owner: string, rows: number): void {
+    const used = this.#of(owner);
+    used.rows += rows;
+    this.#onNode.rows += rows;
+    const { perOwner, onNode } = this.#limits.rows;
+    if (used.rows >= perOwner || used.rows >= onNode - this.#onNode.rows) this.#ownership.full.add(owner);
+  }
+
+  /** @throws Failure `limit_reached` */
+  refuseMachine(owner: string): void {
+    this.#refuse(owner, 'No machine was created.', [
+      ['machines', 1, 'Put further contracts on the machines you have.'],
+    ]);
+  }
+
+  /** @throws Failure `limit_reached` */
+  refuseContract(owner: string, plan: Plan): void {
+    this.#refuse(owner, 'No contract was created.', [
+      ['contracts', 1, 'Let several clients share one.'],
+      ['windowCycles', windowCycles(plan), 'Choose shorter windows, or let several clients share a contract.'],
+      ['definitionBytes', this.#bytesOf(plan), 'Let several contracts share a definition.'],
+    ]);
+  }
+
+  /** @throws Failure `limit_reached` */
+  #refuse(owner: string, what: string, asked: readonly (readonly [keyof Used, more: number, fix: string])[]): void {
+    const used = this.of(owner);
+    const { onNode } = this;
+    for (const [name, more, fix] of asked) {
+      const { perOwner, onNode: room } = this.#limits[name];
+      if (used[name] + more > perOwner) {
+        const so = more === 1 ? '' : `, and with this one it would be ${used[name] + more}`;
+        throw new Failure('limit_reached', {
+          what,
+          why: `An owner has up to ${perOwner} ${WORDS[name]} on this node${so}.`,
+          fix,
+        });
+      }
+      const free = room - onNode[name];
+      if (used[name] + more > free)
+        throw new Failure('limit_reached', {
+          what,
+          why: `An owner has no more ${WORDS[name]} than are still free on the node: ${Math.max(0, free)}.`,
+          fix: 'Ask another node.',
+        });
+    }
+  }
+
+  #count(machine: Machine): void {
+    const { contracts, image, slug } = machine;
+    let counted = this.#counted.get(machine) ?? 0;
+    if (counted === contracts.length || isReserved(slug)) return;
+    const of = this.#of(image.owner);
+    for (; counted < contracts.length; counted += 1) {
+      const { plan } = contracts[counted]!;
+      const bytes = of.plans.has(plan) ? 0 : this.#bytesOf(plan);
+      of.plans.add(plan);
+      for (const used of [of, this.#onNode]) {
+        used.contracts += 1;
+        used.windowCycles += windowCycles(plan);
+        used.definitionBytes += bytes;
+      }
+    }
+    this.#counted.set(machine, counted);
+  }
+
+  #bytesOf(plan: Plan): number {
+    let bytes = this.#bytes.get(plan);
+    if (bytes === undefined) {
+      bytes = JSON.stringify(plan.definition).length;
+      this.#bytes.set(plan, bytes);
+    }
+    return bytes;
+  }
+
+  #of(owner: string) {
+    let used = this.#byOwner.get(owner);
+    if (used === undefined) {
+      used = { ...none(), plans: new Set<Plan>() };
+      this.#byOwner.set(owner, used);
+    }
+    return used;
+  }
+}
+
+function none(): Used {
+  return { machines: 0, contracts: 0, windowCycles: 0, definitionBytes: 0, rows: 0 };
+}
+
+const WORDS = {
+  machines: 'machines',
+  contracts: 'contracts',
+  windowCycles: "cycles of its contracts' windows",
+  definitionBytes: 'bytes of definitions',
+  rows: 'rows',
+} as const satisfies Record<keyof Used, string>;
