@@ -4,23 +4,11 @@
 //
 //   owner a     a1 a2 a3          turns     a1  b1  a2  b2  a3  b3 ...
 //   address b   b1 b2 b3          others      |   |   |   |   |   |      what became due meanwhile
-import type { FastifyRequest } from 'fastify';
 import type { Clock } from '../time/clock.js';
 import { Rank } from '../time/rank.js';
-import { networkOf } from './mint-limit.js';
 
 /** The source of what the node does for itself. */
 export const NODE = 'node';
-
-/** The source of what an owner asks for. */
-export function ofOwner(owner: string): string {
-  return `owner ${owner}`;
-}
-
-/** The source of a request: its owner, or the network of its address where there is none. */
-export function sourceOf({ caller, ip }: Pick<FastifyRequest, 'caller' | 'ip'>): string {
-  return caller === undefined ? `address ${networkOf(ip)}` : ofOwner(caller.owner);
-}
 
 export class Turns {
   readonly #clock: Clock;

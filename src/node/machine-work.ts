@@ -8,7 +8,8 @@
 // depends on how the work is cut. Other machines do not wait.
 import type { Machine } from '../host/machine.js';
 import { cycleOf } from '../time/cycle.js';
-import { ofOwner, type Turns } from './fair-queue.js';
+import type { Turns } from './fair-queue.js';
+import { ofOwner } from './source.js';
 
 /** Work in steps; each yields what it cost, in units. A decision that moves nothing is one unit. */
 export type Steps<T> = Generator<number, T>;

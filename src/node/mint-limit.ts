@@ -4,13 +4,13 @@
 // window is empty. If it is not, none is, and the new address has to wait.
 //
 //   idle longest  ─► [ c3 ] [ c1 ] [ c2 ] ◄─  just used          address ─► contract
-import { isIPv4, isIPv6 } from 'node:net';
 import type { Contract } from '../host/contract.js';
 import type { Host } from '../host/host.js';
 import type { Machine } from '../host/machine.js';
 import { rateLimiter, TEMPLATE_ID } from '../limiter/rate-limiter.js';
 import { retryAfterOf } from './decision.js';
 import type { Limits } from './limits.js';
+import { networkOf } from './source.js';
 
 export const MINT_MACHINE = 'weir-mint';
 
@@ -82,19 +82,4 @@ export class MintLimit {
     const { threshold, within } = this.#limits;
     return failure === undefined && plan.thresholds[0] === threshold && plan.aggregates[0]?.within === within;
   }
-}
-
-/** What an address is limited as: itself, or in IPv6 its network of 64 bits, which one person usually has whole. */
-export function networkOf(address: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
-  if (isIPv4(mapped) || !isIPv6(mapped)) return mapped;
-  const [head = '', tail] = mapped.split('%')[0]!.split('::');
-  const first = head === '' ? [] : head.split(':');
-  const last = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = Array.from({ length: Math.max(0, 8 - first.length - last.length) }, () => '0');
-  const groups = tail === undefined ? first : [...first, ...zeros, ...last];
-  return `${groups
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':')}::/64`;
 }

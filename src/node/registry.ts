@@ -1,17 +1,7 @@
 // The list of every route of the node. Routing, validation, GET /api/endpoints, the OpenAPI document and the authorization tests all
 // come from it.
 import type { Route } from './route.js';
-import {
-  createContract,
-  deployRateLimiter,
-  deployTemplate,
-  driveTransition,
-  getContract,
-  inspectRateLimiter,
-  inspectTemplate,
-  listContracts,
-  listTemplates,
-} from './routes/contracts.js';
+import { createContract, driveTransition, getContract, listContracts } from './routes/contracts.js';
 import { countMany } from './routes/count-many.js';
 import { countOne, openStream } from './routes/events.js';
 import { gate, gateBelow, gateByPost } from './routes/gate.js';
@@ -35,6 +25,13 @@ import {
 import { getOperator, listOperators, shift } from './routes/operators.js';
 import { readRecord, verifyRecord } from './routes/record.js';
 import { endSession, openSession } from './routes/sessions.js';
+import {
+  deployRateLimiter,
+  deployTemplate,
+  inspectRateLimiter,
+  inspectTemplate,
+  listTemplates,
+} from './routes/templates.js';
 
 export const routes: readonly Route[] = [
   mintKey,

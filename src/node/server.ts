@@ -22,7 +22,6 @@ import { Failure } from '../schema/failure.js';
 import { adminLogOf, noteAdminAction } from './admin-log.js';
 import { mountAnyMethod, withoutClientPath } from './any-method.js';
 import { Connections } from './connections.js';
-import { sourceOf } from './fair-queue.js';
 import type { HostCheck } from './host-names.js';
 import { registerOpenApi } from './openapi.js';
 import type { Parts } from './parts.js';
@@ -38,6 +37,7 @@ import {
   whyUnrouted,
 } from './problem.js';
 import { type Asked, changesState, type Route } from './route.js';
+import { sourceOf } from './source.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -7,10 +7,9 @@ import { planContract } from '../limiter/validate.js';
 import { Failure } from '../schema/failure.js';
 import type { Clock } from '../time/clock.js';
 import { secondsUntil } from '../time/cycle.js';
-import { ofOwner } from './fair-queue.js';
 import type { SharedRate } from './limits.js';
-import { networkOf } from './mint-limit.js';
 import { Recent } from './recent.js';
+import { networkOf, ofOwner } from './source.js';
 
 /** Sources that are remembered at least. */
 const SOURCES = 4_096;

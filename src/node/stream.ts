@@ -17,9 +17,10 @@ import type { Clock } from '../time/clock.js';
 import { startOf } from '../time/cycle.js';
 import type { CycleTick } from '../time/cycles.js';
 import type { Caller } from './access.js';
-import { ofOwner, type Turns } from './fair-queue.js';
+import type { Turns } from './fair-queue.js';
 import type { Limits } from './limits.js';
 import type { Counts } from './metrics.js';
+import { ofOwner } from './source.js';
 
 interface Reader {
   readonly response: ServerResponse;

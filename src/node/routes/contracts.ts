@@ -1,25 +1,21 @@
-// Routes of contracts and their templates: creating from a definition or from the template, listing, looking at one, moving one.
+// Routes of contracts: creating one from a definition, listing, looking at one, moving one.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import * as api from '../../api/contracts.js';
 import type { Contract } from '../../host/contract.js';
-import type { ContractDefinition } from '../../limiter/definition.js';
 import type { Plan } from '../../limiter/plan.js';
-import { checkLimiter, limiterDefinition } from '../../limiter/products/limiter-spec.js';
-import { rateLimiter, TEMPLATE_ID } from '../../limiter/rate-limiter.js';
-import { ruleLimiter } from '../../limiter/rule-limiter.js';
-import { templates } from '../../limiter/templates.js';
+import { rateLimiter } from '../../limiter/rate-limiter.js';
 import { planContract } from '../../limiter/validate.js';
-import { nearest } from '../../schema/did-you-mean.js';
 import { assert, Failure, type FailureCode } from '../../schema/failure.js';
 import type { Caller } from '../access.js';
-import { sourceOf } from '../fair-queue.js';
 import { answerInTurns, JSON_TYPE, someOf } from '../long-answer.js';
 import { contractOf } from '../ownership.js';
 import type { Parts } from '../parts.js';
 import { route } from '../route.js';
+import { sourceOf } from '../source.js';
 import { contractStatus, contractView } from '../views.js';
 
-const refusals = [
+/** Codes with which creating a contract can fail. */
+export const refusals = [
   'machine_not_found',
   'not_owner',
   'invalid_definition',
@@ -29,86 +25,6 @@ const refusals = [
   'limit_reached',
   'too_many_requests',
 ] as const satisfies readonly FailureCode[];
-
-export const deployRateLimiter = route({
-  ...api.deployRateLimiter,
-  auth: 'key_or_session',
-  scope: 'admin',
-  tier: 'machine',
-  domain: 'contract templates',
-  summary:
-    'Deploys the windowed rate limiter onto a machine: the contract starts allowing, and fires first in the next cycle.',
-  errors: refusals,
-  example: { body: { slug: 'edge-gateway', threshold: 100, within: 60 }, status: 201 },
-  async handle(parts, request, reply) {
-    const { body, caller } = request;
-    const { slug, rule, shadow, gate, ...parameters } = body;
-    parts.ownership.owned(slug, caller);
-    const limiter = rule === undefined ? rateLimiter(parameters) : limiterIn(rule, parameters, parts.clock.cycleMs);
-    const definition = { ...limiter, ...(shadow && { shadow }), ...(gate && { gate }) };
-    const template_id = definition.id ?? TEMPLATE_ID;
-    pay(parts, request, reply, 1);
-    const contract = await create(parts, caller, slug, definition, template_id);
-    reply.code(201);
-    return { ok: true, contract: contractView(contract), template_id };
-  },
-});
-
-export const deployTemplate = route({
-  ...api.deployTemplate,
-  auth: 'key_or_session',
-  scope: 'admin',
-  tier: 'machine',
-  domain: 'contract templates',
-  summary: 'Deploys the template of a family of rules onto a machine, with its parameters or with others.',
-  errors: [...refusals, 'template_not_found'],
-  example: {
-    params: { template_id: 'token-bucket' },
-    body: { slug: 'edge-gateway', params: { rate: 10, per_ms: 1000, capacity: 20 } },
-    status: 201,
-  },
-  async handle(parts, request, reply) {
-    const { params, body, caller } = request;
-    const { slug, shadow, gate, ...given } = body;
-    parts.ownership.owned(slug, caller);
-    const { id = params.template_id, rule, name } = templateNamed(params.template_id);
-    assert(rule !== undefined, 'only the rate limiter has no rule, and it has a route of its own');
-    const definition = {
-      ...ruleLimiter({ ...rule, ...given }, name),
-      ...(shadow && { shadow }),
-      ...(gate && { gate }),
-    };
-    pay(parts, request, reply, 1);
-    const contract = await create(parts, caller, slug, definition, id);
-    reply.code(201);
-    return { ok: true, contract: contractView(contract), template_id: id };
-  },
-});
-
-/** @throws Failure `invalid_definition`, `invalid_input` */
-function limiterIn(rule: object, parameters: object, cycleMs: number): ContractDefinition {
-  const [other] = Object.keys(parameters);
-  if (other !== undefined) {
-    throw new Failure('invalid_input', {
-      what: 'No contract was created.',
-      why: `${other} belongs to the window of the template, and rule says what the contract follows instead.`,
-      fix: 'Give one of the two.',
-      faults: [{ path: `/${other}`, message: 'cannot be combined with rule' }],
-    });
-  }
-  return limiterDefinition(checkLimiter(rule, '/rule'), cycleMs);
-}
-
-/** @throws Failure `template_not_found` */
-function templateNamed(id: string): ContractDefinition {
-  const template = templates.get(id);
-  if (template !== undefined) return template;
-  const guess = nearest(id, [...templates.keys()]);
-  throw new Failure('template_not_found', {
-    what: `There is no template "${id}".`,
-    fix: guess === undefined ? 'GET /api/contracts/templates lists them.' : `Did you mean "${guess}"?`,
-  });
-}
 
 export const createContract = route({
   ...api.createContract,
@@ -185,7 +101,7 @@ export const getContract = route({
 });
 
 /** Charges the check of a definition to the owner and the address, in KiB. @throws Failure `too_many_requests` */
-function pay(
+export function pay(
   { definitionLimit }: Parts,
   { caller, ip }: Pick<FastifyRequest, 'caller' | 'ip'>,
   reply: FastifyReply,
@@ -196,7 +112,8 @@ function pay(
   definitionLimit.take(asked, (name, value) => reply.header(name, value));
 }
 
-async function create(
+/** Makes a contract of a definition. */
+export async function create(
   { host, ownership, durability, usage, work }: Parts,
   caller: Caller | undefined,
   slug: string,
@@ -226,40 +143,6 @@ function refuseWithoutHold({ rule }: Plan): void {
     faults: [{ path: '/rule/hold_ms', message: 'is required for a limit on concurrency' }],
   });
 }
-
-export const listTemplates = route({
-  ...api.listTemplates,
-  auth: 'public',
-  tier: 'public',
-  domain: 'contract templates',
-  summary: 'Lists the templates that can be deployed.',
-  example: { status: 200 },
-  handle() {
-    const listed = [...templates].map(([id, { category = '', name, version }]) => ({ id, category, name, version }));
-    return { ok: true, count: listed.length, templates: listed };
-  },
-});
-
-export const inspectRateLimiter = route({
-  ...api.inspectRateLimiter,
-  auth: 'public',
-  tier: 'public',
-  domain: 'contract templates',
-  summary: 'Shows the full definition of the windowed rate limiter: states, transitions, operators, parameters.',
-  example: { status: 200 },
-  handle: () => ({ ok: true, template: templateNamed(TEMPLATE_ID) }),
-});
-
-export const inspectTemplate = route({
-  ...api.inspectTemplate,
-  auth: 'public',
-  tier: 'public',
-  domain: 'contract templates',
-  summary: 'Shows the full definition of a template.',
-  errors: ['template_not_found'],
-  example: { params: { template_id: 'gcra' }, status: 200 },
-  handle: (_parts, { params }) => ({ ok: true, template: templateNamed(params.template_id) }),
-});
 
 export const driveTransition = route({
   ...api.driveTransition,

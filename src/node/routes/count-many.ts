@@ -7,7 +7,6 @@ import type { Machine } from '../../host/machine.js';
 import { Failure } from '../../schema/failure.js';
 import { LineCutter } from '../../traffic/log/lines.js';
 import { BulkCount, LONGEST_LINE } from '../bulk.js';
-import { sourceOf } from '../fair-queue.js';
 import { onceOnly, Replayed } from '../idempotency.js';
 import { cutArray, opensArray } from '../json-array.js';
 import { answerInTurns, JSON_TYPE, someOf } from '../long-answer.js';
@@ -15,6 +14,7 @@ import type { Steps } from '../machine-work.js';
 import type { Parts } from '../parts.js';
 import { failureFrom } from '../problem.js';
 import { route } from '../route.js';
+import { sourceOf } from '../source.js';
 
 export const countMany = route({
   ...api.countMany,

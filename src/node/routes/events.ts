@@ -4,12 +4,12 @@ import * as api from '../../api/events.js';
 import type { Machine } from '../../host/machine.js';
 import { Failure } from '../../schema/failure.js';
 import { countInSteps, type Decision, decisionOf, listenersOf, whyNotAt, whyNotSoMany } from '../decision.js';
-import { sourceOf } from '../fair-queue.js';
 import { onceOnly, Replayed } from '../idempotency.js';
 import { arrayLast, JSON_TYPE } from '../long-answer.js';
 import type { Steps } from '../machine-work.js';
 import type { Parts } from '../parts.js';
 import { route } from '../route.js';
+import { sourceOf } from '../source.js';
 
 export const countOne = route({
   ...api.countOne,

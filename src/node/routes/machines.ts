@@ -1,10 +1,10 @@
 // Routes of machines: creating, listing, looking at one, the most active ones.
 import * as api from '../../api/machines.js';
 import { assert, Failure } from '../../schema/failure.js';
-import { sourceOf } from '../fair-queue.js';
 import { answerInTurns, JSON_TYPE, someOf } from '../long-answer.js';
 import { isReserved } from '../ownership.js';
 import { route } from '../route.js';
+import { sourceOf } from '../source.js';
 import { machineSummary, machineView } from '../views.js';
 
 export const createMachine = route({

@@ -8,10 +8,11 @@ import { closingOf, exportRecord } from '../../record/export.js';
 import type { AuditRow } from '../../record/row.js';
 import { signCheckpoint } from '../../record/signing.js';
 import type { RowQuery } from '../../store/store.js';
-import { sourceOf, type Turns } from '../fair-queue.js';
+import type { Turns } from '../fair-queue.js';
 import { arrayLast, ITEMS_AT_ONCE, JSON_TYPE } from '../long-answer.js';
 import type { Parts } from '../parts.js';
 import { type Asked, route } from '../route.js';
+import { sourceOf } from '../source.js';
 
 const NDJSON = 'application/x-ndjson';
 

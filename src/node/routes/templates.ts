@@ -1,0 +1,126 @@
+// Routes of templates: listing them, looking at one, deploying one onto a machine.
+import * as api from '../../api/contracts.js';
+import type { ContractDefinition } from '../../limiter/definition.js';
+import { checkLimiter, limiterDefinition } from '../../limiter/products/limiter-spec.js';
+import { rateLimiter, TEMPLATE_ID } from '../../limiter/rate-limiter.js';
+import { ruleLimiter } from '../../limiter/rule-limiter.js';
+import { templates } from '../../limiter/templates.js';
+import { nearest } from '../../schema/did-you-mean.js';
+import { assert, Failure } from '../../schema/failure.js';
+import { route } from '../route.js';
+import { contractView } from '../views.js';
+import { create, pay, refusals } from './contracts.js';
+
+export const listTemplates = route({
+  ...api.listTemplates,
+  auth: 'public',
+  tier: 'public',
+  domain: 'contract templates',
+  summary: 'Lists the templates that can be deployed.',
+  example: { status: 200 },
+  handle() {
+    const listed = [...templates].map(([id, { category = '', name, version }]) => ({ id, category, name, version }));
+    return { ok: true, count: listed.length, templates: listed };
+  },
+});
+
+export const inspectRateLimiter = route({
+  ...api.inspectRateLimiter,
+  auth: 'public',
+  tier: 'public',
+  domain: 'contract templates',
+  summary: 'Shows the full definition of the windowed rate limiter: states, transitions, operators, parameters.',
+  example: { status: 200 },
+  handle: () => ({ ok: true, template: templateNamed(TEMPLATE_ID) }),
+});
+
+export const inspectTemplate = route({
+  ...api.inspectTemplate,
+  auth: 'public',
+  tier: 'public',
+  domain: 'contract templates',
+  summary: 'Shows the full definition of a template.',
+  errors: ['template_not_found'],
+  example: { params: { template_id: 'gcra' }, status: 200 },
+  handle: (_parts, { params }) => ({ ok: true, template: templateNamed(params.template_id) }),
+});
+
+export const deployRateLimiter = route({
+  ...api.deployRateLimiter,
+  auth: 'key_or_session',
+  scope: 'admin',
+  tier: 'machine',
+  domain: 'contract templates',
+  summary:
+    'Deploys the windowed rate limiter onto a machine: the contract starts allowing, and fires first in the next cycle.',
+  errors: refusals,
+  example: { body: { slug: 'edge-gateway', threshold: 100, within: 60 }, status: 201 },
+  async handle(parts, request, reply) {
+    const { body, caller } = request;
+    const { slug, rule, shadow, gate, ...parameters } = body;
+    parts.ownership.owned(slug, caller);
+    const limiter = rule === undefined ? rateLimiter(parameters) : limiterIn(rule, parameters, parts.clock.cycleMs);
+    const definition = { ...limiter, ...(shadow && { shadow }), ...(gate && { gate }) };
+    const template_id = definition.id ?? TEMPLATE_ID;
+    pay(parts, request, reply, 1);
+    const contract = await create(parts, caller, slug, definition, template_id);
+    reply.code(201);
+    return { ok: true, contract: contractView(contract), template_id };
+  },
+});
+
+export const deployTemplate = route({
+  ...api.deployTemplate,
+  auth: 'key_or_session',
+  scope: 'admin',
+  tier: 'machine',
+  domain: 'contract templates',
+  summary: 'Deploys the template of a family of rules onto a machine, with its parameters or with others.',
+  errors: [...refusals, 'template_not_found'],
+  example: {
+    params: { template_id: 'token-bucket' },
+    body: { slug: 'edge-gateway', params: { rate: 10, per_ms: 1000, capacity: 20 } },
+    status: 201,
+  },
+  async handle(parts, request, reply) {
+    const { params, body, caller } = request;
+    const { slug, shadow, gate, ...given } = body;
+    parts.ownership.owned(slug, caller);
+    const { id = params.template_id, rule, name } = templateNamed(params.template_id);
+    assert(rule !== undefined, 'only the rate limiter has no rule, and it has a route of its own');
+    const definition = {
+      ...ruleLimiter({ ...rule, ...given }, name),
+      ...(shadow && { shadow }),
+      ...(gate && { gate }),
+    };
+    pay(parts, request, reply, 1);
+    const contract = await create(parts, caller, slug, definition, id);
+    reply.code(201);
+    return { ok: true, contract: contractView(contract), template_id: id };
+  },
+});
+
+/** @throws Failure `invalid_definition`, `invalid_input` */
+function limiterIn(rule: object, parameters: object, cycleMs: number): ContractDefinition {
+  const [other] = Object.keys(parameters);
+  if (other !== undefined) {
+    throw new Failure('invalid_input', {
+      what: 'No contract was created.',
+      why: `${other} belongs to the window of the template, and rule says what the contract follows instead.`,
+      fix: 'Give one of the two.',
+      faults: [{ path: `/${other}`, message: 'cannot be combined with rule' }],
+    });
+  }
+  return limiterDefinition(checkLimiter(rule, '/rule'), cycleMs);
+}
+
+/** @throws Failure `template_not_found` */
+function templateNamed(id: string): ContractDefinition {
+  const template = templates.get(id);
+  if (template !== undefined) return template;
+  const guess = nearest(id, [...templates.keys()]);
+  throw new Failure('template_not_found', {
+    what: `There is no template "${id}".`,
+    fix: guess === undefined ? 'GET /api/contracts/templates lists them.' : `Did you mean "${guess}"?`,
+  });
+}
