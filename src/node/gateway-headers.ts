@@ -7,7 +7,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
 import { type GatewayDefinition, LONGEST_KEY } from '../limiter/gateway-definition.js';
 import { Failure, unreachable } from '../schema/failure.js';
-import { networkOf } from './mint-limit.js';
+import { networkOf } from './source.js';
 
 type KeySource = NonNullable<GatewayDefinition['key']>;
 

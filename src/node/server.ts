@@ -11,13 +11,10 @@ import Fastify, {
   type FastifyReply,
   type FastifyRequest,
   type FastifySchema,
-  type FastifySchemaCompiler,
   type RouteOptions,
 } from 'fastify';
-import type { TObject, TSchema } from 'typebox';
 import type { Shapes } from '../api/endpoint.js';
 import { Nothing } from '../api/shapes.js';
-import { compileSchema } from '../schema/compile-schema.js';
 import { Failure } from '../schema/failure.js';
 import { adminLogOf, noteAdminAction } from './admin-log.js';
 import { mountAnyMethod, withoutClientPath } from './any-method.js';
@@ -30,7 +27,6 @@ import {
   failureFrom,
   internalError,
   problemOf,
-  refusal,
   sendProblem,
   type Unrouted,
   undecodable,
@@ -38,6 +34,7 @@ import {
 } from './problem.js';
 import { type Asked, changesState, type Route } from './route.js';
 import { sourceOf } from './source.js';
+import { compileValidator } from './validators.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -264,61 +261,4 @@ function schemaOf({
     ...(isChecked ? { body: body ?? Nothing } : {}),
     ...(isHot ? { response } : {}),
   };
-}
-
-type Outcome = true | { readonly value: unknown } | { readonly error: Failure };
-
-const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
-  switch (httpPart) {
-    case 'body':
-      return bodyValidator(schema);
-    case 'querystring':
-      return queryValidator(schema as TObject);
-    default:
-      // Parameters are names to be looked up: one of the wrong shape is one that is not there.
-      return () => true;
-  }
-};
-
-function bodyValidator(schema: TSchema): (body: unknown) => Outcome {
-  const compiled = compileSchema(schema);
-  return (body) => {
-    // Fastify hands over null where there was no body: the same as one without fields.
-    const given = body ?? {};
-    if (compiled.fits(given)) return body === null ? { value: given } : true;
-    return { error: refusal('body', schema, compiled.errors(given)) };
-  };
-}
-
-function queryValidator(schema: TObject): (query: unknown) => Outcome {
-  const compiled = compileSchema(schema);
-  const readers = Object.entries(schema.properties).flatMap(([name, property]) => {
-    const read = readerFor((property as { readonly type?: unknown }).type);
-    return read === undefined ? [] : [[name, read] as const];
-  });
-  return (given) => {
-    const query = given as Record<string, unknown>;
-    for (const [name, read] of readers) {
-      const text = query[name];
-      if (typeof text === 'string') query[name] = read(text);
-    }
-    return compiled.fits(query) ? true : { error: refusal('query', schema, compiled.errors(query)) };
-  };
-}
-
-const booleans = new Map([
-  ...['', '1', 'true'].map((text) => [text, true] as const),
-  ...['0', 'false'].map((text) => [text, false] as const),
-]);
-
-/** Turns a text into a value of the type; a text that is none stays what it is, and fails the check. */
-function readerFor(type: unknown): ((text: string) => unknown) | undefined {
-  switch (type) {
-    case 'integer':
-      return (text) => (/^-?\d{1,16}$/.test(text) ? Number(text) : text);
-    case 'boolean':
-      return (text) => booleans.get(text) ?? text;
-    default:
-      return undefined;
-  }
 }
