@@ -13,7 +13,16 @@ export function verdictOf(found: Verification, allowUnpinned: boolean): Verdict 
   return { ok: true, ...(allowUnpinned ? found : pinnedOnly(found)) };
 }
 
-export function verdictText({ valid, machine, rows, head, first_broken, checkpoint, proofs }: Verdict): string {
+export function verdictText({
+  valid,
+  machine,
+  rows,
+  head,
+  first_broken,
+  checkpoint,
+  proofs,
+  earlier,
+}: Verdict): string {
   const name = machine === null ? 'The record' : `The record of ${readable(machine)}`;
   const signed =
     checkpoint === null
@@ -22,6 +31,7 @@ export function verdictText({ valid, machine, rows, head, first_broken, checkpoi
   const about = facts([
     ['head', head === null ? undefined : `row ${head.seq}, ${head.hash}`],
     ['signed', valid ? signed : undefined],
+    ['earlier', earlier === undefined ? undefined : `rows 1 to ${earlier} were verified then, and not again`],
   ]);
   if (valid) {
     const trusted =

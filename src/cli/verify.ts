@@ -44,6 +44,12 @@ export const options = (yargs: Argv) =>
       requiresArg: true,
       describe: 'a signed head saved earlier: a record that was rolled back or written anew since does not hold',
     })
+    .option('from', {
+      type: 'string',
+      requiresArg: true,
+      describe: 'a signed head saved when the record was verified last: rows up to it are not verified again',
+    })
+    .conflicts('from', 'checkpoint')
     .option('save-checkpoint', {
       type: 'string',
       requiresArg: true,
@@ -54,6 +60,10 @@ export const options = (yargs: Argv) =>
     .example(
       '$0 verify edge.ndjson --checkpoint edge.head --save-checkpoint edge.head',
       'nothing was lost since the last time',
+    )
+    .example(
+      '$0 verify edge.ndjson --from edge.head --save-checkpoint edge.head',
+      'only what is new since then, of a long record',
     )
     .example('$0 verify edge.ndjson --pin SHA256:…', 'against a fingerprint')
     .example('$0 record edge-gateway | $0 verify -', 'without a file');
@@ -68,11 +78,12 @@ type Trusted =
 
 /** @throws Failure `unreadable_file`, `wrong_usage`, `invalid_input` for an invalid key */
 export async function run(given: Given): Promise<void> {
-  const { record, pin = given.key, url, json, allowUnpinned, checkpoint, saveCheckpoint } = given;
+  const { record, pin = given.key, url, json, allowUnpinned, checkpoint, from, saveCheckpoint } = given;
   const trusted =
     pin === undefined ? pinnedFor(url ?? (process.env['WEIR_URL'] || DEFAULT_URL)) : await trustedFrom(pin);
   const verifier = await verifierFor(trusted);
   if (checkpoint !== undefined) verifier.expect(contentOf(checkpoint, '--checkpoint takes a saved head'));
+  if (from !== undefined) verifier.expect(contentOf(from, '--from takes a saved head'), true);
   const verdict = verdictOf(await walk(record, verifier), allowUnpinned);
   if (saveCheckpoint !== undefined && verdict.valid) save(saveCheckpoint, verifier);
   print({ answer: verdict, words: verdictText(verdict), exit: verdict.valid ? 0 : NOT_HELD }, json);

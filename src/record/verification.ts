@@ -46,6 +46,8 @@ export interface Verification {
   readonly checkpoint: SignedHead | null;
   /** Number of operator results that were computed again. */
   readonly proofs: number;
+  /** Rows, from the first, that were verified earlier and not again, but for the last of them; absent where all were verified now. */
+  readonly earlier?: number;
 }
 
 /** The same result, but not valid where nothing pins the key of the node. */

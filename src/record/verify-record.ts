@@ -48,6 +48,8 @@ export class RecordVerifier {
   /** Checkpoints whose rows have not arrived yet, by seq, and the greatest seq of all checkpoints. */
   readonly #ahead = new Map<number, Signed>();
   #signedSeq = 0;
+  /** Rows up to this one were verified earlier. */
+  #earlierSeq = 0;
   #newest: SignedHead | null = null;
   #broken: Broken | null = null;
 
@@ -66,10 +68,24 @@ export class RecordVerifier {
     return this.#broken === null;
   }
 
+  /**
+   * Takes the rows up to one that was signed as verified earlier: only their order is checked again, and that the last of them is the very
+   * row of the checkpoint. A change before it is not noticed. Call it before the first row, after `checkpoint` for that row.
+   */
+  goOnFrom(seq: number): void {
+    this.#earlierSeq = seq;
+  }
+
+  /** Whether the row that held last was verified earlier, and not now. */
+  get isEarlier(): boolean {
+    return this.#head.seq < this.#earlierSeq;
+  }
+
   /** The next row, as it was parsed. Its shape is checked first. */
   row(value: unknown, line: number): boolean {
     if (!this.holds) return false;
     const next = this.#head.seq + 1;
+    if (next < this.#earlierSeq) return this.#skip(value, line, next);
     const read = readRow(value);
     if ('fault' in read) return this.refuse(['shape', `It does not look like a row: ${read.fault}.`], line, next);
     const fault = this.#faultOf(read.value);
@@ -134,7 +150,19 @@ export class RecordVerifier {
       first_broken: this.#broken,
       checkpoint: this.#newest,
       proofs: this.#proofs,
+      ...(this.#earlierSeq === 0 ? {} : { earlier: Math.min(seq, this.#earlierSeq) }),
     };
+  }
+
+  /** A row before the one to go on from: of what it says, the states of contracts are needed later. */
+  #skip(value: unknown, line: number, next: number): boolean {
+    const row = (typeof value === 'object' ? value : null) as AuditRow | null;
+    if (row?.seq !== next) return this.refuse(['seq', `Row ${next} is due here.`], line, next);
+    const { kind, contract_id: id, to } = row;
+    if (kind !== 'transition_failed' && id !== undefined && to !== undefined) this.#states.set(id, to);
+    // The hash of the row to go on from, which is signed, covers that of this one.
+    this.#head = { seq: next, hash: row.hash };
+    return true;
   }
 
   #faultOf(row: AuditRow): Fault | undefined {

@@ -133,4 +133,25 @@ describe('weir verify', () => {
       ],
     ]);
   });
+
+  it('goes on from a saved head: says which rows are not verified again, and takes no other head beside it', async () => {
+    const config = temporaryFolder();
+    const env = { WEIR_CONFIG: config };
+    const [early, late, head] = ['early', 'late', 'head'].map((name) => join(config, name)) as [string, string, string];
+    const drafts = [created, contractCreated('a', 'allowing'), contractCreated('b', 'allowing')];
+    writeFileSync(early, exported(recordOf(drafts.slice(0, 2))).join(''));
+    writeFileSync(late, exported(recordOf(drafts)).join(''));
+    const pin = ['--pin', first.publicKey];
+    await weirHere(['verify', early, ...pin, '--save-checkpoint', head], env);
+    const told = await weirHere(['verify', late, ...pin, '--from', head, '--save-checkpoint', head], env);
+    const asData = JSON.parse((await weirHere(['verify', late, ...pin, '--from', head, '--json'], env)).out);
+    const rolledBack = await weirHere(['verify', early, ...pin, '--from', head], env);
+    const both = await weirHere(['verify', late, ...pin, '--from', head, '--checkpoint', head], env);
+    expect([told.code, told.out.includes('rows 1 to 2 were verified then, and not again'), asData.earlier]).toEqual([
+      0,
+      true,
+      3,
+    ]);
+    expect([rolledBack.code, both.code]).toEqual([1, 2]);
+  });
 });

@@ -281,3 +281,49 @@ describe('lines taken out, put in, or put elsewhere', () => {
     );
   });
 });
+
+describe('going on from a signed head that was verified earlier', () => {
+  const fromRow = (seq: number, content: string, options: VerifyExportOptions = { pinned }) => {
+    const verifier = new ExportVerifier(options);
+    verifier.expect(exportLine(closing(rows.slice(0, seq))), true);
+    verifier.bytes(Buffer.from(content));
+    return verifier.end();
+  };
+
+  it.each([1, 2, 7, 11, 12])('from row %i, what comes behind it is verified, and how much is not is said', (seq) => {
+    const whole = verifyExport(text, { pinned });
+    const found = fromRow(seq, text);
+    expect({ ...found, proofs: 0 }).toEqual({ ...whole, proofs: 0, earlier: seq });
+    const firings = rows
+      .slice(seq - 1)
+      .reduce((sum, { kind, substrate }) => sum + (kind !== 'transition' ? 0 : substrate ? 2 : 1), 0);
+    expect(found.proofs).toBe(firings);
+  });
+
+  it('finds every change of a row from there on, as verifying everything does', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 0, max: 11 }), fc.nat(), (seq, at, where) => {
+        const line = lines[at]!;
+        const place = where % (line.length - 1);
+        const flipped = `${line.slice(0, place)}${String.fromCharCode(line.charCodeAt(place) ^ 1)}${line.slice(place + 1)}`;
+        const changed = [...lines.slice(0, at), flipped, ...lines.slice(at + 1)].join('');
+        const { valid, rows: held } = fromRow(seq, changed);
+        if (at + 1 >= seq) expect([valid, held]).toEqual([false, at]);
+        expect(verifyExport(changed, { pinned }).valid).toBe(false);
+      }),
+    );
+  });
+
+  it('refuses a record that was rolled back behind it, written anew, or that lacks a row before it', () => {
+    const shorter = joined(rows.slice(0, 5));
+    const other = joined(relinked([{ ...rows[0]!, at: '2020-01-01T00:00:00.000Z' }, ...rows.slice(1)]));
+    const lacking = [...lines.slice(0, 3), ...lines.slice(4)].join('');
+    expect(
+      [fromRow(7, shorter), fromRow(7, other), fromRow(7, lacking)].map(({ first_broken }) => first_broken?.check),
+    ).toEqual(['tail', 'checkpoint', 'seq']);
+  });
+
+  it('takes no head of another key', () => {
+    expect(fromRow(7, text, { pinned: publicKeyFrom(second.publicKey) }).first_broken?.check).toBe('key');
+  });
+});
