@@ -1,6 +1,6 @@
 // Backups of a data folder: made while the node runs or not, verified, and brought back into an empty folder.
 //
-//   node, or the command itself ─► DIR/backup-x/weir.db ─► chains, operators, signatures verified ─► FILE
+//   node, or the command itself ─► DIR/weir.copy-x/weir.db ─► chains, operators, signatures verified ─► FILE
 //   FILE, node.json ─► an empty folder ─► verified ─► left there, or removed as a whole
 import * as fs from 'node:fs';
 import { basename, join, resolve } from 'node:path';
@@ -25,6 +25,9 @@ export interface Kept {
   readonly fingerprint: string;
 }
 
+/** How the folder of a copy begins; six random characters follow. */
+const COPY = 'weir.copy-';
+
 /** Room beside the copy, so that making one never fills the disk of a node. */
 const SPARE_BYTES = 64 * 2 ** 20;
 
@@ -36,7 +39,7 @@ const SPARE_BYTES = 64 * 2 ** 20;
 export async function copyInFolder(store: SqliteStore, onProgress: OnProgress): Promise<string> {
   const { dir } = store;
   refuseWithoutRoom(dir);
-  const folder = fs.mkdtempSync(join(dir, 'backup-'));
+  const folder = fs.mkdtempSync(join(dir, COPY));
   try {
     const path = join(folder, 'weir.db');
     fs.closeSync(fs.openSync(path, 'wx', 0o600));
@@ -51,6 +54,12 @@ export async function copyInFolder(store: SqliteStore, onProgress: OnProgress): 
       cause: error,
     });
   }
+}
+
+/** Removes copies that nobody took: a process ended meanwhile. */
+export function removeLeftCopies(dir: string): void {
+  const left = fs.readdirSync(dir).filter((name) => name.startsWith(COPY) && name.length === COPY.length + 6);
+  for (const name of left) fs.rmSync(join(dir, name), { recursive: true, force: true });
 }
 
 function refuseWithoutRoom(dir: string): void {

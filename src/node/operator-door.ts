@@ -1,6 +1,6 @@
 // What only the operator of a running node may ask for: by a socket in the data folder, which nobody else may open. It is on no port.
 //
-//   weir backup ─► DIR/weir.sock ─► POST /backup ─► {"done":640,"all":9000} … {"folder":"/…/backup-x"}
+//   weir backup ─► DIR/weir.sock ─► POST /backup ─► {"done":640,"all":9000} … {"folder":"/…/weir.copy-x"}
 import * as fs from 'node:fs';
 import { createServer, request, type Server, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import type { Logger } from 'pino';
 import { Failure } from '../schema/failure.js';
 import type { SqliteStore } from '../store/sqlite.js';
 import { adminLogOf } from './admin-log.js';
-import { copyInFolder, type OnProgress } from './backup.js';
+import { copyInFolder, type OnProgress, removeLeftCopies } from './backup.js';
 
 /** The path of a socket has at most so many bytes: 108 with its end on Linux, 104 on macOS. */
 const LONGEST_PATH = 103;
@@ -21,6 +21,7 @@ export interface OperatorDoor {
 /** Opens the door of a data folder; undefined, with a line in the log, where there can be none. */
 export async function openOperatorDoor(store: SqliteStore, log: Logger): Promise<OperatorDoor | undefined> {
   const path = socketIn(store.dir);
+  removeLeftCopies(store.dir);
   if (Buffer.byteLength(path) > LONGEST_PATH) {
     log.warn({ path }, 'the path is too long for a socket: `weir backup` needs a stopped node');
     return undefined;

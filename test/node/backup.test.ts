@@ -1,11 +1,13 @@
 // What a backup holds, what a folder restored from it lacks, and what is refused; the commands are in test/cli/backup.test.ts.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { copyInFolder, keepCopy, keyFileOf, restore } from '../../src/node/backup.js';
 import { openGround } from '../../src/node/ground.js';
 import { startNode } from '../../src/node/node.js';
+import { openOperatorDoor } from '../../src/node/operator-door.js';
 import { Failure } from '../../src/schema/failure.js';
 import { temporaryFolder } from '../left-behind.js';
 
@@ -71,6 +73,17 @@ describe('a backup', () => {
     ]);
     // Each step is between two commits: pairs of moves, behind the rows of machine and contract and the machine of the node.
     expect([kept.rows >= 1 + 2 + 300, kept.rows <= 1 + after - 5, (kept.rows - 3) % 2]).toEqual([true, true, 0]);
+  });
+
+  it('that nobody took is gone after the next start, and nothing else is', async () => {
+    const dir = join(temporaryFolder(), 'data');
+    const { node, stored } = await nodeIn(dir);
+    await copyInFolder(stored, nothing);
+    for (const mine of ['weir.copy-of-mine', 'backup']) mkdirSync(join(dir, mine));
+    const door = await openOperatorDoor(stored, pino({ level: 'silent' }));
+    door?.close();
+    await node.close();
+    expect(readdirSync(dir).sort()).toEqual(['backup', 'node.json', 'weir.copy-of-mine', 'weir.db', 'weir.heads']);
   });
 
   it('is made of a node whose transaction waits for somebody to commit it', async () => {
