@@ -4,7 +4,7 @@ import { Failure } from '../../schema/failure.js';
 import { type Columns, chooseColumns } from './columns.js';
 import { envelopeAlone, enveloped, envelopesOf, jsonEnveloped, linesInJson, without } from './envelope.js';
 import { alb } from './format/alb.js';
-import { combined, common } from './format/clf.js';
+import { combined, common, plainClf } from './format/clf.js';
 import { counts } from './format/counts.js';
 import { csv, evenTable, namedTable, namelessTable, tsv } from './format/delimited.js';
 import { w3c, zeek } from './format/directives.js';
@@ -218,7 +218,7 @@ function jsonFormat(head: Head): Layout | undefined {
 
 /** A format that a line has for sure, perhaps in envelopes. */
 function textFormat(head: Head, depth = 0): Layout | undefined {
-  const named = firstOf([k6Json, ndjson, w3c, zeek, k6Csv, locust, namedTable], head);
+  const named = firstOf([plainClf, k6Json, ndjson, w3c, zeek, k6Csv, locust, namedTable], head);
   if (named !== undefined) return named;
   if (depth < MAX_ENVELOPES) {
     for (const envelope of envelopesOf(head.lines)) {

@@ -6,6 +6,7 @@ const rest = '"GET /a HTTP/1.1" 200 2326 "-" "Mozilla/5.0"';
 const time = '[17/May/2015:10:05:03 +0000]';
 const unixMs = Date.UTC(2015, 4, 17, 10, 5, 3);
 const client = { format: 'combined', keyColumn: 'client' } as const;
+const unkeyed = { format: 'combined' } as const;
 
 describe('a line of an access log is a request if its address and its bracketed time can be read', () => {
   it.each([
@@ -48,6 +49,7 @@ describe('a line of an access log is a request if its address and its bracketed 
     ['a second time in the request', `83.149.9.216 - - ${time} "GET /[18/May/2015:10:05:03 +0000]"`, '83.149.9.216'],
   ])('%s', async (_, line, key) => {
     expect((await readText(`${line}\n`, client)).heard).toEqual([[unixMs, 1, key]]);
+    expect((await readText(`${line}\n`, unkeyed)).heard).toEqual([[unixMs, 1, '']]);
   });
 
   it.each([
@@ -62,9 +64,13 @@ describe('a line of an access log is a request if its address and its bracketed 
     ['no address before the time', `- - - ${time} ${rest}`],
     ['no address before the time', `83.149.9.216${time} ${rest}`],
     ['no address before the time', `"-" - - ${time} ${rest}`],
+    ['no address before the time', `, - - ${time} ${rest}`],
+    ['no address before the time', `-${time} ${rest}`],
   ])('%s: %s', async (reason, line) => {
-    const { heard, skipped } = await readText(`83.149.9.216 - - ${time}\n${line}\n`, client);
-    expect({ heard: heard.length, skipped }).toEqual({ heard: 1, skipped: [`2: ${reason}`] });
+    for (const options of [client, unkeyed]) {
+      const { heard, skipped } = await readText(`83.149.9.216 - - ${time}\n${line}\n`, options);
+      expect({ heard: heard.length, skipped }).toEqual({ heard: 1, skipped: [`2: ${reason}`] });
+    }
   });
 });
 

@@ -22,6 +22,11 @@ describe('the format is told by the first lines', () => {
     ['combined', 'NULs that log rotation left first', `${'\0'.repeat(5000)}${combined}\n${combined}\n`],
     ['combined', 'an address in brackets first', `[::1] - - ${combined.slice(12)}\n`],
     ['combined', 'an address in brackets first', `[2001:db8::1] - - ${combined.slice(12)}\n`],
+    [
+      'combined',
+      'names of columns in a path',
+      `${combined.replace('GET /', 'GET /?x=1,time,requests')}\n${combined}\n`,
+    ],
     ['common', 'common lines', `${common}\n${common}\n`],
     ['csv', 'a known time column', 'host,time\na,5\n'],
     ['csv', 'a known time column and no row', 'host,time\n'],
@@ -48,6 +53,8 @@ describe('the format is told by the first lines', () => {
 
   it('a column told makes a table of it', () => {
     expect(format(`when|what\n5|x\n`, { timeColumn: 'when' })).toBe('csv');
+    const tailed = `${common}|when\n${common}|5\n`;
+    expect([format(tailed), format(tailed, { timeColumn: 'when' })]).toEqual(['common', 'csv']);
   });
 
   it('a format told is taken as it is', () => {

@@ -98,14 +98,20 @@ function told(head: Head, format: string): Layout {
  * have as many. A table may have one column only.
  */
 export function tableIn(head: Buffer): Table {
+  const known = tables.get(head);
+  if (known !== undefined) return known;
   let best = tableBy(head, ',');
   for (const delimiter of delimiters.slice(1)) {
     const table = tableBy(head, delimiter);
     const isBetter = table.names.length > 1 && (best.names.length < 2 || evenness(table) > evenness(best));
     if (isBetter) best = table;
   }
+  tables.set(head, best);
   return best;
 }
+
+/** Several formats are tables, and look at the same head. */
+const tables = new WeakMap<Buffer, Table>();
 
 function tableBy(head: Buffer, delimiter: string): Table {
   const [first, ...rows] = sampleRows(head, delimiter);
