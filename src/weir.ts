@@ -6,15 +6,14 @@ import { makeGate } from './actor/contract-actor.js';
 import { retryAfterCycles } from './limiter/forecast.js';
 import type { Gate } from './limiter/gate.js';
 import type { Plan } from './limiter/plan.js';
-import { checkLimiter, followsRule, limiterDefinition, type RuleLimiterSpec } from './limiter/products/limiter-spec.js';
+import { limiterDefinition } from './limiter/products/limiter-spec.js';
 import { type RateLimiterParameters, rateLimiter } from './limiter/rate-limiter.js';
-import { RuleGate } from './limiter/rule-gate.js';
 import { planContract } from './limiter/validate.js';
 import { openGround } from './node/ground.js';
 import { startNode as startNodeOn } from './node/node.js';
 import { Failure } from './schema/failure.js';
 import { type Replay, type ReplayOptions, replay as replayWith } from './simulate/replay.js';
-import { CYCLE_MS, cycleOf, startOf } from './time/cycle.js';
+import { CYCLE_MS, cycleOf } from './time/cycle.js';
 
 export type { Behaviour, ClientEvent, Effect, Job, Step } from './actor/client/behaviour.js';
 export type { CustomClientSpec } from './actor/client/client-plan.js';
@@ -27,6 +26,13 @@ export {
   contractSetup,
   type MoveEvent,
 } from './actor/contract-machine.js';
+export {
+  createLimiter,
+  type Limiter,
+  type LimiterDecision,
+  type LimiterOptions,
+  type WindowOptions,
+} from './actor/create-limiter.js';
 export { type ConnectedNode, type ConnectOptions, connect, type FollowOptions } from './client/connect.js';
 export { endpoints } from './client/endpoints.js';
 export type { StreamMessage } from './client/event-stream.js';
@@ -102,82 +108,6 @@ export function replay(paths: readonly string[], options: Partial<ReplayOptions>
     log: {},
     ...options,
   });
-}
-
-/** A window of cycles. */
-export interface WindowOptions {
-  /** Requests that a window may hold, a whole number from 1. Default: 100. */
-  readonly threshold?: number;
-  /** Length of the rolling window: cycles, or a text as `47s`. Default: 60 cycles. */
-  readonly within?: number | string;
-  /** Length of a cycle in ms, a whole number from 1. Default: 777. */
-  readonly cycleMs?: number;
-}
-
-/** A window, or a limiter that follows a rule, as a scenario has it. */
-export type LimiterOptions = WindowOptions | (RuleLimiterSpec & Pick<WindowOptions, 'cycleMs'>);
-
-export interface LimiterDecision {
-  /** How many of the n requests are admitted: 0 or 1 for a single request. */
-  readonly admitted: number;
-  /** The state after the last of them. */
-  readonly state: string;
-  /** How many more requests would be admitted now. */
-  readonly remaining: number;
-  /** Ms until a request would be admitted if no other arrives before it; 0: now, Infinity: never. In a window limited ones count, too. */
-  readonly retryAfterMs: number;
-  /** How long a rule holds the admitted requests, the longest of them, in ms; absent for a window. */
-  readonly delayMs?: number;
-}
-
-/**
- * A rate limiter for one process: it decides as a contract of the node does, in memory and without a record. It reads no clock.
- *
- *     createLimiter({ threshold: 100, within: 60 }).decide(Date.now())
- *     createLimiter({ like: 'nginx', rate: '10r/s', burst: 5 }).decide(Date.now())
- *
- * @throws Failure `invalid_input` for a threshold or a window out of its range, `invalid_definition` for a rule that does not fit
- */
-export function createLimiter({ cycleMs = CYCLE_MS, ...limiter }: LimiterOptions = {}) {
-  const given: unknown = limiter;
-  const checked = followsRule(given) ? checkLimiter(given) : (given as Readonly<Record<string, unknown>>);
-  const plan = planContract(limiterDefinition(checked, cycleMs));
-  let gate: Gate | undefined;
-  return {
-    /**
-     * Decides on `n` requests, one after the other. In a window limited requests are counted, too.
-     * @param nowMs unix time in ms; a time before that of the last call counts as that time
-     * @param n a whole number from 0. Default: 1
-     * @param holdMs for a limit on concurrency: how long each is in flight once it starts. Default: `hold_ms`, else 0
-     * @throws Failure `invalid_input`
-     */
-    decide(nowMs: number, n = 1, holdMs?: number): LimiterDecision {
-      if (!Number.isFinite(nowMs)) throw refused('nowMs', `is ${nowMs}, and must be a time in ms`);
-      if (!Number.isSafeInteger(n) || n < 0) throw refused('n', `is ${n}, and must be a whole number from 0`);
-      const cycle = cycleOf(nowMs, cycleMs);
-      gate ??= makeGate(plan, cycle, undefined, cycleMs);
-      const admitted = gate.decide(n, Math.max(cycle, gate.cycle), 0, nowMs, holdMs);
-      return {
-        admitted,
-        state: plan.states[gate.state]!.name,
-        remaining: gate.admits ? gate.remaining : 0,
-        retryAfterMs: waitOf(gate, nowMs, cycleMs),
-        ...(gate instanceof RuleGate ? { delayMs: gate.delayMs } : {}),
-      };
-    },
-  };
-}
-
-function waitOf(gate: Gate, nowMs: number, cycleMs: number): number {
-  if (gate instanceof RuleGate) return Math.max(0, (gate.admissionMs() ?? Number.POSITIVE_INFINITY) - nowMs);
-  // A window always empties, so such a cycle exists. The search is only needed if there is no room.
-  const wait = gate.admits && gate.remaining > 0 ? 0 : (retryAfterCycles(gate) ?? 0);
-  return wait === 0 ? 0 : Math.max(0, startOf(gate.cycle + wait, cycleMs) - nowMs);
-}
-
-function refused(path: string, message: string): Failure {
-  const what = 'The limiter cannot decide.';
-  return new Failure('invalid_input', { what, why: `${path} ${message}.`, faults: [{ path: `/${path}`, message }] });
 }
 
 export interface NodeOptions {

@@ -34,6 +34,7 @@ const floors = [
   ['sizing'],
   ['api'],
   ['client'],
+  ['middleware'],
   ['web'],
   ['report'],
   ['node'],

@@ -42,6 +42,8 @@ export type GateDecision = AnswerOf<typeof gate> & {
   readonly isAdmitted: boolean;
   /** Ms until a request is admitted if no other arrives; 0 for now, undefined for never. */
   readonly retryAfterMs: number | undefined;
+  /** Length of its window in ms; undefined for a contract without one. */
+  readonly windowMs: number | undefined;
 };
 
 export interface EventOptions extends RequestOptions {
@@ -93,8 +95,12 @@ export class WeirClient {
     const { body, headers } = await this.#api.send(query.peek === true ? routes.gate : routes.gateByPost, ask, sent);
     const decision = body as AnswerOf<typeof gate>;
     const { retry_after_ms: ms, retry_after_cycles: cycles } = decision;
-    const retryAfterMs = cycles === 0 ? 0 : (ms ?? retryAfterMsOf({ headers }));
-    return { ...decision, isAdmitted: decision.decision === 'admitted', retryAfterMs };
+    const seconds = /;t=(\d+)/.exec(String(headers['ratelimit']))?.[1];
+    const announcedMs = seconds === undefined ? retryAfterMsOf({ headers }) : Number(seconds) * 1000;
+    const retryAfterMs = cycles === 0 ? 0 : (ms ?? announcedMs);
+    const window = /;w=(\d+)/.exec(String(headers['ratelimit-policy']))?.[1];
+    const windowMs = window === undefined ? undefined : Number(window) * 1000;
+    return { ...decision, isAdmitted: decision.decision === 'admitted', retryAfterMs, windowMs };
   }
 
   /**

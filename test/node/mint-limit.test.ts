@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { networkOf } from '../../src/api/network.js';
 import { Host } from '../../src/host/host.js';
 import { MINT_MACHINE, MintLimit } from '../../src/node/mint-limit.js';
-import { networkOf } from '../../src/node/source.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { VirtualClock } from '../../src/time/virtual.js';
 import { startRunning } from './running.js';

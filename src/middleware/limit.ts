@@ -1,0 +1,153 @@
+// What `import … from '@weir/cli/limit'` offers: a rate limit in front of handlers, with the options of express-rate-limit.
+//
+//   const limiter = limit({ windowMs: 60_000, limit: 100, standardHeaders: 'draft-8' });
+//   app.use(limiter.express);            app.use(limiter.hono);
+//   await app.register(limiter.fastify); export default { fetch: limiter.fetch(handler) };
+//
+//   request ─► skip? ─► key ─► counted ─► header fields ─► admitted: the handler     limited: 429 and message, or `handler`
+import type { LimiterOptions } from '../actor/create-limiter.js';
+import { networkOf } from '../api/network.js';
+import { Failure } from '../schema/failure.js';
+import { wallNowMs } from '../time/wall.js';
+import { type Adapters, adaptersOf, type Limit, type RateLimitInfo } from './adapters.js';
+import { type Counted, type Counter, type NodeTarget, nodeCounter, ruleCounter, windowCounter } from './counters.js';
+import { headersOf, type StandardHeaders } from './limit-headers.js';
+
+export type { RateLimitInfo } from './adapters.js';
+
+type Awaitable<T> = T | Promise<T>;
+
+/** `Req` is the request of the framework: that of Express or Fastify, the context of Hono, a `Request`; `Res` its response or reply. */
+export interface LimitOptions<Req = unknown, Res = unknown> {
+  /** Length of the window in ms, from 1. Default: 60,000. */
+  readonly windowMs?: number | undefined;
+  /** Requests of a window, from 0. Default: 5. */
+  readonly limit?: number | undefined;
+  /** Another limiter of Weir in place of the window: `{ threshold, within }`, `{ like: 'nginx', … }`, `{ primitive, params }`. */
+  readonly rule?: LimiterOptions | undefined;
+  /** Where a node counts, in place of this process. */
+  readonly node?: NodeTarget | undefined;
+  /** Whom a request is counted for. Default: its address, in IPv6 the network of 56 bits. A fetch handler has no address. */
+  readonly keyGenerator?: ((request: Req) => Awaitable<string>) | undefined;
+  /** Whether a request is not counted at all. Default: none. */
+  readonly skip?: ((request: Req) => Awaitable<boolean>) | undefined;
+  /** The body of a limited answer: a text, or an object, sent as JSON. Default: `Too many requests, please try again later.` */
+  readonly message?: string | object | ((request: Req) => Awaitable<string | object>) | undefined;
+  /** Status of a limited answer. Default: 429. */
+  readonly statusCode?: number | undefined;
+  /**
+   * Answers a limited request itself: in Express by the response, in Fastify by the reply (both are `response`), in Hono and fetch handlers by the
+   * `Response` that it returns.
+   */
+  readonly handler?: ((request: Req, response: Res, next: () => void, info: RateLimitInfo) => unknown) | undefined;
+  /** Which RateLimit fields are sent; true: those of draft-6. Default: false. */
+  readonly standardHeaders?: StandardHeaders | undefined;
+  /** Whether X-RateLimit fields are sent. Default: true. */
+  readonly legacyHeaders?: boolean | undefined;
+  /** Name of the policy in draft-8. Default: for example `5-in-1min`. */
+  readonly identifier?: string | undefined;
+  /** Whether requests are admitted while the node cannot be asked. Default: false, the error goes to the framework. */
+  readonly passOnStoreError?: boolean | undefined;
+  /** Whether requests that failed are taken back once they are answered; only for the window in this process. Default: false. */
+  readonly skipFailedRequests?: boolean | undefined;
+  /** The same for those that did not fail. Default: false. */
+  readonly skipSuccessfulRequests?: boolean | undefined;
+  /** Default: a status below 400. */
+  readonly requestWasSuccessful?:
+    | ((request: Req, response: { readonly statusCode: number }) => Awaitable<boolean>)
+    | undefined;
+  /** Keys that are kept in this process at most, from 1. Default: 100,000. */
+  readonly maxKeys?: number | undefined;
+  /** What becomes of a further key while all others have counts: it is refused, or all such keys share one count. Default: `refuse`. */
+  readonly overflow?: 'refuse' | 'share' | undefined;
+}
+
+export interface Limiter extends Adapters {
+  /** Forgets the count of a key in this process. */
+  resetKey(key: string): void;
+}
+
+/**
+ * A rate limit for Express, Fastify, Hono and fetch handlers; all of one limiter share its counts.
+ * @throws Failure `invalid_input` for options that are out of range or exclude each other, `invalid_definition` for a rule that does not fit
+ */
+export function limit<Req = unknown, Res = unknown>(options: LimitOptions<Req, Res> = {}): Limiter {
+  const counter = counterOf(options as LimitOptions);
+  return { ...adaptersOf(coreOf(options as LimitOptions, counter)), resetKey: (key) => counter.reset?.(key) };
+}
+
+function coreOf(options: LimitOptions, counter: Counter): Limit {
+  const {
+    keyGenerator,
+    skip = () => false,
+    message = 'Too many requests, please try again later.',
+    statusCode = 429,
+    handler,
+    standardHeaders = false,
+    legacyHeaders = true,
+    identifier,
+    passOnStoreError = false,
+    skipFailedRequests = false,
+    skipSuccessfulRequests = false,
+    requestWasSuccessful = (_, response) => response.statusCode < 400,
+  } = options;
+  const isTakenBack = skipFailedRequests || skipSuccessfulRequests;
+  return {
+    statusCode,
+    handler,
+    messageFor: async (request) => (typeof message === 'function' ? message(request) : message),
+    async decide(request, address) {
+      if (await skip(request)) return undefined;
+      const key = keyGenerator === undefined ? keyOf(address) : await keyGenerator(request);
+      const nowMs = wallNowMs();
+      let counted: Counted;
+      try {
+        counted = await counter.hit(key, nowMs);
+      } catch (error) {
+        if (passOnStoreError) return undefined;
+        throw error;
+      }
+      const { isAdmitted, undo, resetMs, ...figures } = counted;
+      const settle = async (status: number) => {
+        const hasSucceeded = status > 0 && (await requestWasSuccessful(request, { statusCode: status }));
+        if (hasSucceeded ? skipSuccessfulRequests : skipFailedRequests) undo?.(wallNowMs());
+      };
+      return {
+        isAdmitted,
+        info: { ...figures, key, resetTime: Number.isFinite(resetMs) ? new Date(nowMs + resetMs) : undefined },
+        headers: headersOf(counted, key, nowMs, { standardHeaders, legacyHeaders, identifier }),
+        // What `requestWasSuccessful` throws leaves the request counted.
+        settle: isTakenBack ? (status) => void settle(status).catch(() => {}) : undefined,
+      };
+    },
+  };
+}
+
+function counterOf({ windowMs = 60_000, limit: most = 5, rule, node, ...options }: LimitOptions): Counter {
+  const { maxKeys = 100_000, overflow = 'refuse', skipFailedRequests, skipSuccessfulRequests } = options;
+  const bounds = { maxKeys, overflow };
+  if (!(windowMs >= 1 && windowMs <= 2 ** 31)) throw refused('windowMs', 'must be from 1 to 2147483648');
+  if (!Number.isSafeInteger(most) || most < 0) throw refused('limit', 'must be a whole number from 0');
+  if (!Number.isSafeInteger(maxKeys) || maxKeys < 1) throw refused('maxKeys', 'must be a whole number from 1');
+  if (rule !== undefined && node !== undefined)
+    throw refused('node', 'excludes `rule`: the contract of the node has its own');
+  const isOther = rule !== undefined || node !== undefined;
+  if (isOther && (skipFailedRequests === true || skipSuccessfulRequests === true))
+    throw refused('skipFailedRequests', 'works with windowMs and limit alone: other counts cannot take a request back');
+  if (node !== undefined) return nodeCounter(node);
+  return rule === undefined ? windowCounter(windowMs, most, bounds) : ruleCounter(rule, bounds);
+}
+
+function keyOf(address: string | undefined): string {
+  if (address !== undefined) return networkOf(address, 56);
+  throw new Failure('wrong_usage', {
+    what: 'The request was not counted.',
+    why: 'It has no address, by which it could be counted.',
+    fix: 'Give `keyGenerator`.',
+  });
+}
+
+function refused(path: string, message: string): Failure {
+  const what = 'The limit cannot be made.';
+  return new Failure('invalid_input', { what, why: `${path} ${message}.`, faults: [{ path: `/${path}`, message }] });
+}
