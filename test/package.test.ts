@@ -32,13 +32,14 @@ beforeAll(() => {
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 describe('the package', () => {
-  it('holds the program, its types, schemas and scenarios, and no more', () => {
+  it('holds the program, its types, schemas, scenarios and dashboard, and no more', () => {
     const places = [
       /^dist\/.+\.(js|d\.ts)$/,
       /^dist\/web\/[\w-]+\.(css|html|svg)$/,
       /^dist\/schema\/\w+\.schema\.json$/,
       /^dist\/LICENSES\.txt$/,
       /^scenarios\/[\w-]+\.(yaml|log|md)$/,
+      /^dashboards\/weir\.json$/,
       /^scenarios\/recipes\/(Caddyfile|[\w-]+\.(conf|cfg|lua|yaml|md))$/,
     ];
     const pages = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'];
