@@ -2,50 +2,36 @@
 //
 //   decide ─► in the quiet band: counted and decided in the cells of the gate; nothing else is touched
 //          └► gate ─► actor proposes ─► operators fire, row is written ─► actor takes it ─► emitted events, state to be stored
-import { ContractActor, type Inspect, type Proposal } from '../actor/contract-actor.js';
+import { ContractActor, type Proposal } from '../actor/contract-actor.js';
 import type { ContractEmitted, ContractEvent, MoveEvent } from '../actor/contract-machine.js';
 import { cycleOfGate, decideFast, NEVER_QUIET, setHead } from '../limiter/fast-path.js';
 import { type Gate, gateCells } from '../limiter/gate.js';
 import type { Plan } from '../limiter/plan.js';
 import { gateFor, RuleGate } from '../limiter/rule-gate.js';
-import { type Cells, cutCells } from '../limiter/window.js';
+import { type Cells, cutCells, ownCells } from '../limiter/window.js';
 import { Failure } from '../schema/failure.js';
-import type { ContractImage, ContractState, Store } from '../store/store.js';
-import type { Clock } from '../time/clock.js';
+import type { ContractImage, ContractState } from '../store/store.js';
 import { cycleOf, startOf } from '../time/cycle.js';
 import { Tally } from './contract-tally.js';
 import { causeOf, fireOperators } from './fire-operators.js';
-import type { Chain, Ledger } from './ledger.js';
-import type { Wakes } from './wakes.js';
+import { type Changed, type HostContext, nowOf } from './host-context.js';
+import type { Chain } from './ledger.js';
 
-/** What the contracts of a machine share. */
-export interface HostParts {
-  readonly clock: Clock;
-  readonly ledger: Ledger;
-  readonly wakes: Wakes;
-  readonly store: Store;
-  /** Whether the state of a contract is stored with each of its rows. */
-  readonly keepsStates: boolean;
-  readonly inspect: Inspect | undefined;
-  /** Contracts whose newest counts the store does not know. */
-  readonly changed: Contract[];
-  /** The instant at which the time of the machine stands still, since it counts an event in turns; undefined while it does not. */
-  busyMs?: number | undefined;
-}
-
-export class Contract extends ContractActor {
+export class Contract extends ContractActor implements Changed {
   /** The cells of the gate. They and what follows up to `gate` are what a quiet decision needs: neighbours in memory. */
   readonly #cells: Float64Array;
   readonly #at: number;
   /** Set once the contract has stopped after an error of its own. */
   failure: Failure | undefined;
-  readonly #parts: HostParts;
+  protected readonly context: HostContext;
   /** Whether the store does not know the newest counts. */
   isDirty = false;
   readonly gate: Gate;
   readonly tally: Tally;
   readonly image: ContractImage;
   readonly machine: Chain;
+  /** The key of another contract that this one counts: so it is stored, and named in the record. */
+  readonly key: string | undefined;
   /** Transitions so far, refused ones included. */
   #moves = 0;
 
@@ -54,19 +40,25 @@ export class Contract extends ContractActor {
     plan: Plan,
     machine: Chain,
     cycle: number,
-    parts: HostParts,
+    context: HostContext,
     saved?: Omit<ContractState, 'id'>,
+    key?: string,
   ) {
     const start = saved ?? { state: plan.states[plan.initial]!.name, heldUntilCycle: cycle };
-    super(plan, image.id, start, parts.inspect);
-    const place = cutCells(gateCells(plan));
+    super(plan, image.id, start, context.inspect);
+    // A key comes and goes: its cells are its own, so that they keep no others in memory.
+    const place = key === undefined ? cutCells(gateCells(plan)) : ownCells(gateCells(plan));
     this.#cells = place.array;
     this.#at = place.at;
-    this.#parts = parts;
+    this.context = context;
     this.image = image;
     this.machine = machine;
-    const { clock } = parts;
-    const time = { cycleMs: clock.cycleMs, nowMs: saved === undefined ? nowOf(parts) : startOf(cycle, clock.cycleMs) };
+    this.key = key;
+    const { clock } = context;
+    const time = {
+      cycleMs: clock.cycleMs,
+      nowMs: saved === undefined ? nowOf(context) : startOf(cycle, clock.cycleMs),
+    };
     this.gate = gateFor(plan, cycle, time, this, saved, place);
     this.tally = new Tally(this.gate);
   }
@@ -74,6 +66,11 @@ export class Contract extends ContractActor {
   /** Where the cells of the gate lie, for an owner that tries `decideFast` itself. */
   get place(): Cells {
     return { array: this.#cells, at: this.#at };
+  }
+
+  /** Events of the first kind in its first window. */
+  get count(): number {
+    return this.gate.count;
   }
 
   /** Index of the event kind for `decide`, or -1 when the contract does not listen to it. */
@@ -88,10 +85,10 @@ export class Contract extends ContractActor {
    * @throws Failure `contract_failed` once the contract has stopped
    */
   decide(n: number, cycle: number, kind = 0, holdMs?: number): number {
-    if (cycle > cycleOfGate(this.#cells, this.#at)) this.#parts.wakes.catchUp(cycle);
+    if (cycle > cycleOfGate(this.#cells, this.#at)) this.context.wakes.catchUp(cycle);
     const admitted = decideFast(this.#cells, this.#at, n, cycle);
     if (admitted < 0) return this.#decideSlowly(n, cycle, kind, holdMs);
-    if (!this.isDirty) this.#becomeDirty();
+    if (!this.isDirty) this.changed();
     return admitted;
   }
 
@@ -118,7 +115,7 @@ export class Contract extends ContractActor {
   /** Goes on to `cycle`; what is due on the way fires in its own cycle. */
   advance(cycle: number): void {
     if (cycle <= this.gate.cycle) return;
-    this.#parts.wakes.catchUp(cycle);
+    this.context.wakes.catchUp(cycle);
     const moves = this.#moves;
     this.#guarded(() => this.gate.advance(cycle));
     if (this.#moves !== moves) this.#moved();
@@ -127,7 +124,7 @@ export class Contract extends ContractActor {
   /** When the contract may fire by itself, in unix ms; Infinity for never. */
   get wakeMs(): number {
     const { gate } = this;
-    return gate instanceof RuleGate ? gate.wakeMs : startOf(gate.nextWake(), this.#parts.clock.cycleMs);
+    return gate instanceof RuleGate ? gate.wakeMs : startOf(gate.nextWake(), this.context.clock.cycleMs);
   }
 
   /** The delay of the last request that was admitted, in ms. */
@@ -139,11 +136,11 @@ export class Contract extends ContractActor {
   release(heldMs: number): void {
     const { gate } = this;
     if (!(gate instanceof RuleGate) || this.failure !== undefined) return;
-    const ms = this.#instantIn(this.#parts.clock.cycle());
+    const ms = this.#instantIn(this.context.clock.cycle());
     const moves = this.#moves;
     this.#guarded(() => gate.release(ms, heldMs));
     this.#counted(moves);
-    this.#parts.wakes.schedule(this);
+    this.context.wakes.schedule(this);
   }
 
   /** The instant has come at which the contract may fire by itself. A contract that has failed, or fails now, is left alone. */
@@ -152,12 +149,12 @@ export class Contract extends ContractActor {
     const moves = this.#moves;
     try {
       if (this.gate instanceof RuleGate) this.gate.reach(ms);
-      else this.gate.advance(cycleOf(ms, this.#parts.clock.cycleMs));
+      else this.gate.advance(cycleOf(ms, this.context.clock.cycleMs));
     } catch (error) {
       this.#fail(error);
       return;
     }
-    if (this.#moves === moves) this.#parts.wakes.schedule(this);
+    if (this.#moves === moves) this.context.wakes.schedule(this);
     else this.#moved();
   }
 
@@ -169,6 +166,7 @@ export class Contract extends ContractActor {
         this.gate.refresh();
         this.#moved();
       }
+      if (this.context.ledger.failure !== undefined) throw this.context.ledger.failure;
       return outcome;
     });
   }
@@ -183,17 +181,33 @@ export class Contract extends ContractActor {
 
   saved(): ContractState {
     const { id, refusals } = this;
-    return { id, ...this.gate.image(), ...(refusals === 0 ? {} : { refusals }) };
+    return { id, ...this.#ofKey(), ...this.gate.image(), ...(refusals === 0 ? {} : { refusals }) };
+  }
+
+  save(): void {
+    this.isDirty = false;
+    this.context.store.putState(this.saved());
+  }
+
+  /** There are counts that the store does not know. */
+  protected changed(): void {
+    this.isDirty = true;
+    this.context.changed.push(this);
+  }
+
+  #ofKey(): { readonly key?: string } {
+    return this.key === undefined ? {} : { key: this.key };
   }
 
   /** Fires the operators and writes the row. */
   protected override perform(proposal: Proposal): boolean {
     const { transition, event, emitted } = proposal;
-    const { ledger } = this.#parts;
+    const { ledger } = this.context;
     const { plan, machine } = this;
     const common = {
       cycle: event.cycle,
       contract_id: this.id,
+      ...this.#ofKey(),
       from: plan.states[transition.from]!.name,
       to: plan.states[transition.to]!.name,
       ...causeOf(proposal),
@@ -213,13 +227,13 @@ export class Contract extends ContractActor {
 
   protected override published({ type, cycle, count }: ContractEmitted): void {
     const { slug, head } = this.machine;
-    const emitted = { event: type, machine: slug, contractId: this.id, cycle, count, seq: head.seq };
-    this.#parts.ledger.announce({ kind: 'emitted', ...emitted });
+    const emitted = { event: type, machine: slug, contractId: this.id, ...this.#ofKey(), cycle, count, seq: head.seq };
+    this.context.ledger.announce({ kind: 'emitted', ...emitted });
   }
 
   /** The row of the transition is written; the state it led to goes with it, and both are made durable together. */
   #moved(): void {
-    const { wakes, store, ledger, keepsStates } = this.#parts;
+    const { wakes, store, ledger, keepsStates } = this.context;
     wakes.schedule(this);
     if (keepsStates) store.putState(this.saved());
     ledger.commit();
@@ -234,22 +248,17 @@ export class Contract extends ContractActor {
   }
 
   #counted(moves: number): void {
-    if (!this.isDirty) this.#becomeDirty();
+    if (!this.isDirty) this.changed();
     if (this.#moves !== moves) this.#moved();
-    else if (this.hearsAll || this.plan.rule?.rule.hastens) this.#parts.wakes.schedule(this);
+    else if (this.hearsAll || this.plan.rule?.rule.hastens) this.context.wakes.schedule(this);
   }
 
   /** Now, in a cycle that was read before: where no event is under way, the clock may have gone on since. What is due by then has woken. */
   #instantIn(cycle: number): number {
-    const { clock, wakes } = this.#parts;
-    const ms = Math.max(nowOf(this.#parts), startOf(cycle, clock.cycleMs));
+    const { clock, wakes } = this.context;
+    const ms = Math.max(nowOf(this.context), startOf(cycle, clock.cycleMs));
     wakes.catchUpTo(ms);
     return ms;
-  }
-
-  #becomeDirty(): void {
-    this.isDirty = true;
-    this.#parts.changed.push(this);
   }
 
   #guarded<T>(body: () => T): T {
@@ -278,15 +287,10 @@ export class Contract extends ContractActor {
       cause: error,
     });
     this.stop(failure);
-    const { wakes, ledger } = this.#parts;
+    const { wakes, ledger } = this.context;
     wakes.forget(this);
     ledger.announce({ kind: 'contract_failed', machine: machine.slug, contractId: id, cycle: gate.cycle, error });
     ledger.commit();
     return failure;
   }
-}
-
-/** The instant of whatever happens on a machine now, in unix ms. */
-export function nowOf({ clock, busyMs }: Pick<HostParts, 'clock' | 'busyMs'>): number {
-  return busyMs ?? clock.now();
 }

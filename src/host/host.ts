@@ -11,13 +11,15 @@ import type { FindOperator } from '../operator/operator.js';
 import { findStandardOperator } from '../operator/registry.js';
 import type { AuditEntry, AuditRow } from '../record/row.js';
 import { sha256Hex } from '../schema/canonical.js';
-import { assert, Failure } from '../schema/failure.js';
-import type { Store } from '../store/store.js';
+import { Failure } from '../schema/failure.js';
+import type { KeyedImage, Store } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
-import { Contract } from './contract.js';
+import type { Contract } from './contract.js';
+import type { Changed } from './host-context.js';
+import { KeyedContract, keyedFields, makeContract } from './keyed-contract.js';
 import { type AdminNote, type Happening, Ledger } from './ledger.js';
 import { Machine, type SharedParts } from './machine.js';
-import { refusedBy, whyNoTransition } from './no-transition.js';
+import { type Move, move } from './manual-transition.js';
 import { SharedPlans } from './shared-plans.js';
 
 interface HostOptions {
@@ -34,7 +36,12 @@ interface HostOptions {
   readonly holdClock?: (newestCycle: number) => void;
   /** Watches every message of every contract actor: they start at once, and hear every event and every cycle. */
   readonly inspect?: Inspect;
+  /** How many keys of a contract stay awake after they have moved. Default: 1,024. */
+  readonly mostAwake?: number;
 }
+
+/** Each has an actor of its own: some 6 kB. */
+const MOST_AWAKE = 1_024;
 
 interface NewMachine {
   readonly slug: string;
@@ -45,18 +52,19 @@ interface NewMachine {
   readonly by?: string | undefined;
 }
 
-/** A manual transition as it was asked for. */
-interface Move {
-  readonly to: string;
-  readonly input?: Readonly<Record<string, number>>;
-  readonly holdCycles?: number;
+/** What a contract has beside its definition. */
+interface ContractOptions {
+  readonly templateId?: string | undefined;
   /** Who asks for it: the id of a key. */
   readonly by?: string | undefined;
+  readonly keyed?: KeyedImage | undefined;
 }
 
 export class Host {
   readonly machines = new Map<string, Machine>();
   readonly contracts = new Map<string, Contract>();
+  /** Those of the contracts that have keys. */
+  readonly keyed = new Set<KeyedContract>();
   /** Rows, emitted events and failed contracts, each once it is durable. */
   readonly happenings: Observable<Happening>;
   readonly findOperator: FindOperator;
@@ -72,13 +80,14 @@ export class Host {
     keepsStates = true,
     inspect,
     holdClock,
+    mostAwake = MOST_AWAKE,
   }: HostOptions) {
     this.#clock = clock;
     this.findOperator = findOperator;
     this.#plans = new SharedPlans(findOperator);
     const ledger = new Ledger(clock, store);
     this.happenings = ledger.happenings;
-    this.#parts = { clock, ledger, store, keepsStates, inspect };
+    this.#parts = { clock, ledger, store, keepsStates, inspect, mostAwake };
     this.#revive(holdClock);
   }
 
@@ -100,15 +109,15 @@ export class Host {
    * Puts a contract onto a machine. It begins in its initial state with empty windows; its first fire is the next cycle.
    * @throws Failure of `planContract` for a definition that cannot run, `machine_not_found`
    */
-  createContract(slug: string, definition: unknown, templateId?: string): Contract {
-    return this.createPlanned(slug, planContract(definition, this.findOperator), templateId);
+  createContract(slug: string, definition: unknown, templateId?: string, keyed?: KeyedImage): Contract {
+    return this.createPlanned(slug, planContract(definition, this.findOperator), { templateId, keyed });
   }
 
   /**
    * As `createContract`, for a plan that was made with the operators of this host. Contracts of equal definitions share one plan, the first
    * one, and with it one machine.
    */
-  createPlanned(slug: string, planned: Plan, templateId?: string, by?: string): Contract {
+  createPlanned(slug: string, planned: Plan, { templateId, by, keyed }: ContractOptions = {}): Contract {
     const machine = this.machine(slug);
     const { plan, digest } = this.#plans.of(planned);
     const cycle = this.#reached(machine);
@@ -120,8 +129,9 @@ export class Host {
       templateId,
       createdCycle: cycle,
       firstFireCycle: cycle + 1,
+      keyed,
     };
-    const contract = new Contract(image, plan, machine, cycle, machine.parts);
+    const contract = makeContract(image, plan, machine, cycle, machine.parts);
     this.#parts.store.putContract(image, contract.saved());
     this.#parts.ledger.write(machine, {
       cycle,
@@ -129,6 +139,7 @@ export class Host {
       contract_id: id,
       to: contract.state,
       definition_digest: digest,
+      ...keyedFields(keyed),
       cause: 'manual',
       ...askedBy(by),
       emitted: [],
@@ -204,16 +215,9 @@ export class Host {
    * @returns the row of the transition
    * @throws Failure `no_transition`, `condition_failed`, `compute_failed`, `prove_failed`, `verify_failed`
    */
-  transition(contract: Contract, { to, input = {}, holdCycles = 0, by }: Move): AuditRow {
+  transition(contract: Contract, asked: Move): AuditRow {
     const cycle = Math.max(this.#reached(this.machine(contract.machine.slug)), contract.gate.cycle);
-    contract.advance(cycle);
-    const outcome = contract.move({ type: 'move', to, cycle, counts: contract.gate.counts, input, holdCycles, by });
-    if (outcome === 'stayed') throw whyNoTransition(contract, to);
-    if (this.failure !== undefined) throw this.failure;
-    const { last } = contract.machine;
-    assert(last !== undefined, 'a transition left no row');
-    if (outcome === 'moved') return last;
-    throw refusedBy(last, contract);
+    return move(contract, asked, cycle);
   }
 
   /** The cycle of a machine, once its contracts that are due up to it have woken: what is written next is written behind them. */
@@ -228,15 +232,13 @@ export class Host {
   }
 
   /**
-   * Writes the counts of the contract of a machine that changed first since the last time; durable with the next commit.
+   * Writes the counts of the contract, or key of one, of a machine that changed first since the last time; durable with the next commit.
    * @returns it; undefined where none has changed
    */
-  saveOne({ parts: { changed, store } }: Machine): Contract | undefined {
-    const contract = changed.shift();
-    if (contract === undefined) return undefined;
-    contract.isDirty = false;
-    store.putState(contract.saved());
-    return contract;
+  saveOne({ parts: { changed } }: Machine): Changed | undefined {
+    const first = changed.shift();
+    first?.save();
+    return first;
   }
 
   /** Makes durable what was written, then publishes what happened. `settled` is called after that. */
@@ -260,10 +262,11 @@ export class Host {
     for (const contract of this.contracts.values()) contract.stop(failure);
     for (const { parts } of this.machines.values()) {
       parts.wakes.clear();
-      parts.changed.length = 0;
+      parts.changed.clear();
     }
     this.machines.clear();
     this.contracts.clear();
+    this.keyed.clear();
     ledger.recover();
     this.#revive();
     return true;
@@ -276,10 +279,14 @@ export class Host {
       const machine = new Machine(image, this.#parts, head, last);
       newest = Math.max(newest, last?.cycle ?? 0);
       this.machines.set(machine.slug, machine);
-      for (const { image: made, state } of contracts) {
+      for (const { image: made, state, keys } of contracts) {
         const cycle = state.windows[0]?.cycle ?? made.createdCycle;
         newest = Math.max(newest, cycle);
-        this.#adopt(new Contract(made, this.#plans.ofStored(made.definition), machine, cycle, machine.parts, state));
+        const contract = makeContract(made, this.#plans.ofStored(made.definition), machine, cycle, machine.parts, state);
+        this.#adopt(contract);
+        if (!(contract instanceof KeyedContract)) continue;
+        for (const saved of keys()) contract.keys.restore(saved);
+        newest = Math.max(newest, contract.keys.cycle);
       }
     }
     holdClock(newest);
@@ -290,6 +297,7 @@ export class Host {
   #adopt(contract: Contract): void {
     const machine = this.machine(contract.image.machine);
     machine.contracts.push(contract);
+    if (contract instanceof KeyedContract) this.keyed.add(contract);
     this.contracts.set(contract.id, contract);
     machine.parts.wakes.schedule(contract);
   }

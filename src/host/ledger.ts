@@ -20,6 +20,8 @@ export type Happening =
       readonly event: string;
       readonly machine: string;
       readonly contractId: string;
+      /** Of a contract with keys: which one. */
+      readonly key?: string;
       readonly cycle: number;
       readonly count: number;
       /** Seq of the transition's row. */

@@ -1,24 +1,26 @@
 // A machine alive: its contracts, in order of creation, the end of its record, and when its contracts wake.
 import type { MachineImage } from '../store/store.js';
 import { cycleOf } from '../time/cycle.js';
-import { type Contract, type HostParts, nowOf } from './contract.js';
+import type { Contract } from './contract.js';
+import { type HostContext, nowOf } from './host-context.js';
 import { Chain } from './ledger.js';
+import { Queue } from './queue.js';
 import { Wakes } from './wakes.js';
 
 /** What all machines of a host share. */
-export type SharedParts = Omit<HostParts, 'wakes' | 'changed' | 'busyMs'>;
+export type SharedParts = Omit<HostContext, 'wakes' | 'changed' | 'busyMs'>;
 
 export class Machine extends Chain {
   readonly image: MachineImage;
   /** In order of creation. */
   readonly contracts: Contract[] = [];
   /** What its contracts share. */
-  readonly parts: HostParts;
+  readonly parts: HostContext;
 
   constructor(image: MachineImage, shared: SharedParts, head?: Chain['head'], end?: Chain['end']) {
     super(image.slug, head, end);
     this.image = image;
-    this.parts = { ...shared, wakes: new Wakes(shared.clock), changed: [], busyMs: undefined };
+    this.parts = { ...shared, wakes: new Wakes(shared.clock), changed: new Queue(), busyMs: undefined };
   }
 
   /** The cycle in which whatever happens on the machine now happens. */

@@ -137,6 +137,11 @@ export class Gate {
     return this.#gauges.map(({ count }) => count);
   }
 
+  /** Whether it remembers nothing that has been counted. */
+  get isAsNew(): boolean {
+    return this.#gauges.every(({ count }) => count === 0);
+  }
+
   /** How many more events would be admitted now if all came at once, by the thresholds; Infinity without a threshold. */
   get remaining(): number {
     return this.#gauges.reduce(

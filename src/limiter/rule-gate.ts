@@ -97,6 +97,10 @@ export class RuleGate extends Gate {
     return this.#planned.rule.remaining(this.#state, this.#nowMs);
   }
 
+  override get isAsNew(): boolean {
+    return this.#refused === 0 && this.#planned.rule.nextChange(this.#state, this.#nowMs) === NEVER;
+  }
+
   /** The time up to which it has decided, in unix ms. */
   get nowMs(): number {
     return this.#nowMs;

@@ -30,7 +30,7 @@ let used = 0;
 
 /** Takes `length` cells next to those taken before. An array is freed when nothing uses its cells. */
 export function cutCells(length: number): Cells {
-  if (length > LONGEST_SHARED) return { array: new Float64Array(length), at: 0 };
+  if (length > LONGEST_SHARED) return ownCells(length);
   if (used + length > ARRAY_LENGTH) {
     shared = new Float64Array(ARRAY_LENGTH);
     used = 0;
@@ -38,6 +38,11 @@ export function cutCells(length: number): Cells {
   const at = used;
   used += length;
   return { array: shared, at };
+}
+
+/** Cells of an array of their own. */
+export function ownCells(length: number): Cells {
+  return { array: new Float64Array(length), at: 0 };
 }
 
 /**

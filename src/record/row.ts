@@ -27,6 +27,8 @@ export interface AuditEntry {
   readonly at: string;
   readonly kind: RowKind;
   readonly contract_id?: string;
+  /** Of a contract with keys: the key that moved, or its keyed hash, as `keyed` of the contract says. */
+  readonly key?: string;
   readonly from?: string;
   readonly to?: string;
   readonly operator?: string;
@@ -49,6 +51,13 @@ export interface AuditEntry {
   readonly emitted: readonly string[];
   /** For `contract_created`: SHA-256 over the canonical JSON of the definition. For `machine_created`: nothing. */
   readonly definition_digest?: string;
+  /** For `contract_created` of a contract with keys. */
+  readonly keyed?: {
+    readonly max_keys: number;
+    readonly idle_cycles: number;
+    readonly overflow: 'refuse' | 'share';
+    readonly store_keys: 'plain' | 'hashed';
+  };
   /** For `admin_action`: what was done, to which key, and for a rotation the key that follows it. Never a secret. */
   readonly action?: AdminAction;
   readonly key_id?: string;

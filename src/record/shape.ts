@@ -46,9 +46,25 @@ const nothingEmitted = Type.Array(Type.String(), { maxItems: 0, description: 'No
 const By = Type.Optional(Name('Id of the key that asked for it.'));
 const actions = ['key_made', 'key_rotated', 'key_revoked'] as const satisfies readonly AdminAction[];
 const ContractId = Type.String({ minLength: 1, maxLength: 200, description: 'The contract it happened to.' });
+const Key = Type.Optional(
+  Type.String({ minLength: 1, maxLength: 256, description: 'Of a contract with keys: the key, or its keyed hash.' }),
+);
 const Operator = Name('Id of the operator that was fired.');
 const OperatorVersion = Type.String({ minLength: 1, maxLength: 32, description: 'Version of the operator.' });
 const Equation = Type.String({ minLength: 1, maxLength: 4000, description: 'The equation of the operator, verbatim.' });
+
+/** How a contract keeps its keys; the node takes the same from who deploys it. */
+export const KeyedShape = Type.Object(
+  {
+    max_keys: Count(1, 'The most keys with counts at a time.'),
+    idle_cycles: Count(0, 'How long a key without counts is remembered, in cycles.'),
+    overflow: Type.Enum(['refuse', 'share'], {
+      description: 'What becomes of further keys: refused, or one gate for all.',
+    }),
+    store_keys: Type.Enum(['plain', 'hashed'], { description: 'Whether the record has keys, or their keyed hashes.' }),
+  },
+  { ...closed, description: 'Each key is a gate of its own.' },
+);
 
 /** The schema of a row, by its kind. */
 const rowShapes = {
@@ -64,6 +80,7 @@ const rowShapes = {
       contract_id: ContractId,
       to: Name('The state in which the contract began.'),
       definition_digest: Hash('SHA-256 over the canonical JSON of the definition.'),
+      keyed: Type.Optional(KeyedShape),
       emitted: nothingEmitted,
     },
     { ...closed, description: 'A contract was created.' },
@@ -74,6 +91,7 @@ const rowShapes = {
       kind: Type.Literal('transition'),
       by: By,
       contract_id: ContractId,
+      key: Key,
       from: Name('The state it left.'),
       to: Name('The state it entered.'),
       operator: Operator,
@@ -98,6 +116,7 @@ const rowShapes = {
       kind: Type.Literal('transition_failed'),
       by: By,
       contract_id: ContractId,
+      key: Key,
       from: Name('The state it was in, and still is.'),
       to: Type.Optional(Name('The state it did not enter.')),
       operator: Type.Optional(Operator),

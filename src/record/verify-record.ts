@@ -43,8 +43,7 @@ export class RecordVerifier {
   #head = EMPTY;
   #cycle = 0;
   #proofs = 0;
-  /** The state of each contract. */
-  readonly #states = new Map<string, string>();
+  readonly #contracts = new Map<string, ContractSeen>();
   /** Checkpoints whose rows have not arrived yet, by seq, and the greatest seq of all checkpoints. */
   readonly #ahead = new Map<number, Signed>();
   #signedSeq = 0;
@@ -183,20 +182,24 @@ export class RecordVerifier {
     return signed && checkpointFault(signed, row.hash, row.cycle);
   }
 
-  #stateFault({ kind, seq, contract_id: id = '', from }: AuditRow): string | undefined {
+  #stateFault({ kind, seq, contract_id: id = '', key, from }: AuditRow): string | undefined {
     if ((kind === 'machine_created') !== (seq === 1)) return 'Row 1, and only row 1, must be of kind machine_created.';
-    const state = this.#states.get(id);
+    const contract = this.#contracts.get(id);
     switch (kind) {
       case 'machine_created':
       case 'admin_action':
       case 'rows_lost':
         return undefined;
       case 'contract_created':
-        return state === undefined ? undefined : `Contract ${id} was created before.`;
+        return contract === undefined ? undefined : `Contract ${id} was created before.`;
       case 'transition':
-      case 'transition_failed':
-        if (state === undefined) return `Contract ${id} was never created.`;
-        return from === state ? undefined : `Contract ${id} is in state ${state}, and not in ${from}.`;
+      case 'transition_failed': {
+        if (contract === undefined) return `Contract ${id} was never created.`;
+        if (key !== undefined && contract.keys === undefined) return `Contract ${id} has no keys.`;
+        const state = key === undefined ? contract.state : (contract.keys?.get(key) ?? contract.initial);
+        const which = key === undefined ? `Contract ${id}` : `Key ${JSON.stringify(key)} of contract ${id}`;
+        return from === state ? undefined : `${which} is in state ${state}, and not in ${from}.`;
+      }
       default:
         return unreachable(kind);
     }
@@ -207,13 +210,24 @@ export class RecordVerifier {
     this.#head = { seq: row.seq, hash: row.hash };
     this.#cycle = row.cycle;
     if (row.kind === 'transition') this.#proofs += row.substrate === undefined ? 1 : 2;
-    if (row.kind !== 'transition_failed' && row.contract_id !== undefined && row.to !== undefined) {
-      this.#states.set(row.contract_id, row.to);
-    }
+    this.#move(row);
     const signed = this.#ahead.get(row.seq);
     if (signed === undefined) return;
     this.#newest = signed.head;
     this.#ahead.delete(row.seq);
+  }
+
+  #move({ kind, contract_id: id, key, to, keyed }: AuditRow): void {
+    if (id === undefined || to === undefined) return;
+    if (kind === 'contract_created') {
+      this.#contracts.set(id, { initial: to, state: to, keys: keyed === undefined ? undefined : new Map() });
+      return;
+    }
+    const contract = this.#contracts.get(id);
+    if (kind !== 'transition' || contract === undefined) return;
+    if (key === undefined) contract.state = to;
+    else if (to === contract.initial) contract.keys?.delete(key);
+    else contract.keys?.set(key, to);
   }
 
   /** Keeps a checkpoint until its row arrives. */
@@ -227,6 +241,13 @@ export class RecordVerifier {
     this.#signedSeq = Math.max(this.#signedSeq, seq);
     return true;
   }
+}
+
+interface ContractSeen {
+  readonly initial: string;
+  state: string;
+  /** The states of its keys that are not in the initial one; undefined where it has none. */
+  readonly keys: Map<string, string> | undefined;
 }
 
 /** A checkpoint with a valid signature, and the hash that its row must have. */

@@ -45,6 +45,8 @@ const kinds = {
   prove_failed: { status: 422, exit: 1, title: 'The operator could not prove its result' },
   verify_failed: { status: 422, exit: 1, title: 'The proof of the result does not hold' },
   contract_failed: { status: 503, exit: 70, title: 'The contract stopped after an error of its own' },
+  key_missing: { status: 422, exit: 2, title: 'The contract counts by key, and the event has none' },
+  too_many_keys: { status: 429, exit: 1, title: 'The contract has no place for another key' },
 
   // Machines, contracts, keys.
   machine_not_found: { status: 404, exit: 2, title: 'There is no such machine' },

@@ -8,8 +8,10 @@
 // Work grows with requests and transitions: a contract is looked at when one comes, and once more when it leaves the window.
 import { type Observable, Subject } from 'rxjs';
 import type { Inspect } from '../actor/contract-actor.js';
-import { Contract, type HostParts } from '../host/contract.js';
+import { Contract } from '../host/contract.js';
+import type { HostContext } from '../host/host-context.js';
 import { Chain, Ledger } from '../host/ledger.js';
+import { Queue } from '../host/queue.js';
 import { Wakes } from '../host/wakes.js';
 import { decideFast } from '../limiter/fast-path.js';
 import type { Plan } from '../limiter/plan.js';
@@ -72,7 +74,7 @@ export class World {
   onMove: ((contract: number, admits: boolean) => void) | undefined;
   readonly #plan: Plan;
   readonly #machine = new Chain('simulation');
-  readonly #parts: HostParts;
+  readonly #parts: HostContext;
   readonly #names: string[] = [];
   readonly #contracts: Contract[] = [];
   // What a quiet decision needs, side by side by contract: where the cells of its gate lie, and when it was last asked.
@@ -106,7 +108,7 @@ export class World {
     const store = new RowlessStore();
     const ledger = new UnhashedLedger(this.clock, store);
     const wakes = new Wakes(this.clock);
-    this.#parts = { clock: this.clock, ledger, wakes, store, keepsStates: false, inspect, changed: [] };
+    this.#parts = { clock: this.clock, ledger, wakes, store, keepsStates: false, inspect, mostAwake: 0, changed: new Queue() };
     this.names = this.#names;
     this.contracts = this.#contracts;
     this.run = shapeOf(this.#names, plan);

@@ -4,11 +4,21 @@ import { EMPTY } from '../record/chain.js';
 import type { AuditRow, Checkpoint } from '../record/row.js';
 import { assert, Failure } from '../schema/failure.js';
 import { MemoryAnswers } from './memory-answers.js';
-import type { ContractImage, ContractState, MachineImage, RowQuery, Store, StoredMachine } from './store.js';
+import type {
+  ContractImage,
+  ContractState,
+  MachineImage,
+  RowQuery,
+  Store,
+  StoredContract,
+  StoredMachine,
+} from './store.js';
 
 interface Contract {
   readonly image: ContractImage;
   state: ContractState;
+  /** Made with the first key. */
+  keys: Map<string, ContractState> | undefined;
 }
 
 interface Shelf {
@@ -45,7 +55,7 @@ export class MemoryStore implements Store {
       const { machine, contracts, rows } = this.#shelf(slug);
       const last = rows.at(-1);
       const { seq, hash } = last ?? EMPTY;
-      return { machine, contracts: contracts.map((contract) => ({ ...contract })), head: { seq, hash }, last };
+      return { machine, contracts: contracts.map(storedAs), head: { seq, hash }, last };
     });
   }
 
@@ -60,7 +70,7 @@ export class MemoryStore implements Store {
     this.#checkTaking();
     assert(image.id === state.id, `the state of contract ${state.id} was put beside the image of ${image.id}`);
     assert(!this.#contracts.has(image.id), `contract ${image.id} is in the store already`);
-    const contract = { image, state };
+    const contract = { image, state, keys: undefined };
     this.#shelf(image.machine).contracts.push(contract);
     this.#contracts.set(image.id, contract);
   }
@@ -69,7 +79,16 @@ export class MemoryStore implements Store {
     this.#checkTaking();
     const contract = this.#contracts.get(state.id);
     assert(contract !== undefined, `contract ${state.id} is not in the store`);
-    contract.state = state;
+    if (state.key === undefined) contract.state = state;
+    else {
+      contract.keys ??= new Map();
+      contract.keys.set(state.key, state);
+    }
+  }
+
+  forgetKey(contractId: string, key: string): void {
+    this.#checkTaking();
+    this.#contracts.get(contractId)?.keys?.delete(key);
   }
 
   append(row: AuditRow): void {
@@ -142,6 +161,10 @@ export class MemoryStore implements Store {
   #checkOpen(): void {
     assert(!this.#closed, 'the store is closed');
   }
+}
+
+function storedAs({ image, state, keys }: Contract): StoredContract {
+  return { image, state, keys: () => [...(keys?.values() ?? [])] };
 }
 
 function commitFailure(): Failure {

@@ -5,7 +5,8 @@ import { sha256Hex } from '../schema/canonical.js';
 import { assert } from '../schema/failure.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 import { damaged } from './sqlite-failure.js';
-import type { ContractImage, ContractState, MachineImage, StoredMachine } from './store.js';
+import { SqliteKeys, type StateColumns } from './sqlite-keys.js';
+import type { ContractImage, ContractState, KeyedImage, MachineImage, StoredMachine } from './store.js';
 import { decodeRule, decodeWindows, encodeWindows } from './window-bytes.js';
 
 /** Machines are read in batches of this size, so that a slow reader does not keep the database busy. */
@@ -16,13 +17,14 @@ export class SqliteMachines {
   readonly #putMachine: Statement<[string, string, number, string, number]>;
   readonly #putDefinition: Statement<[string, string]>;
   readonly #definitionId: Statement<[string], number>;
-  readonly #putContract: Statement<[string, number, string | null, number, number, string]>;
+  readonly #putContract: Statement<[string, number, string | null, number, number, string | null, string]>;
   readonly #insertState: Statement<[number, string, number, number, Uint8Array]>;
   readonly #updateState: Statement<[string, number, number, Uint8Array, number]>;
   readonly #contractNumber: Statement<[string], number>;
   readonly #machines: Statement<[string, number], MachineColumns>;
   readonly #contracts: Statement<[string], ContractColumns>;
   readonly #definition: Statement<[number], string>;
+  readonly #keys: SqliteKeys;
   /** The definitions already stored, by identity: contracts made from one plan share one definition. */
   #definitionIds = new WeakMap<ContractDefinition, number>();
   /** The contracts already written to, by id: a lookup in the database would take longer than the update itself. */
@@ -30,6 +32,7 @@ export class SqliteMachines {
 
   constructor(connection: SqliteConnection) {
     this.#dir = connection.dir;
+    this.#keys = new SqliteKeys(connection);
     this.#putMachine = connection.prepare(`
       INSERT INTO machines (slug, owner, is_public, display_name, created_cycle) VALUES (?, ?, ?, ?, ?)
       ON CONFLICT (slug) DO UPDATE SET owner = excluded.owner, is_public = excluded.is_public,
@@ -37,8 +40,8 @@ export class SqliteMachines {
     this.#putDefinition = connection.prepare('INSERT OR IGNORE INTO definitions (digest, text) VALUES (?, ?)');
     this.#definitionId = connection.prepare<[string], number>('SELECT id FROM definitions WHERE digest = ?').pluck();
     this.#putContract = connection.prepare(`
-      INSERT INTO contracts (id, machine, definition, template_id, created_cycle, first_fire_cycle)
-      SELECT ?, id, ?, ?, ?, ? FROM machines WHERE slug = ?`);
+      INSERT INTO contracts (id, machine, definition, template_id, created_cycle, first_fire_cycle, keyed)
+      SELECT ?, id, ?, ?, ?, ?, ? FROM machines WHERE slug = ?`);
     this.#insertState = connection.prepare(
       'INSERT INTO states (contract, state, held_until_cycle, refusals, windows) VALUES (?, ?, ?, ?, ?)',
     );
@@ -48,7 +51,7 @@ export class SqliteMachines {
     this.#machines = connection.prepare(`
       SELECT slug, owner, is_public, display_name, created_cycle FROM machines WHERE slug > ? ORDER BY slug LIMIT ?`);
     this.#contracts = connection.prepare(`
-      SELECT contracts.id, definition, template_id, created_cycle, first_fire_cycle, state, held_until_cycle, refusals, windows
+      SELECT contracts.id, definition, template_id, created_cycle, first_fire_cycle, keyed, state, held_until_cycle, refusals, windows
       FROM contracts JOIN states ON states.contract = contracts.number
       WHERE machine = (SELECT id FROM machines WHERE slug = ?) ORDER BY contracts.number`);
     this.#definition = connection.prepare<[number], string>('SELECT text FROM definitions WHERE id = ?').pluck();
@@ -65,19 +68,25 @@ export class SqliteMachines {
   }
 
   putContract(image: ContractImage, state: ContractState): void {
-    const { id, machine, definition, templateId = null, createdCycle, firstFireCycle } = image;
+    const { id, machine, definition, templateId = null, createdCycle, firstFireCycle, keyed } = image;
     assert(id === state.id, `the state of contract ${state.id} was put beside the image of ${id}`);
     const definitionId = this.#idOf(definition);
     const windows = encodeWindows(state.windows, besideOf(state), state.rule);
-    const { changes } = this.#putContract.run(id, definitionId, templateId, createdCycle, firstFireCycle, machine);
+    const made = [id, definitionId, templateId, createdCycle, firstFireCycle] as const;
+    const { changes } = this.#putContract.run(...made, keyed === undefined ? null : JSON.stringify(keyed), machine);
     assert(changes === 1, `machine ${machine} is not in the store`);
     this.#insertState.run(this.#numberOf(id), state.state, state.heldUntilCycle, state.refusals ?? 0, windows);
   }
 
   putState(image: ContractState): void {
-    const { id, state, heldUntilCycle, refusals = 0, windows, rule } = image;
+    const { id, key, state, heldUntilCycle, refusals = 0, windows, rule } = image;
     const bytes = encodeWindows(windows, besideOf(image), rule);
-    this.#updateState.run(state, heldUntilCycle, refusals, bytes, this.#numberOf(id));
+    if (key === undefined) this.#updateState.run(state, heldUntilCycle, refusals, bytes, this.#numberOf(id));
+    else this.#keys.put(this.#numberOf(id), key, { state, held_until_cycle: heldUntilCycle, refusals, windows: bytes });
+  }
+
+  forgetKey(contractId: string, key: string): void {
+    this.#keys.forget(contractId, key);
   }
 
   /** All machines by slug. Contracts whose definitions have the same text share one definition object. */
@@ -97,7 +106,7 @@ export class SqliteMachines {
     const dir = this.#dir;
     const contracts: StoredMachine['contracts'][number][] = [];
     for (const columns of this.#contracts.iterate(machine)) {
-      const { id, template_id, created_cycle, first_fire_cycle } = columns;
+      const { id, template_id, created_cycle, first_fire_cycle, keyed } = columns;
       let definition = definitions.get(columns.definition);
       if (definition === undefined) {
         definition = this.#readDefinition(columns.definition);
@@ -111,14 +120,20 @@ export class SqliteMachines {
           templateId: template_id ?? undefined,
           createdCycle: created_cycle,
           firstFireCycle: first_fire_cycle,
+          ...(keyed === null ? {} : { keyed: this.#readKeyed(id, keyed) }),
         },
         // Decoded on demand: counts take fifty times the memory of their bytes, and a machine may have 100,000 contracts.
         get state() {
           return stateOf(columns, dir);
         },
+        keys: () => this.#keysOf(id),
       });
     }
     return contracts;
+  }
+
+  *#keysOf(contractId: string): Generator<ContractState> {
+    for (const columns of this.#keys.of(contractId)) yield stateOf({ id: contractId, ...columns }, this.#dir);
   }
 
   #numberOf(id: string): number {
@@ -143,6 +158,14 @@ export class SqliteMachines {
     return id;
   }
 
+  #readKeyed(id: string, text: string): KeyedImage {
+    try {
+      return JSON.parse(text) as KeyedImage;
+    } catch (error) {
+      throw damaged(this.#dir, `What contract ${id} says of its keys is not JSON.`, error);
+    }
+  }
+
   #readDefinition(id: number): ContractDefinition {
     try {
       return JSON.parse(this.#definition.get(id) ?? '') as ContractDefinition;
@@ -160,33 +183,33 @@ interface MachineColumns {
   readonly created_cycle: number;
 }
 
-interface ContractColumns {
+interface ContractColumns extends StateColumns {
   readonly id: string;
   readonly definition: number;
   readonly template_id: string | null;
   readonly created_cycle: number;
   readonly first_fire_cycle: number;
-  readonly state: string;
-  readonly held_until_cycle: number;
-  readonly refusals: number;
-  readonly windows: Uint8Array;
+  readonly keyed: string | null;
 }
 
 function machineOf({ slug, owner, is_public, display_name, created_cycle }: MachineColumns): MachineImage {
   return { slug, owner, isPublic: is_public === 1, displayName: display_name, createdCycle: created_cycle };
 }
 
-function stateOf(columns: ContractColumns, dir: string): ContractState {
-  const { id, state, held_until_cycle, refusals, windows: bytes } = columns;
-  const kept = { id, state, heldUntilCycle: held_until_cycle };
+type Owned = StateColumns & { readonly id: string; readonly key?: string };
+
+function stateOf({ id, key, state, held_until_cycle, refusals, windows: bytes }: Owned, dir: string): ContractState {
+  const kept = { id, ...(key === undefined ? {} : { key }), state, heldUntilCycle: held_until_cycle };
   const windows = decodeWindows(bytes, besideOf(kept));
-  if (windows === undefined)
-    throw damaged(dir, `The state and the windows of contract ${id} do not fit their checksum.`);
+  if (windows === undefined) {
+    const whose = key === undefined ? `contract ${id}` : `a key of contract ${id}`;
+    throw damaged(dir, `The state and the windows of ${whose} do not fit their checksum.`);
+  }
   const rule = decodeRule(bytes);
   return { ...kept, windows, ...(refusals === 0 ? {} : { refusals }), ...(rule === undefined ? {} : { rule }) };
 }
 
 /** What the checksum of the windows covers besides them. */
-function besideOf({ id, state, heldUntilCycle }: Omit<ContractState, 'windows'>): string {
-  return `${id} ${state} ${heldUntilCycle}`;
+function besideOf({ id, key, state, heldUntilCycle }: Omit<ContractState, 'windows'>): string {
+  return `${id} ${state} ${heldUntilCycle}${key === undefined ? '' : ` ${key}`}`;
 }

@@ -106,6 +106,21 @@ export const steps: readonly string[] = [
   ) STRICT;
   CREATE INDEX answers_by_cycle ON answers (until_cycle);
   `,
+  `
+  -- How the contract keeps its keys, as JSON; NULL: it has none.
+  ALTER TABLE contracts ADD COLUMN keyed TEXT;
+
+  -- As "states", for each key that has counts or is not as at first.
+  CREATE TABLE key_states (
+    contract         INTEGER NOT NULL REFERENCES contracts (number),
+    key              TEXT    NOT NULL,
+    state            TEXT    NOT NULL,
+    held_until_cycle INTEGER NOT NULL,
+    refusals         INTEGER NOT NULL,
+    windows          BLOB    NOT NULL, -- see window-bytes.ts
+    PRIMARY KEY (contract, key)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /**

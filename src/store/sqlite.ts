@@ -82,6 +82,10 @@ export class SqliteStore implements Store {
     this.#connection.write(() => this.#machines.putState(state));
   }
 
+  forgetKey(contractId: string, key: string): void {
+    this.#connection.write(() => this.#machines.forgetKey(contractId, key));
+  }
+
   append(row: AuditRow): void {
     this.#connection.write(() => this.#rows.append(row));
   }

@@ -21,6 +21,18 @@ export interface MachineImage {
   readonly createdCycle: number;
 }
 
+/** How a contract keeps its keys: each is a gate of its own, by the one definition. */
+export interface KeyedImage {
+  /** The most keys that are there at a time. */
+  readonly maxKeys: number;
+  /** For how long a key is remembered once it has no counts and is in the initial state, in cycles. */
+  readonly idleCycles: number;
+  /** What becomes of a further key while all others have counts: it is refused, or all such keys share one gate. */
+  readonly overflow: 'refuse' | 'share';
+  /** Keys are stored and recorded as their HMAC-SHA256 under this; undefined: as they are. */
+  readonly secret?: string | undefined;
+}
+
 /** A contract as it was created. Never changes. */
 export interface ContractImage {
   readonly id: string;
@@ -29,11 +41,14 @@ export interface ContractImage {
   readonly templateId: string | undefined;
   readonly createdCycle: number;
   readonly firstFireCycle: number;
+  readonly keyed?: KeyedImage | undefined;
 }
 
 /** The state that a contract needs to continue after a restart. Each write replaces it. */
 export interface ContractState extends GateImage {
   readonly id: string;
+  /** Of one key of the contract; undefined for the contract itself. */
+  readonly key?: string | undefined;
   /** How often in a row its operators have refused what its triggers fired; 0 when absent. */
   readonly refusals?: number | undefined;
 }
@@ -50,10 +65,17 @@ export interface RowQuery {
   readonly toCycle?: number;
 }
 
+export interface StoredContract {
+  readonly image: ContractImage;
+  readonly state: ContractState;
+  /** The states of its keys, in any order. */
+  keys(): Iterable<ContractState>;
+}
+
 /** A machine with everything that the host needs to restore it. */
 export interface StoredMachine {
   readonly machine: MachineImage;
-  readonly contracts: readonly { readonly image: ContractImage; readonly state: ContractState }[];
+  readonly contracts: readonly StoredContract[];
   readonly head: { readonly seq: number; readonly hash: string };
   /** Cycle and time of its last row; undefined for a record without rows. */
   readonly last: Pick<AuditRow, 'cycle' | 'at'> | undefined;
@@ -66,7 +88,10 @@ export interface Store {
   machines(): Iterable<StoredMachine>;
   putMachine(image: MachineImage): void;
   putContract(image: ContractImage, state: ContractState): void;
+  /** Of a contract, or of a key of one, which may be new. */
   putState(state: ContractState): void;
+  /** Removes the state of a key, if there is one. */
+  forgetKey(contractId: string, key: string): void;
   /** @throws Bug unless `row.seq` is the seq after the last one of its machine */
   append(row: AuditRow): void;
   putCheckpoint(checkpoint: Checkpoint): void;

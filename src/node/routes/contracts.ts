@@ -127,7 +127,7 @@ export async function create(
   usage.refuseContract(caller.owner, plan);
   const contract = await work.of(machine, function* () {
     yield 1;
-    return host.createPlanned(machine.slug, plan, templateId, caller.key.id);
+    return host.createPlanned(machine.slug, plan, { templateId, by: caller.key.id });
   });
   await durability.commit();
   return contract;

@@ -1,11 +1,35 @@
-// Why a contract takes no transition to a state that somebody asked for.
+// A transition that somebody asked for: its row, or why the contract does not take it.
 import type { AuditRow } from '../record/row.js';
 import { nearest } from '../schema/did-you-mean.js';
-import { Failure } from '../schema/failure.js';
+import { assert, Failure } from '../schema/failure.js';
 import type { Contract } from './contract.js';
 
+/** A manual transition as it was asked for. */
+export interface Move {
+  readonly to: string;
+  readonly input?: Readonly<Record<string, number>>;
+  readonly holdCycles?: number;
+  /** Who asks for it: the id of a key. */
+  readonly by?: string | undefined;
+}
+
+/**
+ * Moves a contract to another state in `cycle`, regardless of its counts.
+ * @returns the row of the transition
+ * @throws Failure `no_transition`, `condition_failed`, `compute_failed`, `prove_failed`, `verify_failed`
+ */
+export function move(contract: Contract, { to, input = {}, holdCycles = 0, by }: Move, cycle: number): AuditRow {
+  contract.advance(cycle);
+  const outcome = contract.move({ type: 'move', to, cycle, counts: contract.gate.counts, input, holdCycles, by });
+  if (outcome === 'stayed') throw whyNoTransition(contract, to);
+  const { last } = contract.machine;
+  assert(last !== undefined, 'a transition left no row');
+  if (outcome === 'moved') return last;
+  throw refusedBy(last, contract);
+}
+
 /** Why the machine of a contract takes no transition when it is asked for the state `to`. */
-export function whyNoTransition(contract: Contract, to: string): Failure {
+function whyNoTransition(contract: Contract, to: string): Failure {
   const { states } = contract.plan;
   const { name: from, transitions } = states[contract.stateIndex]!;
   const transition = transitions.find((one) => states[one.to]!.name === to);
@@ -29,7 +53,7 @@ export function whyNoTransition(contract: Contract, to: string): Failure {
 }
 
 /** Why a transition that was due was not taken, by its row. */
-export function refusedBy({ failure }: AuditRow, { state }: Contract): Failure {
+function refusedBy({ failure }: AuditRow, { state }: Contract): Failure {
   return new Failure((failure?.code as 'compute_failed' | undefined) ?? 'compute_failed', {
     what: `The contract stays in state "${state}".`,
     why: failure?.detail ?? 'The operator refused.',

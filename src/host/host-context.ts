@@ -1,0 +1,37 @@
+// What the contracts of a machine share: clock, ledger, store, who wakes when, and whose counts are not stored.
+import type { Inspect } from '../actor/contract-actor.js';
+import type { Plan } from '../limiter/plan.js';
+import type { Store } from '../store/store.js';
+import type { Clock } from '../time/clock.js';
+import type { Ledger } from './ledger.js';
+import type { Queue } from './queue.js';
+import type { Wakes } from './wakes.js';
+
+/** What the contracts of a machine share. */
+export interface HostContext {
+  readonly clock: Clock;
+  readonly ledger: Ledger;
+  readonly wakes: Wakes;
+  readonly store: Store;
+  /** Whether the state of a contract is stored with each of its rows. */
+  readonly keepsStates: boolean;
+  readonly inspect: Inspect | undefined;
+  /** How many keys of a contract stay awake after they have moved. */
+  readonly mostAwake: number;
+  /** What has counts that the store does not know, in the order in which it got them. */
+  readonly changed: Queue<Changed>;
+  /** The instant at which the time of the machine stands still, since it counts an event in turns; undefined while it does not. */
+  busyMs?: number | undefined;
+}
+
+/** What counts, and is stored. */
+export interface Changed {
+  readonly plan: Plan;
+  /** Writes the newest counts; of a contract with keys, those of the key that changed first. */
+  save(): void;
+}
+
+/** The instant of whatever happens on a machine now, in unix ms. */
+export function nowOf({ clock, busyMs }: Pick<HostContext, 'clock' | 'busyMs'>): number {
+  return busyMs ?? clock.now();
+}

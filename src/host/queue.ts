@@ -1,0 +1,35 @@
+// A queue of which taking the first costs the same however long it is.
+
+/** After this many were taken, and as many as are left, the array is cut. */
+const CUT = 1_024;
+
+export class Queue<T> {
+  #items: T[] = [];
+  #first = 0;
+
+  get length(): number {
+    return this.#items.length - this.#first;
+  }
+
+  push(item: T): void {
+    this.#items.push(item);
+  }
+
+  /** Takes the first; undefined where there is none. */
+  shift(): T | undefined {
+    if (this.length === 0) return undefined;
+    const item = this.#items[this.#first]!;
+    this.#first += 1;
+    if (this.#first === this.#items.length) this.clear();
+    else if (this.#first >= CUT && 2 * this.#first >= this.#items.length) {
+      this.#items = this.#items.slice(this.#first);
+      this.#first = 0;
+    }
+    return item;
+  }
+
+  clear(): void {
+    this.#items = [];
+    this.#first = 0;
+  }
+}

@@ -1,0 +1,179 @@
+// Many rolling windows of one length of which most hold few events: a cell for each cycle that holds any, and none for the others.
+//
+//   ring      | 0 | 0 | 1 | 0 ... 0 | 3 | 0 |           60 cells of 8 bytes, whatever they hold
+//   sparse    oldest ─► | cycle 12 | 1 | ─► | 40 | 3 |   2 cells of 16 bytes
+//
+// Numbers are stored as 32 bits in pages, so that a million windows are few objects, and growing copies nothing; an event count takes two.
+// Cycles are stored modulo 2^32: only ages below `within` are asked for.
+import type { WindowImage } from './window.js';
+
+const PAGE_BITS = 12;
+const PAGE = 1 << PAGE_BITS;
+const LONG = 2 ** 32;
+
+/** Records of some 32-bit numbers each, by number from 1. They begin with 0. */
+export class Records {
+  readonly #pages: Uint32Array[] = [];
+  readonly #fields: number;
+
+  constructor(fields: number) {
+    this.#fields = fields;
+  }
+
+  get(id: number, field: number): number {
+    return this.#pages[id >>> PAGE_BITS]![(id & (PAGE - 1)) * this.#fields + field]!;
+  }
+
+  set(id: number, field: number, value: number): void {
+    this.#pages[id >>> PAGE_BITS]![(id & (PAGE - 1)) * this.#fields + field] = value;
+  }
+
+  /** An integer up to 2^53 in two fields. */
+  getLong(id: number, field: number): number {
+    const page = this.#pages[id >>> PAGE_BITS]!;
+    const at = (id & (PAGE - 1)) * this.#fields + field;
+    return page[at]! + page[at + 1]! * LONG;
+  }
+
+  setLong(id: number, field: number, value: number): void {
+    const page = this.#pages[id >>> PAGE_BITS]!;
+    const at = (id & (PAGE - 1)) * this.#fields + field;
+    page[at] = value;
+    page[at + 1] = value / LONG;
+  }
+
+  /** Makes room for the records up to `id`. */
+  reach(id: number): void {
+    while (this.#pages.length <= id >>> PAGE_BITS) this.#pages.push(new Uint32Array(PAGE * this.#fields));
+  }
+}
+
+/** Of a window. A cell is found by its number from 1; 0 is none. */
+const COUNT = 0;
+const OLDEST = 2;
+const NEWEST = 3;
+const WINDOW_FIELDS = 4;
+
+/** Of a cell. */
+const EVENTS = 0;
+const CYCLE = 2;
+const NEXT = 3;
+const CELL_FIELDS = 4;
+
+export class SparseWindows {
+  readonly within: number;
+  readonly #windows = new Records(WINDOW_FIELDS);
+  readonly #cells = new Records(CELL_FIELDS);
+  #lastCell = 0;
+  /** The first of the cells that were used and are free, linked by NEXT. */
+  #freeCell = 0;
+
+  /** @param within length of each in cycles, an integer from 1 */
+  constructor(within: number) {
+    this.within = within;
+  }
+
+  /** Makes room for the windows up to `id`; they are empty. */
+  reach(id: number): void {
+    this.#windows.reach(id);
+  }
+
+  /** Lets pass what is `within` cycles old at `cycle`. @returns the count then */
+  advance(id: number, cycle: number): number {
+    const windows = this.#windows;
+    const cells = this.#cells;
+    let count = windows.getLong(id, COUNT);
+    let cell = windows.get(id, OLDEST);
+    if (cell === 0 || this.#age(cell, cycle) < this.within) return count;
+    do {
+      count -= cells.getLong(cell, EVENTS);
+      const next = cells.get(cell, NEXT);
+      this.#free(cell);
+      cell = next;
+    } while (cell !== 0 && this.#age(cell, cycle) >= this.within);
+    windows.set(id, OLDEST, cell);
+    if (cell === 0) windows.set(id, NEWEST, 0);
+    windows.setLong(id, COUNT, count);
+    return count;
+  }
+
+  /**
+   * Counts `n` events in `cycle`.
+   * @param n an integer from 1
+   * @param cycle not before that of an event which is counted already
+   */
+  add(id: number, n: number, cycle: number): void {
+    const windows = this.#windows;
+    const cells = this.#cells;
+    windows.setLong(id, COUNT, windows.getLong(id, COUNT) + n);
+    const newest = windows.get(id, NEWEST);
+    if (newest !== 0 && cells.get(newest, CYCLE) === cycle >>> 0) {
+      cells.setLong(newest, EVENTS, cells.getLong(newest, EVENTS) + n);
+      return;
+    }
+    const cell = this.#take();
+    cells.setLong(cell, EVENTS, n);
+    cells.set(cell, CYCLE, cycle);
+    cells.set(cell, NEXT, 0);
+    if (newest === 0) windows.set(id, OLDEST, cell);
+    else cells.set(newest, NEXT, cell);
+    windows.set(id, NEWEST, cell);
+  }
+
+  /** The first cycle after `cycle` at which the count is below `least` if nothing arrives; Infinity for never. */
+  fallsBelow(id: number, least: number, cycle: number): number {
+    let count = this.advance(id, cycle);
+    if (count < least) return cycle + 1;
+    const cells = this.#cells;
+    for (let cell = this.#windows.get(id, OLDEST); cell !== 0; cell = cells.get(cell, NEXT)) {
+      count -= cells.getLong(cell, EVENTS);
+      if (count < least) return cycle - this.#age(cell, cycle) + this.within;
+    }
+    return Number.POSITIVE_INFINITY;
+  }
+
+  /** The window at `cycle`. */
+  image(id: number, cycle: number): WindowImage {
+    this.advance(id, cycle);
+    const cells = this.#cells;
+    const counts: number[] = [];
+    for (let cell = this.#windows.get(id, OLDEST); cell !== 0; cell = cells.get(cell, NEXT)) {
+      counts.push(cells.getLong(cell, EVENTS), this.#age(cell, cycle));
+    }
+    return { cycle, counts: counts.reverse() };
+  }
+
+  /** Takes over what an image holds. The window must be empty. */
+  restore(id: number, { cycle, counts }: WindowImage): void {
+    for (let at = counts.length - 2; at >= 0; at -= 2) this.add(id, counts[at + 1]!, cycle - counts[at]!);
+  }
+
+  clear(id: number): void {
+    for (let cell = this.#windows.get(id, OLDEST); cell !== 0; ) {
+      const next = this.#cells.get(cell, NEXT);
+      this.#free(cell);
+      cell = next;
+    }
+    for (let field = 0; field < WINDOW_FIELDS; field += 1) this.#windows.set(id, field, 0);
+  }
+
+  #age(cell: number, cycle: number): number {
+    return (cycle - this.#cells.get(cell, CYCLE)) >>> 0;
+  }
+
+  #take(): number {
+    const free = this.#freeCell;
+    if (free !== 0) {
+      this.#freeCell = this.#cells.get(free, NEXT);
+      return free;
+    }
+    this.#lastCell += 1;
+    this.#cells.reach(this.#lastCell);
+    return this.#lastCell;
+  }
+
+  #free(cell: number): void {
+    this.#cells.set(cell, NEXT, this.#freeCell);
+    this.#freeCell = cell;
+  }
+}

@@ -1,0 +1,54 @@
+// The states of the keys of contracts in the database: one row each, written when it changed and removed when the key is forgotten.
+import type { Statement } from 'better-sqlite3';
+import type { SqliteConnection } from './sqlite-connection.js';
+
+/** A row of `states` or `key_states` as it is stored. */
+export interface StateColumns {
+  readonly state: string;
+  readonly held_until_cycle: number;
+  readonly refusals: number;
+  readonly windows: Uint8Array;
+}
+
+type KeyColumns = StateColumns & { readonly key: string };
+
+/** Keys are read in batches of this size, so that a slow reader does not keep the database busy. */
+const PAGE = 1_024;
+
+export class SqliteKeys {
+  readonly #put: Statement<[number, string, string, number, number, Uint8Array]>;
+  readonly #forget: Statement<[string, string]>;
+  readonly #page: Statement<[string, string, number], KeyColumns>;
+
+  constructor(connection: SqliteConnection) {
+    this.#put = connection.prepare(`
+      INSERT INTO key_states (contract, key, state, held_until_cycle, refusals, windows) VALUES (?, ?, ?, ?, ?, ?)
+      ON CONFLICT (contract, key) DO UPDATE SET state = excluded.state, held_until_cycle = excluded.held_until_cycle,
+        refusals = excluded.refusals, windows = excluded.windows`);
+    this.#forget = connection.prepare(
+      'DELETE FROM key_states WHERE contract = (SELECT number FROM contracts WHERE id = ?) AND key = ?',
+    );
+    this.#page = connection.prepare(`
+      SELECT key, state, held_until_cycle, refusals, windows FROM key_states
+      WHERE contract = (SELECT number FROM contracts WHERE id = ?) AND key > ? ORDER BY key LIMIT ?`);
+  }
+
+  /** @param contract its number */
+  put(contract: number, key: string, { state, held_until_cycle, refusals, windows }: StateColumns): void {
+    this.#put.run(contract, key, state, held_until_cycle, refusals, windows);
+  }
+
+  forget(contractId: string, key: string): void {
+    this.#forget.run(contractId, key);
+  }
+
+  *of(contractId: string): Generator<KeyColumns> {
+    for (let after = ''; ; ) {
+      const page = this.#page.all(contractId, after, PAGE);
+      yield* page;
+      const last = page.at(-1);
+      if (last === undefined) return;
+      after = last.key;
+    }
+  }
+}

@@ -1,0 +1,193 @@
+// A contract with keys against a map of single limiters, each as naive as can be; over every store, with restarts in between.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Host } from '../../src/host/host.js';
+import { KeyedContract } from '../../src/host/keyed-contract.js';
+import { rateLimiter } from '../../src/limiter/rate-limiter.js';
+import { verifyRecord } from '../../src/record/verify-record.js';
+import { Failure } from '../../src/schema/failure.js';
+import { MemoryStore } from '../../src/store/memory.js';
+import { openSqliteStore } from '../../src/store/sqlite.js';
+import type { KeyedImage, Store } from '../../src/store/store.js';
+import { VirtualClock } from '../../src/time/virtual.js';
+import { NaiveLimiter } from '../limiter/naive-limiter.js';
+
+const START = 2_306_790_000;
+
+/** Names that a careless map or table takes for something else, beside plain ones. */
+const NAMES = ['__proto__', 'constructor', '0', '北門 ⛩', 'a', 'a\u0000b', ' '];
+
+type Step =
+  | { readonly do: 'count'; readonly key: string; readonly n: number; readonly age: number }
+  | { readonly do: 'pass'; readonly cycles: number; readonly runs: boolean }
+  | { readonly do: 'restart' };
+
+const steps = fc.array(
+  fc.oneof(
+    {
+      weight: 8,
+      arbitrary: fc.record({
+        do: fc.constant('count' as const),
+        key: fc.constantFrom(...NAMES),
+        n: fc.integer({ min: 1, max: 5 }),
+        age: fc.constantFrom(0, 0, 0, 0, 1, 3),
+      }),
+    },
+    {
+      weight: 4,
+      arbitrary: fc.record({ do: fc.constant('pass' as const), cycles: fc.integer({ min: 1, max: 9 }), runs: fc.boolean() }),
+    },
+    { weight: 1, arbitrary: fc.constant({ do: 'restart' as const }) },
+  ),
+  { minLength: 1, maxLength: 60 },
+);
+
+const settings = fc.record({
+  threshold: fc.integer({ min: 1, max: 6 }),
+  within: fc.integer({ min: 1, max: 12 }),
+  maxKeys: fc.integer({ min: 1, max: 5 }),
+  idleCycles: fc.constantFrom(0, 4, 1_000),
+  overflow: fc.constantFrom('refuse' as const, 'share' as const),
+  secret: fc.constantFrom(undefined, 'secret'),
+  mostAwake: fc.constantFrom(0, 1, 100),
+});
+
+type Settings = typeof settings extends fc.Arbitrary<infer T> ? T : never;
+
+/** Every key has a limiter; a new one finds a place while fewer than `maxKeys` have counts or are not as at first. */
+class Model {
+  cycle = START;
+  readonly limiters = new Map<string, NaiveLimiter>();
+  readonly shared: NaiveLimiter;
+
+  constructor(readonly settings: Settings) {
+    this.shared = this.#made();
+  }
+
+  #made(): NaiveLimiter {
+    return new NaiveLimiter(this.settings.threshold, this.settings.within, this.cycle);
+  }
+
+  advance(cycle: number): void {
+    this.cycle = cycle;
+    for (const one of [...this.limiters.values(), this.shared]) one.advance(cycle);
+  }
+
+  isBusy = (one: NaiveLimiter) => one.count > 0 || one.state === 'limiting';
+
+  decide(key: string, n: number, age: number): number | string {
+    const known = this.limiters.get(key);
+    const busy = [...this.limiters.values()].filter(this.isBusy).length;
+    const hasPlace = (known !== undefined && this.isBusy(known)) || busy < this.settings.maxKeys;
+    if (!hasPlace && this.settings.overflow === 'refuse') return 'too_many_keys';
+    const one = hasPlace ? (known ?? this.#made()) : this.shared;
+    if (hasPlace) this.limiters.set(key, one);
+    if (age >= this.settings.within) return 'event_too_old';
+    return one.decideAt(n, this.cycle - age).admitted;
+  }
+}
+
+function answerOf(decide: () => number): number | string {
+  try {
+    return decide();
+  } catch (error) {
+    if (error instanceof Failure) return error.code;
+    throw error;
+  }
+}
+
+function check(given: Settings, script: readonly Step[], open: () => Store, reopens: boolean): void {
+  const { threshold, within, maxKeys, idleCycles, overflow, secret, mostAwake } = given;
+  const keyed: KeyedImage = { maxKeys, idleCycles, overflow, secret };
+  const clock = new VirtualClock(START * 777, 777);
+  let store = open();
+  let host = new Host({ clock, store, mostAwake });
+  host.createMachine({ slug: 'm' });
+  const { id } = host.createContract('m', rateLimiter({ threshold, within }), undefined, keyed);
+  const model = new Model(given);
+  const contract = () => {
+    const found = host.contract(id);
+    if (!(found instanceof KeyedContract)) throw new Error('it has no keys');
+    return found;
+  };
+  for (const step of script) {
+    switch (step.do) {
+      case 'pass':
+        if (step.runs) clock.run({ untilMs: clock.now() + step.cycles * 777 });
+        else clock.run({ untilMs: clock.now() + step.cycles * 777 });
+        model.advance(clock.cycle());
+        break;
+      case 'restart': {
+        host.saveWindows();
+        host.commit();
+        for (const { parts } of host.machines.values()) parts.wakes.clear();
+        if (reopens) {
+          store.close();
+          store = open();
+        }
+        host = new Host({ clock, store, mostAwake });
+        break;
+      }
+      case 'count': {
+        const { key, n, age } = step;
+        const one = contract();
+        const name = one.nameOf(key);
+        const cycle = clock.cycle();
+        const answer = answerOf(() =>
+          age === 0
+            ? one.decideKey(name, n, cycle)
+            : one.asKey(name, cycle, (awake) => host.decideAt(awake, n, cycle - age)),
+        );
+        expect(answer).toBe(model.decide(key, n, age));
+        const { keys } = one;
+        expect(keys.table.size).toBeLessThanOrEqual(maxKeys);
+        const limiting = [...model.limiters.values()].filter(({ state }) => state === 'limiting');
+        expect(keys.limited).toBe(limiting.length);
+      }
+    }
+  }
+  for (const [key, limiter] of model.limiters) {
+    if (!model.isBusy(limiter)) continue;
+    const { stateIndex, count, gate } = contract().viewOf(contract().nameOf(key), clock.cycle());
+    const found = { state: contract().plan.states[stateIndex]!.name, count, gate: gate.count };
+    expect(found).toEqual({ state: limiter.state, count: limiter.count, gate: limiter.count });
+  }
+  const rows = store.rows('m', { limit: 10_000 });
+  expect(verifyRecord(rows)).toMatchObject({ valid: true });
+  const moves = (name: string | undefined) =>
+    rows
+      .filter((row) => row.kind === 'transition' && row.key === name)
+      .map(({ cycle, to, inputs }) => ({ cycle, to, count: inputs!['S'] }));
+  for (const [key, { transitions }] of model.limiters) expect(moves(contract().nameOf(key))).toEqual(transitions);
+  expect(moves(undefined)).toEqual(model.shared.transitions);
+  store.close();
+}
+
+describe('a contract with keys is a map of limiters', () => {
+  it('in memory', () => {
+    fc.assert(
+      fc.property(settings, steps, (given, script) => {
+        const store = new MemoryStore();
+        check(given, script, () => store, false);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('on disk, opened again at each restart', () => {
+    fc.assert(
+      fc.property(settings, steps, (given, script) => {
+        const dir = mkdtempSync(join(tmpdir(), 'weir-keyed-'));
+        try {
+          check(given, script, () => openSqliteStore({ dir }), true);
+        } finally {
+          rmSync(dir, { recursive: true });
+        }
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
