@@ -4,7 +4,7 @@ import { GatewayDefinition } from '../limiter/gateway-definition.js';
 import { RuleDefinition } from '../limiter/rule/definition.js';
 import { Type } from '../schema/json-schema.js';
 import type { Endpoint } from './endpoint.js';
-import { Cycle, closed, Hash, OfContract, OfMachine, Ok, Row, Slug } from './shapes.js';
+import { Cycle, closed, Hash, Key, Keyed, OfContract, OfMachine, Ok, Row, Slug } from './shapes.js';
 import { ContractStatus, ContractView } from './views.js';
 
 /** A contract shows its last `MOST_TRANSITIONS` transitions within the last `LOOK_BACK` rows of the record. */
@@ -92,6 +92,7 @@ export const deployRateLimiter = {
         ),
         rule: Type.Optional(RuleField),
         ...further,
+        keyed: Type.Optional(Keyed),
       },
       closed,
     ),
@@ -121,6 +122,7 @@ export const deployTemplate = {
         announces: RuleDefinition.properties.announces,
         hold_ms: RuleDefinition.properties.hold_ms,
         ...further,
+        keyed: Type.Optional(Keyed),
       },
       closed,
     ),
@@ -131,7 +133,10 @@ export const deployTemplate = {
 export const createContract = {
   method: 'POST',
   path: '/api/chain/{slug}/contracts',
-  shapes: { params: OfMachine, body: ContractDefinition },
+  shapes: {
+    params: OfMachine,
+    body: Type.Object({ ...ContractDefinition.properties, keyed: Type.Optional(Keyed) }, closed),
+  },
   answers: { 201: { description: 'The contract.', schema: Type.Object({ ok: Ok, contract: ContractView }) } },
 } as const satisfies Endpoint;
 
@@ -170,10 +175,10 @@ export const listContracts = {
 export const getContract = {
   method: 'GET',
   path: '/api/chain/{slug}/contracts/{contract_id}',
-  shapes: { params: OfContract },
+  shapes: { params: OfContract, querystring: Type.Object({ key: Type.Optional(Key) }, closed) },
   answers: {
     200: {
-      description: 'The contract.',
+      description: 'The contract; with `key`, state and count are those of the key.',
       schema: Type.Object({
         ok: Ok,
         contract: Type.Object({
@@ -196,6 +201,7 @@ export const driveTransition = {
     body: Type.Object(
       {
         to: Type.String({ minLength: 1, maxLength: 64, description: 'The state to enter.' }),
+        key: Type.Optional(Key),
         input: Type.Optional(
           Type.Record(Type.String({ minLength: 1, maxLength: 64 }), Type.Number({ minimum: -1e300, maximum: 1e300 }), {
             maxProperties: 32,

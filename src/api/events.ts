@@ -1,7 +1,7 @@
 // The endpoints of events: count one or many, ask the gate, open the stream.
 import { Type } from '../schema/json-schema.js';
 import type { Endpoint } from './endpoint.js';
-import { ContractId, Count, Cycle, closed, EventType, OfContract, OfMachine, Ok } from './shapes.js';
+import { ContractId, Count, Cycle, closed, EventType, Key, OfContract, OfMachine, Ok } from './shapes.js';
 import { DecisionShape, Problem } from './views.js';
 
 export const EventShape = Type.Object(
@@ -10,6 +10,7 @@ export const EventShape = Type.Object(
     count: Type.Optional(Count),
     cycle: Type.Optional(Cycle),
     contract_id: Type.Optional(ContractId),
+    key: Type.Optional(Key),
   },
   { additionalProperties: false },
 );
@@ -40,7 +41,14 @@ const BulkAnswer = Type.Object({
   outcomes: Type.Array(Outcome, {
     description: 'One for each line, in order; neighbours with the same outcome are joined.',
   }),
-  contracts: Type.Array(DecisionShape),
+  contracts: Type.Array(
+    Type.Object({
+      ...DecisionShape.properties,
+      state: Type.Optional(DecisionShape.properties.state),
+      count: Type.Optional(DecisionShape.properties.count),
+      keys: Type.Optional(Type.Integer({ description: 'Of a contract with keys, which has no state of its own.' })),
+    }),
+  ),
 });
 
 const GateQuery = Type.Object(
@@ -56,6 +64,7 @@ const GateQuery = Type.Object(
         description: 'The status for limited, where a gateway knows only this one. Default: 429.',
       }),
     ),
+    key: Type.Optional(Key),
   },
   closed,
 );

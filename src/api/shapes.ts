@@ -33,6 +33,36 @@ export const Count = Type.Integer({
   description: 'Number of events of this kind; 1 when absent. The outcome is the same as for single events in a row.',
 });
 
+export const Key = Type.String({
+  minLength: 1,
+  maxLength: 256,
+  description: 'Who it is counted for, by a contract with keys: any text of up to 256 characters.',
+});
+
+/** Beside a definition, and no part of it: contracts of one definition may keep their keys in different ways. */
+export const Keyed = Type.Object(
+  {
+    max_keys: Type.Integer({
+      minimum: 1,
+      maximum: 10_000_000,
+      description: 'The most keys at a time. Beyond, a key without counts is forgotten for a new one.',
+    }),
+    idle_cycles: Type.Integer({
+      minimum: 0,
+      maximum: 10_000_000,
+      description: 'How long a key is remembered once its window is empty, in cycles. Nothing is lost with it.',
+    }),
+    overflow: Type.Enum(['refuse', 'share'], {
+      description:
+        'What becomes of a further key while all others have counts: its events are refused (429 too_many_keys), or one gate counts all such keys.',
+    }),
+    store_keys: Type.Enum(['plain', 'hashed'], {
+      description: 'Whether database and record have keys as they are, or HMACs of them by a secret of the contract.',
+    }),
+  },
+  { ...closed, description: 'Counts each key for itself.' },
+);
+
 export const OfMachine = Type.Object({ slug: Slug });
 
 export const OfContract = Type.Object({ slug: Slug, contract_id: ContractId });

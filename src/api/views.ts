@@ -1,7 +1,7 @@
 // The schemas of machines, contracts, decisions and problems in answers of the node.
 import type { Static } from 'typebox';
 import { Type } from '../schema/json-schema.js';
-import { Cycle, Head } from './shapes.js';
+import { Cycle, Head, Keyed } from './shapes.js';
 
 const machineFields = {
   slug: Type.String(),
@@ -46,6 +46,19 @@ const contractFields = {
     }),
   ),
   shadow: Type.Optional(Type.Boolean({ description: 'Whether it admits all, and says what it would have limited.' })),
+  keyed: Type.Optional(
+    Type.Object(
+      {
+        ...Keyed.properties,
+        keys: Type.Integer({ description: 'Keys that are there now.' }),
+        limited: Type.Integer({ description: 'Those of them whose state does not admit.' }),
+      },
+      {
+        description:
+          'Each key is a gate of its own; state and count of the contract are those that keys without a place share.',
+      },
+    ),
+  ),
   created_cycle: Cycle,
   first_fire_cycle: Cycle,
 };
@@ -54,6 +67,7 @@ export const ContractView = Type.Object(contractFields);
 
 export const ContractStatus = Type.Object({
   ...contractFields,
+  key: Type.Optional(Type.String({ description: 'The key that was asked for, or its keyed hash.' })),
   count: Type.Integer({ description: 'Events in the window.' }),
   remaining: Type.Optional(Type.Integer({ description: 'max(0, threshold - count).' })),
   retry_after_cycles: Type.Optional(
@@ -70,6 +84,7 @@ export const ContractStatus = Type.Object({
 
 export const DecisionShape = Type.Object({
   id: Type.String({ description: 'Id of the contract.' }),
+  key: Type.Optional(Type.String({ description: 'Of a contract with keys: the key, or its keyed hash.' })),
   state: Type.String({ description: 'State after the events were counted.' }),
   count: Type.Integer({ description: 'Events in the window, limited ones included.' }),
   threshold: Type.Optional(

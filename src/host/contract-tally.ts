@@ -8,6 +8,8 @@ export class Tally {
   restores = 0;
   /** Sum over finished stretches of (restore cycle - entry cycle). */
   limitingCycles = 0;
+  /** What the keys of the contract have counted; undefined where it has none. */
+  ofKeys: { readonly requests: number; readonly limited: number } | undefined;
   #limitingSince = 0;
   readonly #gate: Gate;
 
@@ -16,11 +18,11 @@ export class Tally {
   }
 
   get requests(): number {
-    return this.#gate.figures.requests;
+    return this.#gate.figures.requests + (this.ofKeys?.requests ?? 0);
   }
 
   get limited(): number {
-    return this.#gate.figures.limited;
+    return this.#gate.figures.limited + (this.ofKeys?.limited ?? 0);
   }
 
   get admitted(): number {

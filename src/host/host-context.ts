@@ -1,11 +1,30 @@
-// What the contracts of a machine share: clock, ledger, store, who wakes when, and whose counts are not stored.
+// What a host is given, and what the contracts of a machine share: clock, ledger, store, who wakes when, and whose counts are not stored.
 import type { Inspect } from '../actor/contract-actor.js';
 import type { Plan } from '../limiter/plan.js';
+import type { FindOperator } from '../operator/operator.js';
 import type { Store } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
 import type { Ledger } from './ledger.js';
 import type { Queue } from './queue.js';
 import type { Wakes } from './wakes.js';
+
+export interface HostOptions {
+  readonly clock: Clock;
+  readonly store: Store;
+  /** The operators that definitions may name. Default: the standard ones. */
+  readonly findOperator?: FindOperator;
+  /** Whether contracts go on after a restart: their states are stored with their rows. Default: true; a simulation has no use for it. */
+  readonly keepsStates?: boolean;
+  /**
+   * Called once, before anything wakes, with the newest cycle that the store knows: the clock must not be behind it from then on.
+   * Without it a store that is ahead of the clock is a bug.
+   */
+  readonly holdClock?: (newestCycle: number) => void;
+  /** Watches every message of every contract actor: they start at once, and hear every event and every cycle. */
+  readonly inspect?: Inspect;
+  /** How many keys of a contract stay awake after they have moved. Default: 1,024. */
+  readonly mostAwake?: number;
+}
 
 /** What the contracts of a machine share. */
 export interface HostContext {

@@ -4,7 +4,6 @@
 //   event ─► contract ─► gate ─► decision
 //                          └─ may move ─► actor ─► operator ─► row ─► store ─► durable ─► happenings
 import type { Observable } from 'rxjs';
-import type { Inspect } from '../actor/contract-actor.js';
 import type { Plan } from '../limiter/plan.js';
 import { planContract } from '../limiter/validate.js';
 import type { FindOperator } from '../operator/operator.js';
@@ -12,33 +11,15 @@ import { findStandardOperator } from '../operator/registry.js';
 import type { AuditEntry, AuditRow } from '../record/row.js';
 import { sha256Hex } from '../schema/canonical.js';
 import { Failure } from '../schema/failure.js';
-import type { KeyedImage, Store } from '../store/store.js';
+import type { KeyedImage } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
 import type { Contract } from './contract.js';
-import type { Changed } from './host-context.js';
+import type { Changed, HostOptions } from './host-context.js';
 import { KeyedContract, keyedFields, makeContract } from './keyed-contract.js';
 import { type AdminNote, type Happening, Ledger } from './ledger.js';
 import { Machine, type SharedParts } from './machine.js';
 import { type Move, move } from './manual-transition.js';
 import { SharedPlans } from './shared-plans.js';
-
-interface HostOptions {
-  readonly clock: Clock;
-  readonly store: Store;
-  /** The operators that definitions may name. Default: the standard ones. */
-  readonly findOperator?: FindOperator;
-  /** Whether contracts go on after a restart: their states are stored with their rows. Default: true; a simulation has no use for it. */
-  readonly keepsStates?: boolean;
-  /**
-   * Called once, before anything wakes, with the newest cycle that the store knows: the clock must not be behind it from then on.
-   * Without it a store that is ahead of the clock is a bug.
-   */
-  readonly holdClock?: (newestCycle: number) => void;
-  /** Watches every message of every contract actor: they start at once, and hear every event and every cycle. */
-  readonly inspect?: Inspect;
-  /** How many keys of a contract stay awake after they have moved. Default: 1,024. */
-  readonly mostAwake?: number;
-}
 
 /** Each has an actor of its own: some 6 kB. */
 const MOST_AWAKE = 1_024;
@@ -279,13 +260,20 @@ export class Host {
       const machine = new Machine(image, this.#parts, head, last);
       newest = Math.max(newest, last?.cycle ?? 0);
       this.machines.set(machine.slug, machine);
-      for (const { image: made, state, keys } of contracts) {
+      for (const { image: made, state } of contracts) {
         const cycle = state.windows[0]?.cycle ?? made.createdCycle;
         newest = Math.max(newest, cycle);
-        const contract = makeContract(made, this.#plans.ofStored(made.definition), machine, cycle, machine.parts, state);
+        const contract = makeContract(
+          made,
+          this.#plans.ofStored(made.definition),
+          machine,
+          cycle,
+          machine.parts,
+          state,
+        );
         this.#adopt(contract);
         if (!(contract instanceof KeyedContract)) continue;
-        for (const saved of keys()) contract.keys.restore(saved);
+        for (const saved of this.#parts.store.keys(made.id)) contract.keys.restore(saved);
         newest = Math.max(newest, contract.keys.cycle);
       }
     }

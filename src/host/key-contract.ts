@@ -9,6 +9,7 @@ import type { Chain } from './ledger.js';
 interface KeyOwner {
   /** The contract has moved, or may have. */
   settle(contract: KeyContract): void;
+  counted(n: number, admitted: number): void;
   /** It has counts that the store does not know. */
   markDirty(number: number): void;
 }
@@ -32,6 +33,18 @@ export class KeyContract extends Contract {
     super(image, plan, machine, cycle, context, saved, key);
     this.number = number;
     this.#owner = owner;
+  }
+
+  override decide(n: number, cycle: number, kind?: number, holdMs?: number): number {
+    const admitted = super.decide(n, cycle, kind, holdMs);
+    this.#owner.counted(n, admitted);
+    return admitted;
+  }
+
+  override decideLate(n: number, happened: number, cycle: number, kind?: number): number {
+    const admitted = super.decideLate(n, happened, cycle, kind);
+    this.#owner.counted(n, admitted);
+    return admitted;
   }
 
   override wake(ms: number): void {

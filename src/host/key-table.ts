@@ -26,9 +26,9 @@ export class KeyTable {
   last = 0;
   /** Cycles after its last count for which a key is not idle. */
   readonly span: number;
-  readonly #shards = Array.from({ length: SHARDS }, () => new Map<string, number>());
+  readonly #shards: Map<string, number>[] = [];
   readonly #names: (string | undefined)[] = [];
-  readonly #records = new Records(4);
+  readonly #records: Records;
   /** The first of each list by cycle, modulo a power of 2 that divides 2^32; 0 for none. */
   readonly #heads: Uint32Array;
   #firstIdle = 0;
@@ -38,16 +38,18 @@ export class KeyTable {
   /**
    * @param span cycles after its last count for which a key is not idle, an integer from 1
    * @param cycle the cycle at which it begins
+   * @param most keys at a time
    */
-  constructor(span: number, cycle: number) {
+  constructor(span: number, cycle: number, most: number) {
     this.span = span;
     this.#cycle = cycle;
-    this.#heads = new Uint32Array(2 ** Math.ceil(Math.log2(span)));
+    this.#records = new Records(4, most);
+    this.#heads = new Uint32Array(1 << (32 - Math.clz32(span - 1)));
   }
 
   /** The number of a key, from 1; 0 where there is none. */
   find(name: string): number {
-    return this.#shardOf(name).get(name) ?? 0;
+    return this.#shards[shardOf(name)]?.get(name) ?? 0;
   }
 
   nameOf(key: number): string {
@@ -70,7 +72,9 @@ export class KeyTable {
       this.#records.reach(key);
     } else this.#free = this.#records.get(key, NEXT);
     this.#names[key] = own;
-    this.#shardOf(own).set(own, key);
+    const shard = shardOf(own);
+    this.#shards[shard] ??= new Map();
+    this.#shards[shard].set(own, key);
     this.size += 1;
     this.#list(key, cycle);
     return key;
@@ -80,7 +84,7 @@ export class KeyTable {
   drop(key: number, kept: number): void {
     this.unlist(key);
     const name = this.#names[key]!;
-    this.#shardOf(name).delete(name);
+    this.#shards[shardOf(name)]?.delete(name);
     this.#names[key] = undefined;
     this.#records.set(key, FLAGS, kept);
     this.#records.set(key, NEXT, this.#free);
@@ -180,11 +184,11 @@ export class KeyTable {
     records.set(first, PREVIOUS, secondEnd);
     return first;
   }
+}
 
-  /** By its last characters: they differ more than the first of addresses and ids. */
-  #shardOf(name: string): Map<string, number> {
-    const end = name.length;
-    const mixed = name.charCodeAt(end - 1) * 31 + name.charCodeAt(end - 2) * 17 + name.charCodeAt(end - 3) * 7 + end;
-    return this.#shards[mixed & (SHARDS - 1)]!;
-  }
+/** By its last characters: they differ more than the first of addresses and ids. */
+function shardOf(name: string): number {
+  const end = name.length;
+  const mixed = name.charCodeAt(end - 1) * 31 + name.charCodeAt(end - 2) * 17 + name.charCodeAt(end - 3) * 7 + end;
+  return mixed & (SHARDS - 1);
 }

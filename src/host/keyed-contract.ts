@@ -45,12 +45,14 @@ export class KeyedContract extends Contract {
       plan,
       context,
       cycle,
+      most: keyed.maxKeys,
       hearsAll: this.hearsAll,
       make: (number, name, at, state) =>
         new KeyContract(this.keys, number, name, image, plan, machine, at, context, state),
       onDirty: () => this.#note('key'),
       forgotten: (name) => context.store.forgetKey(image.id, name),
     });
+    this.tally.ofKeys = this.keys.figures;
   }
 
   /** What a key is called in store and record. */
@@ -71,9 +73,18 @@ export class KeyedContract extends Contract {
 
   /** As `decideKey`, unless a transition can fire. @returns how many were admitted; -1: no event was counted, use `asKey` */
   decideQuietly(name: string, n: number, cycle: number): number {
-    this.#reach(cycle);
+    this.reach(cycle);
     const key = this.#keyOf(name);
     return key === 0 ? -1 : this.keys.decideQuietly(key, n);
+  }
+
+  /**
+   * Makes sure that a key has a place, if only the shared one.
+   * @throws Failure `too_many_keys`
+   */
+  claim(name: string, cycle: number): void {
+    this.reach(cycle);
+    this.#keyOf(name);
   }
 
   /**
@@ -91,7 +102,7 @@ export class KeyedContract extends Contract {
 
   /** The contract of a key, to be settled after the work on it. */
   wakeKey(name: string, cycle: number): Contract {
-    this.#reach(cycle);
+    this.reach(cycle);
     const key = this.#keyOf(name);
     if (key !== 0) return this.keys.wake(key, this.keys.cycle);
     this.shared += 1;
@@ -108,7 +119,7 @@ export class KeyedContract extends Contract {
    * @throws Failure `too_many_keys`
    */
   viewOf(name: string, cycle: number): KeyView {
-    this.#reach(cycle);
+    this.reach(cycle);
     const { keys, context } = this;
     const key = keys.table.find(name);
     if (key !== 0) return keys.viewOf(key);
@@ -122,7 +133,7 @@ export class KeyedContract extends Contract {
 
   /** Forgets keys that have been idle for long enough; looks at up to `most`. @returns how many it has looked at */
   forgetIdle(cycle: number, most: number): number {
-    this.#reach(cycle);
+    this.reach(cycle);
     return this.keys.forgetIdle(this.keyed.idleCycles, most);
   }
 
@@ -146,7 +157,7 @@ export class KeyedContract extends Contract {
   }
 
   /** Goes on to a cycle, once what is due by then has woken. Time never goes back. */
-  #reach(cycle: number): void {
+  reach(cycle: number): void {
     if (this.failure !== undefined) throw this.failure;
     if (cycle <= this.keys.cycle) return;
     this.context.wakes.catchUp(cycle);

@@ -28,9 +28,16 @@ const LIMITED = 1 << 10;
 /** What a key that is always awake takes besides its windows, in cells: some 4 kB. */
 const CELLS_AWAKE = 512;
 
-/** Cells of 8 bytes that each key of a contract may take, in which its memory is measured. */
-export function cellsOfKey(plan: Plan): number {
-  return isSparse(plan) ? 2 * windowCycles(plan) : CELLS_AWAKE + windowCycles(plan);
+/** How often it is looked whether a key that is always awake has counts yet, in cycles, at least. */
+const LOOK_CYCLES = 1_024;
+
+/** What a contract with keys takes without any, in cells. */
+const CELLS_WITHOUT_KEYS = 4_096;
+
+/** Cells of 8 bytes that the keys of a contract may take, in which its memory is measured: if all are there and count in every cycle. */
+export function cellsOfKeys(plan: Plan, maxKeys: number): number {
+  const cycles = windowCycles(plan);
+  return CELLS_WITHOUT_KEYS + cycles + maxKeys * (isSparse(plan) ? 2 * cycles : CELLS_AWAKE + cycles);
 }
 
 /** Whether the counts of one window say all that a key has to remember. */
@@ -43,6 +50,8 @@ interface KeysOptions {
   readonly plan: Plan;
   readonly context: HostContext;
   readonly cycle: number;
+  /** Keys at a time. */
+  readonly most: number;
   /** Whether actors hear every event: then all keys are awake. */
   readonly hearsAll: boolean;
   /** Makes the contract of a key: a new one, or as it was saved. */
@@ -55,6 +64,8 @@ interface KeysOptions {
 export class Keys {
   /** Keys whose state does not admit. */
   limited = 0;
+  /** Since it came alive: what was counted. */
+  readonly figures = { requests: 0, limited: 0 };
   /** Since it came alive. */
   forgotten = 0;
   /** The cycle up to which the keys have counted. */
@@ -68,14 +79,16 @@ export class Keys {
   readonly #dirty = new Queue<number>();
 
   constructor(options: KeysOptions) {
-    const { plan, context, cycle, hearsAll } = options;
+    const { plan, context, cycle, hearsAll, most } = options;
     this.#options = options;
     this.#plan = plan;
     this.cycle = cycle;
-    this.table = new KeyTable(spanCycles(plan, context.clock.cycleMs), cycle);
-    if (!isSparse(plan) || hearsAll) return;
+    const sleeps = isSparse(plan) && !hearsAll;
+    const span = spanCycles(plan, context.clock.cycleMs);
+    this.table = new KeyTable(sleeps ? span : Math.min(span, LOOK_CYCLES), cycle, most);
+    if (!sleeps) return;
     const wake = (key: number, ms: number) => this.wake(key, cycleOf(ms, context.clock.cycleMs) - 1).wake(ms);
-    this.#asleep = new SleepingKeys(plan, context, (key) => this.table.flags(key) & STATE, wake);
+    this.#asleep = new SleepingKeys(plan, context, most, (key) => this.table.flags(key) & STATE, wake);
   }
 
   /** Goes on to a later cycle; what was due by then has woken. */
@@ -100,7 +113,9 @@ export class Keys {
     if (!this.#asleep.count(key, flags & STATE, n, this.cycle)) return -1;
     this.table.touch(key, this.cycle);
     if ((flags & DIRTY) === 0) this.#setDirty(key);
-    return (flags & LIMITED) === 0 ? n : 0;
+    const admitted = (flags & LIMITED) === 0 || this.#plan.isShadow ? n : 0;
+    this.counted(n, admitted);
+    return admitted;
   }
 
   /** The contract of a key; `settle` it after the work on it. */
@@ -163,6 +178,11 @@ export class Keys {
     const newest = this.#asleep?.put(key, saved);
     if (newest === undefined) this.#awaken(this.#options.make(key, name, cycle, saved));
     else this.#list(key, newest);
+  }
+
+  counted(n: number, admitted: number): void {
+    this.figures.requests += n;
+    this.figures.limited += n - admitted;
   }
 
   /** There are counts of a key that the store does not know. */

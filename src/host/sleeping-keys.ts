@@ -36,18 +36,20 @@ export class SleepingKeys {
   readonly #wake: (key: number, ms: number) => void;
 
   /**
+   * @param most keys at a time
    * @param stateOf index of the state of a key
    * @param wake called at the beginning of the cycle in which a key may move by itself
    */
   constructor(
     plan: Plan,
     context: HostContext,
+    most: number,
     stateOf: (key: number) => number,
     wake: (key: number, ms: number) => void,
   ) {
     this.#plan = plan;
     this.#context = context;
-    this.#windows = new SparseWindows(plan.aggregates[0]!.within);
+    this.#windows = new SparseWindows(plan.aggregates[0]!.within, most);
     this.#stateOf = stateOf;
     this.#wake = wake;
   }

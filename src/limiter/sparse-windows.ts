@@ -7,44 +7,50 @@
 // Cycles are stored modulo 2^32: only ages below `within` are asked for.
 import type { WindowImage } from './window.js';
 
-const PAGE_BITS = 12;
-const PAGE = 1 << PAGE_BITS;
+/** Records of a page, at most. */
+const PAGE = 4_096;
 const LONG = 2 ** 32;
 
 /** Records of some 32-bit numbers each, by number from 1. They begin with 0. */
 export class Records {
   readonly #pages: Uint32Array[] = [];
   readonly #fields: number;
+  /** A page has a power of 2 of records, so that the number of one says where it lies. */
+  readonly #bits: number;
+  readonly #mask: number;
 
-  constructor(fields: number) {
+  /** @param most the largest number, for pages that are no longer than all records together */
+  constructor(fields: number, most: number) {
     this.#fields = fields;
+    this.#bits = 32 - Math.clz32(Math.min(most, PAGE - 1));
+    this.#mask = (1 << this.#bits) - 1;
   }
 
   get(id: number, field: number): number {
-    return this.#pages[id >>> PAGE_BITS]![(id & (PAGE - 1)) * this.#fields + field]!;
+    return this.#pages[id >>> this.#bits]![(id & this.#mask) * this.#fields + field]!;
   }
 
   set(id: number, field: number, value: number): void {
-    this.#pages[id >>> PAGE_BITS]![(id & (PAGE - 1)) * this.#fields + field] = value;
+    this.#pages[id >>> this.#bits]![(id & this.#mask) * this.#fields + field] = value;
   }
 
   /** An integer up to 2^53 in two fields. */
   getLong(id: number, field: number): number {
-    const page = this.#pages[id >>> PAGE_BITS]!;
-    const at = (id & (PAGE - 1)) * this.#fields + field;
+    const page = this.#pages[id >>> this.#bits]!;
+    const at = (id & this.#mask) * this.#fields + field;
     return page[at]! + page[at + 1]! * LONG;
   }
 
   setLong(id: number, field: number, value: number): void {
-    const page = this.#pages[id >>> PAGE_BITS]!;
-    const at = (id & (PAGE - 1)) * this.#fields + field;
+    const page = this.#pages[id >>> this.#bits]!;
+    const at = (id & this.#mask) * this.#fields + field;
     page[at] = value;
     page[at + 1] = value / LONG;
   }
 
   /** Makes room for the records up to `id`. */
   reach(id: number): void {
-    while (this.#pages.length <= id >>> PAGE_BITS) this.#pages.push(new Uint32Array(PAGE * this.#fields));
+    while (this.#pages.length <= id >>> this.#bits) this.#pages.push(new Uint32Array(this.#fields << this.#bits));
   }
 }
 
@@ -62,15 +68,20 @@ const CELL_FIELDS = 4;
 
 export class SparseWindows {
   readonly within: number;
-  readonly #windows = new Records(WINDOW_FIELDS);
-  readonly #cells = new Records(CELL_FIELDS);
+  readonly #windows: Records;
+  readonly #cells: Records;
   #lastCell = 0;
   /** The first of the cells that were used and are free, linked by NEXT. */
   #freeCell = 0;
 
-  /** @param within length of each in cycles, an integer from 1 */
-  constructor(within: number) {
+  /**
+   * @param within length of each in cycles, an integer from 1
+   * @param most the largest number of a window
+   */
+  constructor(within: number, most: number) {
     this.within = within;
+    this.#windows = new Records(WINDOW_FIELDS, most);
+    this.#cells = new Records(CELL_FIELDS, most * within);
   }
 
   /** Makes room for the windows up to `id`; they are empty. */

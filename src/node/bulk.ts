@@ -4,6 +4,7 @@
 //   outcome  admitted    limited       refused   admitted …    answer stays small however many lines there are
 import type { Contract } from '../host/contract.js';
 import type { Host } from '../host/host.js';
+import { KeyedContract } from '../host/keyed-contract.js';
 import type { Machine } from '../host/machine.js';
 import { Failure } from '../schema/failure.js';
 import type { LineReader } from '../traffic/log/lines.js';
@@ -18,6 +19,7 @@ import {
   whyNotSoMany,
 } from './decision.js';
 import { EventLine } from './event-line.js';
+import { checkKey, claimPlaces, nameOf } from './keyed.js';
 import { someOf } from './long-answer.js';
 import { costSince, SLICE, type Steps } from './machine-work.js';
 
@@ -55,9 +57,18 @@ type Read = { readonly number: number } & (
       readonly count: number;
       readonly cycle: number | undefined;
       readonly contractId: string | undefined;
+      readonly key: string | undefined;
     }
   | { readonly failure: unknown }
 );
+
+/** What is said of a contract with keys: the sum over all of them. */
+interface KeyedSum {
+  readonly id: string;
+  readonly keys: number;
+  readonly admitted: number;
+  readonly limited: number;
+}
 
 /** Listeners that are looked up once for all lines that ask for the same. */
 interface Addressed {
@@ -102,8 +113,8 @@ export class BulkCount implements LineReader {
     }
     try {
       this.#line.read(bytes, from, to);
-      const { type, count, cycle, contractId } = this.#line;
-      this.#read.push({ number, type, count, cycle, contractId });
+      const { type, count, cycle, contractId, key } = this.#line;
+      this.#read.push({ number, type, count, cycle, contractId, key });
       return READ;
     } catch (failure) {
       this.#read.push({ number, failure });
@@ -131,10 +142,12 @@ export class BulkCount implements LineReader {
       try {
         if ('failure' in read) throw read.failure;
         const { listeners } = this.#whoListens(read.type, read.contractId);
+        checkKey(listeners, read.key);
         const late = read.cycle === undefined ? undefined : whyNotAt(listeners, read.cycle, cycle);
         const failure = late ?? whyNotSoMany(listeners, read.count);
-        if (failure === undefined) yield* this.#count(read.number, listeners, read.count, cycle, read.cycle);
-        else this.#refuse(read.number, failure);
+        if (failure !== undefined) throw failure;
+        claimPlaces(listeners, read.key, cycle);
+        yield* this.#count(read.number, listeners, read.count, cycle, read.cycle, read.key);
       } catch (error) {
         this.#failed(read.number, error);
       }
@@ -156,9 +169,11 @@ export class BulkCount implements LineReader {
   }
 
   /** What is said of every contract that counted, with all that it admitted and limited here: some at a time, none at the end. */
-  decisions(): () => readonly Decision[] {
+  decisions(): () => readonly (Decision | KeyedSum)[] {
     return someOf([...this.#sums], ([contract, { kind, events, admitted }]) =>
-      decisionOf(contract, kind, events, admitted),
+      contract instanceof KeyedContract
+        ? { id: contract.id, keys: contract.keys.table.size, admitted, limited: events - admitted }
+        : decisionOf(contract, kind, events, admitted),
     );
   }
 
@@ -191,16 +206,18 @@ export class BulkCount implements LineReader {
     n: number,
     cycle: number,
     happened: number | undefined,
+    key: string | undefined,
   ): Steps<void> {
     let least = n;
     let cost = 0;
     for (const listener of listeners) {
       const { seq } = this.#machine.head;
+      const name = nameOf(listener, key);
       // Nothing to be cut in one event, which is what most lines have: no generator is made for it.
       const admitted =
         n === 1
-          ? countEvents(this.#host, listener, n, cycle, happened)
-          : yield* countInSteps(this.#host, this.#machine, listener, n, cycle, happened);
+          ? countEvents(this.#host, listener, n, cycle, happened, name)
+          : yield* countInSteps(this.#host, this.#machine, listener, n, cycle, happened, name);
       cost += QUIET + costSince(this.#machine, seq) - 1;
       if (cost >= SLICE / 4) {
         yield cost;

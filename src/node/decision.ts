@@ -1,6 +1,7 @@
 // Events on their way to contracts: who listens, whether an earlier cycle can still be counted, and what the decision looks like.
-import type { Contract } from '../host/contract.js';
+import { Contract } from '../host/contract.js';
 import type { Host } from '../host/host.js';
+import { KeyedContract } from '../host/keyed-contract.js';
 import type { Machine } from '../host/machine.js';
 import { cyclesUntil, retryAfterCycles } from '../limiter/forecast.js';
 import { RuleGate } from '../limiter/rule-gate.js';
@@ -52,6 +53,7 @@ export function whyNotAt(listeners: readonly Listener[], happened: number, cycle
 /**
  * Counts `n` events.
  * @param happened the cycle they bear, for which `whyNotAt` found nothing; undefined for the running one
+ * @param name of the key, by `nameOf`
  * @returns how many were admitted
  */
 export function countEvents(
@@ -60,7 +62,12 @@ export function countEvents(
   n: number,
   cycle: number,
   happened?: number,
+  name?: string,
 ): number {
+  if (name !== undefined && contract instanceof KeyedContract) {
+    if (happened === undefined) return contract.decideKey(name, n, cycle, kind);
+    return contract.asKey(name, cycle, (one) => host.decideAt(one, n, happened, kind));
+  }
   return happened === undefined ? contract.decide(n, cycle, kind) : host.decideAt(contract, n, happened, kind);
 }
 
@@ -75,8 +82,19 @@ export function* countInSteps(
   n: number,
   cycle: number,
   happened?: number,
+  name?: string,
 ): Steps<number> {
   const { contract, kind } = listener;
+  if (name !== undefined && contract instanceof KeyedContract) {
+    const quiet = happened === undefined ? contract.decideQuietly(name, n, cycle) : -1;
+    if (quiet >= 0) return quiet;
+    const one = contract.wakeKey(name, cycle);
+    try {
+      return yield* countInSteps(host, machine, { contract: one, kind }, n, cycle, happened);
+    } finally {
+      contract.settle(one);
+    }
+  }
   let admitted = 0;
   for (let left = n; left > 0; ) {
     const { seq } = machine.head;
@@ -143,6 +161,8 @@ function tooOld(contract: Contract, happened: number, first: number): Failure {
 /** What `DecisionShape` describes. Every field is always set, and undefined where JSON leaves it out: one hidden class for all. */
 export interface Decision {
   readonly id: string;
+  /** As the record names it; undefined for a contract without keys. */
+  readonly key: string | undefined;
   readonly state: string;
   readonly count: number;
   readonly threshold: number | undefined;
@@ -158,8 +178,19 @@ export interface Decision {
 /**
  * What is said of a contract that has decided `n` events of a kind.
  * @param kind index into `plan.kinds`
+ * @param name of the key that has decided them, by `nameOf`
+ * @param cycle of the key, where it has not decided in the running one
  */
-export function decisionOf(contract: Contract, kind: number, n: number, admitted: number): Decision {
+export function decisionOf(
+  contract: Contract,
+  kind: number,
+  n: number,
+  admitted: number,
+  name?: string,
+  cycle = 0,
+): Decision {
+  if (name !== undefined && contract instanceof KeyedContract)
+    return decisionOfKey(contract, name, kind, n, admitted, cycle);
   const { gate, plan } = contract;
   if (gate instanceof RuleGate) return decisionByRule(contract, gate, n, admitted);
   const aggregate = plan.kinds[kind]!.aggregates[0]!;
@@ -168,6 +199,7 @@ export function decisionOf(contract: Contract, kind: number, n: number, admitted
   const isBounded = threshold !== Number.POSITIVE_INFINITY;
   return {
     id: contract.id,
+    key: contract.key,
     state: contract.state,
     count,
     threshold: isBounded ? threshold : undefined,
@@ -181,6 +213,38 @@ export function decisionOf(contract: Contract, kind: number, n: number, admitted
   };
 }
 
+function decisionOfKey(
+  contract: KeyedContract,
+  key: string,
+  kind: number,
+  n: number,
+  admitted: number,
+  cycle: number,
+): Decision {
+  const view = contract.viewOf(key, cycle);
+  if (view instanceof Contract) return { ...decisionOf(view, kind, n, admitted), key };
+  const { plan } = contract;
+  const { stateIndex, count } = view;
+  const state = plan.states[stateIndex]!;
+  const threshold = plan.thresholds[0]!;
+  const isBounded = threshold !== Number.POSITIVE_INFINITY;
+  const hasRoom = stateIndex === plan.initial && state.admits && count < threshold;
+  return {
+    id: contract.id,
+    key,
+    state: state.name,
+    count,
+    threshold: isBounded ? threshold : undefined,
+    remaining: isBounded ? Math.max(0, threshold - count) : undefined,
+    admitted,
+    limited: n - admitted,
+    would_limit: plan.isShadow ? !state.admits : undefined,
+    retry_after_cycles: hasRoom ? 0 : retryAfterCycles(view.gate, kind),
+    retry_after_ms: undefined,
+    delay_ms: undefined,
+  };
+}
+
 function decisionByRule(contract: Contract, gate: RuleGate, n: number, admitted: number): Decision {
   const { id, plan, state } = contract;
   const [threshold] = plan.thresholds;
@@ -189,6 +253,7 @@ function decisionByRule(contract: Contract, gate: RuleGate, n: number, admitted:
   const againMs = gate.admissionMs();
   return {
     id,
+    key: contract.key,
     state,
     count,
     threshold: isBounded ? threshold : undefined,
@@ -202,8 +267,23 @@ function decisionByRule(contract: Contract, gate: RuleGate, n: number, admitted:
   };
 }
 
+/** The kind of event that a gate counts. */
+const REQUEST = 'request';
+
+/** Index of the kind of event that a gate counts. @throws Failure `unknown_event_type` */
+export function gateOf(contract: Contract): number {
+  const kind = contract.listensTo(REQUEST);
+  if (kind >= 0) return kind;
+  const known = contract.plan.kinds.map(({ event }) => event).join(', ') || 'nothing';
+  throw new Failure('unknown_event_type', {
+    what: `The contract ${contract.id} has no gate.`,
+    why: `It listens to ${known}, and a gate counts "${REQUEST}".`,
+    fix: 'Send its own kind of event to POST …/event.',
+  });
+}
+
 /** As `retryAfterCycles`, without looking ahead where the initial state has room: nearly always. */
-export function retryAfterOf({ gate, plan }: Contract, kind: number): number | undefined {
+export function retryAfterOf({ gate, plan }: Pick<Contract, 'gate' | 'plan'>, kind: number): number | undefined {
   if (gate.state === plan.initial && gate.admits && gate.remaining > 0) return 0;
   return retryAfterCycles(gate, kind);
 }

@@ -15,6 +15,7 @@ export class EventLine {
   /** Undefined for the running cycle. */
   cycle: number | undefined;
   contractId: string | undefined;
+  key: string | undefined;
 
   /** @throws Failure `invalid_json`, `invalid_input` */
   read(bytes: Buffer, from: number, to: number): void {
@@ -28,6 +29,7 @@ export class EventLine {
     this.count = value.count ?? 1;
     this.cycle = value.cycle;
     this.contractId = value.contract_id;
+    this.key = value.key;
   }
 
   /** Reads `{"name":value,…}` with plain strings and whole numbers; false for any other spelling, and for any value out of range. */
@@ -35,6 +37,8 @@ export class EventLine {
     let hasType = false;
     this.count = 1;
     this.cycle = undefined;
+    let keyFrom = -1;
+    let keyTo = -1;
     let contractFrom = -1;
     let contractTo = -1;
     if (bytes[from] !== OPEN_BRACE) return false;
@@ -55,6 +59,11 @@ export class EventLine {
         contractTo = plainStringEnd(bytes, at, to);
         if (contractTo - contractFrom < 1 || contractTo - contractFrom > 64) return false;
         at = contractTo + 1;
+      } else if (isText(bytes, nameFrom, nameTo, KEY)) {
+        keyFrom = at + 1;
+        keyTo = plainStringEnd(bytes, at, to);
+        if (keyTo - keyFrom < 1 || keyTo - keyFrom > 256) return false;
+        at = keyTo + 1;
       } else {
         const end = digitsEnd(bytes, at, to);
         const value = end < 0 ? -1 : numberIn(bytes, at, end);
@@ -69,6 +78,10 @@ export class EventLine {
       at = bytes[at + 1] === SPACE ? at + 2 : at + 1;
     }
     if (!hasType || at + 1 !== to) return false;
+    if (keyFrom < 0) this.key = undefined;
+    else if (this.key === undefined || !isText(bytes, keyFrom, keyTo, this.key)) {
+      this.key = bytes.toString('latin1', keyFrom, keyTo);
+    }
     if (contractFrom < 0) this.contractId = undefined;
     else if (this.contractId === undefined || !isText(bytes, contractFrom, contractTo, this.contractId)) {
       this.contractId = bytes.toString('latin1', contractFrom, contractTo);
@@ -124,6 +137,7 @@ const TYPE = 'type';
 const COUNT = 'count';
 const CYCLE = 'cycle';
 const CONTRACT_ID = 'contract_id';
+const KEY = 'key';
 const MAX_COUNT = 1_000_000_000;
 
 const OPEN_BRACE = 0x7b;

@@ -26,13 +26,24 @@ export function answer(
   { policy, rateLimit, retryAfter }: RateLimitFields,
   deny: number,
 ): unknown {
-  const { id, state, count, threshold, remaining, would_limit, retry_after_cycles, retry_after_ms, delay_ms } =
+  const { id, key, state, count, threshold, remaining, would_limit, retry_after_cycles, retry_after_ms, delay_ms } =
     decision;
   if (policy !== undefined) reply.header('ratelimit-policy', policy).header('ratelimit', rateLimit);
   if (would_limit !== undefined) reply.header(SHADOW, would_limit ? 'limited' : 'admitted');
   if (decision.limited === 0) {
     if (delay_ms !== undefined && delay_ms > 0) reply.header(DELAY, delay_ms);
-    const said = { ok: true, cycle, decision: 'admitted', id, state, count, threshold, remaining, retry_after_cycles };
+    const said = {
+      ok: true,
+      cycle,
+      decision: 'admitted',
+      id,
+      key,
+      state,
+      count,
+      threshold,
+      remaining,
+      retry_after_cycles,
+    };
     const kept = would_limit === undefined ? said : { ...said, would_limit };
     return delay_ms === undefined ? kept : { ...kept, retry_after_ms, delay_ms };
   }
@@ -50,6 +61,7 @@ export function answer(
       cycle,
       decision: 'limited',
       id,
+      key,
       state,
       count,
       threshold,
@@ -94,12 +106,14 @@ interface RateLimitFields {
  *   RateLimit: "default";r=12;t=0              what remains, and in how many seconds one more would be admitted
  *
  * @param kind index into `plan.kinds`
+ * @param cycle in which it was decided
  * @param nowMs unix ms
  */
 export function fieldsOf(
-  { gate, plan }: Contract,
+  { plan }: Contract,
   kind: number,
   { threshold, remaining, retry_after_cycles: after, retry_after_ms: againMs }: Decision,
+  cycle: number,
   nowMs: number,
   cycleMs: number,
 ): RateLimitFields {
@@ -109,7 +123,7 @@ export function fieldsOf(
       ? againMs && Math.ceil(againMs / 1000)
       : after === undefined || after === 0
         ? after
-        : secondsUntil(gate.cycle + after, nowMs, cycleMs);
+        : secondsUntil(cycle + after, nowMs, cycleMs);
   if (remaining === undefined) return { policy: undefined, rateLimit: undefined, retryAfter };
   const { within } = plan.aggregates[plan.kinds[kind]!.aggregates[0]!]!;
   const window = rule === undefined ? secondsIn(within, cycleMs) : Math.max(1, Math.ceil(rule.spanMs / 1000));

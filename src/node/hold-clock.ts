@@ -27,7 +27,11 @@ export function newestCycleOf(store: Store): number {
   let newest = 0;
   for (const { machine, contracts, last } of store.machines()) {
     newest = Math.max(newest, last?.cycle ?? 0, store.checkpoint(machine.slug)?.cycle ?? 0);
-    for (const { state } of contracts) newest = Math.max(newest, state.windows[0]?.cycle ?? 0);
+    for (const { image, state } of contracts) {
+      newest = Math.max(newest, state.windows[0]?.cycle ?? 0);
+      if (image.keyed === undefined) continue;
+      for (const { windows } of store.keys(image.id)) newest = Math.max(newest, windows[0]?.cycle ?? 0);
+    }
   }
   return newest;
 }

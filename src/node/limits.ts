@@ -44,6 +44,8 @@ export interface Limits {
   readonly contracts: Room;
   /** Cycles of all windows together: each is 8 bytes, for as long as the contract is there, and is written every cycle in which it changes. */
   readonly windowCycles: Room;
+  /** Cells of 8 bytes that the keys of all contracts with keys may take if all count in every cycle. */
+  readonly keyCells: Room;
   /** Bytes of the texts of definitions; those of an owner that are equal count once. */
   readonly definitionBytes: Room;
   /** Rows of records, some 1 KB each: they are never deleted. Beyond it nothing is asked of the machines of an owner any more. */
@@ -97,6 +99,7 @@ export const defaultLimits: Limits = {
   machines: { perOwner: 1_000, onNode: 100_000 },
   contracts: { perOwner: 10_000, onNode: 100_000 },
   windowCycles: { perOwner: 2_000_000, onNode: 50_000_000 },
+  keyCells: { perOwner: 128_000_000, onNode: 256_000_000 },
   definitionBytes: { perOwner: 8 * MIB, onNode: 256 * MIB },
   rows: { perOwner: 10_000_000, onNode: 100_000_000 },
   readers: 4_096,

@@ -3,6 +3,7 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Host } from '../host/host.js';
+import type { KeyedContract } from '../host/keyed-contract.js';
 import type { Machine } from '../host/machine.js';
 import type { WallClock } from '../time/wall.js';
 import { Latency } from './latency.js';
@@ -129,6 +130,22 @@ export class Metrics {
     this.#count('weir_failed_contracts_total', 'Contracts that stopped after an error.', () => counts.failedContracts);
     this.#gauge('weir_machines', 'Machines on this node.', () => host.machines.size);
     this.#gauge('weir_contracts', 'Contracts on this node.', () => host.contracts.size);
+    this.#gauge('weir_keys', 'Keys of contracts with keys that are there.', () =>
+      sumOf(host, ({ keys }) => keys.table.size),
+    );
+    this.#counter('weir_keys_without_place_total', 'Events of keys without a place.', ['outcome'], (counter) => {
+      counter.inc(
+        { outcome: 'refused' },
+        sumOf(host, ({ refused }) => refused),
+      );
+      counter.inc(
+        { outcome: 'shared' },
+        sumOf(host, ({ shared }) => shared),
+      );
+    });
+    this.#count('weir_keys_forgotten_total', 'Keys that were forgotten without counts.', () =>
+      sumOf(host, ({ keys }) => keys.forgotten),
+    );
     this.#gauge('weir_connections', 'Connections that are open.', () => counts.connections);
     this.#gauge('weir_stream_readers', 'Readers of event streams.', readers);
     this.#gauge('weir_cycle', 'The running cycle.', () => clock.cycle());
@@ -212,6 +229,12 @@ export class Metrics {
       },
     });
   }
+}
+
+function sumOf(host: Host, figure: (contract: KeyedContract) => number): number {
+  let sum = 0;
+  for (const contract of host.keyed) sum += figure(contract);
+  return sum;
 }
 
 /** The metrics of one machine, for its owner, as Prometheus text. */

@@ -5,6 +5,7 @@ import { createContract, driveTransition, getContract, listContracts } from './r
 import { countMany } from './routes/count-many.js';
 import { countOne, openStream } from './routes/events.js';
 import { gate, gateBelow, gateByPost } from './routes/gate.js';
+import { gates, listContractKeys } from './routes/keyed.js';
 import { listKeys, makeKey, mintKey, revokeKey, rotateKey } from './routes/keys.js';
 import { createMachine, getMachine, listActive, listMachines } from './routes/machines.js';
 import { showMachineMetrics, showMetrics } from './routes/metrics.js';
@@ -52,12 +53,14 @@ export const routes: readonly Route[] = [
   createContract,
   listContracts,
   getContract,
+  listContractKeys,
   driveTransition,
   countOne,
   countMany,
   gate,
   gateByPost,
   gateBelow,
+  gates,
   readRecord,
   verifyRecord,
   openStream,

@@ -225,11 +225,11 @@ interface CloudEvent {
 /** The messages of a row, in one piece: its transition, then what it emitted. Empty for rows that are no transition. */
 function messagesOf(row: AuditRow): string {
   if (row.kind !== 'transition') return '';
-  const { machine, contract_id, seq, cycle, at: time, to: state, emitted } = row;
+  const { machine, contract_id, key, seq, cycle, at: time, to: state, emitted } = row;
   const envelope = { specversion: '1.0', source: `/api/chain/${machine}/contracts/${contract_id}`, time } as const;
   const count = row.substrate?.inputs['S'] ?? row.inputs?.['S'];
   const messages = emitted.map((event, index) => {
-    const data = { event, machine, contract_id, state, count, cycle, seq };
+    const data = { event, machine, contract_id, key, state, count, cycle, seq };
     return message(seq, event, { ...envelope, ...typed(`${seq}/${index}`, event), data });
   });
   return message(seq, 'transition', { ...envelope, ...typed(`${seq}`, 'transition'), data: row }) + messages.join('');

@@ -3,6 +3,8 @@
 //
 //   room     |■■■■■■■■■■■■■■■■□□□□□□□□□|      an owner with as many as the 9 that are free gets no more
 import type { Host } from '../host/host.js';
+import { KeyedContract } from '../host/keyed-contract.js';
+import { cellsOfKeys } from '../host/keys.js';
 import type { Machine } from '../host/machine.js';
 import { type Plan, windowCycles } from '../limiter/plan.js';
 import { Failure } from '../schema/failure.js';
@@ -15,6 +17,8 @@ export interface Used {
   contracts: number;
   /** Cycles of all windows together. */
   windowCycles: number;
+  /** What the keys of all contracts with keys may take, in cells. */
+  keyCells: number;
   /** Bytes of the texts of definitions; those that are equal count once for an owner. */
   definitionBytes: number;
   /** Rows of all records together. */
@@ -69,10 +73,16 @@ export class Usage {
   }
 
   /** @throws Failure `limit_reached` */
-  refuseContract(owner: string, plan: Plan): void {
+  refuseContract(owner: string, plan: Plan, maxKeys: number | undefined): void {
+    const most = cellsOfKeys(plan, 1);
     this.#refuse(owner, 'No contract was created.', [
       ['contracts', 1, 'Let several clients share one.'],
       ['windowCycles', windowCycles(plan), 'Choose shorter windows, or let several clients share a contract.'],
+      [
+        'keyCells',
+        maxKeys === undefined ? 0 : cellsOfKeys(plan, maxKeys),
+        `Choose fewer max_keys or a shorter window: a key takes up to ${most} cells.`,
+      ],
       ['definitionBytes', this.#bytesOf(plan), 'Let several contracts share a definition.'],
     ]);
   }
@@ -107,12 +117,15 @@ export class Usage {
     if (counted === contracts.length || isReserved(slug)) return;
     const of = this.#of(image.owner);
     for (; counted < contracts.length; counted += 1) {
-      const { plan } = contracts[counted]!;
+      const contract = contracts[counted]!;
+      const { plan } = contract;
+      const cells = contract instanceof KeyedContract ? cellsOfKeys(plan, contract.keyed.maxKeys) : 0;
       const bytes = of.plans.has(plan) ? 0 : this.#bytesOf(plan);
       of.plans.add(plan);
       for (const used of [of, this.#onNode]) {
         used.contracts += 1;
         used.windowCycles += windowCycles(plan);
+        used.keyCells += cells;
         used.definitionBytes += bytes;
       }
     }
@@ -139,13 +152,14 @@ export class Usage {
 }
 
 function none(): Used {
-  return { machines: 0, contracts: 0, windowCycles: 0, definitionBytes: 0, rows: 0 };
+  return { machines: 0, contracts: 0, windowCycles: 0, keyCells: 0, definitionBytes: 0, rows: 0 };
 }
 
 const WORDS = {
   machines: 'machines',
   contracts: 'contracts',
   windowCycles: "cycles of its contracts' windows",
+  keyCells: 'cells for keys',
   definitionBytes: 'bytes of definitions',
   rows: 'rows',
 } as const satisfies Record<keyof Used, string>;

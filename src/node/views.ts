@@ -1,5 +1,6 @@
 // Machines and contracts as answers show them.
 import type { Contract } from '../host/contract.js';
+import { KeyedContract, keyedFields } from '../host/keyed-contract.js';
 import type { Machine } from '../host/machine.js';
 import { restoresInCycles } from '../limiter/forecast.js';
 import type { Caller } from './access.js';
@@ -26,7 +27,8 @@ function machineFieldsOf({ image, head }: Machine, caller: Caller | undefined) {
   return { slug, display_name, is_public, is_own: image.owner === caller?.owner, created_cycle, head };
 }
 
-export function contractView({ id, state: currentState, image, plan }: Contract) {
+export function contractView(contract: Contract) {
+  const { id, state: currentState, image, plan } = contract;
   const { machine, templateId, createdCycle: created_cycle, firstFireCycle: first_fire_cycle } = image;
   const { name, version } = plan.definition;
   const [aggregate] = plan.aggregates;
@@ -42,16 +44,26 @@ export function contractView({ id, state: currentState, image, plan }: Contract)
     ...(aggregate === undefined || plan.rule !== undefined ? {} : { within: aggregate.within }),
     ...(plan.rule === undefined ? {} : { rule: plan.rule.definition.primitive }),
     ...(plan.isShadow ? { shadow: true } : {}),
+    ...keyedView(contract),
     created_cycle,
     first_fire_cycle,
   };
 }
 
-/** With what its window says now: the contract has been advanced to the running cycle. */
-export function contractStatus(contract: Contract) {
-  const { gate, plan, failure } = contract;
-  const view = contractView(contract);
-  const retryAfter = plan.kinds.length === 0 ? undefined : retryAfterOf(contract, 0);
+function keyedView(contract: Contract) {
+  if (!(contract instanceof KeyedContract)) return {};
+  const { table, limited } = contract.keys;
+  return { keyed: { ...keyedFields(contract.keyed).keyed!, keys: table.size, limited } };
+}
+
+/** With what its window says now, or that of one key: the contract has been advanced to the running cycle. */
+export function contractStatus(contract: Contract, name?: string) {
+  const { plan, failure } = contract;
+  const isOfKey = name !== undefined && contract instanceof KeyedContract;
+  const { stateIndex, gate } = isOfKey ? contract.viewOf(name, contract.keys.cycle) : contract;
+  const ofKey = name === undefined ? {} : { key: name, currentState: plan.states[stateIndex]!.name };
+  const view = { ...contractView(contract), ...ofKey };
+  const retryAfter = plan.kinds.length === 0 ? undefined : retryAfterOf({ gate, plan }, 0);
   const restoresIn = restoresInCycles(gate);
   return {
     ...view,

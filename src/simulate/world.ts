@@ -108,7 +108,16 @@ export class World {
     const store = new RowlessStore();
     const ledger = new UnhashedLedger(this.clock, store);
     const wakes = new Wakes(this.clock);
-    this.#parts = { clock: this.clock, ledger, wakes, store, keepsStates: false, inspect, mostAwake: 0, changed: new Queue() };
+    this.#parts = {
+      clock: this.clock,
+      ledger,
+      wakes,
+      store,
+      keepsStates: false,
+      inspect,
+      mostAwake: 0,
+      changed: new Queue(),
+    };
     this.names = this.#names;
     this.contracts = this.#contracts;
     this.run = shapeOf(this.#names, plan);

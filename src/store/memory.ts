@@ -4,15 +4,7 @@ import { EMPTY } from '../record/chain.js';
 import type { AuditRow, Checkpoint } from '../record/row.js';
 import { assert, Failure } from '../schema/failure.js';
 import { MemoryAnswers } from './memory-answers.js';
-import type {
-  ContractImage,
-  ContractState,
-  MachineImage,
-  RowQuery,
-  Store,
-  StoredContract,
-  StoredMachine,
-} from './store.js';
+import type { ContractImage, ContractState, MachineImage, RowQuery, Store, StoredMachine } from './store.js';
 
 interface Contract {
   readonly image: ContractImage;
@@ -55,8 +47,13 @@ export class MemoryStore implements Store {
       const { machine, contracts, rows } = this.#shelf(slug);
       const last = rows.at(-1);
       const { seq, hash } = last ?? EMPTY;
-      return { machine, contracts: contracts.map(storedAs), head: { seq, hash }, last };
+      return { machine, contracts: contracts.map(({ image, state }) => ({ image, state })), head: { seq, hash }, last };
     });
+  }
+
+  keys(contractId: string): Iterable<ContractState> {
+    this.#checkOpen();
+    return [...(this.#contracts.get(contractId)?.keys?.values() ?? [])];
   }
 
   putMachine(image: MachineImage): void {
@@ -161,10 +158,6 @@ export class MemoryStore implements Store {
   #checkOpen(): void {
     assert(!this.#closed, 'the store is closed');
   }
-}
-
-function storedAs({ image, state, keys }: Contract): StoredContract {
-  return { image, state, keys: () => [...(keys?.values() ?? [])] };
 }
 
 function commitFailure(): Failure {

@@ -126,13 +126,13 @@ export class SqliteMachines {
         get state() {
           return stateOf(columns, dir);
         },
-        keys: () => this.#keysOf(id),
       });
     }
     return contracts;
   }
 
-  *#keysOf(contractId: string): Generator<ContractState> {
+  /** Decoded one at a time. */
+  *keysOf(contractId: string): Generator<ContractState> {
     for (const columns of this.#keys.of(contractId)) yield stateOf({ id: contractId, ...columns }, this.#dir);
   }
 

@@ -70,6 +70,10 @@ export class SqliteStore implements Store {
     }
   }
 
+  keys(contractId: string): Iterable<ContractState> {
+    return this.#machines.keysOf(contractId);
+  }
+
   putMachine(image: MachineImage): void {
     this.#connection.write(() => this.#machines.putMachine(image));
   }

@@ -65,17 +65,10 @@ export interface RowQuery {
   readonly toCycle?: number;
 }
 
-export interface StoredContract {
-  readonly image: ContractImage;
-  readonly state: ContractState;
-  /** The states of its keys, in any order. */
-  keys(): Iterable<ContractState>;
-}
-
 /** A machine with everything that the host needs to restore it. */
 export interface StoredMachine {
   readonly machine: MachineImage;
-  readonly contracts: readonly StoredContract[];
+  readonly contracts: readonly { readonly image: ContractImage; readonly state: ContractState }[];
   readonly head: { readonly seq: number; readonly hash: string };
   /** Cycle and time of its last row; undefined for a record without rows. */
   readonly last: Pick<AuditRow, 'cycle' | 'at'> | undefined;
@@ -86,6 +79,8 @@ export interface Store {
   readonly answers: KeptAnswers;
   /** All machines, in order of slug; contracts in order of creation. */
   machines(): Iterable<StoredMachine>;
+  /** The states of the keys of a contract, in any order. */
+  keys(contractId: string): Iterable<ContractState>;
   putMachine(image: MachineImage): void;
   putContract(image: ContractImage, state: ContractState): void;
   /** Of a contract, or of a key of one, which may be new. */

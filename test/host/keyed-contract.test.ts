@@ -38,7 +38,11 @@ const steps = fc.array(
     },
     {
       weight: 4,
-      arbitrary: fc.record({ do: fc.constant('pass' as const), cycles: fc.integer({ min: 1, max: 9 }), runs: fc.boolean() }),
+      arbitrary: fc.record({
+        do: fc.constant('pass' as const),
+        cycles: fc.integer({ min: 1, max: 9 }),
+        runs: fc.boolean(),
+      }),
     },
     { weight: 1, arbitrary: fc.constant({ do: 'restart' as const }) },
   ),

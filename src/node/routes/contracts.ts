@@ -2,11 +2,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import * as api from '../../api/contracts.js';
 import type { Contract } from '../../host/contract.js';
+import { KeyedContract } from '../../host/keyed-contract.js';
 import type { Plan } from '../../limiter/plan.js';
 import { rateLimiter } from '../../limiter/rate-limiter.js';
 import { planContract } from '../../limiter/validate.js';
 import { assert, Failure, type FailureCode } from '../../schema/failure.js';
 import type { Caller } from '../access.js';
+import { type KeyedFields, keyedImage, keyNameOf, splitBody } from '../keyed.js';
 import { answerInTurns, JSON_TYPE, someOf } from '../long-answer.js';
 import { contractOf } from '../ownership.js';
 import type { Parts } from '../parts.js';
@@ -42,7 +44,8 @@ export const createContract = route({
     parts.ownership.owned(params.slug, caller);
     const units = Math.ceil(Number(headers['content-length'] ?? JSON.stringify(body ?? null).length) / 1024);
     pay(parts, request, reply, units);
-    const contract = await create(parts, caller, params.slug, body);
+    const { definition, keyed } = splitBody(body);
+    const contract = await create(parts, caller, params.slug, definition, undefined, keyed);
     reply.code(201);
     return { ok: true, contract: contractView(contract) };
   },
@@ -79,16 +82,18 @@ export const getContract = route({
   tier: 'public',
   domain: 'contracts',
   summary: 'Tells about a contract: its state, its window, when to come again, its last transitions.',
-  errors: ['machine_not_found', 'contract_not_found'],
-  example: { params: { slug: 'edge-gateway', contract_id: '{contract_id}' }, status: 200 },
-  async handle({ host, store, ownership, durability, work }, { params, caller }) {
+  errors: ['machine_not_found', 'contract_not_found', 'invalid_input', 'too_many_keys'],
+  example: { params: { slug: 'edge-gateway', contract_id: '{contract_id}' }, query: {}, status: 200 },
+  async handle({ host, store, ownership, durability, work }, { params, query: { key }, caller }) {
     const machine = ownership.visible(params.slug, caller);
     const contract = contractOf(host, machine, params.contract_id);
+    const name = key === undefined ? undefined : keyNameOf(contract, key);
     await work.of(machine, function* (cycle) {
       if (contract.failure === undefined) contract.advance(cycle);
+      if (contract instanceof KeyedContract) contract.reach(cycle);
       yield 1;
     });
-    const status = contractStatus(contract);
+    const status = contractStatus(contract, name);
     const query = {
       afterSeq: Math.max(0, machine.head.seq - api.LOOK_BACK),
       limit: api.LOOK_BACK,
@@ -119,15 +124,16 @@ export async function create(
   slug: string,
   definition: unknown,
   templateId?: string,
+  keyed?: KeyedFields,
 ): Promise<Contract> {
   const machine = ownership.owned(slug, caller);
   assert(caller !== undefined, 'a contract is created by an owner');
   const plan = planContract(definition, host.findOperator);
   refuseWithoutHold(plan);
-  usage.refuseContract(caller.owner, plan);
+  usage.refuseContract(caller.owner, plan, keyed?.max_keys);
   const contract = await work.of(machine, function* () {
     yield 1;
-    return host.createPlanned(machine.slug, plan, { templateId, by: caller.key.id });
+    return host.createPlanned(machine.slug, plan, { templateId, by: caller.key.id, keyed: keyed && keyedImage(keyed) });
   });
   await durability.commit();
   return contract;
@@ -161,6 +167,9 @@ export const driveTransition = route({
     'prove_failed',
     'verify_failed',
     'contract_failed',
+    'key_missing',
+    'too_many_keys',
+    'invalid_input',
   ],
   example: {
     params: { slug: 'edge-gateway', contract_id: '{contract_id}' },
@@ -170,11 +179,14 @@ export const driveTransition = route({
   async handle({ host, ownership, durability, work }, { params, body, caller }) {
     const machine = ownership.owned(params.slug, caller);
     const contract = contractOf(host, machine, params.contract_id);
-    const { to, input = {}, hold_cycles: holdCycles = 0 } = body;
+    const { to, input = {}, hold_cycles: holdCycles = 0, key } = body;
+    const name = keyNameOf(contract, key);
     try {
-      const row = await work.of(machine, function* () {
+      const move = { to, input, holdCycles, by: caller?.key.id };
+      const row = await work.of(machine, function* (cycle) {
         yield 1;
-        return host.transition(contract, { to, input, holdCycles, by: caller?.key.id });
+        if (name === undefined || !(contract instanceof KeyedContract)) return host.transition(contract, move);
+        return contract.asKey(name, cycle, (one) => host.transition(one, move));
       });
       return {
         ok: true,

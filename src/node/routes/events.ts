@@ -5,6 +5,7 @@ import type { Machine } from '../../host/machine.js';
 import { Failure } from '../../schema/failure.js';
 import { countInSteps, type Decision, decisionOf, listenersOf, whyNotAt, whyNotSoMany } from '../decision.js';
 import { onceOnly, Replayed } from '../idempotency.js';
+import { checkKey, claimPlaces, nameOf } from '../keyed.js';
 import { arrayLast, JSON_TYPE } from '../long-answer.js';
 import type { Steps } from '../machine-work.js';
 import type { Parts } from '../parts.js';
@@ -30,6 +31,8 @@ export const countOne = route({
     'event_too_old',
     'event_in_future',
     'contract_failed',
+    'key_missing',
+    'too_many_keys',
   ],
   example: { params: { slug: 'edge-gateway' }, body: { type: 'request' }, status: 200 },
   isHot: true,
@@ -56,19 +59,22 @@ export const countOne = route({
 const WRITTEN_AT_ONCE = 128;
 
 function* countOn(parts: Parts, machine: Machine, event: Static<typeof api.EventShape>, cycle: number): Steps<object> {
-  const { type, count = 1, cycle: happened, contract_id } = event;
+  const { type, count = 1, cycle: happened, contract_id, key } = event;
   const listeners = listenersOf(parts.host, machine, type, contract_id);
+  checkKey(listeners, key);
   if (happened !== undefined) {
     const failure = whyNotAt(listeners, happened, cycle);
     if (failure !== undefined) throw failure;
   }
   const tooMany = whyNotSoMany(listeners, count);
   if (tooMany !== undefined) throw tooMany;
+  claimPlaces(listeners, key, cycle);
   const contracts: Decision[] = [];
   for (const listener of listeners) {
     let admitted: number;
+    const name = nameOf(listener, key);
     try {
-      admitted = yield* countInSteps(parts.host, machine, listener, count, cycle, happened);
+      admitted = yield* countInSteps(parts.host, machine, listener, count, cycle, happened, name);
     } catch (error) {
       // A contract that stops at this very event does not take the event from the others.
       if (error instanceof Failure && error.code === 'contract_failed' && contracts.length > 0) continue;
@@ -76,7 +82,7 @@ function* countOn(parts: Parts, machine: Machine, event: Static<typeof api.Event
     }
     parts.counts.admitted += admitted;
     parts.counts.limited += count - admitted;
-    contracts.push(decisionOf(listener.contract, listener.kind, count, admitted));
+    contracts.push(decisionOf(listener.contract, listener.kind, count, admitted, name));
   }
   if (contracts.length <= WRITTEN_AT_ONCE) return { ok: true, cycle, contracts };
   const texts: string[] = [];

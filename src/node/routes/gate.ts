@@ -3,22 +3,22 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import * as api from '../../api/events.js';
 import type { Contract } from '../../host/contract.js';
+import { KeyedContract } from '../../host/keyed-contract.js';
 import type { Machine } from '../../host/machine.js';
 import { Failure } from '../../schema/failure.js';
 import { cycleOf } from '../../time/cycle.js';
 import { type Caller, refuseBeyondScope } from '../access.js';
-import { type Decision, decisionOf, whyNotSoMany } from '../decision.js';
+import { countEvents, type Decision, decisionOf, gateOf, whyNotSoMany } from '../decision.js';
 import { answer, fieldsOf } from '../gate-answer.js';
-import { costIn, headerIn } from '../gateway-headers.js';
+import { costIn, headerIn, keyIn } from '../gateway-headers.js';
+import { keyNameOf } from '../keyed.js';
 import { contractOf } from '../ownership.js';
 import type { Parts } from '../parts.js';
+import { problemOf, sendProblem } from '../problem.js';
 import { type Asked, type Declaration, route } from '../route.js';
 
 type Shapes = typeof api.gate.shapes;
 type Query = Static<Shapes['querystring']>;
-
-/** The kind of event that a gate counts. */
-const REQUEST = 'request';
 
 const declaration = {
   auth: 'key_or_session',
@@ -32,6 +32,9 @@ const declaration = {
     'unknown_event_type',
     'contract_failed',
     'gate_header_unusable',
+    'key_missing',
+    'too_many_keys',
+    'invalid_input',
   ],
   example: { params: { slug: 'edge-gateway', contract_id: '{contract_id}' }, query: {}, status: 200 },
   changes: true,
@@ -90,14 +93,15 @@ interface Wanted {
   readonly peek: boolean;
   /** The status for limited. */
   readonly deny: number;
+  /** Of the key, by `nameOf`; undefined for a contract without keys. */
+  readonly name: string | undefined;
 }
 
 function decide(parts: Parts, request: Asked<Shapes>, reply: FastifyReply): unknown {
   const { slug, contract_id } = request.params;
   const machine = parts.ownership.owned(slug, request.caller);
   const contract = contractOf(parts.host, machine, contract_id);
-  const kind = contract.listensTo(REQUEST);
-  if (kind < 0) throw countsNoRequests(contract);
+  const kind = gateOf(contract);
   const wanted = wantedOf(request, contract);
   if (wanted.n > 1) refuseSoMany(contract, kind, wanted.n);
   const nowMs = parts.clock.now();
@@ -110,11 +114,18 @@ function decide(parts: Parts, request: Asked<Shapes>, reply: FastifyReply): unkn
   return parts.work.of(machine, work);
 }
 
-/** @throws Failure `gate_header_unusable` */
-function wantedOf({ query, raw }: Asked<Shapes>, { plan }: Contract): Wanted {
-  const { peek = false, n, deny = '429' } = query as Query;
-  const cost = plan.definition.gate?.cost;
-  return { n: n ?? (cost === undefined ? 1 : costIn(raw.headers, cost)), peek, deny: Number(deny) };
+/** @throws Failure `gate_header_unusable`, `key_missing`, `invalid_input` */
+function wantedOf({ query, raw }: Asked<Shapes>, contract: Contract): Wanted {
+  const { peek = false, n, deny = '429', key } = query as Query;
+  const { cost, key: source } = contract.plan.definition.gate ?? {};
+  const isKeyed = contract instanceof KeyedContract;
+  const named = key ?? (isKeyed && source !== undefined ? keyIn(raw.headers, source) : undefined);
+  return {
+    n: n ?? (cost === undefined ? 1 : costIn(raw.headers, cost)),
+    peek,
+    deny: Number(deny),
+    name: keyNameOf(contract, named),
+  };
 }
 
 /** @throws Failure `invalid_input` */
@@ -125,7 +136,7 @@ function refuseSoMany(contract: Contract, kind: number, n: number): void {
 
 function decideAt(
   parts: Parts,
-  { n, peek, deny }: Wanted,
+  wanted: Wanted,
   reply: FastifyReply,
   machine: Machine,
   contract: Contract,
@@ -133,36 +144,61 @@ function decideAt(
   nowMs: number,
   cycle: number,
 ): unknown {
-  const decision = peek ? foreseen(contract, kind, n, cycle) : taken(parts, contract, kind, n, cycle);
+  const { deny } = wanted;
+  let decision: Decision;
+  try {
+    decision = wanted.peek ? foreseen(contract, kind, wanted, cycle) : taken(parts, contract, kind, wanted, cycle);
+  } catch (error) {
+    // A key without a place is limited as others are: by the status that the gateway knows.
+    if (!(error instanceof Failure) || error.code !== 'too_many_keys') throw error;
+    return sendProblem(reply, { ...problemOf(error), status: deny });
+  }
   // Taken down now: while the answer waits for the disk, the contract may go on to the next cycle.
-  const decided = contract.gate.cycle;
-  const fields = fieldsOf(contract, kind, decision, nowMs, parts.clock.cycleMs);
+  const decided = contract instanceof KeyedContract ? contract.keys.cycle : contract.gate.cycle;
+  const fields = fieldsOf(contract, kind, decision, decided, nowMs, parts.clock.cycleMs);
   const durable = parts.durability.ofCounts(machine, parts.clock.cycle());
   if (durable === undefined) return answer(reply, decision, decided, fields, deny);
   return durable.then(() => answer(reply, decision, decided, fields, deny));
 }
 
-function taken({ counts }: Parts, contract: Contract, kind: number, n: number, cycle: number): Decision {
-  const admitted = contract.decide(n, cycle, kind);
-  const decision = decisionOf(contract, kind, n, admitted);
+function taken(
+  { counts, host }: Parts,
+  contract: Contract,
+  kind: number,
+  { n, name }: Wanted,
+  cycle: number,
+): Decision {
+  const admitted = countEvents(host, { contract, kind }, n, cycle, undefined, name);
+  const decision = decisionOf(contract, kind, n, admitted, name);
   if (decision.would_limit === true) counts.shadowed += admitted;
   else counts.admitted += admitted;
   counts.limited += n - admitted;
-  return n === 1 ? decision : ofSeveral(contract, kind, n, decision);
+  return n === 1 ? decision : ofSeveral(standing(contract, name, cycle), kind, n, decision);
 }
 
-function foreseen(contract: Contract, kind: number, n: number, cycle: number): Decision {
+function foreseen(contract: Contract, kind: number, { n, name }: Wanted, cycle: number): Decision {
   contract.advance(cycle);
-  const looked = decisionOf(contract, kind, n, n);
-  const decision = n === 1 ? looked : ofSeveral(contract, kind, n, looked);
+  const looked = decisionOf(contract, kind, n, n, name, cycle);
+  const decision = n === 1 ? looked : ofSeveral(standing(contract, name, cycle), kind, n, looked);
   const { retry_after_cycles: after, remaining = n } = decision;
   const fits = after === 0 && (n === 1 || n <= remaining);
   if (contract.plan.isShadow) return { ...decision, would_limit: !fits };
   return fits ? decision : { ...decision, admitted: 0, limited: n };
 }
 
+/** The gate that decides: of the contract, or of one key. */
+function standing(contract: Contract, name: string | undefined, cycle: number): Pick<Contract, 'gate' | 'plan'> {
+  if (name === undefined || !(contract instanceof KeyedContract)) return contract;
+  return { gate: contract.viewOf(name, cycle).gate, plan: contract.plan };
+}
+
 /** When all of n requests will be admitted; for a rule, when one will. */
-function ofSeveral({ gate, plan }: Contract, kind: number, n: number, decision: Decision): Decision {
+function ofSeveral(
+  { gate, plan }: Pick<Contract, 'gate' | 'plan'>,
+  kind: number,
+  n: number,
+  decision: Decision,
+): Decision {
   let { retry_after_cycles: after } = decision;
   if (plan.rule !== undefined) return decision;
   for (const aggregate of plan.kinds[kind]!.aggregates) {
@@ -173,12 +209,4 @@ function ofSeveral({ gate, plan }: Contract, kind: number, n: number, decision: 
     else if (window.count > room) after = Math.max(after, window.cyclesUntilAtMost(room));
   }
   return { ...decision, retry_after_cycles: after };
-}
-
-function countsNoRequests({ id, plan }: Contract): Failure {
-  return new Failure('unknown_event_type', {
-    what: `The contract ${id} has no gate.`,
-    why: `It listens to ${plan.kinds.map(({ event }) => event).join(', ') || 'nothing'}, and a gate counts "${REQUEST}".`,
-    fix: 'Send its own kind of event to POST …/event.',
-  });
 }

@@ -1,0 +1,89 @@
+// The endpoints of contracts with keys: list the keys, and decide many requests at once.
+import { Type } from '../schema/json-schema.js';
+import type { Endpoint } from './endpoint.js';
+import { ContractId, Count, Cycle, closed, Key, OfContract, OfMachine, Ok } from './shapes.js';
+import { DecisionShape } from './views.js';
+
+const { state, count, remaining, retry_after_cycles, admitted, limited } = DecisionShape.properties;
+
+export const listContractKeys = {
+  method: 'GET',
+  path: '/api/chain/{slug}/contracts/{contract_id}/keys',
+  shapes: {
+    params: OfContract,
+    querystring: Type.Object(
+      {
+        after: Type.Optional(
+          Type.Integer({ minimum: 0, maximum: 100_000_000, description: '`next` of the page before.' }),
+        ),
+        limit: Type.Optional(
+          Type.Integer({ minimum: 1, maximum: 1_000, description: 'Keys a page; 100 when absent.' }),
+        ),
+      },
+      closed,
+    ),
+  },
+  answers: {
+    200: {
+      description: 'A page of keys. One that comes or goes meanwhile may be missing.',
+      schema: Type.Object({
+        ok: Ok,
+        cycle: Cycle,
+        keys: Type.Array(
+          Type.Object({
+            key: Type.String({ description: 'The key, or its keyed hash.' }),
+            state,
+            count,
+            remaining,
+            retry_after_cycles,
+          }),
+        ),
+        next: Type.Optional(Type.Integer({ description: '`after` of the next page; absent on the last page.' })),
+      }),
+    },
+  },
+} as const satisfies Endpoint;
+
+/** Requests that one call decides: work and answer stay small. */
+const MOST_REQUESTS = 1_000;
+
+export const gates = {
+  method: 'POST',
+  path: '/api/chain/{slug}/gates',
+  shapes: {
+    params: OfMachine,
+    body: Type.Object(
+      {
+        requests: Type.Array(
+          Type.Object(
+            { contract_id: ContractId, key: Type.Optional(Key), n: Type.Optional(Count) },
+            { additionalProperties: false },
+          ),
+          { minItems: 1, maxItems: MOST_REQUESTS, description: 'Decided in this order.' },
+        ),
+      },
+      closed,
+    ),
+  },
+  answers: {
+    200: {
+      description: 'A decision for each request, in order, whether admitted or limited.',
+      schema: Type.Object({
+        ok: Ok,
+        cycle: Cycle,
+        decisions: Type.Array(
+          Type.Object({
+            admitted,
+            limited,
+            state: Type.Optional(state),
+            remaining,
+            retry_after_cycles,
+            code: Type.Optional(
+              Type.Enum(['too_many_keys', 'contract_failed'], { description: 'Why the request was not counted.' }),
+            ),
+          }),
+        ),
+      }),
+    },
+  },
+} as const satisfies Endpoint;

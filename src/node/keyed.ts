@@ -1,0 +1,99 @@
+// Keys as callers give them: how a contract is to keep its own, and whether an event may have one.
+import { randomBytes } from 'node:crypto';
+import type { Static } from 'typebox';
+import { Keyed } from '../api/shapes.js';
+import type { Contract } from '../host/contract.js';
+import { KeyedContract } from '../host/keyed-contract.js';
+import { LONGEST_KEY } from '../limiter/gateway-definition.js';
+import { compileSchema } from '../schema/compile-schema.js';
+import { Failure } from '../schema/failure.js';
+import { Type } from '../schema/json-schema.js';
+import type { KeyedImage } from '../store/store.js';
+import type { Listener } from './decision.js';
+import { refusal } from './problem.js';
+
+export type KeyedFields = Static<typeof Keyed>;
+
+/** Beside a definition, which is checked for itself. */
+const Beside = Type.Object({ keyed: Type.Optional(Keyed) });
+const compiled = compileSchema(Beside);
+
+/** What stands beside a definition in a body. @throws Failure `invalid_input` */
+export function splitBody(body: unknown): { readonly definition: unknown; readonly keyed: KeyedFields | undefined } {
+  if (typeof body !== 'object' || body === null || !Object.hasOwn(body, 'keyed'))
+    return { definition: body, keyed: undefined };
+  const { keyed, ...definition } = body as { readonly keyed: unknown };
+  const beside = { keyed };
+  if (!compiled.fits(beside)) throw refusal('body', Beside, compiled.errors(beside));
+  return { definition, keyed: beside.keyed };
+}
+
+/** Each contract has a secret of its own: what one record says of a client cannot be found in another. */
+export function keyedImage({
+  max_keys: maxKeys,
+  idle_cycles: idleCycles,
+  overflow,
+  store_keys,
+}: KeyedFields): KeyedImage {
+  const image = { maxKeys, idleCycles, overflow };
+  return store_keys === 'plain' ? image : { ...image, secret: randomBytes(32).toString('base64url') };
+}
+
+/**
+ * Whether these contracts can count an event with this key, or without one.
+ * @throws Failure `key_missing`, `invalid_input`
+ */
+export function checkKey(listeners: readonly Listener[], key: string | undefined): void {
+  const keyed = listeners.find(({ contract }) => contract instanceof KeyedContract);
+  if (key === undefined) {
+    if (keyed !== undefined) throw keyMissing(keyed.contract);
+    return;
+  }
+  const fault =
+    keyed === undefined
+      ? 'names nobody: no contract that counts the event has keys'
+      : /\p{Surrogate}/u.test(key)
+        ? 'must be text: it has half a character'
+        : key.length === 0 || key.length > LONGEST_KEY
+          ? `must have from 1 to ${LONGEST_KEY} characters`
+          : undefined;
+  if (fault === undefined) return;
+  throw new Failure('invalid_input', {
+    what: 'The event was not counted.',
+    why: `/key ${fault}.`,
+    fix: 'Deploy the contract with `keyed`, or send the event without a key.',
+    faults: [{ path: '/key', message: fault }],
+  });
+}
+
+function keyMissing({ id }: Contract): Failure {
+  return new Failure('key_missing', {
+    what: 'The event was not counted.',
+    why: `The contract ${id} counts each key for itself.`,
+    fix: 'Send `key`, for example the address or the id of the client.',
+    faults: [{ path: '/key', message: 'is required' }],
+  });
+}
+
+/** As `checkKey` and `nameOf`, for one contract whatever it counts. @throws Failure `key_missing`, `invalid_input` */
+export function keyNameOf(contract: Contract, key: string | undefined): string | undefined {
+  const listener = { contract, kind: 0 };
+  checkKey([listener], key);
+  return nameOf(listener, key);
+}
+
+/** What a contract calls the key of an event; undefined for one without keys. See `checkKey`. */
+export function nameOf({ contract }: Listener, key: string | undefined): string | undefined {
+  return key !== undefined && contract instanceof KeyedContract ? contract.nameOf(key) : undefined;
+}
+
+/**
+ * Where several contracts count an event, each has a place for the key before the first counts: none counts what another refuses.
+ * @throws Failure `too_many_keys`
+ */
+export function claimPlaces(listeners: readonly Listener[], key: string | undefined, cycle: number): void {
+  if (key === undefined || listeners.length === 1) return;
+  for (const { contract } of listeners) {
+    if (contract instanceof KeyedContract) contract.claim(contract.nameOf(key), cycle);
+  }
+}
