@@ -135,6 +135,7 @@ export const listLimits = {
         machines: Shared,
         contracts: Shared,
         window_cycles: Shared,
+        key_cells: Shared,
         definition_bytes: Shared,
         rows: Shared,
         keys: Bound,

@@ -1,7 +1,7 @@
 // The list of every route of the node. Routing, validation, GET /api/endpoints, the OpenAPI document and the authorization tests all
 // come from it.
 import type { Route } from './route.js';
-import { createContract, driveTransition, getContract, listContracts } from './routes/contracts.js';
+import { createContract, getContract, listContracts } from './routes/contracts.js';
 import { countMany } from './routes/count-many.js';
 import { countOne, openStream } from './routes/events.js';
 import { gate, gateBelow, gateByPost } from './routes/gate.js';
@@ -33,6 +33,7 @@ import {
   inspectTemplate,
   listTemplates,
 } from './routes/templates.js';
+import { driveTransition } from './routes/transition.js';
 
 export const routes: readonly Route[] = [
   mintKey,

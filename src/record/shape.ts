@@ -53,8 +53,8 @@ const Operator = Name('Id of the operator that was fired.');
 const OperatorVersion = Type.String({ minLength: 1, maxLength: 32, description: 'Version of the operator.' });
 const Equation = Type.String({ minLength: 1, maxLength: 4000, description: 'The equation of the operator, verbatim.' });
 
-/** How a contract keeps its keys; the node takes the same from who deploys it. */
-export const KeyedShape = Type.Object(
+/** How a contract keeps its keys. */
+const KeyedShape = Type.Object(
   {
     max_keys: Count(1, 'The most keys with counts at a time.'),
     idle_cycles: Count(0, 'How long a key without counts is remembered, in cycles.'),

@@ -1,4 +1,4 @@
-// Routes of contracts: creating one from a definition, listing, looking at one, moving one.
+// Routes of contracts: creating one from a definition, listing, looking at one.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import * as api from '../../api/contracts.js';
 import type { Contract } from '../../host/contract.js';
@@ -149,59 +149,3 @@ function refuseWithoutHold({ rule }: Plan): void {
     faults: [{ path: '/rule/hold_ms', message: 'is required for a limit on concurrency' }],
   });
 }
-
-export const driveTransition = route({
-  ...api.driveTransition,
-  auth: 'key_or_session',
-  scope: 'admin',
-  tier: 'machine',
-  domain: 'contracts',
-  summary: 'Moves a contract to another state, whatever its counts are; the next evaluation applies the rules again.',
-  errors: [
-    'machine_not_found',
-    'not_owner',
-    'contract_not_found',
-    'no_transition',
-    'condition_failed',
-    'compute_failed',
-    'prove_failed',
-    'verify_failed',
-    'contract_failed',
-    'key_missing',
-    'too_many_keys',
-    'invalid_input',
-  ],
-  example: {
-    params: { slug: 'edge-gateway', contract_id: '{contract_id}' },
-    body: { to: 'limiting', hold_cycles: 5 },
-    status: 200,
-  },
-  async handle({ host, ownership, durability, work }, { params, body, caller }) {
-    const machine = ownership.owned(params.slug, caller);
-    const contract = contractOf(host, machine, params.contract_id);
-    const { to, input = {}, hold_cycles: holdCycles = 0, key } = body;
-    const name = keyNameOf(contract, key);
-    try {
-      const move = { to, input, holdCycles, by: caller?.key.id };
-      const row = await work.of(machine, function* (cycle) {
-        yield 1;
-        if (name === undefined || !(contract instanceof KeyedContract)) return host.transition(contract, move);
-        return contract.asKey(name, cycle, (one) => host.transition(one, move));
-      });
-      return {
-        ok: true,
-        previous_state: row.from,
-        new_state: row.to,
-        cycle: row.cycle,
-        seq: row.seq,
-        hash: row.hash,
-        master_equation_block: row.master_equation_block,
-        proof_digest: row.proof_digest ?? null,
-        emitted: row.emitted,
-      };
-    } finally {
-      // The row of a refusal, too, is durable before the answer.
-      await durability.ofRows(machine);
-    }
-  },
-});

@@ -99,6 +99,7 @@ export const listLimits = route({
       machines: room('machines'),
       contracts: room('contracts'),
       window_cycles: room('windowCycles'),
+      key_cells: room('keyCells'),
       definition_bytes: room('definitionBytes'),
       rows: room('rows'),
       keys: bound(limits.keysPerOwner, owner === undefined ? undefined : credentials.countKeys(owner)),
