@@ -157,8 +157,7 @@ export class RecordVerifier {
   #skip(value: unknown, line: number, next: number): boolean {
     const row = (typeof value === 'object' ? value : null) as AuditRow | null;
     if (row?.seq !== next) return this.refuse(['seq', `Row ${next} is due here.`], line, next);
-    const { kind, contract_id: id, to } = row;
-    if (kind !== 'transition_failed' && id !== undefined && to !== undefined) this.#states.set(id, to);
+    this.#move(row);
     // The hash of the row to go on from, which is signed, covers that of this one.
     this.#head = { seq: next, hash: row.hash };
     return true;
