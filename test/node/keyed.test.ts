@@ -296,7 +296,7 @@ describe('what is refused counts nowhere', () => {
     const body = { slug, within: 100_000, keyed: { ...KEYED, max_keys: 10_000_000 } };
     const answer = await told('POST', '/api/contracts/templates/rate-limiter/deploy', body);
     expect(answer).toMatchObject({ status: 422, code: 'limit_reached' });
-    expect(answer.detail).toContain('Choose max_keys up to');
+    expect(answer.detail).toContain('Choose fewer max_keys');
     const wrong = await told('POST', `/api/chain/${slug}/contracts`, { name: 'x', keyed: { max_keys: 0 } });
     expect(wrong).toMatchObject({ status: 400, code: 'invalid_input' });
   });
