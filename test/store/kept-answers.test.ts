@@ -1,8 +1,8 @@
 import { afterEach, expect, it } from 'vitest';
 import { MemoryAnswers } from '../../src/store/memory-answers.js';
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite.js';
-import { describeKeptAnswers } from '../suite/kept-answers.js';
 import { temporaryFolder } from '../left-behind.js';
+import { describeKeptAnswers } from '../suite/kept-answers.js';
 
 const open: SqliteStore[] = [];
 function openStore(dir = temporaryFolder(), failCommits?: () => boolean): SqliteStore {
