@@ -1,5 +1,5 @@
-// `weir inspect`: the definition of a template, as the node has it; or its machine for XState's visual tools, or a diagram, which need
-// no node.
+// `weir inspect`: the definition of a template, as the node has it; or to be copied and changed, its machine for XState's visual tools, or
+// a diagram, which need no node.
 import type { Static } from 'typebox';
 import { inspectRateLimiter } from '../api/contracts.js';
 import { isOnAggregate, type TransitionDefinition } from '../limiter/definition.js';
@@ -18,16 +18,22 @@ const fromNode = nodeCommand({
       .positional('template', {
         type: 'string',
         default: TEMPLATE_ID,
-        describe: 'id of the template; with --xstate or --mermaid also the JSON file of a definition',
+        describe: 'id of the template; with --definition, --xstate or --mermaid also the JSON file of a definition',
+      })
+      .option('definition', {
+        type: 'boolean',
+        describe: 'print the definition as JSON, to copy and change: a scenario names the file in limiter.definition',
       })
       .option('xstate', {
         type: 'boolean',
         describe: "print the machine as JSON, for XState's visual tools",
       })
       .option('mermaid', { type: 'boolean', describe: 'print a state diagram in the Mermaid language' })
-      .conflicts('xstate', 'mermaid')
+      .conflicts('xstate', ['mermaid', 'definition'])
+      .conflicts('mermaid', 'definition')
       .example('$0 inspect', 'the windowed rate limiter')
       .example('$0 inspect --json', 'the whole definition')
+      .example('$0 inspect --definition > contract.json', 'the same without a node, to change it')
       .example('$0 inspect contract.json --mermaid', 'a diagram of a definition of your own'),
   run: async ({ anyone }, { template: id }) => {
     if (id !== TEMPLATE_ID) throw unknownTemplate(id);
@@ -72,17 +78,21 @@ function whenAndWithin(trigger: Trigger): [when: string, within: number | undefi
 
 export const inspectCommand: Command = {
   options: fromNode.options,
-  run: async (given: { template: string; xstate?: boolean; mermaid?: boolean }) => {
-    if (given.xstate !== true && given.mermaid !== true) return fromNode.run(given);
-    const { template } = given;
+  run: async (given: { template: string; definition?: boolean; xstate?: boolean; mermaid?: boolean }) => {
+    const { template, xstate = false, mermaid = false } = given;
+    if (!xstate && !mermaid && given.definition !== true) return fromNode.run(given);
     const [{ contractMachine }, { stateDiagram }, { planContract }] = await Promise.all([
       import('../actor/contract-machine.js'),
       import('../actor/state-diagram.js'),
       import('../limiter/validate.js'),
     ]);
     const { definition } = planContract(template === TEMPLATE_ID ? rateLimiter() : definitionFrom(template));
+    if (mermaid) {
+      process.stdout.write(stateDiagram(definition));
+      return;
+    }
     const { schemas: _, ...config } = contractMachine(definition).config;
-    process.stdout.write(given.mermaid === true ? stateDiagram(definition) : `${JSON.stringify(config, null, 2)}\n`);
+    process.stdout.write(`${JSON.stringify(xstate ? config : definition, null, 2)}\n`);
   },
 };
 

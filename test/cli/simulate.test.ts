@@ -219,6 +219,8 @@ describe('weir simulate', () => {
   );
 
   it('--inspect shows a state of a definition of its own, in the report; the next report has no trace left over', async () => {
+    const template = (await weirHere(['inspect', '--definition'])).out;
+    expect(JSON.parse(template)).toEqual(rateLimiter());
     const definition = rateLimiter({ threshold: 2, within: 10 });
     const [trip, restore] = definition.transitions;
     const lifted = { ...restore!.trigger, condition: 'count == 0' };
