@@ -14,7 +14,7 @@ const long = [
   ].map((name) => `test/node/${name}.test.ts`),
   ...['follow', 'load', 'pinning', 'serving', 'sweep'].map((name) => `test/cli/${name}.test.ts`),
   ...['foreign', 'load'].map((name) => `test/live/${name}.test.ts`),
-  ...['gateways', 'haproxy-redis', 'libraries', 'nginx'].map((name) => `test/live/real-${name}.test.ts`),
+  ...['gateways', 'haproxy-redis', 'libraries', 'nginx', 'nginx-keys'].map((name) => `test/live/real-${name}.test.ts`),
   'test/live/rule-explanation.test.ts',
   'test/live/wrong-nodes.test.ts',
   'test/package.test.ts',
