@@ -5,6 +5,7 @@ import { Keyed } from '../api/shapes.js';
 import type { Contract } from '../host/contract.js';
 import { KeyedContract } from '../host/keyed-contract.js';
 import { LONGEST_KEY } from '../limiter/gateway-definition.js';
+import type { Plan } from '../limiter/plan.js';
 import { compileSchema } from '../schema/compile-schema.js';
 import { Failure } from '../schema/failure.js';
 import { Type } from '../schema/json-schema.js';
@@ -26,6 +27,27 @@ export function splitBody(body: unknown): { readonly definition: unknown; readon
   const beside = { keyed };
   if (!compiled.fits(beside)) throw refusal('body', Beside, compiled.errors(beside));
   return { definition, keyed: beside.keyed };
+}
+
+/**
+ * What a definition and its keys do not say together.
+ * @throws Failure `invalid_input`
+ */
+export function refuseUnfit({ definition, isShadow }: Plan, keyed: KeyedFields | undefined): void {
+  const [path, message] =
+    keyed === undefined
+      ? definition.gate?.key === undefined
+        ? []
+        : ['/gate/key', 'says whose request it is, and the contract has no keys; give keyed, too']
+      : isShadow && keyed.overflow === 'refuse'
+        ? ['/keyed/overflow', 'must be share for a shadow, which refuses nobody']
+        : [];
+  if (path === undefined || message === undefined) return;
+  throw new Failure('invalid_input', {
+    what: 'No contract was created.',
+    why: `${path} ${message}.`,
+    faults: [{ path, message }],
+  });
 }
 
 /** Each contract has a secret of its own: what one record says of a client cannot be found in another. */

@@ -19,7 +19,8 @@ export interface Places {
 export const gateways = {
   nginx: {
     program: 'nginx',
-    start: (places: Places) =>
+    /** @param patience how long nginx waits for the gate */
+    start: (places: Places, patience = '2s') =>
       run('nginx', places, ['nginx.conf'], (folder) => {
         const main = `daemon off; worker_processes 2; pid ${folder}/pid; error_log ${folder}/error.log;
 events { worker_connections 4096; }
@@ -29,6 +30,8 @@ http {
   include ${folder}/nginx.conf;
 }
 `;
+        const file = join(folder, 'nginx.conf');
+        writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/(proxy_\w+_timeout) \ds/g, `$1 ${patience}`));
         writeFileSync(join(folder, 'main.conf'), main);
         return ['-c', join(folder, 'main.conf'), '-p', folder];
       }),

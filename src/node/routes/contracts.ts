@@ -8,7 +8,7 @@ import { rateLimiter } from '../../limiter/rate-limiter.js';
 import { planContract } from '../../limiter/validate.js';
 import { assert, Failure, type FailureCode } from '../../schema/failure.js';
 import type { Caller } from '../access.js';
-import { type KeyedFields, keyedImage, keyNameOf, splitBody } from '../keyed.js';
+import { type KeyedFields, keyedImage, keyNameOf, refuseUnfit, splitBody } from '../keyed.js';
 import { answerInTurns, JSON_TYPE, someOf } from '../long-answer.js';
 import { contractOf } from '../ownership.js';
 import type { Parts } from '../parts.js';
@@ -130,6 +130,7 @@ export async function create(
   assert(caller !== undefined, 'a contract is created by an owner');
   const plan = planContract(definition, host.findOperator);
   refuseWithoutHold(plan);
+  refuseUnfit(plan, keyed);
   usage.refuseContract(caller.owner, plan, keyed?.max_keys);
   const contract = await work.of(machine, function* () {
     yield 1;
