@@ -59,6 +59,17 @@ export const options = (yargs: Argv) =>
       default: false,
       describe: 'serve GET /metrics beside the API, to anyone',
     })
+    .option('grpc', {
+      type: 'number',
+      requiresArg: true,
+      describe: "serve Envoy's rate limit service on a port of its own; takes --grpc-limits",
+    })
+    .option('grpc-limits', {
+      type: 'string',
+      array: true,
+      requiresArg: true,
+      describe: 'file with the limits of a domain, by descriptors',
+    })
     .option('host-name', {
       type: 'string',
       array: true,
@@ -87,6 +98,7 @@ export const options = (yargs: Argv) =>
     .example('$0 serve --port 0 --memory --cycle-ms 50', 'for a try: fast cycles, nothing kept')
     .example('$0 serve --data /var/lib/weir --durability strict', 'no acknowledged event is ever lost')
     .example('$0 serve --trust-proxy 127.0.0.1 --host-name api.example.org', 'behind a proxy with TLS on this machine')
+    .example('$0 serve --grpc 8081 --grpc-limits shop.yaml', "as Envoy's rate limit service")
     .example('$0 serve --metrics-port 7771', 'figures for Prometheus, where only this machine reads them')
     .epilogue(
       'dashboards/weir.json of the package shows these figures in Grafana. OTEL_EXPORTER_OTLP_ENDPOINT sends them to an OpenTelemetry collector.',
@@ -113,7 +125,13 @@ export async function run(given: Given): Promise<void> {
     const { store, credentials, clock, identity, lost } = ground;
     const { signer, successions } = identity;
     const { metricsPort, openMetrics, hostName: hostNames = [] } = given;
-    const ports = { host, port, openMetrics, hostNames, ...(metricsPort === undefined ? {} : { metricsPort }) };
+    const grpc =
+      given.grpc === undefined ? undefined : await grpcOptions(given.grpc, given.grpcLimits, identity.cycleMs);
+    const ports = {
+      ...{ host, port, openMetrics, hostNames },
+      ...(metricsPort === undefined ? {} : { metricsPort }),
+      ...(grpc === undefined ? {} : { grpc }),
+    };
     const { env: environment } = process;
     const options = {
       store,
@@ -146,12 +164,27 @@ export async function run(given: Given): Promise<void> {
   }
 }
 
-function factsOf({ url, metricsUrl }: RunningNode, { dir, lost, identity: { signer, cycleMs } }: Ground): object {
+/** @throws Failure `unreadable_file`, and for limits that cannot be read */
+async function grpcOptions(port: number, files: readonly string[] = [], cycleMs: number) {
+  const [{ readDescriptorLimits }, { readSource }] = await Promise.all([
+    import('../node/envoy/limits-file.js'),
+    import('../scenario/document.js'),
+  ]);
+  const domains = [];
+  for (const file of files) domains.push(readDescriptorLimits(await readSource(file), file, cycleMs));
+  return { port, domains };
+}
+
+function factsOf(
+  { url, metricsUrl, grpcAddress }: RunningNode,
+  { dir, lost, identity: { signer, cycleMs } }: Ground,
+): object {
   const { fingerprint, publicKey } = signer;
   return {
     ok: true,
     url,
     metrics_url: metricsUrl ?? null,
+    grpc: grpcAddress ?? null,
     data: dir ?? null,
     fingerprint,
     public_key: publicKey,
@@ -164,7 +197,11 @@ function factsOf({ url, metricsUrl }: RunningNode, { dir, lost, identity: { sign
   };
 }
 
-function startText({ url, metricsUrl }: RunningNode, { dir, lost, identity }: Ground, given: Given): string {
+function startText(
+  { url, metricsUrl, grpcAddress }: RunningNode,
+  { dir, lost, identity }: Ground,
+  given: Given,
+): string {
   const { signer, cycleMs, isNew } = identity;
   const kept =
     dir === undefined ? 'in memory: all is gone when the node ends' : `${dir}, durability ${given.durability}`;
@@ -175,6 +212,7 @@ function startText({ url, metricsUrl }: RunningNode, { dir, lost, identity }: Gr
     `  cycles  of ${cycleMs} ms`,
   ];
   if (metricsUrl !== undefined) lines.push(`  figures ${metricsUrl}`);
+  if (grpcAddress !== undefined) lines.push(`  envoy   ${grpcAddress}`);
   for (const { machine, fromSeq, toSeq } of lost) {
     lines.push(`  lost    rows ${fromSeq} to ${toSeq} of ${machine}: acknowledged, and missing from the data`);
   }
@@ -187,10 +225,14 @@ function startText({ url, metricsUrl }: RunningNode, { dir, lost, identity }: Gr
 }
 
 /** @throws Failure `wrong_usage` */
-function check({ port, metricsPort = 0, cycleMs, trustProxy = [], memory, rotateKey: isRotated, host }: Given): void {
-  for (const [name, value] of Object.entries({ port, 'metrics-port': metricsPort })) {
+function check(given: Given): void {
+  const { port, metricsPort = 0, grpc = 0, cycleMs, trustProxy = [], memory, rotateKey: isRotated, host } = given;
+  for (const [name, value] of Object.entries({ port, 'metrics-port': metricsPort, grpc })) {
     if (Number.isInteger(value) && value >= 0 && value <= 65_535) continue;
     throw usageFailure(`--${name} takes a number from 0 to 65535.`);
+  }
+  if ((given.grpc === undefined) !== (given.grpcLimits === undefined)) {
+    throw usageFailure('--grpc and --grpc-limits belong together: a port, and the limits that it decides by.');
   }
   if (cycleMs !== undefined && !(Number.isInteger(cycleMs) && cycleMs >= 1 && cycleMs <= LONGEST_CYCLE_MS)) {
     throw usageFailure(`--cycle-ms takes a whole number from 1 to ${LONGEST_CYCLE_MS}.`);

@@ -136,6 +136,17 @@ export class Access {
     }
   }
 
+  /**
+   * Who is asking by a key alone, where no request of HTTP carries it.
+   * @param header as of `Authorization`
+   * @throws Failure `credential_missing`, `credential_invalid`, `scope_missing`
+   */
+  callerByKey(header: string | undefined, scope: Scope, nowMs: number): Caller {
+    const caller = needed(this.#byKey(header, nowMs), 'key');
+    refuseBeyondScope(caller, { auth: 'key', scope });
+    return caller;
+  }
+
   /** Whether somebody who came in earlier could still come in. */
   holdsAt({ key, sessionHash, expiresAtMs }: Caller, nowMs: number): boolean {
     if (nowMs >= expiresAtMs) return false;

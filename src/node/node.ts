@@ -10,6 +10,8 @@ import { Failure } from '../schema/failure.js';
 import { Rank } from '../time/rank.js';
 import { AgendaScheduler } from '../time/rx-scheduler.js';
 import type { WallClock } from '../time/wall.js';
+import type { DomainLimits } from './envoy/limits-file.js';
+import type { RateLimitService } from './envoy/rate-limit-service.js';
 import { startHeartbeat } from './heartbeat.js';
 import { hostCheck } from './host-names.js';
 import { openMetricsPort } from './metrics-port.js';
@@ -28,6 +30,8 @@ export interface NodeOptions extends PartsOptions {
   readonly metricsPort?: number;
   /** Whether GET /metrics is served beside the API, to anyone; not with a port of their own. Default: false. */
   readonly openMetrics?: boolean;
+  /** Envoy's rate limit service on a port of its own, on the same address. */
+  readonly grpc?: { readonly port: number; readonly domains: readonly DomainLimits[] };
   /** Further names that requests may be for, beside those of loopback. */
   readonly hostNames?: readonly string[];
   /** Addresses or networks of proxies whose `X-Forwarded-*` is believed; none when absent. */
@@ -45,6 +49,8 @@ export interface RunningNode {
   readonly url: string;
   /** Where the figures are; undefined where they are closed. */
   readonly metricsUrl: string | undefined;
+  /** Where Envoy's rate limit service is, for example `127.0.0.1:8081`; undefined without one. */
+  readonly grpcAddress: string | undefined;
   readonly host: Host;
   /** Takes no new requests, finishes those under way, and closes everything. A second call waits for the first. */
   close(): Promise<void>;
@@ -68,6 +74,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     port = 0,
     metricsPort,
     openMetrics = false,
+    grpc,
     hostNames = [],
     trustProxy = [],
     log: logOptions = quiet,
@@ -90,17 +97,22 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     store.close();
   };
 
+  let rateLimitService: RateLimitService | undefined;
   const listen = async () => {
     // What came to life, or was made now, is durable before anyone can ask for it.
     await parts.durability.commit();
     const url = await app.listen({ host: address, port });
+    if (grpc !== undefined) {
+      const { startRateLimitService } = await import('./envoy/rate-limit-service.js');
+      rateLimitService = await startRateLimitService(parts, { host: address, ...grpc }, log);
+    }
     if (metricsPort === undefined)
       return { url, metricsUrl: isOpen ? `${url}/metrics` : undefined, closeMetrics: () => {} };
     const figures = await openMetricsPort(parts.metrics, address, metricsPort, checkHost);
     return { url, metricsUrl: figures.url, closeMetrics: figures.close };
   };
   const { url, metricsUrl, closeMetrics } = await listen().catch(async (error) => {
-    await app.close();
+    await Promise.all([app.close(), rateLimitService?.close()]);
     release();
     throw listenFailure(error, address);
   });
@@ -116,7 +128,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     log.info('closing');
     await clock.sleep(limits.noticeMs);
     streams.close();
-    await drain(app, clock, limits.drainMs);
+    await Promise.all([drain(app, clock, limits.drainMs), rateLimitService?.close()]);
     closeMetrics();
     await otlp?.close();
     try {
@@ -134,6 +146,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   return {
     url,
     metricsUrl,
+    grpcAddress: rateLimitService?.address,
     host: parts.host,
     close() {
       closing ??= close();

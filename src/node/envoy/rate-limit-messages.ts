@@ -1,0 +1,132 @@
+// The messages of Envoy's rate limit service as objects: what is wrong with a request, and the response to what was decided.
+import { Failure } from '../../schema/failure.js';
+import type { Decision } from '../decision.js';
+import { type DescriptorLimit, type Entry, type Unit, units, untilReset } from './descriptor-limits.js';
+
+const MOST_DESCRIPTORS = 100;
+const MOST_ENTRIES = 32;
+
+/** Hits of one descriptor in one call: a rule decides them one by one. */
+const MOST_HITS = 1_000;
+
+export interface Descriptor {
+  readonly entries: readonly Entry[];
+  readonly limit: { readonly requests_per_unit: number; readonly unit: string } | null;
+  readonly hits_addend: { readonly value: number } | null;
+  readonly is_negative_hits: boolean;
+}
+
+export interface RateLimitRequest {
+  readonly domain: string;
+  readonly descriptors: readonly Descriptor[];
+  readonly hits_addend: number;
+}
+
+interface DescriptorStatus {
+  readonly code: 'OK' | 'OVER_LIMIT';
+  readonly current_limit?: { readonly requests_per_unit: number; readonly unit: string; readonly name: string };
+  readonly limit_remaining?: number;
+  readonly duration_until_reset?: { readonly seconds: number; readonly nanos: number };
+}
+
+export interface RateLimitResponse {
+  readonly overall_code: 'OK' | 'OVER_LIMIT';
+  readonly statuses: readonly DescriptorStatus[];
+  readonly response_headers_to_add: readonly { readonly key: string; readonly value: string }[];
+}
+
+/** What is counted for one descriptor. */
+export interface Hit {
+  readonly limit: DescriptorLimit;
+  readonly key: string;
+  /** 0 to look without counting. */
+  readonly hits: number;
+}
+
+/** The status of what no limit is found for. */
+export const ADMITTED: DescriptorStatus = { code: 'OK' };
+
+/** @throws Failure `invalid_input` */
+export function refuseFaults({ domain, descriptors, hits_addend: common }: RateLimitRequest): void {
+  const refuse = (why: string, fix: string): never => {
+    throw new Failure('invalid_input', { what: 'The request was not decided.', why, fix });
+  };
+  if (domain === '') refuse('It has no domain.', 'Name the domain of the limits.');
+  if (descriptors.length === 0) refuse('It has no descriptor.', 'Send at least one.');
+  if (common > MOST_HITS) refuse(`It has more than ${MOST_HITS} hits.`, 'Send them in several requests.');
+  if (descriptors.length > MOST_DESCRIPTORS)
+    refuse(`It has more than ${MOST_DESCRIPTORS} descriptors.`, 'Send them in several requests.');
+  for (const { entries, limit, hits_addend: hits, is_negative_hits: isNegative } of descriptors) {
+    if (entries.length === 0 || entries.length > MOST_ENTRIES)
+      refuse(`A descriptor has ${entries.length} entries.`, `Give each from 1 to ${MOST_ENTRIES}.`);
+    if (entries.some(({ key, value }) => key === '' || value === ''))
+      refuse('An entry has no key or no value.', 'Give each entry both.');
+    if (isNegative) refuse('It asks for hits back.', 'What was counted stays counted until it leaves the window.');
+    if ((hits?.value ?? 0) > MOST_HITS) refuse(`It has more than ${MOST_HITS} hits.`, 'Send them in several requests.');
+    if (limit !== null && unitOf(limit.unit) === undefined)
+      refuse(`The unit ${limit.unit} of its limit is not known.`, `Units are ${units.join(', ')}.`);
+  }
+}
+
+export function unitOf(name: string): Unit | undefined {
+  return units.find((unit) => unit === name.toLowerCase());
+}
+
+/** @param nowMs unix ms */
+export function responseOf(
+  hits: readonly (Hit | undefined)[],
+  decisions: readonly (Decision | undefined)[],
+  nowMs: number,
+): RateLimitResponse {
+  const statuses = hits.map((hit, index) => (hit === undefined ? ADMITTED : statusFor(hit, decisions[index], nowMs)));
+  const isOver = statuses.some(({ code }) => code === 'OVER_LIMIT');
+  return {
+    overall_code: isOver ? 'OVER_LIMIT' : 'OK',
+    statuses,
+    response_headers_to_add: headersOf(hits, statuses),
+  };
+}
+
+function statusFor({ limit, hits }: Hit, decision: Decision | undefined, nowMs: number): DescriptorStatus {
+  const { perUnit, name = '', isShadow } = limit;
+  const isClosed = decision === undefined && perUnit !== undefined;
+  const isOver =
+    isClosed ||
+    (decision !== undefined &&
+      (hits === 0 ? decision.retry_after_ms !== 0 && decision.remaining === 0 : decision.limited > 0));
+  const resetMs = perUnit === undefined ? (decision?.retry_after_ms ?? 0) : untilReset(perUnit.unit, nowMs);
+  return {
+    code: isOver && !isShadow ? 'OVER_LIMIT' : 'OK',
+    ...(perUnit === undefined
+      ? {}
+      : { current_limit: { requests_per_unit: perUnit.requests, unit: perUnit.unit.toUpperCase(), name } }),
+    limit_remaining: Math.min(decision?.remaining ?? (isClosed ? 0 : MOST_UINT32), MOST_UINT32),
+    duration_until_reset: { seconds: Math.floor(resetMs / 1000), nanos: Math.floor((resetMs % 1000) * 1e6) },
+  };
+}
+
+const MOST_UINT32 = 2 ** 32 - 1;
+
+/** The fields of the limit that is over, or else has the least left (draft-ietf-httpapi-ratelimit-headers). */
+function headersOf(
+  hits: readonly (Hit | undefined)[],
+  statuses: readonly DescriptorStatus[],
+): RateLimitResponse['response_headers_to_add'] {
+  let shown: number | undefined;
+  for (const [index, { code, limit_remaining: left = MOST_UINT32 }] of statuses.entries()) {
+    if (hits[index]?.limit.perUnit === undefined) continue;
+    const least = shown === undefined ? undefined : statuses[shown]!;
+    if (least === undefined || (least.code === 'OK' && (code === 'OVER_LIMIT' || left < least.limit_remaining!)))
+      shown = index;
+  }
+  if (shown === undefined) return [];
+  const { code, limit_remaining: left, duration_until_reset: reset } = statuses[shown]!;
+  const { name, perUnit } = hits[shown]!.limit;
+  const label = `"${(name ?? 'default').replace(/[^ !#-[\]-~]/g, '_')}"`;
+  const seconds = reset!.seconds + (reset!.nanos > 0 ? 1 : 0);
+  return [
+    { key: 'ratelimit-policy', value: `${label};q=${perUnit!.requests};w=${untilReset(perUnit!.unit, 0) / 1000}` },
+    { key: 'ratelimit', value: `${label};r=${left};t=${seconds}` },
+    ...(code === 'OVER_LIMIT' ? [{ key: 'retry-after', value: String(seconds) }] : []),
+  ];
+}

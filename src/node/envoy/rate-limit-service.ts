@@ -1,0 +1,203 @@
+// Envoy's rate limit service over gRPC: each descriptor of a request is looked up in the limits of its domain, counted, and decided.
+//
+//   ShouldRateLimit ─► domain ─► machine
+//                      descriptors ─► limit ─► contract, values ─► key ─► decision ─► OK or OVER_LIMIT; over if one is
+//
+// A limit is a keyed contract of its own. Calls obey the rules of the API: on loopback anyone may ask; elsewhere a key with the scope
+// `gate` comes along as the metadata `authorization`. What no limit is found for is admitted, as Envoy's own service does.
+import {
+  type handleUnaryCall,
+  type Metadata,
+  Server,
+  ServerCredentials,
+  status,
+  type UntypedHandleCall,
+} from '@grpc/grpc-js';
+import type { Logger } from 'pino';
+import { isLoopback } from '../../api/loopback.js';
+import { assert, Failure } from '../../schema/failure.js';
+import { cycleOf } from '../../time/cycle.js';
+import type { Decision } from '../decision.js';
+import type { Parts } from '../parts.js';
+import { Domain } from './domain.js';
+import type { DomainLimits } from './limits-file.js';
+import {
+  ADMITTED,
+  type RateLimitRequest,
+  type RateLimitResponse,
+  refuseFaults,
+  responseOf,
+} from './rate-limit-messages.js';
+import { services } from './services.js';
+
+export interface RateLimitServiceOptions {
+  readonly host: string;
+  /** 0: any that is free. */
+  readonly port: number;
+  readonly domains: readonly DomainLimits[];
+}
+
+export interface RateLimitService {
+  /** For example `127.0.0.1:8081`. */
+  readonly address: string;
+  /** Takes no new calls, and finishes those under way within `drainMs`. */
+  close(): Promise<void>;
+}
+
+const MESSAGE_BYTES = 256 << 10;
+
+/** Names of domains that are logged. */
+const MOST_NOTED = 100;
+
+/**
+ * Deploys the limits of every domain that are not there yet, and opens the port.
+ * @throws Failure `port_in_use`, `limit_reached`, `invalid_input` where a machine belongs to another owner
+ */
+export async function startRateLimitService(
+  parts: Parts,
+  { host, port, domains: files }: RateLimitServiceOptions,
+  log: Logger,
+): Promise<RateLimitService> {
+  const domains = new Map<string, Domain>();
+  for (const limits of files) {
+    if (domains.has(limits.domain)) throw twice(limits.domain);
+    domains.set(limits.domain, new Domain(parts, limits));
+  }
+  await parts.durability.commit();
+  const service = new Service(parts, domains, !isLoopback(host), log);
+  const server = new Server({
+    'grpc.max_receive_message_length': MESSAGE_BYTES,
+    'grpc.max_concurrent_streams': 1_000,
+    'grpc.max_connection_idle_ms': 300_000,
+  });
+  const add = (name: string, handlers: Readonly<Record<string, UntypedHandleCall>>) => {
+    const definition = services[name];
+    assert(definition !== undefined && !('format' in definition), `${name} is a service`);
+    server.addService(definition as never, handlers);
+  };
+  add('envoy.service.ratelimit.v3.RateLimitService', { ShouldRateLimit: service.shouldRateLimit });
+  add('grpc.health.v1.Health', {
+    Check: ((_call, answer) =>
+      answer(null, {
+        status: parts.isDraining() || parts.host.failure !== undefined ? 'NOT_SERVING' : 'SERVING',
+      })) satisfies handleUnaryCall<unknown, unknown>,
+  });
+  const name = host.includes(':') ? `[${host}]` : host;
+  const bound = await new Promise<number>((resolve, reject) => {
+    server.bindAsync(`${name}:${port}`, ServerCredentials.createInsecure(), (error, taken) =>
+      error === null ? resolve(taken) : reject(cannotListen(host, port, error)),
+    );
+  });
+  return {
+    address: `${name}:${bound}`,
+    async close() {
+      const finished = new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
+      const given = new AbortController();
+      await Promise.race([finished, parts.clock.sleep(parts.limits.drainMs, given.signal)]);
+      given.abort();
+      server.forceShutdown();
+    },
+  };
+}
+
+class Service {
+  readonly #parts: Parts;
+  readonly #domains: ReadonlyMap<string, Domain>;
+  readonly #wantsKey: boolean;
+  readonly #log: Logger;
+  /** Domains that nobody has limits for, and that were logged. */
+  readonly #unknown = new Set<string>();
+
+  constructor(parts: Parts, domains: ReadonlyMap<string, Domain>, wantsKey: boolean, log: Logger) {
+    this.#parts = parts;
+    this.#domains = domains;
+    this.#wantsKey = wantsKey;
+    this.#log = log;
+  }
+
+  readonly shouldRateLimit: handleUnaryCall<RateLimitRequest, RateLimitResponse> = (call, answer) => {
+    const refuse = (error: unknown) => answer(this.#refusalOf(error));
+    try {
+      const answered = this.#answerTo(call.request, call.metadata);
+      if (answered instanceof Promise) answered.then((response) => answer(null, response), refuse);
+      else answer(null, answered);
+    } catch (error) {
+      refuse(error);
+    }
+  };
+
+  #answerTo(request: RateLimitRequest, metadata: Metadata): RateLimitResponse | Promise<RateLimitResponse> {
+    const { host, clock, work, durability } = this.#parts;
+    refuseFaults(request);
+    if (host.failure !== undefined) throw host.failure;
+    const domain = this.#domains.get(request.domain);
+    this.#refuseStrangers(metadata, domain);
+    if (domain === undefined) {
+      this.#noteUnknown(request.domain);
+      return { overall_code: 'OK', statuses: request.descriptors.map(() => ADMITTED), response_headers_to_add: [] };
+    }
+    const hits = domain.hitsOf(request);
+    const { machine } = domain;
+    const nowMs = clock.now();
+    const decided = work.of(machine, (cycle) => domain.decide(hits, cycle));
+    const settled = (decisions: readonly (Decision | undefined)[]) => {
+      const response = responseOf(hits, decisions, nowMs);
+      const durable = durability.ofCounts(machine, cycleOf(nowMs, clock.cycleMs));
+      return durable === undefined ? response : durable.then(() => response);
+    };
+    return decided instanceof Promise ? decided.then(settled) : settled(decided);
+  }
+
+  /** @throws Failure `credential_missing`, `credential_invalid`, `scope_missing`, `not_owner` */
+  #refuseStrangers(metadata: Metadata, domain: Domain | undefined): void {
+    const { access, clock, ownership } = this.#parts;
+    const [header] = metadata.get('authorization');
+    if (header === undefined && !this.#wantsKey) return;
+    const caller = access.callerByKey(header === undefined ? undefined : String(header), 'gate', clock.now());
+    if (domain !== undefined) ownership.owned(domain.limits.machine, caller);
+  }
+
+  #noteUnknown(domain: string): void {
+    if (this.#unknown.size >= MOST_NOTED || this.#unknown.has(domain)) return;
+    this.#unknown.add(domain);
+    this.#log.warn({ domain: domain.slice(0, 256) }, 'no limits for this domain: everything is admitted');
+  }
+
+  #refusalOf(error: unknown): { code: status; details: string } {
+    if (!(error instanceof Failure)) {
+      this.#log.error({ err: error }, 'internal error');
+      return { code: status.INTERNAL, details: 'Internal error of the node' };
+    }
+    const { code, message } = error;
+    return { code: statusOf(error), details: `${code}: ${message}` };
+  }
+}
+
+function statusOf({ code, status: http }: Failure): status {
+  switch (code) {
+    case 'limit_reached':
+      return status.RESOURCE_EXHAUSTED;
+    default:
+      if (http === 401) return status.UNAUTHENTICATED;
+      if (http === 403 || http === 404) return status.PERMISSION_DENIED;
+      if (http === 429) return status.RESOURCE_EXHAUSTED;
+      return http >= 500 ? status.UNAVAILABLE : status.INVALID_ARGUMENT;
+  }
+}
+
+function cannotListen(host: string, port: number, cause: Error): Failure {
+  return new Failure('port_in_use', {
+    what: `The node cannot listen for gRPC on ${host}, port ${port}.`,
+    why: /EADDRINUSE/.test(cause.message) ? 'Another process does already.' : `${cause.message}.`,
+    fix: 'Choose another address or port; 0 takes any port that is free.',
+    cause,
+  });
+}
+
+function twice(domain: string): Failure {
+  return new Failure('wrong_usage', {
+    what: 'The node was not started.',
+    why: `Two files have limits of the domain "${domain}".`,
+    fix: 'Put all limits of a domain into one file.',
+  });
+}

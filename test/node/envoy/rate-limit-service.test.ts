@@ -1,0 +1,332 @@
+// Envoy's rate limit service, asked by a real client of gRPC. The messages are written and read byte by byte as Envoy does it, and not by
+// the proto of the node.
+import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js';
+import { afterEach, describe, expect, it } from 'vitest';
+import { readDescriptorLimits } from '../../../src/node/envoy/limits-file.js';
+import { openSqliteStore } from '../../../src/store/sqlite.js';
+import { temporaryFolder } from '../../left-behind.js';
+import { type Running, type Start, startRunning } from '../running.js';
+
+const limits = `
+domain: shop
+is_public: true
+descriptors:
+  - key: user
+    rate_limit: { name: each-user, unit: year, requests_per_unit: 3 }
+  - key: user
+    value: banned
+    rate_limit: { unit: year, requests_per_unit: 0 }
+  - key: user
+    value: free
+    rate_limit: { unlimited: true }
+  - key: path
+    shadow_mode: true
+    rate_limit: { unit: year, requests_per_unit: 1 }
+  - key: wide
+    rate_limit: { name: wide, unit: year, requests_per_unit: 1 }
+  - key: narrow
+    rate_limit: { unit: year, requests_per_unit: 9, replaces: [{ name: wide }] }
+  - key: own
+    rate_limit: { limiter: { threshold: 2, within: 100000 } }
+`;
+
+const running: (Running | Client)[] = [];
+afterEach(async () => {
+  for (const one of running.splice(0)) await one.close();
+});
+
+async function start(options: Start = {}, text = limits) {
+  const domains = [readDescriptorLimits(text, 'limits.yaml', 777)];
+  const node = await startRunning({ grpc: { port: 0, domains }, ...options });
+  const client = new Client(node.grpcAddress!, credentials.createInsecure());
+  running.push(client, node);
+  const ask = (request: Buffer, metadata = new Metadata()) =>
+    new Promise<Response>((resolve, reject) => {
+      const path = '/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit';
+      const done = (error: ServiceError | null, answer?: Response) => (error ? reject(error) : resolve(answer!));
+      client.makeUnaryRequest(path, (bytes: Buffer) => bytes, readResponse, request, metadata, done);
+    });
+  return { node, client, ask };
+}
+
+const OK = 1;
+const OVER = 2;
+
+describe('a descriptor', () => {
+  it('is admitted up to its limit in each window, and each value has a count of its own', async () => {
+    const { ask } = await start();
+    const codes: number[] = [];
+    for (let n = 0; n < 5; n += 1) codes.push((await ask(request('shop', [{ user: 'ann' }]))).overall);
+    const other = await ask(request('shop', [{ user: 'bob' }]));
+    expect(codes).toEqual([OK, OK, OK, OVER, OVER]);
+    expect(other).toMatchObject({
+      overall: OK,
+      statuses: [{ code: OK, limit: [3, 6, 'each-user'], remaining: 2 }],
+    });
+    expect(other.headers['ratelimit-policy']).toBe('"each-user";q=3;w=31536000');
+    expect(other.headers['ratelimit']).toMatch(/^"each-user";r=2;t=\d+$/);
+    expect(other.headers['retry-after']).toBeUndefined();
+    expect((await ask(request('shop', [{ user: 'ann' }]))).headers['retry-after']).toMatch(/^\d+$/);
+  });
+
+  it('has as many hits as the request says, or it says itself; none is a look', async () => {
+    const { ask } = await start();
+    const answers = [
+      await ask(request('shop', [{ user: 'ann' }], 2)),
+      await ask(request('shop', [{ user: 'ann' }], 0, 0)),
+      await ask(request('shop', [{ user: 'ann' }], 9, 1)),
+      await ask(request('shop', [{ user: 'ann' }], 0, 0)),
+    ];
+    expect(answers.map(({ overall, statuses: [one] }) => [overall, one!.remaining])).toEqual([
+      [OK, 1],
+      [OK, 1],
+      [OK, 0],
+      [OVER, 0],
+    ]);
+    expect((await ask(request('shop', [{ user: 'bob' }], 4))).overall).toBe(OVER);
+  });
+
+  it('beside others is counted by itself, and one that is over is enough', async () => {
+    const { ask } = await start();
+    const answer = await ask(
+      request('shop', [{ user: 'ann' }, { user: 'banned' }, { user: 'free' }, { unknown: 'x' }]),
+    );
+    expect(answer.overall).toBe(OVER);
+    expect(answer.statuses.map(({ code, remaining }) => [code, remaining])).toEqual([
+      [OK, 2],
+      [OVER, 0],
+      [OK, 4_294_967_295],
+      [OK, 0],
+    ]);
+  });
+
+  it('in shadow mode counts and is admitted; one that is replaced does not count', async () => {
+    const { ask } = await start();
+    const shadow = [];
+    for (let n = 0; n < 3; n += 1) shadow.push((await ask(request('shop', [{ path: '/' }]))).overall);
+    expect(shadow).toEqual([OK, OK, OK]);
+    for (let n = 0; n < 3; n += 1)
+      expect((await ask(request('shop', [{ wide: 'a' }, { narrow: 'a' }]))).overall).toBe(OK);
+    expect((await ask(request('shop', [{ wide: 'a' }]))).overall).toBe(OK);
+    expect((await ask(request('shop', [{ wide: 'a' }]))).overall).toBe(OVER);
+  });
+
+  it('may bring its limit along, and follows any limiter', async () => {
+    const { ask } = await start();
+    const codes = [];
+    for (let n = 0; n < 3; n += 1)
+      codes.push((await ask(request('shop', [{ any: 'a' }], 0, undefined, [2, 6]))).overall);
+    for (let n = 0; n < 3; n += 1) codes.push((await ask(request('shop', [{ own: 'a' }]))).overall);
+    expect(codes).toEqual([OK, OK, OVER, OK, OK, OVER]);
+  });
+});
+
+describe('a request', () => {
+  it('of a domain without limits is admitted', async () => {
+    const { ask } = await start();
+    expect(await ask(request('other', [{ user: 'banned' }]))).toMatchObject({ overall: OK, statuses: [{ code: OK }] });
+  });
+
+  it.each<[string, Buffer, status]>([
+    ['without a domain', request('', [{ user: 'a' }]), status.INVALID_ARGUMENT],
+    ['without a descriptor', request('shop', []), status.INVALID_ARGUMENT],
+    ['with an empty entry', request('shop', [{ user: '' }]), status.INVALID_ARGUMENT],
+    ['without entries', request('shop', [{}]), status.INVALID_ARGUMENT],
+    ['with too many descriptors', request('shop', Array(101).fill({ user: 'a' })), status.INVALID_ARGUMENT],
+    ['with too many hits', request('shop', [{ user: 'a' }], 0, 1_001), status.INVALID_ARGUMENT],
+    ['with a limit of no unit', request('shop', [{ user: 'a' }], 0, undefined, [1, 0]), status.INVALID_ARGUMENT],
+    ['that is too long', request('shop', [{ user: 'a'.repeat(1 << 19) }]), status.RESOURCE_EXHAUSTED],
+  ])('%s is refused, and counts nothing', async (_, bytes, code) => {
+    const { ask } = await start();
+    await expect(ask(bytes)).rejects.toMatchObject({ code });
+    expect((await ask(request('shop', [{ user: 'a' }]))).statuses[0]!.remaining).toBe(2);
+  });
+
+  it('with bytes that are no message is refused', async () => {
+    const { ask } = await start();
+    await expect(ask(Buffer.from('0affffffffff', 'hex'))).rejects.toHaveProperty('code');
+    expect((await ask(request('shop', [{ user: 'a' }]))).overall).toBe(OK);
+  });
+
+  it('with limits beyond number is refused before a contract is made of each', async () => {
+    const { ask } = await start();
+    const codes = [];
+    for (let n = 1; n <= 101; n += 1)
+      codes.push(
+        await ask(request('shop', [{ any: 'a' }], 0, undefined, [n, 6])).then(
+          () => 0,
+          ({ code }) => code,
+        ),
+      );
+    expect(codes).toEqual([...Array(100).fill(0), status.RESOURCE_EXHAUSTED]);
+  });
+
+  it('needs a key unless it comes from this machine, and one that it brings has to be good', async () => {
+    const { node, ask } = await start({}, limits.replace('is_public: true', 'owner: ann'));
+    const as = (key: string) => {
+      const metadata = new Metadata();
+      metadata.set('authorization', `Bearer ${key}`);
+      return ask(request('shop', [{ user: 'a' }]), metadata).then(
+        ({ overall }) => overall,
+        ({ code }) => -code,
+      );
+    };
+    expect([
+      await as('weir_none'),
+      await as(node.keyOf('bob')),
+      await as(node.keyOf('ann', undefined, { scopes: ['read'] })),
+      await as(node.keyOf('ann', undefined, { scopes: ['gate'] })),
+    ]).toEqual([-status.UNAUTHENTICATED, -status.PERMISSION_DENIED, -status.PERMISSION_DENIED, OK]);
+    const open = await start({ host: '0.0.0.0', hostNames: [] }, limits.replace('is_public: true', 'owner: ann'));
+    await expect(open.ask(request('shop', [{ user: 'a' }]))).rejects.toMatchObject({ code: status.UNAUTHENTICATED });
+  });
+});
+
+describe('a node with the service', () => {
+  it('finds its contracts again after a restart, with their counts, and makes those that are new', async () => {
+    const dir = temporaryFolder();
+    const first = await start({ store: openSqliteStore({ dir }) });
+    for (let n = 0; n < 3; n += 1) await first.ask(request('shop', [{ user: 'ann' }]));
+    const made = first.node.host.machine('shop').contracts.map(({ id }) => id);
+    for (const one of running.splice(0)) await one.close();
+    const second = await start(
+      { store: openSqliteStore({ dir }) },
+      `${limits}  - key: more\n    rate_limit: { unit: day, requests_per_unit: 1 }\n`,
+    );
+    expect((await second.ask(request('shop', [{ user: 'ann' }]))).overall).toBe(OVER);
+    expect(second.node.host.machine('shop').contracts.map(({ id }) => id)).toEqual([...made, expect.any(String)]);
+  });
+
+  it('records which key was limited', async () => {
+    const { node, ask } = await start();
+    for (let n = 0; n < 4; n += 1) await ask(request('shop', [{ user: 'ann' }]));
+    const { body } = await node.ask('GET', '/api/chain/shop/state?kind=transition');
+    expect(body.rows).toMatchObject([{ to: 'limiting', key: 'ann', emitted: ['rate_limited'] }]);
+  });
+
+  it('decides a thousand calls at once as one after the other', async () => {
+    const { ask } = await start();
+    const asked = Array.from({ length: 1_000 }, (_, n) => ask(request('shop', [{ user: `u${n % 50}` }])));
+    const codes = (await Promise.all(asked)).map(({ overall }) => overall);
+    expect(codes.filter((code) => code === OK)).toHaveLength(150);
+  });
+
+  it('finishes calls when it closes, and takes no more', async () => {
+    const { node, ask } = await start();
+    await ask(request('shop', [{ user: 'a' }]));
+    const asked = Array.from({ length: 50 }, () =>
+      ask(request('shop', [{ user: 'free' }])).then(
+        () => 'answered',
+        ({ code }) => code,
+      ),
+    );
+    await node.close();
+    expect(new Set(await Promise.all(asked))).toSatisfy((codes: Set<unknown>) =>
+      [...codes].every((code) => code === 'answered' || code === status.UNAVAILABLE),
+    );
+    await expect(ask(request('shop', [{ user: 'a' }]))).rejects.toMatchObject({ code: status.UNAVAILABLE });
+  });
+
+  it('says by the health check of gRPC that it serves', async () => {
+    const { client } = await start();
+    const answer = await new Promise<Buffer>((resolve, reject) => {
+      const same = (bytes: Buffer) => bytes;
+      client.makeUnaryRequest('/grpc.health.v1.Health/Check', same, same, Buffer.alloc(0), (error, bytes) =>
+        error === null ? resolve(bytes!) : reject(error),
+      );
+    });
+    expect(answer).toEqual(Buffer.from([0x08, 0x01]));
+  });
+});
+
+// The wire of protocol buffers: a varint with number * 8 + type, then the value; 0 is a varint, 2 is bytes with their length.
+
+function varint(value: number): Buffer {
+  const bytes: number[] = [];
+  let left = value;
+  for (; left > 127; left = Math.floor(left / 128)) bytes.push((left % 128) | 128);
+  return Buffer.from([...bytes, left]);
+}
+
+function field(number: number, value: number | string | Buffer): Buffer {
+  if (typeof value === 'number') return Buffer.concat([varint(number * 8), varint(value)]);
+  const bytes = Buffer.from(value);
+  return Buffer.concat([varint(number * 8 + 2), varint(bytes.length), bytes]);
+}
+
+/** @param hits of the request; `own`: of each descriptor; `limit`: requests and unit that each brings along */
+function request(
+  domain: string,
+  descriptors: readonly Readonly<Record<string, string>>[],
+  hits = 0,
+  own?: number,
+  limit?: readonly [number, number],
+): Buffer {
+  return Buffer.concat([
+    field(1, domain),
+    ...descriptors.map((entries) =>
+      field(
+        2,
+        Buffer.concat([
+          ...Object.entries(entries).map(([key, value]) => field(1, Buffer.concat([field(1, key), field(2, value)]))),
+          ...(limit === undefined ? [] : [field(2, Buffer.concat([field(1, limit[0]), field(2, limit[1])]))]),
+          ...(own === undefined ? [] : [field(3, own === 0 ? Buffer.alloc(0) : field(1, own))]),
+        ]),
+      ),
+    ),
+    ...(hits === 0 ? [] : [field(3, hits)]),
+  ]);
+}
+
+interface Response {
+  readonly overall: number;
+  readonly statuses: readonly { code: number; limit: unknown[]; remaining: number }[];
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+function fieldsOf(bytes: Buffer): [number, number | Buffer][] {
+  const fields: [number, number | Buffer][] = [];
+  let at = 0;
+  const read = () => {
+    let value = 0;
+    for (let scale = 1; ; scale *= 128) {
+      const byte = bytes[at]!;
+      at += 1;
+      value += (byte & 127) * scale;
+      if (byte < 128) return value;
+    }
+  };
+  while (at < bytes.length) {
+    const tag = read();
+    const value = read();
+    if (tag % 8 === 0) fields.push([tag >> 3, value]);
+    else {
+      fields.push([tag >> 3, bytes.subarray(at, at + value)]);
+      at += value;
+    }
+  }
+  return fields;
+}
+
+function readResponse(bytes: Buffer): Response {
+  const fields = fieldsOf(bytes);
+  const all = (number: number) => fields.filter(([one]) => one === number).map(([, value]) => value as Buffer);
+  const numberIn = (of: [number, number | Buffer][], number: number) =>
+    (of.find(([one]) => one === number)?.[1] as number | undefined) ?? 0;
+  return {
+    overall: numberIn(fields, 1),
+    statuses: all(2).map((status) => {
+      const parts = fieldsOf(status);
+      const limit = parts.find(([number]) => number === 2)?.[1] as Buffer | undefined;
+      const [requests, unit, name] = limit === undefined ? [] : fieldsOf(limit).map(([, value]) => value);
+      return {
+        code: numberIn(parts, 1),
+        limit: limit === undefined ? [] : [requests, unit, String(name)],
+        remaining: numberIn(parts, 3),
+      };
+    }),
+    headers: Object.fromEntries(
+      all(3).map((header) => fieldsOf(header).map(([, value]) => String(value)) as [string, string]),
+    ),
+  };
+}
