@@ -5,6 +5,7 @@ const long = [
   ...[
     'faults',
     'fuzz',
+    'generated-client',
     'idempotency-kill',
     'kill-loop',
     'many-readers',

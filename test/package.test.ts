@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createCanvas, loadImage } from '@napi-rs/canvas';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { Outcome } from '../src/outcome/schema.js';
@@ -27,6 +28,8 @@ beforeAll(() => {
   writeFileSync(join(home, 'package.json'), '{ "type": "module", "private": true }');
   const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts'];
   execFileSync('npm', ['install', ...quiet, join(home, filename)], { cwd: home, env, stdio: 'pipe' });
+  // Packages that it depends on may bring some of their own.
+  rmSync(join(home, 'node_modules/@types'), { recursive: true, force: true });
   symlinkSync(join(root, 'node_modules/@types'), join(home, 'node_modules/@types'));
 }, 300_000);
 afterAll(() => rmSync(home, { recursive: true, force: true }));
@@ -90,7 +93,41 @@ describe('the package', () => {
       refused: 'unreadable_file',
     });
   }, 120_000);
+
+  it('has a client that needs nothing else: in Node, and in a bundle for browsers', async () => {
+    writeFileSync(join(home, 'client.mjs'), clientProgram);
+    const told = execFileSync(process.execPath, [join(home, 'client.mjs')], { cwd: home, env, encoding: 'utf8' });
+    expect(JSON.parse(told)).toEqual({ gate: 'node_unreachable', statuses: [200, 429] });
+    const entry = `import { WeirClient } from '@weir/cli/client'; globalThis.made = new WeirClient({ url: 'http://x' });`;
+    const { metafile } = await build({
+      stdin: { contents: entry, resolveDir: home },
+      absWorkingDir: home,
+      bundle: true,
+      platform: 'browser',
+      metafile: true,
+      write: false,
+    });
+    const inputs = Object.entries(metafile.inputs);
+    const foreign = inputs.filter(([path]) => path !== '<stdin>' && !path.startsWith('node_modules/@weir/cli/dist/'));
+    expect([foreign, inputs.flatMap(([, { imports }]) => imports.filter(({ external }) => external))]).toEqual([
+      [],
+      [],
+    ]);
+  });
 });
+
+/** The entries beside the library. */
+const clientProgram = `
+import { WeirClient } from '@weir/cli/client';
+import { limit } from '@weir/cli/limit';
+
+const weir = new WeirClient({ url: 'http://127.0.0.1:9', retries: 0 });
+const gate = await weir.gate('edge', 'c').catch((error) => error.code);
+const handler = limit({ limit: 1, keyGenerator: () => 'k' }).fetch(() => new Response('ok'));
+const statuses = [];
+for (let n = 0; n < 2; n += 1) statuses.push((await handler(new Request('http://x'))).status);
+console.log(JSON.stringify({ gate, statuses }));
+`;
 
 /** A program of somebody else. */
 const consumer = `

@@ -202,7 +202,9 @@ export class EventBatch {
     const room = answer.contracts.map(({ remaining = Number.POSITIVE_INFINITY }) => remaining);
     this.#room = Math.min(Number.POSITIVE_INFINITY, ...room);
     let waitMs = 0;
-    for (const { retry_after_cycles: cycles, retry_after_ms: ms } of answer.contracts) {
+    for (const { state, retry_after_cycles: cycles, retry_after_ms: ms } of answer.contracts) {
+      // A contract with keys has no state of its own, and holds nobody.
+      if (state === undefined) continue;
       // Neither: waiting does not help, and only another event can find out whether somebody moved the contract.
       const thisMs = ms ?? (cycles === undefined ? LONGEST_WAIT_MS : cycles * (await this.#lengthOfCycle()));
       waitMs = Math.max(waitMs, thisMs);
