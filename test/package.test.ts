@@ -42,8 +42,7 @@ describe('the package', () => {
       /^dist\/schema\/\w+\.schema\.json$/,
       /^dist\/LICENSES\.txt$/,
       /^scenarios\/[\w-]+\.(yaml|log|md)$/,
-      /^dashboards\/weir\.json$/,
-      /^scenarios\/recipes\/(Caddyfile|[\w-]+\.(conf|cfg|lua|yaml|md))$/,
+      /^scenarios\/recipes\/(Caddyfile|[\w-]+\.(conf|cfg|json|lua|yaml|md))$/,
     ];
     const pages = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'];
     const others = packed.filter((path) => !places.some((place) => place.test(path)));

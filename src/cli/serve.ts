@@ -101,7 +101,7 @@ export const options = (yargs: Argv) =>
     .example('$0 serve --grpc 8081 --grpc-limits shop.yaml', "as Envoy's rate limit service")
     .example('$0 serve --metrics-port 7771', 'figures for Prometheus, where only this machine reads them')
     .epilogue(
-      'dashboards/weir.json of the package shows these figures in Grafana. OTEL_EXPORTER_OTLP_ENDPOINT sends them to an OpenTelemetry collector.',
+      'scenarios/recipes/grafana.json of the package shows these figures in Grafana. OTEL_EXPORTER_OTLP_ENDPOINT sends them to an OpenTelemetry collector.',
     );
 
 type Given = GivenTo<typeof options>;

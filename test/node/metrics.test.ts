@@ -72,7 +72,7 @@ describe('the latency of gates', () => {
 });
 
 describe('the dashboard', () => {
-  const dashboard = JSON.parse(readFileSync('dashboards/weir.json', 'utf8'));
+  const dashboard = JSON.parse(readFileSync('scenarios/recipes/grafana.json', 'utf8'));
   interface Query {
     readonly title: string;
     readonly unit: string;
