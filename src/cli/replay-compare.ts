@@ -7,19 +7,17 @@ import {
   changedRows,
   changesOf,
   changesSentence,
-  ruleHeads,
-  ruleLegend,
-  ruleRows,
+  comparedAnswer,
+  ruleTable,
 } from '../report/rules-text.js';
 import { openSizingFolder, writeCompared } from '../report/sizing-folder.js';
 import { readDocument, readSource } from '../scenario/document.js';
 import { Failure } from '../schema/failure.js';
 import { compareLogs } from '../sizing/compare-logs.js';
-import type { Candidate } from '../sizing/side-by-side.js';
+import type { Candidate } from '../sizing/key-effects.js';
 import { wallNowMs } from '../time/wall.js';
 import type { LogOptions } from '../traffic/log/log-options.js';
 import { summaryOf } from '../traffic/log/read-summary.js';
-import { VERSION } from '../version.js';
 import { exitOfStop, interruptible } from './interrupt.js';
 import { topFlag } from './options.js';
 import { Progress } from './progress.js';
@@ -60,31 +58,16 @@ export async function replayCompare(given: GivenToReplay, within: number, option
   const changes = isPolicy ? changesOf(changed, given.top) : undefined;
   const isWorse = isPolicy && changed.some(({ newly_refused }) => newly_refused > 0);
   process.exitCode = exitOfStop() ?? (isWorse ? 1 : 0);
-  const { requests } = rules[0]!;
-  const about = {
-    weir: VERSION,
-    kind: 'compare',
-    log: name,
-    cycle_ms: cycleMs,
-    requests,
-    keys,
-    partial: signal.aborted,
-  };
-  const answer = { ...about, rules, timeline: found.timeline, ...(changes && { changes }), read };
+  const compared = comparedAnswer({ log: name }, found, cycleMs, signal.aborted);
+  const answer = { ...compared, ...(changes && { changes }), read };
   const report = { ...found, name, changes, command: commandFor(given) };
   const page = folder === undefined ? undefined : await writeCompared(folder, report, answer);
   if (given.json) {
     process.stdout.write(`${JSON.stringify(answer)}\n`);
     return;
   }
-  const lines = [
-    ...readings.map(readingText),
-    ...readText(read),
-    '',
-    table(ruleHeads, ruleRows(rules)),
-    '',
-    ruleLegend,
-  ];
+  const { heads, rows, legend } = ruleTable(rules);
+  const lines = [...readings.map(readingText), ...readText(read), '', table(heads, rows), '', legend];
   if (changes !== undefined) {
     lines.push('', changesSentence(changes));
     if (changes.by_key.length > 0) lines.push('', table(changedHeads, changedRows(changes)));

@@ -1,17 +1,15 @@
 // The runs of `weir simulate`: one scenario after the other, each with its report.
 import { join } from 'node:path';
-import type { RuleDefinition } from '../limiter/rule/definition.js';
-import type { Seed } from '../math/random.js';
+import type { Outcome } from '../outcome/schema.js';
 import type { WrittenReport } from '../report/folder.js';
 import type { Reported } from '../report/reported.js';
-import { percent } from '../report/sizing-text.js';
+import { ruleTable } from '../report/rules-text.js';
 import { alignedTable } from '../report/terminal-text.js';
-import { duration, number as plainNumber } from '../report/words.js';
 import { type LoadedScenario, loadScenario } from '../scenario/load-scenario.js';
 import { type ActorState, actorStates } from '../simulate/actor-states.js';
-import { replicate, runReplication, withReplications } from '../simulate/replicate.js';
+import { replicate, withReplications } from '../simulate/replicate.js';
 import { type Run, simulate } from '../simulate/simulate.js';
-import { playedBurst } from '../sizing/worst-burst.js';
+import { compareScenario } from '../sizing/compare-scenario.js';
 import { folderFor, printFindings } from './findings.js';
 import { interruptible } from './interrupt.js';
 import { durationIn, topFlag } from './options.js';
@@ -33,48 +31,32 @@ export async function simulateRuns(given: Given): Promise<void> {
     const place = { scenario: placeOf(scenario, scenarios), id: String(given.seed ?? scenario.seed) };
     const folder = await folderFor(given, { ...place, ofSeveral: scenarios.length > 1 });
     const tracer = tracerFor(given, folder?.path);
-    const run = { ...(await runOne(path, scenario, given, signal, tracer)), command: commandFor(path, given) };
+    const alone = await runOne(path, scenario, given, signal, tracer);
+    const run = { ...(await withCompared(alone, scenario, given, signal)), command: commandFor(path, given) };
     runs.push(run);
     reports.push(await folder?.write(run, tracer?.files));
   }
   release();
   printFindings(runs, reports, given);
-  if (!given.json)
-    for (const [, scenario] of scenarios) await printCompared(scenario, given.seed ?? scenario.seed, signal);
+  if (!given.json) for (const { outcome } of runs) process.stdout.write(comparedText(outcome));
   const left = scenarios.length - runs.length;
   if (left > 0) process.stderr.write(`weir: stopped; ${left} of ${scenarios.length} scenarios were not run.\n`);
 }
 
-/** Figures of the table of other rules, by their names; a column is left out if no run has it. */
-const comparedFigures = {
-  limited: 'limited',
-  'clients.retries': 'retries',
-  'clients.goodput_per_second': 'goodput/s',
-  'service.wasted': 'served for nobody',
-  'service.refused': 'refused by the service',
-} as const;
+/** The run with those of the rules that its scenario compares with. */
+async function withCompared(run: Run, scenario: LoadedScenario, { until }: Given, signal: AbortSignal): Promise<Run> {
+  const progress = new Progress(scenario.name);
+  const onRule = (rule: string, index: number, rules: number) => progress.show(index / rules, `with ${rule}`);
+  const untilCycle = until === undefined ? undefined : durationIn('until', until, scenario.cycleMs);
+  const compared = await compareScenario(scenario, run.outcome.seed, { signal, onRule, untilCycle });
+  progress.clear();
+  return compared === undefined ? run : { ...run, outcome: { ...run.outcome, compared } };
+}
 
-/** The same scenario and seed with each of the rules that it compares with, its own limiter first. */
-async function printCompared(scenario: LoadedScenario, seed: Seed, signal: AbortSignal): Promise<void> {
-  const { compared, name, within, cycleMs } = scenario;
-  if (compared.length === 0) return;
-  const all = [{ rule: 'this limiter', definition: undefined, scenario }, ...compared];
-  const runs: [string, RuleDefinition | undefined, Readonly<Record<string, number>>][] = [];
-  for (const { rule, definition, scenario: one } of all) {
-    if (signal.aborted) return;
-    runs.push([rule, definition, (await runReplication(one, seed)).figures]);
-  }
-  const shown = Object.entries(comparedFigures).filter(([figure]) => runs.some(([, , figures]) => figure in figures));
-  const heads = ['rule', ...shown.map(([, title]) => title), 'share', 'limiting', 'most in 1 s'];
-  const rows = runs.map(([rule, definition, figures]) => [
-    rule,
-    ...shown.map(([figure]) => (figures[figure] === undefined ? '-' : plainNumber(figures[figure]))),
-    percent(figures['requests'] === 0 ? 0 : figures['limited']! / figures['requests']!),
-    duration(figures['limiting_cycles']! * cycleMs),
-    definition === undefined ? '-' : playedBurst(definition, within * cycleMs, 1000),
-  ]);
-  process.stdout.write(`\n${name} with other rules, fitted to the same rate:\n${table(heads, rows)}\n`);
-  process.stdout.write('most in 1 s: what one contract can get through if it plays to the rule.\n');
+function comparedText({ scenario, compared }: Outcome): string {
+  if (compared === undefined) return '';
+  const { heads, rows, legend } = ruleTable(compared.rules);
+  return `\n${scenario} with other rules, fitted to the same rate:\n${table(heads, rows)}\n\n${legend}\n`;
 }
 
 function commandFor(path: string, { seed, until, replications, top }: Given): string {

@@ -4,7 +4,8 @@ import type { Outcome } from './schema.js';
 
 /**
  * `sha256:` and SHA-256 over the canonical JSON of what a seed determines: all but the version of the program, the command that was
- * given, how a log was read, what only a live run has (times, connections, differences), and the digest itself.
+ * given, how a log was read, what only a live run has (times, connections, differences), the runs with other rules, and the digest
+ * itself.
  */
 export function digestOf(outcome: Omit<Outcome, 'digest'> & { readonly digest?: string }): string {
   const {
@@ -13,6 +14,7 @@ export function digestOf(outcome: Omit<Outcome, 'digest'> & { readonly digest?: 
     read: _read,
     live: _live,
     comparison: _comparison,
+    compared: _compared,
     digest: _digest,
     ...determined
   } = outcome;

@@ -1,6 +1,7 @@
 // The schema of an outcome: what a run yields, in either arm. Published with the package as JSON Schema.
 import type { Static } from 'typebox';
 import { Type } from '../schema/json-schema.js';
+import { ComparedRules } from './compared-rules.js';
 import { Count, Nullable, Read, strict, Text } from './read-schema.js';
 
 const Cycle = (description: string) =>
@@ -275,6 +276,7 @@ export const Outcome = Type.Object(
     live: Type.Optional(LiveFigures),
     comparison: Type.Optional(Comparison),
     replications: Type.Optional(Replications),
+    compared: Type.Optional(ComparedRules),
     notes: Type.Optional(Type.Array(Text('What a reader should know, for example that the overload was sustained.'))),
     expectations: Type.Array(ExpectationOutcome),
     verdict: Verdict,

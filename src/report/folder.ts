@@ -12,6 +12,7 @@ import { junitXml } from './junit.js';
 import { markdownText } from './markdown.js';
 import { pageHtml } from './page/page.js';
 import type { Reported } from './reported.js';
+import { comparedAnswer } from './rules-text.js';
 
 interface FolderOptions {
   /** Exactly this folder, instead of reports/<scenario>/<run>. */
@@ -92,6 +93,7 @@ const traces = ['trace.ndjson', 'trace.mmd'];
 const notInEveryReport = [
   'predicted.ndjson',
   'series.json',
+  'compare.json',
   ...traces,
   ...chartIds.map((id) => join('charts', `${id}.png`)),
 ];
@@ -109,6 +111,11 @@ async function write(path: string, reported: Reported, written: readonly string[
   };
   // The outcome is the most important file: it is written first, in case the program is stopped.
   await put('outcome.json', outcomeJson(command === undefined ? outcome : { ...outcome, command }));
+  const { compared, scenario, seed, cycle_ms } = outcome;
+  if (compared !== undefined) {
+    const answer = comparedAnswer({ scenario, seed }, compared, cycle_ms);
+    await put('compare.json', `${JSON.stringify(answer)}\n`);
+  }
   const rows = timeline ?? totals;
   await stream('timeline.ndjson', ndjsonLines(rows));
   await stream('timeline.csv', csvLines(rows));

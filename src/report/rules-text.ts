@@ -1,5 +1,7 @@
 // Rules side by side, in words and cells: for the terminal and for the page.
-import type { ChangedKey, ComparedRule } from '../sizing/side-by-side.js';
+import type { ComparedRule, ComparedRules } from '../outcome/compared-rules.js';
+import type { ChangedKey } from '../sizing/side-by-side.js';
+import { VERSION } from '../version.js';
 import { percent } from './sizing-text.js';
 import { duration, number, plain } from './words.js';
 
@@ -13,23 +15,49 @@ export interface PolicyChanges {
   readonly by_key: readonly ChangedKey[];
 }
 
-export const ruleHeads = ['rule', 'limited', 'share', 'keys', 'worst 1 s', 'fairness', 'longest closed', 'in vain'];
+/** Columns of the table of rules; those that no rule has are left out. */
+const columns: readonly (readonly [head: string, of: (one: ComparedRule) => string | number | undefined])[] = [
+  ['rule', ({ name }) => name],
+  ['requests', ({ requests }) => requests],
+  ['limited', ({ limited }) => limited],
+  ['share', ({ limited_share }) => percent(limited_share)],
+  ['keys', ({ keys_limited }) => keys_limited],
+  ['worst 1 s', ({ worst_burst_1s }) => worst_burst_1s],
+  ['fairness', ({ fairness }) => Number(fairness.toFixed(3))],
+  ['longest closed', ({ longest_closure_ms }) => duration(longest_closure_ms)],
+  ['in vain', ({ wasted }) => wasted],
+  ['retries', ({ retries }) => retries],
+  ['goodput/s', ({ goodput_per_second: rate }) => (rate === undefined ? undefined : Number(rate.toPrecision(3)))],
+  ['served in vain', ({ served_in_vain }) => served_in_vain],
+];
 
-export function ruleRows(rules: readonly ComparedRule[]): (string | number)[][] {
-  return rules.map((one) => [
-    one.name,
-    one.limited,
-    percent(one.limited_share),
-    one.keys_limited,
-    one.worst_burst_1s,
-    Number(one.fairness.toFixed(3)),
-    duration(one.longest_closure_ms),
-    one.wasted,
-  ]);
+/** Rules side by side, in words and cells. The number of requests is a column where it depends on the rule. */
+export function ruleTable(rules: readonly ComparedRule[]): {
+  readonly heads: readonly string[];
+  readonly rows: readonly (readonly (string | number)[])[];
+  readonly legend: string;
+} {
+  const differ = rules.some(({ requests }) => requests !== rules[0]?.requests);
+  const shown = columns.filter(
+    ([head, of]) => (head !== 'requests' || differ) && rules.some((one) => of(one) !== undefined),
+  );
+  const heads = shown.map(([head]) => head);
+  return {
+    heads,
+    rows: rules.map((one) => shown.map(([, of]) => of(one) ?? '-')),
+    legend: heads.includes('served in vain') ? `${legend} ${servedLegend}` : legend,
+  };
 }
 
-export const ruleLegend =
+const legend =
   "worst 1 s: the most of one key that started in a second. fairness: Jain's index of the shares admitted, 1 where all keys lose alike. longest closed: of one key, from a refused request until one would be admitted. in vain: refused requests of a key that was closed already, work for nothing.";
+const servedLegend = 'served in vain: requests that the service served although their client had gone.';
+
+/** The file compare.json, and what `weir replay --compare --json` prints. @param of log or scenario, and its seed */
+export function comparedAnswer(of: object, { keys, rules, timeline }: ComparedRules, cycleMs: number, partial = false) {
+  const { requests } = rules[0]!;
+  return { weir: VERSION, kind: 'compare', ...of, cycle_ms: cycleMs, requests, keys, partial, rules, timeline };
+}
 
 export function changesOf(changed: readonly ChangedKey[], top: number): PolicyChanges {
   const sum = (of: (one: ChangedKey) => number) => changed.reduce((total, one) => total + of(one), 0);

@@ -1,8 +1,9 @@
 // The folders of a recommended limit and of rules side by side: the page, the answer as JSON, and a picture.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { refusalsChart } from './chart/rules.js';
 import { place, safeName } from './folder.js';
-import { type ComparedReport, comparedHtml, refusalsChart } from './page/compare-page.js';
+import { type ComparedReport, comparedHtml } from './page/compare-page.js';
 import { type SizingReport, sizingPageHtml } from './page/sizing-page.js';
 
 /** Makes the folder, so that an invalid path fails before the log is read. @throws Failure `unwritable_folder` */

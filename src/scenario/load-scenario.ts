@@ -4,7 +4,7 @@ import { basename, dirname, extname, resolve } from 'node:path';
 import { type CustomClientSpec, planClients } from '../actor/client/client-plan.js';
 import { type ClientSpec, clientFaults } from '../actor/client/schema.js';
 import { type Plan, spanCycles } from '../limiter/plan.js';
-import { families } from '../limiter/products/families.js';
+import { type Family, families } from '../limiter/products/families.js';
 import { followsRule, limiterDefinition, ruleLimiterFaults } from '../limiter/products/limiter-spec.js';
 import { planContract } from '../limiter/validate.js';
 import type { FindOperator } from '../operator/operator.js';
@@ -204,7 +204,11 @@ function plan(
     expectations: (scenario.expect ?? []).map((spec, index) => parseExpectation(spec, `/expect/${index}`, reading)),
     compared: comparedWith(scenario, within, cycleMs).map((one) => ({
       ...one,
-      scenario: plan({ ...alone, limiter: one.definition }, path, findOperator, cycleMs),
+      // What follows from the window stays: a rule may have another, or none.
+      scenario: {
+        ...plan({ ...alone, limiter: one.definition, drain: alone.drain ?? within }, path, findOperator, cycleMs),
+        within,
+      },
     })),
     at: (other) => (other === cycleMs ? loaded : plan(scenario, path, findOperator, other)),
   };
@@ -219,7 +223,8 @@ function comparedWith({ limiter = {}, compare }: PlannedScenario, within: number
     throw refused([
       { path: '/compare', message: 'needs a limiter with threshold and within, to which rules are fitted' },
     ]);
-  return compare.map((rule) => ({ rule, definition: families[rule]({ limit: threshold, within, cycleMs }) }));
+  const rules = [...new Set<Family>(['weir', ...compare])];
+  return rules.map((rule) => ({ rule, definition: families[rule]({ limit: threshold, within, cycleMs }) }));
 }
 
 function planLimiter(

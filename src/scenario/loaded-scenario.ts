@@ -39,7 +39,10 @@ export interface LoadedScenario {
   readonly faults: readonly PlannedFault[];
   readonly phases: Readonly<Record<string, Stretch>>;
   readonly target: Target | undefined;
-  /** The same with other rules in the place of the limiter, fitted to its threshold in its window; empty unless it says `compare`. */
+  /**
+   * The same with rules in the place of the limiter, fitted to its threshold in its window: `weir`, which decides as the window does,
+   * and the others; empty unless it says `compare`.
+   */
   readonly compared: readonly {
     readonly rule: Family;
     readonly definition: RuleDefinition;

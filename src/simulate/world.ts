@@ -72,6 +72,8 @@ export class World {
   readonly rows: Observable<CycleRow>;
   /** Called when a contract has moved to a state that admits, or to one that does not. */
   onMove: ((contract: number, admits: boolean) => void) | undefined;
+  /** Called when a rule has decided a request. */
+  onDecided: ((contract: number, isAdmitted: boolean, delayMs: number) => void) | undefined;
   readonly #plan: Plan;
   readonly #machine = new Chain('simulation');
   readonly #parts: HostContext;
@@ -185,6 +187,7 @@ export class World {
       const isAdmitted = contract.decide(1, cycle, 0, holdMs) === 1;
       if (isAdmitted) admitted += 1;
       if (isAdmitted && contract.delayMs > 0) this.#delayed(contract.delayMs);
+      this.onDecided?.(index, isAdmitted, contract.delayMs);
       this.#levels?.asked(index);
     }
     this.#builder.requested(index, n, admitted);

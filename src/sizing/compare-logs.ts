@@ -1,18 +1,16 @@
 // Logs through several rules at once.
+import type { ComparedRules } from '../outcome/compared-rules.js';
 import type { CycleBuffer } from '../simulate/feed.js';
 import { LogOrder, readInOrder } from '../simulate/log-order.js';
 import type { LogOptions } from '../traffic/log/log-options.js';
 import { type LogReading, readLogs } from '../traffic/log/read.js';
 import type { SourceHooks } from '../traffic/log/source.js';
-import type { RefusalsOverTime } from './refusal-timeline.js';
-import { type Candidate, type ChangedKey, type ComparedRule, SideBySide } from './side-by-side.js';
+import type { Candidate } from './key-effects.js';
+import { type ChangedKey, SideBySide } from './side-by-side.js';
 
-export interface LogComparison {
-  readonly rules: readonly ComparedRule[];
+export interface LogComparison extends ComparedRules {
   /** What the second rule decides otherwise than the first, by key. */
   readonly changed: readonly ChangedKey[];
-  readonly keys: number;
-  readonly timeline: RefusalsOverTime;
   readonly readings: readonly LogReading[];
 }
 
@@ -35,12 +33,6 @@ export function compareLogs(
     const order = new LogOrder({ cycleMs: 1, mostRows, isOne: log.keyColumn === undefined, run: take });
     const readings = await readLogs(paths, log, order, hooks);
     take(order.end());
-    return {
-      rules: run.compared(),
-      changed: run.changed(order.names),
-      keys: order.names.length,
-      timeline: run.timeline(),
-      readings,
-    };
+    return { ...run.compared(), changed: run.changed(order.names), readings };
   });
 }

@@ -6,18 +6,19 @@ const request = fc.record({ gap: fc.nat({ max: 40_000 }), n: fc.integer({ min: 1
 
 it('has up to 48 parts of the length of a second times a power of two, and every request in the part of its time', () => {
   fc.assert(
-    fc.property(fc.array(request, { minLength: 1, maxLength: 60 }), (requests) => {
-      const timeline = new RefusalTimeline(1);
+    fc.property(fc.array(request, { minLength: 1, maxLength: 60 }), (sent) => {
+      const timeline = new RefusalTimeline();
       let ms = 1_767_600_000_000;
-      const times = requests.map(({ gap, n, admitted }) => {
+      const times = sent.map(({ gap, n, admitted }) => {
         ms += gap;
-        timeline.add(ms, n, [Math.min(n, admitted)]);
+        timeline.add(ms, n, Math.min(n, admitted));
         return ms;
       });
-      const { startMs, partMs, requests: counts, refused } = timeline.over();
+      const { startMs, partMs, requests, refused } = RefusalTimeline.together([timeline]);
+      const counts = requests[0]!;
       const partOf = (at: number) => Math.floor((at - times[0]!) / partMs);
       const expected = { counts: counts.map(() => 0), refused: counts.map(() => 0) };
-      requests.forEach(({ n, admitted }, i) => {
+      sent.forEach(({ n, admitted }, i) => {
         expected.counts[partOf(times[i]!)]! += n;
         expected.refused[partOf(times[i]!)]! += n - Math.min(n, admitted);
       });
@@ -27,4 +28,19 @@ it('has up to 48 parts of the length of a second times a power of two, and every
       expect(counts.length).toBeLessThanOrEqual(48);
     }),
   );
+});
+
+it('brings several to parts of the same length', () => {
+  const [short, long] = [new RefusalTimeline(), new RefusalTimeline()];
+  for (const ms of [0, 1000, 5000]) short.add(ms, 2, 1);
+  for (const ms of [0, 60_000]) long.add(ms, 3, 3);
+  expect(RefusalTimeline.together([short, long])).toEqual({
+    startMs: 0,
+    partMs: 2000,
+    requests: [
+      [4, 0, 2, ...Array(28).fill(0)],
+      [3, ...Array(29).fill(0), 3],
+    ],
+    refused: [[2, 0, 1, ...Array(28).fill(0)], Array(31).fill(0)],
+  });
 });

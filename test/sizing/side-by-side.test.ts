@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Family, families } from '../../src/limiter/products/families.js';
-import { jainIndex, SideBySide } from '../../src/sizing/side-by-side.js';
+import { SideBySide } from '../../src/sizing/side-by-side.js';
 
 const fitted = (names: readonly string[], limit = 10, within = 10, cycleMs = 100) =>
   names.map((name) => ({ name, definition: families[name as Family]({ limit, within, cycleMs }) }));
@@ -9,7 +9,7 @@ const fitted = (names: readonly string[], limit = 10, within = 10, cycleMs = 100
 const played = (times: readonly number[], names: readonly string[] = Object.keys(families)) => {
   const run = new SideBySide(fitted(names));
   for (const ms of times) run.add(0, 1, 1_700_000_000_000 + ms);
-  return new Map(run.compared().map((one) => [one.name, one]));
+  return new Map(run.compared().rules.map((one) => [one.name, one]));
 };
 
 describe('rules fitted to the same sustained rate', () => {
@@ -56,13 +56,4 @@ it('says who is newly refused, and who newly admitted', () => {
     [0, 6],
     [0, 1],
   ]);
-});
-
-it.each([
-  [[1, 1, 1, 1], 1],
-  [[1, 0, 0, 0], 0.25],
-  [[0.5, 1], 0.9],
-  [[0, 0], 1],
-])('the index of Jain of %j is %f', (shares, index) => {
-  expect(jainIndex(shares)).toBeCloseTo(index, 12);
 });

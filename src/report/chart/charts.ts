@@ -7,6 +7,7 @@ import { decisionsChart } from './decisions.js';
 import { contractsChart, lanesChart } from './lanes.js';
 import { latencyChart, percentilesChart, queueChart } from './queue-latency.js';
 import { bandChart, spreadChart } from './replications.js';
+import { rulesChart } from './rules.js';
 import { windowChart } from './window-count.js';
 
 const builders: readonly ((reported: Reported) => ChartSpec | undefined)[] = [
@@ -20,6 +21,7 @@ const builders: readonly ((reported: Reported) => ChartSpec | undefined)[] = [
   percentilesChart,
   bandChart,
   spreadChart,
+  rulesChart,
 ];
 
 export function chartsOf(reported: Reported): ChartSpec[] {

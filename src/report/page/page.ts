@@ -11,6 +11,7 @@ import { chartsOf } from '../chart/charts.js';
 import { runsChart } from '../chart/runs.js';
 import type { RunComparison } from '../compare-runs.js';
 import type { Reported } from '../reported.js';
+import { rulesTable } from './compare-page.js';
 import { escaped, type Html, html, scriptJson, unbroken } from './html.js';
 import {
   againSection,
@@ -31,6 +32,7 @@ export function pageHtml(reported: Reported, files: readonly string[] = []): str
 <main>${expectationsSection(outcome)}
 ${differencesSection(outcome)}
 ${figuresSection(outcome)}
+${outcome.compared === undefined ? '' : html`<h2>Other rules, fitted to the same rate</h2>${rulesTable(outcome.compared.rules)}`}
 <h2>Charts</h2>${charts.map(chartFigure)}
 ${transitionsSection(outcome, transitions)}
 ${againSection(reported, files)}</main>`;

@@ -11,6 +11,7 @@ export const chartIds = [
   'percentiles',
   'band',
   'replications',
+  'rules',
 ] as const;
 
 /** The chart of a kind, or one of several charts side by side. */
