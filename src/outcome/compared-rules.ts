@@ -2,10 +2,9 @@
 import type { Static } from 'typebox';
 import { RuleDefinition } from '../limiter/rule/definition.js';
 import { Type } from '../schema/json-schema.js';
-import { Count, strict, Text } from './read-schema.js';
+import { Count, Measure, strict, Text } from './read-schema.js';
 
 const Share = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
-const Measure = (description: string) => Type.Number({ minimum: 0, maximum: 1e15, description });
 const Parts = (description: string) =>
   Type.Array(Type.Array(Count('In this part.'), { description: 'By part.' }), { description });
 

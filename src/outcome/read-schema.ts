@@ -5,6 +5,7 @@ import { Type } from '../schema/json-schema.js';
 export const strict = { additionalProperties: false } as const;
 export const Count = (description: string) =>
   Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description });
+export const Measure = (description: string) => Type.Number({ minimum: 0, maximum: 1e15, description });
 export const Text = (description: string) => Type.String({ maxLength: 100_000, description });
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 

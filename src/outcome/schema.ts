@@ -2,11 +2,10 @@
 import type { Static } from 'typebox';
 import { Type } from '../schema/json-schema.js';
 import { ComparedRules } from './compared-rules.js';
-import { Count, Nullable, Read, strict, Text } from './read-schema.js';
+import { Count, Measure, Nullable, Read, strict, Text } from './read-schema.js';
 
 const Cycle = (description: string) =>
   Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER, description });
-const Measure = (description: string) => Type.Number({ minimum: 0, maximum: 1e15, description });
 
 export const TransitionSeen = Type.Object(
   {

@@ -11,8 +11,8 @@ import { chartsOf } from '../chart/charts.js';
 import { runsChart } from '../chart/runs.js';
 import type { RunComparison } from '../compare-runs.js';
 import type { Reported } from '../reported.js';
-import { rulesTable } from './compare-page.js';
 import { escaped, type Html, html, scriptJson, unbroken } from './html.js';
+import { rulesTable } from './rules-table.js';
 import {
   againSection,
   comparisonSection,
@@ -32,8 +32,7 @@ export function pageHtml(reported: Reported, files: readonly string[] = []): str
 <main>${expectationsSection(outcome)}
 ${differencesSection(outcome)}
 ${figuresSection(outcome)}
-${outcome.compared === undefined ? '' : html`<h2>Other rules, fitted to the same rate</h2>${rulesTable(outcome.compared.rules)}`}
-<h2>Charts</h2>${charts.map(chartFigure)}
+${outcome.compared === undefined ? '' : html`<h2>Other rules, fitted to the same rate</h2>${rulesTable(outcome.compared.rules)}`}<h2>Charts</h2>${charts.map(chartFigure)}
 ${transitionsSection(outcome, transitions)}
 ${againSection(reported, files)}</main>`;
   const { cycle_ms, first_cycle } = outcome;
