@@ -3,7 +3,7 @@ import type { LogComparison } from '../../sizing/compare-logs.js';
 import { palettes } from '../../web/chart/palette.js';
 import type { ReportData } from '../../web/report-data.js';
 import { refusalsChart } from '../chart/rules.js';
-import { changedHeads, changedRows, changesSentence, type PolicyChanges, ruleTable } from '../rules-text.js';
+import { changedHeads, changedRows, changesSentence, type PolicyChanges } from '../rules-text.js';
 import { counted } from '../words.js';
 import { html } from './html.js';
 import { chartFigure, pageDocument } from './page.js';
