@@ -30,7 +30,7 @@ export function startHeartbeat(parts: Parts, onError: (error: unknown) => void):
     };
   const all = new Subscription();
   all.add(host.happenings.subscribe(guarded((happening) => take(happening, parts))));
-  all.add(cycles(clock).subscribe(guarded((tick) => begin(tick, parts))));
+  all.add(cycles(clock).subscribe(guarded((tick) => begin(tick, parts, onError))));
   all.add(interval(limits.heartbeatMs, scheduler).subscribe(guarded(() => streams.beat())));
   all.add(interval(RECOVER_MS, scheduler).subscribe(guarded(() => host.failure !== undefined && parts.recover())));
   all.add(interval(PURGE_MS, scheduler).subscribe(guarded(() => credentials.purgeExpired(clock.now()))));
@@ -58,12 +58,32 @@ function take(happening: Happening, { counts, active, streams, checkpoints, host
   }
 }
 
-function begin(tick: CycleTick, parts: Parts): void {
+function begin(tick: CycleTick, parts: Parts, onError: (error: unknown) => void): void {
   const { host, durability, counts, streams } = parts;
   counts.missedCycles += tick.missed;
   streams.tick(tick);
   if (host.failure !== undefined) return;
+  forgetKeys(parts, tick.cycle, onError);
   parts.checkpoints.sign(tick.cycle);
   parts.idempotency.purge(tick.cycle);
   durability.saveCounts();
+}
+
+/** Every so many cycles it is looked whether a contract has keys to forget: at others each cycle. */
+const LOOK_CYCLES = 64;
+
+/** Keys that are looked at in one step: each that is forgotten is removed from the database. */
+const KEYS_AT_ONCE = 16;
+
+/** Forgets keys that have been idle for long enough. A contract that new keys come to does so itself, too. */
+function forgetKeys({ host, work }: Parts, cycle: number, onError: (error: unknown) => void): void {
+  let index = cycle;
+  for (const contract of host.keyed) {
+    index += 1;
+    if (index % LOOK_CYCLES !== 0 || contract.keys.table.size === 0 || contract.failure !== undefined) continue;
+    const done = work.of(host.machine(contract.image.machine), function* (now) {
+      while (contract.forgetIdle(now, KEYS_AT_ONCE) === KEYS_AT_ONCE) yield KEYS_AT_ONCE;
+    });
+    if (done instanceof Promise) done.catch(onError);
+  }
 }

@@ -22,6 +22,8 @@ export interface StoreUnderTest {
   cleanup(): Promise<void>;
 }
 
+const KEYED = { maxKeys: 10, idleCycles: 5, overflow: 'share', secret: 'hidden' } as const;
+
 export function describeStore(
   name: string,
   open: () => Promise<StoreUnderTest>,
@@ -71,6 +73,23 @@ export function describeStore(
         expect([...store.machines()]).toEqual(expected);
         await settled(store);
         expect([...store.machines()]).toEqual(expected);
+      });
+
+      it('keeps the states of keys, each by its contract and name, until they are forgotten', async () => {
+        store.putMachine(machine('m'));
+        for (const id of ['c', 'd']) store.putContract({ ...contract(id, 'm'), keyed: KEYED }, state(id));
+        const names = ['__proto__', 'a', 'a\u0000b', '北門 ⛩', ' ', 'x'.repeat(256)];
+        for (const key of names) store.putState({ ...state('c'), key });
+        const later = { ...state('d'), key: 'a', state: 'limiting', heldUntilCycle: 7, refusals: 3 };
+        for (const one of [{ ...state('d'), key: 'a' }, later]) store.putState(one);
+        store.forgetKey('c', ' ');
+        store.forgetKey('c', 'never there');
+        await settled(store);
+        const keysOf = (id: string) => [...store.keys(id)].sort((a, b) => (a.key! < b.key! ? -1 : 1));
+        const kept = names.filter((key) => key !== ' ').sort();
+        expect(keysOf('c')).toEqual(kept.map((key) => ({ ...state('c'), key })));
+        expect(keysOf('d')).toEqual([later]);
+        expect([...store.machines()][0]!.contracts.map(({ image }) => image.keyed)).toEqual([KEYED, KEYED]);
       });
 
       it('replaces the image of a machine, and the state of a contract with all its windows', () => {
