@@ -60,6 +60,6 @@ function stateAt(seq) {
     id: 'c',
     state: 'allowing',
     heldUntilCycle: 0,
-    windows: [{ cycle: seq, counts: seq === 0 ? [] : [[0, seq]] }],
+    windows: [{ cycle: seq, counts: seq === 0 ? [] : [0, seq] }],
   };
 }
