@@ -47,18 +47,26 @@ export const Keyed = Type.Object(
       maximum: 10_000_000,
       description: 'The most keys at a time. Beyond, a key without counts is forgotten for a new one.',
     }),
-    idle_cycles: Type.Integer({
-      minimum: 0,
-      maximum: 10_000_000,
-      description: 'How long a key is remembered once its window is empty, in cycles. Nothing is lost with it.',
-    }),
-    overflow: Type.Enum(['refuse', 'share'], {
-      description:
-        'What becomes of a further key while all others have counts: its events are refused (429 too_many_keys), or one gate counts all such keys.',
-    }),
-    store_keys: Type.Enum(['plain', 'hashed'], {
-      description: 'Whether database and record have keys as they are, or HMACs of them by a secret of the contract.',
-    }),
+    idle_cycles: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 10_000_000,
+        description:
+          'How long a key is remembered once its window is empty, in cycles; 60 when absent. Nothing is lost with it.',
+      }),
+    ),
+    overflow: Type.Optional(
+      Type.Enum(['refuse', 'share'], {
+        description:
+          'What becomes of a further key while all others have counts: its events are refused (429 too_many_keys), or one gate counts all such keys. Default: refuse.',
+      }),
+    ),
+    store_keys: Type.Optional(
+      Type.Enum(['plain', 'hashed'], {
+        description:
+          'Whether database and record have keys as they are, or HMACs of them by a secret of the contract. Default: plain.',
+      }),
+    ),
   },
   { ...closed, description: 'Counts each key for itself.' },
 );

@@ -8,6 +8,8 @@ import { limiterGiven, limiterOptions } from './limiter-options.js';
 import { cyclesOf, nodeCommand, slugArgument } from './node-command.js';
 import { facts } from './terminal.js';
 
+const HASHED = { store_keys: 'hashed' } as const;
+
 /** A key of the node. */
 const OWN = ['key'];
 
@@ -26,7 +28,30 @@ export const deployCommand = nodeCommand({
         requiresArg: true,
         describe: 'JSON file of a definition, instead of the template',
       })
+      .option('keyed', {
+        type: 'number',
+        requiresArg: true,
+        describe: 'count each key for itself, for so many keys at a time',
+      })
+      .option('overflow', {
+        choices: ['refuse', 'share'] as const,
+        requiresArg: true,
+        describe: 'what becomes of further keys: refused, or counted together (default: refuse)',
+      })
+      .option('hash-keys', { type: 'boolean', default: false, describe: 'store and record keys as hashes' })
+      .option('shadow', { type: 'boolean', default: false, describe: 'count and record, and admit everything' })
+      .option('near-limit', {
+        type: 'number',
+        requiresArg: true,
+        describe: 'share of the threshold from which near_limit is emitted, for example 0.8',
+      })
+      .option('gate', {
+        type: 'string',
+        requiresArg: true,
+        describe: 'which headers the gate reads, as JSON: see scenarios/recipes',
+      })
       .example('$0 deploy edge-gateway', '100 requests in 60 cycles')
+      .example('$0 deploy edge-gateway --keyed 10000', 'the same for each client: $0 gate edge-gateway --for ann')
       .example('$0 deploy edge-gateway --threshold 5 --within 10', 'a smaller one')
       .example('$0 deploy edge-gateway --like nginx --rate 10r/s --burst 5', 'as nginx does')
       .example('$0 deploy edge-gateway --definition contract.json', 'any other contract'),
@@ -40,14 +65,22 @@ export const deployCommand = nodeCommand({
     if (file !== undefined && (threshold !== undefined || within !== undefined)) {
       throw usageFailure('--threshold and --within belong to the template, and --definition brings its own.');
     }
+    const { nearLimit: near_limit } = given;
+    const keyed = keyedFrom(given);
+    const further = { ...(given.shadow ? { shadow: true } : {}), ...gateFrom(given.gate), keyed };
+    if (file !== undefined && (given.shadow || given.gate !== undefined || near_limit !== undefined)) {
+      throw usageFailure('--shadow, --gate and --near-limit belong to the template, and --definition brings its own.');
+    }
+    if (rule !== undefined && near_limit !== undefined)
+      throw usageFailure('--near-limit needs a threshold of a window.');
     const answer =
       rule !== undefined
-        ? await api.call(deployRateLimiter, { body: { slug, rule } })
+        ? await api.call(deployRateLimiter, { body: { slug, rule, ...further } })
         : file === undefined
           ? await api.call(deployRateLimiter, {
-              body: { slug, threshold, within: await cyclesOf(node, within, 'within') },
+              body: { slug, threshold, within: await cyclesOf(node, within, 'within'), near_limit, ...further },
             })
-          : await api.call(createContract, { params: { slug }, body: definitionFrom(file) });
+          : await api.call(createContract, { params: { slug }, body: { ...definitionFrom(file), keyed } });
     const { id, name, version, currentState, first_fire_cycle, ...limits } = answer.contract;
     const words = facts([
       ['contract', id],
@@ -55,11 +88,38 @@ export const deployCommand = nodeCommand({
       ['rule', limits.rule],
       ['threshold', limits.threshold],
       ['within', limits.within === undefined ? undefined : `${limits.within} cycles`],
+      ['keys', limits.keyed === undefined ? undefined : `up to ${limits.keyed.max_keys}, each with a count of its own`],
       ['first fire', `cycle ${first_fire_cycle}`],
     ]);
     return { answer, words };
   },
 });
+
+/** @throws Failure `wrong_usage` */
+function keyedFrom(given: {
+  readonly keyed: number | undefined;
+  readonly overflow: 'refuse' | 'share' | undefined;
+  readonly hashKeys: boolean;
+}) {
+  const { keyed: max_keys, overflow, hashKeys } = given;
+  if (max_keys !== undefined)
+    return { max_keys, ...(overflow === undefined ? {} : { overflow }), ...(hashKeys ? HASHED : {}) };
+  if (overflow !== undefined || hashKeys) throw usageFailure('--overflow and --hash-keys belong to --keyed.');
+  return undefined;
+}
+
+/** @throws Failure `wrong_usage` */
+function gateFrom(json: string | undefined): { gate?: NonNullable<ContractDefinition['gate']> } {
+  if (json === undefined) return {};
+  try {
+    return { gate: JSON.parse(json) };
+  } catch (error) {
+    throw usageFailure(
+      `--gate is not JSON: ${(error as Error).message}.`,
+      'For example \'{"key":{"header":"X-Api-Key"}}\'.',
+    );
+  }
+}
 
 export function definitionFrom(file: string): ContractDefinition {
   let text: string;

@@ -4,6 +4,12 @@ import { contractOf, contractOption, waitOf } from './contracts.js';
 import { nodeCommand, slugArgument } from './node-command.js';
 import { table } from './terminal.js';
 
+const forOption = {
+  type: 'string',
+  requiresArg: true,
+  describe: 'the key it counts for, by a contract with keys',
+} as const;
+
 export const eventCommand = nodeCommand({
   options: (yargs) =>
     yargs
@@ -20,9 +26,10 @@ export const eventCommand = nodeCommand({
         requiresArg: true,
         describe: 'only this contract (default: all that listen)',
       })
+      .option('for', forOption)
       .example('$0 event edge-gateway', 'one request')
       .example('$0 event edge-gateway --count 101', 'a burst'),
-  run: async ({ api }, { slug, type, count, cycle, contract }) => {
+  run: async ({ api }, { slug, type, count, cycle, contract, for: key }) => {
     const answer = await api.call(countOne, {
       params: { slug },
       body: {
@@ -30,6 +37,7 @@ export const eventCommand = nodeCommand({
         count,
         cycle,
         contract_id: contract,
+        key,
       },
     });
     const heads = ['contract', 'state', 'admitted', 'limited', 'count', 'threshold', 'remaining', 'again in'];
@@ -55,12 +63,13 @@ export const gateCommand = nodeCommand({
       .positional('slug', slugArgument)
       .option('contract', contractOption)
       .option('peek', { type: 'boolean', default: false, describe: 'show how it would be decided, and count nothing' })
+      .option('for', forOption)
       .example('$0 gate edge-gateway && ./send-it', 'in a script')
       .example('$0 gate edge-gateway --peek', 'is there room?'),
-  run: async ({ api }, { slug, contract, peek }) => {
+  run: async ({ api }, { slug, contract, peek, for: key }) => {
     const answer = await api.call(gateByPost, {
       params: { slug, contract_id: await contractOf(api, slug, contract) },
-      query: { peek: peek || undefined },
+      query: { peek: peek || undefined, key },
     });
     const { decision, state, count, threshold, retry_after_cycles } = answer;
     const limit = threshold === undefined ? '' : ` of ${threshold}`;

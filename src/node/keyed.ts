@@ -53,9 +53,9 @@ export function refuseUnfit({ definition, isShadow }: Plan, keyed: KeyedFields |
 /** Each contract has a secret of its own: what one record says of a client cannot be found in another. */
 export function keyedImage({
   max_keys: maxKeys,
-  idle_cycles: idleCycles,
-  overflow,
-  store_keys,
+  idle_cycles: idleCycles = 60,
+  overflow = 'refuse',
+  store_keys = 'plain',
 }: KeyedFields): KeyedImage {
   const image = { maxKeys, idleCycles, overflow };
   return store_keys === 'plain' ? image : { ...image, secret: randomBytes(32).toString('base64url') };

@@ -56,6 +56,30 @@ describe('from nothing to a verified record', () => {
     });
   });
 
+  it('with a gate for each client, by a contract with keys', async () => {
+    const env = { WEIR_CONFIG: temporaryFolder(), WEIR_URL: node.url };
+    await weirHere(['mint'], env);
+    await weirHere(['machine', 'create', 'clients'], env);
+    const deployed = await weirHere(
+      ['deploy', 'clients', '--threshold', '1', '--within', '10000', '--keyed', '9', '--overflow', 'share', '--json'],
+      env,
+    );
+    const ends: [number | null, string][] = [];
+    for (const args of [['--for', 'ann'], ['--for', 'ann'], ['--for', 'bob'], []]) {
+      const { code, out, err } = await weirHere(['gate', 'clients', ...args], env);
+      ends.push([code, /^(admitted|limited)|key_missing/.exec(out || err)?.[0] ?? err]);
+    }
+    const counted = await weirHere(['event', 'clients', '--for', 'eve', '--count', '3', '--json'], env);
+    expect(JSON.parse(deployed.out).contract.keyed).toMatchObject({ max_keys: 9, overflow: 'share', idle_cycles: 60 });
+    expect(ends).toEqual([
+      [0, 'admitted'],
+      [1, 'limited'],
+      [0, 'admitted'],
+      [2, expect.stringContaining('key_missing')],
+    ]);
+    expect(JSON.parse(counted.out).contracts).toMatchObject([{ key: 'eve', admitted: 1, limited: 2 }]);
+  });
+
   it('with curl alone', async () => {
     const folder = temporaryFolder();
     const curl = (...args: string[]) => run('curl', ['--silent', '--show-error', '--max-time', '20', ...args]);

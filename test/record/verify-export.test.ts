@@ -307,9 +307,15 @@ describe('going on from a signed head that was verified earlier', () => {
         const place = where % (line.length - 1);
         const flipped = `${line.slice(0, place)}${String.fromCharCode(line.charCodeAt(place) ^ 1)}${line.slice(place + 1)}`;
         const changed = [...lines.slice(0, at), flipped, ...lines.slice(at + 1)].join('');
-        const { valid, rows: held } = fromRow(seq, changed);
-        if (at + 1 >= seq) expect([valid, held]).toEqual([false, at]);
-        expect(verifyExport(changed, { pinned }).valid).toBe(false);
+        const whole = verifyExport(changed, { pinned });
+        expect([whole.valid, whole.first_broken?.line]).toEqual([false, at + 1]);
+        const { valid, rows: held, first_broken } = fromRow(seq, changed);
+        if (at + 1 >= seq)
+          expect({ valid, held, first_broken }).toEqual({
+            valid: false,
+            held: whole.rows,
+            first_broken: whole.first_broken,
+          });
       }),
     );
   });
