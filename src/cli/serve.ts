@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import type { Argv } from 'yargs';
 import { isLoopback } from '../api/loopback.js';
 import type { Ground } from '../node/ground.js';
+import { limitsFrom } from '../node/limit-settings.js';
 import type { RunningNode } from '../node/node.js';
 import { VERSION } from '../version.js';
 import type { GivenTo } from './command.js';
@@ -76,6 +77,12 @@ export const options = (yargs: Argv) =>
       requiresArg: true,
       describe: 'a further name that requests may be for, as that of a proxy (default: those of loopback)',
     })
+    .option('limit', {
+      type: 'string',
+      array: true,
+      requiresArg: true,
+      describe: 'a bound of GET /api/limits, by its name: rows=20000000 for an owner, rows.on_node=200000000 for all',
+    })
     .option('log-level', {
       choices: ['silent', 'error', 'warn', 'info', 'debug'] as const,
       default: 'warn' as const,
@@ -99,6 +106,7 @@ export const options = (yargs: Argv) =>
     .example('$0 serve --data /var/lib/weir --durability strict', 'no acknowledged event is ever lost')
     .example('$0 serve --trust-proxy 127.0.0.1 --host-name api.example.org', 'behind a proxy with TLS on this machine')
     .example('$0 serve --grpc 8081 --grpc-limits shop.yaml', "as Envoy's rate limit service")
+    .example('$0 serve --limit contracts=50000 --limit contracts.on_node=500000', 'more than an owner has by default')
     .example('$0 serve --metrics-port 7771', 'figures for Prometheus, where only this machine reads them')
     .epilogue(
       'scenarios/recipes/grafana.json of the package shows these figures in Grafana. OTEL_EXPORTER_OTLP_ENDPOINT sends them to an OpenTelemetry collector.',
@@ -109,6 +117,7 @@ type Given = GivenTo<typeof options>;
 /** Serves until the first SIGINT or SIGTERM, then finishes requests in progress; the second one ends the process immediately. */
 export async function run(given: Given): Promise<void> {
   check(given);
+  const limits = limitsFrom(given.limit ?? []);
   const [{ openGround }, { createLog, startNode }, { openOperatorDoor }] = await Promise.all([
     import('../node/ground.js'),
     import('../node/node.js'),
@@ -143,6 +152,7 @@ export async function run(given: Given): Promise<void> {
       ...ports,
       durability,
       trustProxy,
+      limits,
       log,
       environment,
     };

@@ -1,0 +1,73 @@
+// Bounds of GET /api/limits as an operator sets them, by the names they have there: `rows=20000000` for an owner, `rows.on_node=200000000`
+// for all owners together.
+import { nearest } from '../schema/did-you-mean.js';
+import { Failure } from '../schema/failure.js';
+import { defaultLimits, type Limits } from './limits.js';
+
+const rooms = {
+  machines: 'machines',
+  contracts: 'contracts',
+  window_cycles: 'windowCycles',
+  definition_bytes: 'definitionBytes',
+  rows: 'rows',
+} as const satisfies Record<string, keyof Limits>;
+
+const rates = {
+  sessions: 'sessions',
+  new_machines: 'newMachines',
+  definition_kib: 'definitionKib',
+} as const satisfies Record<string, keyof Limits>;
+
+const names = [...Object.keys(rooms), ...Object.keys(rates)].flatMap((name) => [name, `${name}.on_node`]);
+
+/** The greatest value: of rows, some TB. */
+const MOST = 1_000_000_000;
+
+/**
+ * @param settings each `name=value`, a whole number from 1 to MOST; the last of a name holds
+ * @throws Failure `wrong_usage`: no such bound, no such number, more for an owner than the node has room for
+ */
+export function limitsFrom(settings: readonly string[]): Partial<Limits> {
+  const values = new Map(settings.map(read));
+  const limits: { -readonly [name in keyof Limits]?: Limits[name] } = {};
+  for (const [name, key] of Object.entries(rooms)) {
+    const { perOwner, onNode } = defaultLimits[key];
+    const room = { perOwner: values.get(name) ?? perOwner, onNode: values.get(`${name}.on_node`) ?? onNode };
+    // What one owner has is not free for it any more.
+    if (2 * room.perOwner > room.onNode) throw tooMuch(name, room.perOwner, 2 * room.perOwner, room.onNode);
+    limits[key] = room;
+  }
+  for (const [name, key] of Object.entries(rates)) {
+    const { threshold, within, onNode } = defaultLimits[key];
+    const rate = { threshold: values.get(name) ?? threshold, within, onNode: values.get(`${name}.on_node`) ?? onNode };
+    if (rate.threshold > rate.onNode) throw tooMuch(name, rate.threshold, rate.threshold, rate.onNode);
+    limits[key] = rate;
+  }
+  return limits;
+}
+
+function read(setting: string): readonly [name: string, value: number] {
+  const [name = '', text = '', ...rest] = setting.split('=');
+  if (!names.includes(name)) {
+    const guess = nearest(name, names);
+    throw refused(
+      `There is no bound "${name}" that can be set.`,
+      guess === undefined ? `Those that can are: ${names.join(', ')}.` : `Did you mean "${guess}"?`,
+    );
+  }
+  const value = Number(text);
+  if (rest.length === 0 && /^\d+$/.test(text) && value >= 1 && value <= MOST) return [name, value];
+  throw refused(`"${setting}" does not set ${name}.`, `Give a whole number from 1 to ${MOST}: ${name}=50000.`);
+}
+
+function tooMuch(name: string, asked: number, needed: number, room: number): Failure {
+  const why = needed === asked ? '' : ': an owner may have as many as are still free, so never more than half of that';
+  return refused(
+    `${name}=${asked} for an owner is more than ${name}.on_node=${room} leaves${why}.`,
+    needed > MOST ? 'Choose a smaller one.' : `Set ${name}.on_node=${needed} as well, or more.`,
+  );
+}
+
+function refused(why: string, fix: string): Failure {
+  return new Failure('wrong_usage', { what: 'The node was not started: --limit was refused.', why, fix });
+}
