@@ -154,9 +154,8 @@ function admittedAtFirst(states: readonly PlannedState[], initial: number, aggre
 }
 
 function quietCounts(transitions: readonly PlannedTransition[], aggregate: number): IntegerSet {
-  return complement(
-    transitions.flatMap(({ trigger }) => (trigger?.aggregate === aggregate ? [trigger.counts] : [])).reduce(union, []),
-  );
+  const counts = transitions.flatMap(({ trigger }) => (trigger?.aggregate === aggregate ? [trigger.counts] : []));
+  return complement(union(...counts));
 }
 
 interface ParsedTransitions {

@@ -161,6 +161,26 @@ export class RollingWindow {
     return this.#cells[this.#cellOf(this.within - after)]!;
   }
 
+  /**
+   * Goes on from `after` to at most `last` cycles from now, 0 <= after, last <= within, while fewer than `events` have left since.
+   * @returns cycles from now, and how many have left
+   */
+  whileFewerLeave(events: number, after: number, last: number): readonly [after: number, left: number] {
+    if (after >= last) return [after, 0];
+    const cells = this.#cells;
+    const first = this.#at + RING;
+    const end = first + this.within;
+    let cell = this.#cellOf(this.within - after - 1);
+    let left = 0;
+    for (; after < last; after += 1) {
+      const leaves = left + cells[cell]!;
+      if (leaves >= events) break;
+      left = leaves;
+      cell = cell + 1 === end ? first : cell + 1;
+    }
+    return [after, left];
+  }
+
   /** The smallest k >= 1 such that k cycles from now the count is at most `most`, if nothing arrives; 1 if it already is. */
   cyclesUntilAtMost(most: number): number {
     let { count } = this;

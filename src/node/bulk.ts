@@ -9,6 +9,7 @@ import type { Machine } from '../host/machine.js';
 import { Failure } from '../schema/failure.js';
 import type { LineReader } from '../traffic/log/lines.js';
 import {
+  costOf,
   countEvents,
   countInSteps,
   type Decision,
@@ -20,7 +21,6 @@ import {
 } from './decision.js';
 import { EventLine } from './event-line.js';
 import { checkKey, claimPlaces, nameOf } from './keyed.js';
-import { someOf } from './long-answer.js';
 import { costSince, SLICE, type Steps } from './machine-work.js';
 
 /** What became of neighbouring lines: all their events admitted, all limited, some of each (one line), or nothing counted. */
@@ -168,13 +168,25 @@ export class BulkCount implements LineReader {
     return this.#sums.keys();
   }
 
-  /** What is said of every contract that counted, with all that it admitted and limited here: some at a time, none at the end. */
+  /** What is said of every contract that counted, with all that it admitted and limited here: a slice at a time, none at the end. */
   decisions(): () => readonly (Decision | KeyedSum)[] {
-    return someOf([...this.#sums], ([contract, { kind, events, admitted }]) =>
-      contract instanceof KeyedContract
-        ? { id: contract.id, keys: contract.keys.table.size, admitted, limited: events - admitted }
-        : decisionOf(contract, kind, events, admitted),
-    );
+    const sums = [...this.#sums];
+    let at = 0;
+    return () => {
+      const some: (Decision | KeyedSum)[] = [];
+      for (let cost = 0; at < sums.length && cost < SLICE; at += 1) {
+        const [contract, { kind, events, admitted }] = sums[at]!;
+        cost += 1;
+        if (contract instanceof KeyedContract) {
+          some.push({ id: contract.id, keys: contract.keys.table.size, admitted, limited: events - admitted });
+          continue;
+        }
+        const decision = decisionOf(contract, kind, events, admitted);
+        some.push(decision);
+        cost += costOf(contract, decision);
+      }
+      return some;
+    };
   }
 
   /** A failed store and internal errors fail the whole request. */

@@ -15,6 +15,7 @@ import type { RateLimitService } from './envoy/rate-limit-service.js';
 import { startHeartbeat } from './heartbeat.js';
 import { hostCheck } from './host-names.js';
 import { openMetricsPort } from './metrics-port.js';
+import { documentOf } from './openapi.js';
 import { assemble, type Parts, type PartsOptions } from './parts.js';
 import { routes } from './registry.js';
 import { showMetrics } from './routes/metrics.js';
@@ -58,6 +59,8 @@ export interface RunningNode {
 
 const quiet: LogOptions = { level: 'silent', requests: false };
 
+const withoutMetrics = routes.filter((route) => route !== showMetrics);
+
 /** How often a closing node looks for connections that have become idle, in ms. */
 const SWEEP_MS = 50;
 
@@ -83,13 +86,14 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   refuseUnknownProxies(trustProxy);
   const log = createLog(logOptions);
   const isOpen = openMetrics && metricsPort === undefined;
-  const served = isOpen ? routes : routes.filter((route) => route !== showMetrics);
+  const served = isOpen ? routes : withoutMetrics;
   const checkHost = hostCheck(address, hostNames);
   let isDraining = false;
   const parts = assemble(options, served, () => isDraining);
   const heartbeat = startHeartbeat(parts, (error) => log.error({ err: error }, 'internal error'));
   clock.start();
   const app = await createServer(parts, served, { log, logRequests: logOptions.requests, trustProxy, checkHost });
+  documentOf(app, served);
   const release = () => {
     heartbeat.unsubscribe();
     clock.stop();

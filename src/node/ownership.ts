@@ -8,18 +8,30 @@ import { beyondMachine, type Caller } from './access.js';
 export class Ownership {
   readonly #host: Host;
   readonly #byOwner = new Map<string, Machine[]>();
-  #slugs: string[] | undefined;
+  /** In order. */
+  readonly #slugs: string[];
   /** Owners whose records may not grow by what is asked for any more; see usage.ts. */
   readonly full = new Set<string>();
 
   constructor(host: Host) {
     this.#host = host;
-    for (const machine of host.machines.values()) this.add(machine);
+    this.#slugs = [...host.machines.keys()].sort();
+    for (const machine of host.machines.values()) this.#own(machine);
   }
 
   /** A machine that the host has from now on. Those that the node keeps itself count for nobody. */
   add(machine: Machine): void {
-    this.#slugs = undefined;
+    const { slug } = machine;
+    const slugs = this.#slugs;
+    slugs.splice(
+      firstIndex(slugs.length, (index) => slugs[index]! > slug),
+      0,
+      slug,
+    );
+    this.#own(machine);
+  }
+
+  #own(machine: Machine): void {
     if (isReserved(machine.slug)) return;
     const owned = this.#byOwner.get(machine.image.owner);
     if (owned === undefined) this.#byOwner.set(machine.image.owner, [machine]);
@@ -66,17 +78,17 @@ export class Ownership {
     throw notFound(slug);
   }
 
-  /** Up to `limit` machines that the caller may look at, by slug, after a slug. */
-  list(caller: Caller | undefined, after: string, limit: number): Machine[] {
-    this.#slugs ??= [...this.#host.machines.keys()].sort();
+  /**
+   * Goes through the machines by slug, after a slug, and looks at so many.
+   * @returns those that the caller may see, and the slug to go on after; undefined at the end
+   */
+  look(caller: Caller | undefined, after: string, looks: number): { seen: Machine[]; last: string | undefined } {
     const slugs = this.#slugs;
-    const found: Machine[] = [];
     const first = firstIndex(slugs.length, (index) => slugs[index]! > after);
-    for (let index = first; index < slugs.length && found.length < limit; index += 1) {
-      const machine = this.#host.machines.get(slugs[index]!);
-      if (machine !== undefined && isVisible(machine, caller)) found.push(machine);
-    }
-    return found;
+    const behind = Math.min(slugs.length, first + looks);
+    const machines = slugs.slice(first, behind).map((slug) => this.#host.machines.get(slug)!);
+    const last = behind === slugs.length ? undefined : slugs[behind - 1];
+    return { seen: machines.filter((machine) => isVisible(machine, caller)), last };
   }
 }
 

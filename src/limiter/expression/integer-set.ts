@@ -28,9 +28,9 @@ export function has(set: IntegerSet, count: number): boolean {
   return false;
 }
 
-export function union(a: IntegerSet, b: IntegerSet): IntegerSet {
+export function union(...sets: readonly IntegerSet[]): IntegerSet {
   const merged: { lo: number; hi: number }[] = [];
-  for (const { lo, hi } of [...a, ...b].sort((x, y) => x.lo - y.lo)) {
+  for (const { lo, hi } of sets.flat().sort((x, y) => x.lo - y.lo)) {
     const last = merged.at(-1);
     if (last !== undefined && lo <= last.hi + 1) last.hi = Math.max(last.hi, hi);
     else merged.push({ lo, hi });

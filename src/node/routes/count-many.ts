@@ -10,7 +10,7 @@ import { BulkCount, LONGEST_LINE } from '../bulk.js';
 import { onceOnly, Replayed } from '../idempotency.js';
 import { cutArray, opensArray } from '../json-array.js';
 import { answerInTurns, JSON_TYPE, someOf } from '../long-answer.js';
-import type { Steps } from '../machine-work.js';
+import { SLICE, type Steps } from '../machine-work.js';
 import type { Parts } from '../parts.js';
 import { failureFrom } from '../problem.js';
 import { route } from '../route.js';
@@ -78,10 +78,13 @@ function sumsOf(bulk: BulkCount, cycle: number): object {
 }
 
 /** The answer as a whole, which is kept with its key. */
-function answerOf(bulk: BulkCount, cycle: number): object {
+function* answerOf(bulk: BulkCount, cycle: number): Steps<object> {
   const next = bulk.decisions();
   const contracts: unknown[] = [];
-  for (let some = next(); some.length > 0; some = next()) contracts.push(...some);
+  for (let some = next(); some.length > 0; some = next()) {
+    contracts.push(...some);
+    yield SLICE;
+  }
   return { ...sumsOf(bulk, cycle), outcomes: bulk.outcomes, contracts };
 }
 
@@ -108,7 +111,7 @@ async function countOnce(
       cutter.end();
       yield* bulk.count(cycle);
     }
-    return answerOf(bulk, cycle);
+    return yield* answerOf(bulk, cycle);
   };
   return work.of(machine, (cycle) =>
     idempotency.once(

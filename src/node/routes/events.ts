@@ -3,7 +3,7 @@ import type { Static } from 'typebox';
 import * as api from '../../api/events.js';
 import type { Machine } from '../../host/machine.js';
 import { Failure } from '../../schema/failure.js';
-import { countInSteps, type Decision, decisionOf, listenersOf, whyNotAt, whyNotSoMany } from '../decision.js';
+import { costOf, countInSteps, type Decision, decisionOf, listenersOf, whyNotAt, whyNotSoMany } from '../decision.js';
 import { onceOnly, Replayed } from '../idempotency.js';
 import { checkKey, claimPlaces, nameOf } from '../keyed.js';
 import { arrayLast, JSON_TYPE } from '../long-answer.js';
@@ -82,7 +82,10 @@ function* countOn(parts: Parts, machine: Machine, event: Static<typeof api.Event
     }
     parts.counts.admitted += admitted;
     parts.counts.limited += count - admitted;
-    contracts.push(decisionOf(listener.contract, listener.kind, count, admitted, name));
+    const decision = decisionOf(listener.contract, listener.kind, count, admitted, name);
+    contracts.push(decision);
+    const cost = costOf(listener.contract, decision);
+    if (cost > 0) yield cost;
   }
   if (contracts.length <= WRITTEN_AT_ONCE) return { ok: true, cycle, contracts };
   const texts: string[] = [];

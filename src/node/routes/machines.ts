@@ -1,5 +1,6 @@
 // Routes of machines: creating, listing, looking at one, the most active ones.
 import * as api from '../../api/machines.js';
+import type { Machine } from '../../host/machine.js';
 import { assert, Failure } from '../../schema/failure.js';
 import { answerInTurns, JSON_TYPE, someOf } from '../long-answer.js';
 import { isReserved } from '../ownership.js';
@@ -35,6 +36,9 @@ export const createMachine = route({
   },
 });
 
+/** Machines that are looked at in one go: most may be private ones of others. */
+const LOOKED_AT_ONCE = 500;
+
 export const listMachines = route({
   ...api.listMachines,
   auth: 'public_or_owner',
@@ -46,7 +50,15 @@ export const listMachines = route({
   async handle({ ownership, durability, turns }, request, reply) {
     const { query, caller } = request;
     const { after = '', limit = 100 } = query;
-    const found = ownership.list(caller, after, limit + 1);
+    const found: Machine[] = [];
+    let from: string | undefined = after;
+    const look = () => {
+      const { seen, last } = ownership.look(caller, from!, LOOKED_AT_ONCE);
+      found.push(...seen);
+      from = last;
+      return from !== undefined && found.length <= limit;
+    };
+    while (await turns.of(sourceOf(request), look));
     const page = found.slice(0, limit);
     const head = { ok: true, ...(found.length > limit ? { next: page.at(-1)!.slug } : {}) };
     const machines = someOf(page, (machine) => machineSummary(machine, caller));

@@ -8,6 +8,7 @@ import { startOf } from '../../time/cycle.js';
 import { type BundledFile, bundled } from '../../web/bundled.js';
 import type { SharedRate } from '../limits.js';
 import { JSON_TYPE } from '../long-answer.js';
+import { documentOf } from '../openapi.js';
 import { overloaded } from '../overload.js';
 import { type Route, route } from '../route.js';
 import type { SourceLimit } from '../source-limit.js';
@@ -34,8 +35,6 @@ export const listEndpoints = route({
   },
 });
 
-const openApi = new WeakMap<object, Buffer>();
-
 export const showOpenApi = route({
   ...common,
   path: '/api/openapi.json',
@@ -48,12 +47,9 @@ export const showOpenApi = route({
     },
   },
   example: { status: 200 },
-  handle(_parts, { server }, reply) {
-    // Made once: it takes some ms, and nothing in it changes.
-    const document = openApi.get(server) ?? Buffer.from(JSON.stringify(server.swagger()));
-    openApi.set(server, document);
+  handle({ routes }, { server }, reply) {
     reply.header('content-type', JSON_TYPE);
-    return document;
+    return documentOf(server, routes);
   },
 });
 
