@@ -3,7 +3,6 @@ import { isIP } from 'node:net';
 import type { Argv } from 'yargs';
 import { isLoopback } from '../api/loopback.js';
 import type { Ground } from '../node/ground.js';
-import { limitsFrom } from '../node/limit-settings.js';
 import type { RunningNode } from '../node/node.js';
 import { VERSION } from '../version.js';
 import type { GivenTo } from './command.js';
@@ -117,6 +116,7 @@ type Given = GivenTo<typeof options>;
 /** Serves until the first SIGINT or SIGTERM, then finishes requests in progress; the second one ends the process immediately. */
 export async function run(given: Given): Promise<void> {
   check(given);
+  const { limitsFrom } = await import('../node/limit-settings.js');
   const limits = limitsFrom(given.limit ?? []);
   const [{ openGround }, { createLog, startNode }, { openOperatorDoor }] = await Promise.all([
     import('../node/ground.js'),

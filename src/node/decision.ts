@@ -249,13 +249,8 @@ function decisionOfKey(
 const CELLS_A_UNIT = 512;
 
 /** What a decision cost to make, in units: its forecast looks at the windows from the cycle that leaves next to the one that admits. */
-export function costOf({ plan }: Contract, { retry_after_cycles }: Decision): number {
-  if (retry_after_cycles === 0) return 0;
-  const cells = plan.aggregates.reduce(
-    (sum, { within }) => sum + Math.min(within, retry_after_cycles ?? Number.POSITIVE_INFINITY),
-    0,
-  );
-  return cells / CELLS_A_UNIT;
+export function costOf({ plan }: Contract, { retry_after_cycles: after = Number.POSITIVE_INFINITY }: Decision): number {
+  return plan.aggregates.reduce((sum, { within }) => sum + Math.min(within, after), 0) / CELLS_A_UNIT;
 }
 
 function decisionByRule(contract: Contract, gate: RuleGate, n: number, admitted: number): Decision {
