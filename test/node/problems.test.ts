@@ -59,7 +59,7 @@ describe('a bad request is told what is wrong with it', () => {
       'application/json',
       400,
       'invalid_input',
-      '/__proto__ is not known; allowed here: type, count, cycle, contract_id',
+      '/__proto__ is not known; allowed here: type, count, cycle, contract_id, key',
     ],
     [
       'a text for a number',
