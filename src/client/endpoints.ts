@@ -9,6 +9,7 @@ import {
   listTemplates,
 } from '../api/contracts.js';
 import { countMany, countOne, gate, gateByPost } from '../api/events.js';
+import { gates, listContractKeys } from '../api/keyed.js';
 import { endSession, listKeys, makeKey, mintKey, openSession, revokeKey, rotateKey } from '../api/keys.js';
 import { createMachine, getMachine, listActive, listMachines } from '../api/machines.js';
 import { listEndpoints, listLimits, proveKey, publicKey, readClock } from '../api/node.js';
@@ -19,5 +20,5 @@ export const endpoints = {
   ...{ createContract, deployRateLimiter, driveTransition, getContract, inspectRateLimiter, listContracts },
   ...{ listTemplates, countMany, countOne, gate, gateByPost, endSession, listKeys, makeKey, mintKey, openSession },
   ...{ revokeKey, rotateKey, createMachine, getMachine, listActive, listMachines, listEndpoints, listLimits, proveKey },
-  ...{ publicKey, readClock, getOperator, listOperators, shift, readRecord, verifyRecord },
+  ...{ gates, listContractKeys, publicKey, readClock, getOperator, listOperators, shift, readRecord, verifyRecord },
 } as const;

@@ -20,6 +20,8 @@ export const routes: RouteTable = {
   countOne: { method: 'POST', path: '/api/chain/{slug}/event' },
   gate: { method: 'GET', path: '/api/chain/{slug}/contracts/{contract_id}/gate' },
   gateByPost: { method: 'POST', path: '/api/chain/{slug}/contracts/{contract_id}/gate' },
+  gates: { method: 'POST', path: '/api/chain/{slug}/gates' },
+  listContractKeys: { method: 'GET', path: '/api/chain/{slug}/contracts/{contract_id}/keys' },
   endSession: { method: 'DELETE', path: '/api/session' },
   listKeys: { method: 'GET', path: '/api/keys' },
   makeKey: { method: 'POST', path: '/api/keys' },

@@ -5,6 +5,7 @@
 import * as contracts from '../api/contracts.js';
 import type { Endpoint } from '../api/endpoint.js';
 import * as events from '../api/events.js';
+import * as keyed from '../api/keyed.js';
 import * as keys from '../api/keys.js';
 import * as machines from '../api/machines.js';
 import * as node from '../api/node.js';
@@ -15,7 +16,16 @@ import * as views from '../api/views.js';
 import { ContractDefinition } from '../limiter/definition.js';
 import type { Route } from './route.js';
 
-const declared = Object.entries({ ...contracts, ...events, ...keys, ...machines, ...node, ...operators, ...record });
+const declared = Object.entries({
+  ...contracts,
+  ...events,
+  ...keyed,
+  ...keys,
+  ...machines,
+  ...node,
+  ...operators,
+  ...record,
+});
 
 const operationNames = new Map(
   declared.flatMap(([name, value]) => {

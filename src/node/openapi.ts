@@ -104,7 +104,7 @@ function described(route: Route): FastifySchema & Record<string, unknown> {
     ...(body === undefined
       ? {}
       : { body: route.takesStream ? streamed(body, example.body) : withExample(body, example.body) }),
-    response: { ...answersOf(route), ...problemsOf(errorsOf(route)) },
+    response: joined(answersOf(route), problemsOf(errorsOf(route))),
   };
 }
 
@@ -117,18 +117,39 @@ function streamed(schema: object, example: unknown): object {
   return { content: { 'application/x-ndjson': { schema: lines }, 'application/json': { schema } } };
 }
 
-function answersOf({ answers }: Route): Record<string, object> {
+interface Response {
+  readonly description: string;
+  readonly content?: Readonly<Record<string, { readonly schema: object }>>;
+}
+
+function answersOf({ answers }: Route): Record<string, Response> {
   return Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, documented(answer)]));
 }
 
-function documented({ description, type = 'application/json', schema }: Answer): object {
+/** A status that is an answer and a failure, such as 429 of a gate, may be either. */
+function joined(
+  answers: Readonly<Record<string, Response>>,
+  problems: Readonly<Record<string, Response>>,
+): Record<string, Response> {
+  const both = Object.entries(problems).map(([status, problem]): [string, Response] => {
+    const answer = answers[status];
+    if (answer === undefined) return [status, problem];
+    const content = { ...answer.content };
+    for (const [type, { schema }] of Object.entries(problem.content ?? {}))
+      content[type] = { schema: type in content ? { anyOf: [content[type]!.schema, schema] } : schema };
+    return [status, { description: `${answer.description} ${problem.description}`, content }];
+  });
+  return { ...answers, ...Object.fromEntries(both) };
+}
+
+function documented({ description, type = 'application/json', schema }: Answer): Response & { readonly type?: 'null' } {
   if (schema !== undefined) return { description, content: { [type]: { schema } } };
   if (type === 'application/json') return { description, type: 'null' };
   return { description, content: { [type]: { schema: { type: 'string' } } } };
 }
 
 /** Codes of one status share a response, which lists them. */
-function problemsOf(codes: readonly FailureCode[]): Record<string, object> {
+function problemsOf(codes: readonly FailureCode[]): Record<string, Response> {
   const byStatus = new Map<number, FailureCode[]>();
   for (const code of codes) {
     const { status } = catalogue[code];
