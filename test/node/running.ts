@@ -48,12 +48,29 @@ export interface Start extends Partial<NodeOptions> {
   readonly source?: TimeSource | undefined;
 }
 
-export async function startRunning({ cycleMs = 777, memory, source, ...options }: Start = {}): Promise<Running> {
+/** A process that shares its machine with others is late, and would refuse what no test expects to be refused: see overload.test.ts. */
+const never = { afterMs: Number.POSITIVE_INFINITY, gateTurnMs: 200, otherTurnMs: 50 };
+
+export async function startRunning({
+  cycleMs = 777,
+  memory,
+  source,
+  limits,
+  ...options
+}: Start = {}): Promise<Running> {
   const errors: unknown[] = [];
   const clock = new WallClock(cycleMs, { onError: (error) => errors.push(error), source });
   const store = memory ?? new MemoryStore();
   const credentials = new MemoryCredentials();
-  const node = await startNode({ clock, store, credentials, signer: generateSigner(), openMetrics: true, ...options });
+  const node = await startNode({
+    clock,
+    store,
+    credentials,
+    signer: generateSigner(),
+    openMetrics: true,
+    limits: { overload: never, ...limits },
+    ...options,
+  });
   const send: Running['send'] = (method, path, asked = {}) =>
     fetch(`${node.url}${path}`, { method, ...requestOf(asked) });
   const ask: Running['ask'] = async (method, path, asked) => {

@@ -99,8 +99,10 @@ describe('a stream', () => {
     let last = '0';
     let isMoving = true;
     const moving = (async () => {
-      for (let round = 0; round < 150; round += 1) await move(round % 2 === 0 ? 'limiting' : 'allowing');
+      let seq = 0;
+      for (let round = 0; round < 150; round += 1) seq = await move(round % 2 === 0 ? 'limiting' : 'allowing');
       isMoving = false;
+      expect(seq).toBe(152);
     })();
     while (isMoving || Number(last) < 152) {
       const listening = await Listening.to(node, '/api/chain/comings/stream', { headers: { 'last-event-id': last } });
