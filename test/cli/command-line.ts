@@ -48,6 +48,8 @@ export async function weir(
 
 let before: Promise<unknown> = Promise.resolve();
 
+const STOPS = ['SIGINT', 'SIGTERM'] as const;
+
 /**
  * Runs a command of the sources in this process, after the ones that were asked for before it. Not for commands
  * that serve, and not for logs from standard input, which are read from its file descriptor.
@@ -62,6 +64,7 @@ async function ranHere(args: readonly string[], env: NodeJS.ProcessEnv, input: s
   const [out, err] = [captured(process.stdout), captured(process.stderr)];
   const { stdin, exitCode, env: inherited } = process;
   const folder = process.cwd();
+  const listeners = STOPS.map((name) => [name, process.listeners(name)] as const);
   const { WEIR_URL: _url, WEIR_KEY: _key, ...others } = inherited;
   process.env = { ...others, NO_COLOR: '1', ...env };
   Object.defineProperty(process, 'stdin', { value: Readable.from([Buffer.from(input)]), configurable: true });
@@ -75,6 +78,9 @@ async function ranHere(args: readonly string[], env: NodeJS.ProcessEnv, input: s
     process.exitCode = exitCode;
     Object.defineProperty(process, 'stdin', { value: stdin, configurable: true });
     process.env = inherited;
+    // A command that fails leaves what stops it to the end of its process.
+    for (const [name, before] of listeners)
+      for (const listener of process.listeners(name)) if (!before.includes(listener)) process.off(name, listener);
     out.release();
     err.release();
   }
