@@ -6,9 +6,9 @@
 //
 //   request ─► skip? ─► key ─► counted ─► header fields ─► admitted: the handler     limited: 429 and message, or `handler`
 import type { LimiterOptions } from '../actor/create-limiter.js';
-import { networkOf } from '../api/network.js';
 import { Failure } from '../schema/failure.js';
 import { wallNowMs } from '../time/wall.js';
+import { networkOf } from '../traffic/network.js';
 import { type Adapters, adaptersOf, type Limit, type RateLimitInfo } from './adapters.js';
 import { type Counted, type Counter, type NodeTarget, nodeCounter, ruleCounter, windowCounter } from './counters.js';
 import { headersOf, type StandardHeaders } from './limit-headers.js';

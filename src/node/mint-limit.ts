@@ -4,11 +4,12 @@
 // window is empty. If it is not, none is, and the new address has to wait.
 //
 //   idle longest  ─► [ c3 ] [ c1 ] [ c2 ] ◄─  just used          address ─► contract
-import { networkOf } from '../api/network.js';
+
 import type { Contract } from '../host/contract.js';
 import type { Host } from '../host/host.js';
 import type { Machine } from '../host/machine.js';
 import { rateLimiter, TEMPLATE_ID } from '../limiter/rate-limiter.js';
+import { networkOf } from '../traffic/network.js';
 import { retryAfterOf } from './decision.js';
 import type { Limits } from './limits.js';
 

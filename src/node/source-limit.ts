@@ -1,7 +1,6 @@
 // How much an owner, an address, and all together may ask for within a window: what costs the node more than it looks. Each has a rate
 // limiter of its own, in memory. What is refused does not count.
 import { makeGate } from '../actor/contract-actor.js';
-import { networkOf } from '../api/network.js';
 import type { Gate } from '../limiter/gate.js';
 import { rateLimiter } from '../limiter/rate-limiter.js';
 import { planContract } from '../limiter/validate.js';
@@ -10,7 +9,7 @@ import type { Clock } from '../time/clock.js';
 import { secondsUntil } from '../time/cycle.js';
 import type { SharedRate } from './limits.js';
 import { Recent } from './recent.js';
-import { ofOwner } from './source.js';
+import { ofAddress, ofOwner } from './source.js';
 
 /** Sources that are remembered at least. */
 const SOURCES = 4_096;
@@ -43,7 +42,7 @@ export class SourceLimit {
   ): void {
     const cycle = this.#clock.cycle();
     this.#ofAll.advance(cycle);
-    const gates = [ofOwner(owner), `address ${networkOf(ip)}`].map((source) => this.#gateOf(source, cycle));
+    const gates = [ofOwner(owner), ofAddress(ip)].map((source) => this.#gateOf(source, cycle));
     gates.push(this.#ofAll);
     const full = gates.find((gate) => gate.remaining < units);
     if (full !== undefined) {

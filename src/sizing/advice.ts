@@ -2,7 +2,7 @@
 import { instantText, startOf } from '../time/cycle.js';
 import { VERSION } from '../version.js';
 import { Curve } from './curve.js';
-import { type FittedRule, fittedRules } from './fitted-rule.js';
+import { type Fit, type FittedRule, fittedRules, type HeldOutFigures, heldOutFigures } from './fitted-rule.js';
 import type { HeldOut, Sizing, Tuning } from './sizing.js';
 import { type SuspectNetwork, suspectNetworks } from './suspects.js';
 import { worstBurst } from './worst-burst.js';
@@ -39,32 +39,12 @@ export interface ClientHit {
   readonly suspect: boolean;
 }
 
-export interface Recommendation {
-  readonly rule: string;
+export interface Recommendation extends Fit {
   readonly within: number;
-  /** The wanted share; less than this is limited. */
-  readonly limited_below: number;
   /** The smallest that keeps it. */
   readonly threshold: number;
-  /** The requests that it was found for: of all keys neither excluded nor suspected. The next three figures are of them. */
-  readonly requests: number;
-  readonly limited: number;
-  readonly limited_share: number;
-  readonly keys_limited: number;
-  /** Of the suspects, who would be limited besides. */
-  readonly suspects_limited: number;
-  /** The most that the rule lets a client through in any second, and in any minute. */
-  readonly worst_burst_1s: number;
-  readonly worst_burst_1min: number;
   /** Tuned on the first part of the requests, and what was limited of the rest; null where there are too few. */
-  readonly held_out: {
-    readonly threshold: number;
-    readonly from_at: string;
-    readonly requests: number;
-    readonly limited: number;
-    readonly limited_share: number;
-    readonly held: boolean;
-  } | null;
+  readonly held_out: ({ readonly threshold: number } & HeldOutFigures) | null;
   /** Who would be hit, most first, the first of them; empty where there is one key for all. */
   readonly clients: readonly ClientHit[];
   /** Limited requests by hour of the day, UTC, without suspects; null where only thresholds from a higher one on are known. */
@@ -144,7 +124,7 @@ export function adviceOf(
         recommendationOf(sizing, tuning, window, index, share, heldOut?.[window]?.[index], names, options),
       ),
     ),
-    fitted: fittedRules(sizing, options.shares, options.cycleMs),
+    fitted: fittedRules(sizing, tuning, options.shares, options.cycleMs),
     suspects: suspects.map((key) => ({
       key: names[key]!,
       requests: counts.requestsOf(key),
@@ -208,7 +188,8 @@ function recommendationOf(
     suspects_limited: ofSuspects.reduce((sum, one) => sum + one.limited, 0),
     worst_burst_1s: worstBurst(threshold, within, cycleMs, 1000),
     worst_burst_1min: worstBurst(threshold, within, cycleMs, 60_000),
-    held_out: heldOut === undefined ? null : heldOutFigures(heldOut, share, cycleMs),
+    held_out:
+      heldOut === undefined ? null : { threshold: heldOut.threshold, ...heldOutFigures(heldOut, share, cycleMs) },
     clients: !isKeyed
       ? []
       : hit
@@ -224,16 +205,6 @@ function recommendationOf(
           })),
     by_hour: byHour(sizing, window, threshold, suspects, cycleMs),
   };
-}
-
-function heldOutFigures(
-  { threshold, fromCycle, requests, limited }: HeldOut,
-  share: number,
-  cycleMs: number,
-): Recommendation['held_out'] {
-  const held = limited === 0 || limited < share * requests;
-  const limited_share = requests === 0 ? 0 : limited / requests;
-  return { threshold, from_at: instantText(startOf(fromCycle, cycleMs)), requests, limited, limited_share, held };
 }
 
 const HOUR_MS = 3_600_000;

@@ -2,43 +2,65 @@
 import type { RuleDefinition } from '../limiter/rule/definition.js';
 import { instantText, startOf } from '../time/cycle.js';
 import { rungFor } from './rule-ladder.js';
-import type { Sizing } from './sizing.js';
+import type { HeldOut, Sizing, Tuning } from './sizing.js';
 import { playedBurst } from './worst-burst.js';
 
-export interface FittedRule {
+/** What is said of every limit that keeps a wanted share. */
+export interface Fit {
   readonly rule: string;
-  /** cycles; null for a rule without a window of this length */
-  readonly within: number | null;
+  /** The wanted share; less than this is limited. */
   readonly limited_below: number;
-  /** The strictest that keeps it; null if none of those tried does. The figures are then of the loosest. */
-  readonly value: number | string | null;
-  readonly definition: RuleDefinition;
-  /** Of all keys neither excluded nor suspected. The next three figures are of them. */
+  /** The requests that it was found for: of all keys neither excluded nor suspected. The next three figures are of them. */
   readonly requests: number;
   readonly limited: number;
   readonly limited_share: number;
   readonly keys_limited: number;
   /** Of the suspects, who would be limited besides. */
   readonly suspects_limited: number;
-  /** The most that one client gets through in a second, and in a minute: found by playing to the rule. */
+  /** The most that a client gets through in any second, and in any minute. */
   readonly worst_burst_1s: number;
   readonly worst_burst_1min: number;
+}
+
+/** A limit that was tuned on the first part of the requests, on the rest of them. */
+export interface HeldOutFigures {
+  readonly from_at: string;
+  readonly requests: number;
+  readonly limited: number;
+  readonly limited_share: number;
+  readonly held: boolean;
+}
+
+/** @param fromCycle the first of the rest */
+export function heldOutFigures(
+  { fromCycle, requests, limited }: Omit<HeldOut, 'threshold'>,
+  share: number,
+  cycleMs: number,
+): HeldOutFigures {
+  const limited_share = requests === 0 ? 0 : limited / requests;
+  const held = limited === 0 || limited < share * requests;
+  return { from_at: instantText(startOf(fromCycle, cycleMs)), requests, limited, limited_share, held };
+}
+
+export interface FittedRule extends Fit {
+  /** cycles; null for a rule without a window of this length */
+  readonly within: number | null;
+  /** The strictest that keeps it; null if none of those tried does. The figures are then of the loosest. Bursts are found by playing to it. */
+  readonly value: number | string | null;
+  readonly definition: RuleDefinition;
   /** As of a recommendation; null also where the first part had no value that kept the share. */
-  readonly held_out: {
-    readonly value: number | string;
-    readonly from_at: string;
-    readonly requests: number;
-    readonly limited: number;
-    readonly limited_share: number;
-    readonly held: boolean;
-  } | null;
+  readonly held_out: ({ readonly value: number | string } & HeldOutFigures) | null;
 }
 
 /** By rule and share, in the order of the ladders. */
-export function fittedRules(sizing: Sizing, shares: readonly number[], cycleMs: number): FittedRule[] {
+export function fittedRules(
+  sizing: Sizing,
+  { suspects, requests, ofRungs }: Tuning,
+  shares: readonly number[],
+  cycleMs: number,
+): FittedRule[] {
   const { ladders, counts } = sizing;
   if (ladders.length === 0) return [];
-  const { suspects, requests, ofRungs } = sizing.tuned();
   const checkpoint = sizing.checkpoint();
   return ladders.flatMap((ladder, index) => {
     const { name, within, rungs } = ladder.plan;
@@ -71,15 +93,11 @@ export function fittedRules(sizing: Sizing, shares: readonly number[], cycleMs: 
     const ladder = ladders[index]!;
     const rung = rungFor(before.ofRungs[index]!, share, before.requests);
     if (rung === undefined) return null;
-    const after = sizing.requestsWithout(before.suspects) - before.requests;
-    const limited = ladder.limited(before.suspects)[rung]! - before.ofRungs[index]![rung]!;
-    return {
-      value: ladder.plan.rungs[rung]!.value,
-      from_at: instantText(startOf(before.cycle, cycleMs)),
-      requests: after,
-      limited,
-      limited_share: after === 0 ? 0 : limited / after,
-      held: limited === 0 || limited < share * after,
+    const rest = {
+      fromCycle: before.cycle,
+      requests: sizing.requestsWithout(before.suspects) - before.requests,
+      limited: ladder.limited(before.suspects)[rung]! - before.ofRungs[index]![rung]!,
     };
+    return { value: ladder.plan.rungs[rung]!.value, ...heldOutFigures(rest, share, cycleMs) };
   }
 }

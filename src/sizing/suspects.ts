@@ -12,6 +12,7 @@
 // has a neighbour, from being cut off. Source: J. W. Tukey, Exploratory Data Analysis, 1977 (fences: quartile + 3 interquartile ranges).
 
 import { isIP } from 'node:net';
+import { networkOf } from '../traffic/network.js';
 
 /** A network whose addresses together lie far above all other networks. */
 export interface SuspectNetwork {
@@ -25,7 +26,7 @@ export interface SuspectNetwork {
 export function suspectNetworks(keys: Iterable<readonly [name: string, requests: number]>): SuspectNetwork[] {
   const networks = new Map<string, { keys: number; requests: number }>();
   for (const [name, requests] of keys) {
-    const network = networkOf(name);
+    const network = networkIn(name);
     if (network === undefined) continue;
     const sum = networks.get(network) ?? { keys: 0, requests: 0 };
     networks.set(network, { keys: sum.keys + 1, requests: sum.requests + requests });
@@ -38,21 +39,11 @@ export function suspectNetworks(keys: Iterable<readonly [name: string, requests:
 }
 
 /** Undefined for a name that is no whole address. */
-function networkOf(name: string): string | undefined {
-  const [, v4] = /^(\d{1,3}\.\d{1,3}\.\d{1,3})\.\d{1,3}$/.exec(name) ?? [];
+function networkIn(name: string): string | undefined {
+  const address = isIP(name) === 6 ? networkOf(name) : name;
+  const [, v4] = /^(\d{1,3}\.\d{1,3}\.\d{1,3})\.\d{1,3}$/.exec(address) ?? [];
   if (v4 !== undefined) return `${v4}.0/24`;
-  if (isIP(name) !== 6) return undefined;
-  const [left = '', right] = name.toLowerCase().split('::');
-  const groups = left === '' ? [] : left.split(':');
-  const after = right === undefined || right === '' ? [] : right.split(':');
-  const all =
-    right === undefined
-      ? groups
-      : [...groups, ...Array(Math.max(0, 8 - groups.length - after.length)).fill('0'), ...after];
-  return `${all
-    .slice(0, 4)
-    .map((group) => group.replace(/^0+(?=.)/, ''))
-    .join(':')}::/64`;
+  return address === name ? undefined : address;
 }
 
 /** With fewer keys than this there is no crowd that one could lie above. */

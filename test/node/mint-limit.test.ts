@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { networkOf } from '../../src/api/network.js';
 import { Host } from '../../src/host/host.js';
 import { MINT_MACHINE, MintLimit } from '../../src/node/mint-limit.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { VirtualClock } from '../../src/time/virtual.js';
+import { networkOf } from '../../src/traffic/network.js';
 import { startRunning } from './running.js';
 
 function limited(limits = { threshold: 2, within: 5, addresses: 3 }) {

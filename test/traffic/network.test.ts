@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { networkOf } from '../../src/api/network.js';
+import { networkOf } from '../../src/traffic/network.js';
 
 it.each([
   ['203.0.113.7', 56, '203.0.113.7'],
