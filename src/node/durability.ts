@@ -78,6 +78,12 @@ export class Durability {
     }
   }
 
+  /** Answers events that a machine counted in the running cycle, once `ofCounts` lets it: at once where it can. */
+  afterCounts<T>(machine: Machine, answer: () => T): T | Promise<T> {
+    const durable = this.ofCounts(machine, this.#clock.cycle());
+    return durable === undefined ? answer() : durable.then(answer);
+  }
+
   /** Resolves once everything that was written so far is durable. */
   commit(): Promise<void> {
     return new Promise((resolve, reject) => {

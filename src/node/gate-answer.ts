@@ -124,12 +124,23 @@ export function fieldsOf(
       : after === undefined || after === 0
         ? after
         : secondsUntil(cycle + after, nowMs, cycleMs);
-  if (remaining === undefined) return { policy: undefined, rateLimit: undefined, retryAfter };
+  if (threshold === undefined || remaining === undefined)
+    return { policy: undefined, rateLimit: undefined, retryAfter };
   const { within } = plan.aggregates[plan.kinds[kind]!.aggregates[0]!]!;
   const window = rule === undefined ? secondsIn(within, cycleMs) : Math.max(1, Math.ceil(rule.spanMs / 1000));
   return {
-    policy: `"default";q=${threshold};w=${window}`,
-    rateLimit: `"default";r=${remaining}${retryAfter === undefined ? '' : `;t=${retryAfter}`}`,
+    policy: policyField('default', threshold, window),
+    rateLimit: limitField('default', remaining, retryAfter),
     retryAfter,
   };
+}
+
+/** The field RateLimit-Policy. @param windowSeconds a whole number */
+export function policyField(name: string, quota: number, windowSeconds: number): string {
+  return `"${name}";q=${quota};w=${windowSeconds}`;
+}
+
+/** The field RateLimit. @param seconds until one more is admitted, a whole number; undefined for never */
+export function limitField(name: string, remaining: number, seconds: number | undefined): string {
+  return `"${name}";r=${remaining}${seconds === undefined ? '' : `;t=${seconds}`}`;
 }

@@ -49,6 +49,13 @@ export class Counts {
   readonly #gateSecondsOf = new Map<string, Latency>();
   readonly #requests = new Map<RouteName | undefined, Float64Array>();
 
+  /** Contracts have admitted so many of `n` requests. @param isShadow whether a shadow did, which would have limited them */
+  decided(n: number, admitted: number, isShadow = false): void {
+    if (isShadow) this.shadowed += admitted;
+    else this.admitted += admitted;
+    this.limited += n - admitted;
+  }
+
   /** A gate of a machine that exists has decided. */
   gateTook(slug: string, ms: number): void {
     const seconds = ms / 1000;

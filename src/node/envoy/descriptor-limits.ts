@@ -33,6 +33,7 @@ export interface DescriptorLimit {
   readonly path: string;
   readonly name: string | undefined;
   readonly replaces: readonly string[];
+  /** Whether everything is admitted: the contract is a shadow, where there is one. */
   readonly isShadow: boolean;
   /** Undefined where nothing is counted: everything is admitted, or, with 0 requests per unit, nothing. */
   readonly definition: ContractDefinition | undefined;

@@ -83,9 +83,9 @@ export class Domain {
     const name = contract.nameOf(key);
     if (hits === 0) return decisionOf(contract, 0, 1, 0, name, cycle);
     const admitted = yield* countInSteps(host, this.machine, { contract, kind: 0 }, hits, cycle, undefined, name);
-    counts.admitted += admitted;
-    counts.limited += hits - admitted;
-    return decisionOf(contract, 0, hits, admitted, name, cycle);
+    const decision = decisionOf(contract, 0, hits, admitted, name, cycle);
+    counts.decided(hits, admitted, decision.would_limit);
+    return decision;
   }
 
   /** @returns undefined for a limit that counts nothing */

@@ -190,8 +190,9 @@ function limitOf(
     faults.push({ path: `${place}/rate_limit${field}`, message });
   };
   const common = { path, name: given.name, replaces: (given.replaces ?? []).map((one) => one.name), isShadow };
-  const add = (rest: Pick<DescriptorLimit, 'definition' | 'perUnit'>): DescriptorLimit => {
-    const limit = { ...common, ...rest };
+  const add = ({ definition, perUnit }: Pick<DescriptorLimit, 'definition' | 'perUnit'>): DescriptorLimit => {
+    const counted = definition && isShadow ? { ...definition, shadow: true } : definition;
+    const limit = { ...common, definition: counted, perUnit };
     limits.push(limit);
     return limit;
   };

@@ -1,6 +1,7 @@
 // The messages of Envoy's rate limit service as objects: what is wrong with a request, and the response to what was decided.
 import { Failure } from '../../schema/failure.js';
 import type { Decision } from '../decision.js';
+import { limitField, policyField } from '../gate-answer.js';
 import { type DescriptorLimit, type Entry, type Unit, units, untilReset } from './descriptor-limits.js';
 
 const MOST_DESCRIPTORS = 100;
@@ -122,11 +123,11 @@ function headersOf(
   if (shown === undefined) return [];
   const { code, limit_remaining: left, duration_until_reset: reset } = statuses[shown]!;
   const { name, perUnit } = hits[shown]!.limit;
-  const label = `"${(name ?? 'default').replace(/[^ !#-[\]-~]/g, '_')}"`;
+  const label = (name ?? 'default').replace(/[^ !#-[\]-~]/g, '_');
   const seconds = reset!.seconds + (reset!.nanos > 0 ? 1 : 0);
   return [
-    { key: 'ratelimit-policy', value: `${label};q=${perUnit!.requests};w=${untilReset(perUnit!.unit, 0) / 1000}` },
-    { key: 'ratelimit', value: `${label};r=${left};t=${seconds}` },
+    { key: 'ratelimit-policy', value: policyField(label, perUnit!.requests, untilReset(perUnit!.unit, 0) / 1000) },
+    { key: 'ratelimit', value: limitField(label, left!, seconds) },
     ...(code === 'OVER_LIMIT' ? [{ key: 'retry-after', value: String(seconds) }] : []),
   ];
 }

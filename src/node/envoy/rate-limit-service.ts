@@ -16,7 +16,6 @@ import {
 import type { Logger } from 'pino';
 import { isLoopback } from '../../api/loopback.js';
 import { assert, Failure } from '../../schema/failure.js';
-import { cycleOf } from '../../time/cycle.js';
 import type { Decision } from '../decision.js';
 import type { Parts } from '../parts.js';
 import { Domain } from './domain.js';
@@ -142,8 +141,7 @@ class Service {
     const decided = work.of(machine, (cycle) => domain.decide(hits, cycle));
     const settled = (decisions: readonly (Decision | undefined)[]) => {
       const response = responseOf(hits, decisions, nowMs);
-      const durable = durability.ofCounts(machine, cycleOf(nowMs, clock.cycleMs));
-      return durable === undefined ? response : durable.then(() => response);
+      return durability.afterCounts(machine, () => response);
     };
     return decided instanceof Promise ? decided.then(settled) : settled(decided);
   }

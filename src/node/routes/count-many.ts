@@ -54,8 +54,7 @@ export const countMany = route({
       else if (isArray) await readArray(parts, chunks, bulk, machine);
       else await readLines(parts, chunks, bulk, machine);
     } finally {
-      counts.admitted += bulk.admitted;
-      counts.limited += bulk.limited;
+      counts.decided(bulk.admitted + bulk.limited, bulk.admitted);
       await durability.ofCounts(machine, clock.cycle());
     }
     // The unread rest of the body would precede the next request of this connection.
@@ -103,11 +102,7 @@ async function countOnce(
     if (isArray) yield* countArray(content, bulk, cycle);
     else {
       const cutter = cutterOf(bulk);
-      for (let from = 0; from < content.length && bulk.stoppedBefore === undefined; from += PIECE) {
-        cutter.push(content.subarray(from, from + PIECE));
-        yield* bulk.count(cycle);
-        yield 1;
-      }
+      yield* countLines(content, cutter, bulk, cycle);
       cutter.end();
       yield* bulk.count(cycle);
     }
@@ -127,6 +122,15 @@ async function countOnce(
 /** Bytes that are cut into lines and read in one go. */
 const PIECE = 512;
 
+/** Counts the lines that end in a chunk, a piece of it at a time. */
+function* countLines(chunk: Buffer, cutter: LineCutter, bulk: BulkCount, cycle: number): Steps<void> {
+  for (let from = 0; from < chunk.length && bulk.stoppedBefore === undefined; from += PIECE) {
+    cutter.push(chunk.subarray(from, from + PIECE));
+    yield* bulk.count(cycle);
+    yield 1;
+  }
+}
+
 /** Counts line by line as they come; holds no more than one chunk and one line. The lines of a chunk have the cycle in which it came. */
 async function readLines(parts: Parts, body: AsyncIterable<Buffer>, bulk: BulkCount, machine: Machine): Promise<void> {
   const cutter = cutterOf(bulk);
@@ -136,13 +140,7 @@ async function readLines(parts: Parts, body: AsyncIterable<Buffer>, bulk: BulkCo
     if (bytes > parts.limits.eventsBytes) return bulk.stop(cutter.lines + 1);
     // Once counting has stopped the rest is read and dropped, so that the client reads the answer.
     if (bulk.stoppedBefore !== undefined) continue;
-    await parts.work.of(machine, function* (cycle) {
-      for (let from = 0; from < chunk.length && bulk.stoppedBefore === undefined; from += PIECE) {
-        cutter.push(chunk.subarray(from, from + PIECE));
-        yield* bulk.count(cycle);
-        yield 1;
-      }
-    });
+    await parts.work.of(machine, (cycle) => countLines(chunk, cutter, bulk, cycle));
   }
   cutter.end();
   await parts.work.of(machine, (cycle) => bulk.count(cycle));

@@ -42,14 +42,12 @@ export const countOne = route({
     const answered = (given: object) => {
       const answer = given instanceof Replayed ? given.sentBy(reply) : given;
       if (answer instanceof Buffer) reply.header('content-type', JSON_TYPE);
-      const durable = parts.durability.ofCounts(machine, parts.clock.cycle());
-      return durable === undefined ? answer : durable.then(() => answer);
+      return parts.durability.afterCounts(machine, () => answer);
     };
-    const counting = (cycle: number) => countOn(parts, machine, request.body, cycle);
     const { type, contract_id } = request.body;
     const counted = () => listenersOf(parts.host, machine, type, contract_id).map(({ contract }) => contract);
     const answer = parts.work.of(machine, (cycle) =>
-      parts.idempotency.once(machine, once, cycle, () => counting(cycle), counted),
+      parts.idempotency.once(machine, once, cycle, () => countOn(parts, machine, request.body, cycle), counted),
     );
     return answer instanceof Promise ? answer.then(answered) : answered(answer);
   },
@@ -80,8 +78,7 @@ function* countOn(parts: Parts, machine: Machine, event: Static<typeof api.Event
       if (error instanceof Failure && error.code === 'contract_failed' && contracts.length > 0) continue;
       throw error;
     }
-    parts.counts.admitted += admitted;
-    parts.counts.limited += count - admitted;
+    parts.counts.decided(count, admitted);
     const decision = decisionOf(listener.contract, listener.kind, count, admitted, name);
     contracts.push(decision);
     const cost = costOf(listener.contract, decision);

@@ -156,9 +156,7 @@ function decideAt(
   // Taken down now: while the answer waits for the disk, the contract may go on to the next cycle.
   const decided = contract instanceof KeyedContract ? contract.keys.cycle : contract.gate.cycle;
   const fields = fieldsOf(contract, kind, decision, decided, nowMs, parts.clock.cycleMs);
-  const durable = parts.durability.ofCounts(machine, parts.clock.cycle());
-  if (durable === undefined) return answer(reply, decision, decided, fields, deny);
-  return durable.then(() => answer(reply, decision, decided, fields, deny));
+  return parts.durability.afterCounts(machine, () => answer(reply, decision, decided, fields, deny));
 }
 
 function taken(
@@ -170,9 +168,7 @@ function taken(
 ): Decision {
   const admitted = countEvents(host, { contract, kind }, n, cycle, undefined, name);
   const decision = decisionOf(contract, kind, n, admitted, name);
-  if (decision.would_limit === true) counts.shadowed += admitted;
-  else counts.admitted += admitted;
-  counts.limited += n - admitted;
+  counts.decided(n, admitted, decision.would_limit);
   return n === 1 ? decision : ofSeveral(standing(contract, name, cycle), kind, n, decision);
 }
 

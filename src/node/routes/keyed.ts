@@ -89,10 +89,7 @@ export const gates = route({
         throw error instanceof Failure ? atRequest(error, index) : error;
       }
     });
-    const answered = (answer: object) => {
-      const durable = parts.durability.ofCounts(machine, parts.clock.cycle());
-      return durable === undefined ? answer : durable.then(() => answer);
-    };
+    const answered = (answer: object) => parts.durability.afterCounts(machine, () => answer);
     const answer = parts.work.of(machine, (cycle) => decideAll(parts, machine, asked, cycle));
     return answer instanceof Promise ? answer.then(answered) : answered(answer);
   },
@@ -114,8 +111,7 @@ function* decideAll({ host, counts }: Parts, machine: Machine, asked: readonly A
     const { seq } = machine.head;
     try {
       const admitted = yield* countInSteps(host, machine, { contract, kind }, n, cycle, undefined, name);
-      counts.admitted += admitted;
-      counts.limited += n - admitted;
+      counts.decided(n, admitted);
       const { state, remaining, retry_after_cycles } = decisionOf(contract, kind, n, admitted, name);
       decisions.push({ admitted, limited: n - admitted, state, remaining, retry_after_cycles });
     } catch (error) {
