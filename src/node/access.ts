@@ -103,10 +103,8 @@ export class Access {
             .toString()
             .replace(/^[^:]*:/, '')
         : text;
-    const key = token === '' ? undefined : this.#credentials.keyByHash(hashOfSecret(token));
-    if (key === undefined || key.isRevoked || nowMs >= key.expiresAtMs) return undefined;
-    const caller = { owner: key.owner, key, expiresAtMs: key.expiresAtMs };
-    this.#byGatewayHeader.set(header, caller);
+    const caller = this.#callerWith(token, nowMs);
+    if (caller !== undefined) this.#byGatewayHeader.set(header, caller);
     return caller;
   }
 
@@ -176,12 +174,18 @@ export class Access {
     if (header === undefined) return undefined;
     const known = this.#byHeader.get(header);
     if (known !== undefined && nowMs < known.expiresAtMs) return known;
-    const [, token] = /^Bearer +(\S+)$/i.exec(header) ?? [];
-    const key = token === undefined ? undefined : this.#credentials.keyByHash(hashOfSecret(token));
-    if (key === undefined || key.isRevoked || nowMs >= key.expiresAtMs) throw invalid('key');
-    const caller = { owner: key.owner, key, expiresAtMs: key.expiresAtMs };
+    const [, token = ''] = /^Bearer +(\S+)$/i.exec(header) ?? [];
+    const caller = this.#callerWith(token, nowMs);
+    if (caller === undefined) throw invalid('key');
     this.#byHeader.set(header, caller);
     return caller;
+  }
+
+  /** Whose key it is; undefined for none that is valid. */
+  #callerWith(token: string, nowMs: number): Caller | undefined {
+    const key = token === '' ? undefined : this.#credentials.keyByHash(hashOfSecret(token));
+    if (key === undefined || key.isRevoked || nowMs >= key.expiresAtMs) return undefined;
+    return { owner: key.owner, key, expiresAtMs: key.expiresAtMs };
   }
 
   #bySession(request: FastifyRequest, header: string | undefined, changes: boolean, nowMs: number): Caller | undefined {

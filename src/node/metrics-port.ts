@@ -1,5 +1,6 @@
 // The port of the metrics of a node: nothing but GET /metrics.
-import { createServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { type AddressInfo, isIPv6 } from 'node:net';
 import type { HostCheck } from './host-names.js';
 import type { Metrics } from './metrics.js';
@@ -29,7 +30,7 @@ export async function openMetricsPort(
     }
     void metrics.text().then((text) => response.writeHead(200, { 'content-type': metrics.contentType }).end(text));
   });
-  await listening(server, host, port);
+  await once(server.listen({ host, port }), 'listening');
   const { address, port: bound } = server.address() as AddressInfo;
   return {
     url: `http://${isIPv6(address) ? `[${address}]` : address}:${bound}/metrics`,
@@ -38,14 +39,4 @@ export async function openMetricsPort(
       server.closeAllConnections();
     },
   };
-}
-
-function listening(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ host, port }, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
 }

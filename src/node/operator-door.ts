@@ -1,8 +1,9 @@
 // What only the operator of a running node may ask for: by a socket in the data folder, which nobody else may open. It is on no port.
 //
 //   weir backup ─► DIR/weir.sock ─► POST /backup ─► {"done":640,"all":9000} … {"folder":"/…/weir.copy-x"}
+import { once } from 'node:events';
 import * as fs from 'node:fs';
-import { createServer, request, type Server, type ServerResponse } from 'node:http';
+import { createServer, request, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Logger } from 'pino';
@@ -41,7 +42,7 @@ export async function openOperatorDoor(store: SqliteStore, log: Logger): Promise
   // The folder is locked, so the socket of an earlier process is nobody's.
   fs.rmSync(path, { force: true });
   try {
-    await listening(server, path);
+    await once(server.listen({ path }), 'listening');
     fs.chmodSync(path, 0o600);
   } catch (error) {
     log.warn({ err: error }, 'no socket in the data folder: `weir backup` needs a stopped node');
@@ -112,14 +113,4 @@ export async function askForCopy(dir: string, onProgress: OnProgress): Promise<s
 
 function socketIn(dir: string): string {
   return join(dir, 'weir.sock');
-}
-
-function listening(server: Server, path: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ path }, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
 }

@@ -3,7 +3,8 @@ import { request } from 'node:http';
 import autocannon from 'autocannon';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { type Running as Node, startRunning } from '../node/running.js';
+import { startEdge } from '../node/edge.js';
+import type { Running as Node } from '../node/running.js';
 import { type App, gateways, recipe, startApp } from './gateway-servers.js';
 import { isInstalled, type Running } from './real-servers.js';
 
@@ -23,14 +24,10 @@ describe.each(Object.entries(gateways))('%s', (name, { program, start }) => {
     let key: string;
     let contractId: string;
     beforeAll(async () => {
-      // A cycle longer than the test: counts are those of one cycle.
-      node = await startRunning({ cycleMs: 3_600_000 });
-      const owner = node.keyOf('owner');
+      const edge = await startEdge();
+      node = edge.node;
       key = node.keyOf('owner', 3_600_000, { scopes: ['gate'], machine: 'edge' });
-      await node.ask('POST', '/api/chain/state-machines', { key: owner, body: { slug: 'edge' } });
-      const body = { slug: 'edge', threshold: LIMIT, within: 1 };
-      const deployed = await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key: owner, body });
-      contractId = deployed.body.contract.id;
+      contractId = (await edge.deploy({ threshold: LIMIT })).body.contract.id;
       app = await startApp();
       gateway = await start({ node: hostOf(node.url), contractId, key, app: hostOf(app.url) });
     });
@@ -102,14 +99,10 @@ describe('what gateways send that are not here', () => {
   let key: string;
   let contractId: string;
   beforeAll(async () => {
-    node = await startRunning({ cycleMs: 3_600_000 });
-    const owner = node.keyOf('owner');
+    const edge = await startEdge();
+    node = edge.node;
     key = node.keyOf('owner', 3_600_000, { scopes: ['gate'], machine: 'edge' });
-    await node.ask('POST', '/api/chain/state-machines', { key: owner, body: { slug: 'edge' } });
-    const gate = { credential: { header: 'X-Weir-Key' } };
-    const body = { slug: 'edge', threshold: 4, within: 1, gate };
-    const deployed = await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key: owner, body });
-    contractId = deployed.body.contract.id;
+    contractId = (await edge.deploy({ threshold: 4, gate: { credential: { header: 'X-Weir-Key' } } })).body.contract.id;
   });
   afterAll(() => node.close());
   const places = () => ({ node: hostOf(node.url), contractId, key, app: '127.0.0.1:1' });

@@ -1,22 +1,20 @@
 // A contract with keys behind a gateway: whose request it is, by a header that the deploy names.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Running, startRunning } from './running.js';
+import { type Edge, startEdge } from './edge.js';
+import type { Running } from './running.js';
 
 let node: Running;
 let key: string;
+let deploy: Edge['deploy'];
 beforeAll(async () => {
-  // A cycle longer than the test: counts are those of one cycle.
-  node = await startRunning({ cycleMs: 3_600_000 });
-  key = node.keyOf('owner');
-  await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'edge' } });
+  ({ node, key, deploy } = await startEdge());
 });
 afterAll(() => node.close());
 
 const keyed = { max_keys: 3, idle_cycles: 0, overflow: 'refuse', store_keys: 'plain' };
 
 async function deployed(parameters: object) {
-  const body = { slug: 'edge', threshold: 1, within: 1, keyed, ...parameters };
-  const { status, body: said } = await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key, body });
+  const { status, body: said } = await deploy({ threshold: 1, keyed, ...parameters });
   return { status, said, gate: `/api/chain/edge/contracts/${said.contract?.id}/gate` };
 }
 

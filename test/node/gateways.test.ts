@@ -2,22 +2,20 @@
 import { METHODS, request } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Edge, startEdge } from './edge.js';
 import { Listening } from './listening.js';
-import { type Ask, type Running, startRunning, type Told } from './running.js';
+import type { Ask, Running, Told } from './running.js';
 
 let node: Running;
 let key: string;
+let deploy: Edge['deploy'];
 beforeAll(async () => {
-  // A cycle longer than the test: counts are those of one cycle.
-  node = await startRunning({ cycleMs: 3_600_000 });
-  key = node.keyOf('owner');
-  await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'edge' } });
+  ({ node, key, deploy } = await startEdge());
 });
 afterAll(() => node.close());
 
 async function newGate(parameters: object = {}): Promise<string> {
-  const body = { slug: 'edge', threshold: 3, within: 1, ...parameters };
-  const { status, body: said } = await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key, body });
+  const { status, body: said } = await deploy({ threshold: 3, ...parameters });
   if (status !== 201) throw new Error(JSON.stringify(said));
   return `/api/chain/edge/contracts/${said.contract.id}/gate`;
 }
