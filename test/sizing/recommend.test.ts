@@ -184,6 +184,7 @@ it('holds for any requests, keys and windows', async () => {
 
 it.each([
   ['a /24', (i: number) => `192.0.2.${i % 200}`, '192.0.2.0/24'],
+  ['a /24, written as IPv6', (i: number) => `::ffff:192.0.2.${i % 200}`, '192.0.2.0/24'],
   ['a /64', (i: number) => `2001:db8:0:7::${(i % 200).toString(16)}`, '2001:db8:0:7::/64'],
 ])('names a scraper behind many addresses of %s, none of which stands out', async (_, address, network) => {
   const crowd = people(500).map(({ at, key }) => ({

@@ -101,10 +101,13 @@ describe('a descriptor', () => {
   });
 
   it('in shadow mode counts and is admitted; one that is replaced does not count', async () => {
-    const { ask } = await start();
+    const { node, ask } = await start();
     const shadow = [];
     for (let n = 0; n < 3; n += 1) shadow.push((await ask(request('shop', [{ path: '/' }]))).overall);
     expect(shadow).toEqual([OK, OK, OK]);
+    const figures = String((await node.ask('GET', '/metrics')).body);
+    expect(figures).toContain('weir_decisions_total{decision="would_limit"} 2');
+    expect(figures).toContain('weir_decisions_total{decision="limited"} 0');
     for (let n = 0; n < 3; n += 1)
       expect((await ask(request('shop', [{ wide: 'a' }, { narrow: 'a' }]))).overall).toBe(OK);
     expect((await ask(request('shop', [{ wide: 'a' }]))).overall).toBe(OK);
