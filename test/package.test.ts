@@ -31,7 +31,7 @@ beforeAll(() => {
   // Packages that it depends on may bring some of their own.
   rmSync(join(home, 'node_modules/@types'), { recursive: true, force: true });
   symlinkSync(join(root, 'node_modules/@types'), join(home, 'node_modules/@types'));
-}, 300_000);
+});
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 describe('the package', () => {
@@ -91,7 +91,7 @@ describe('the package', () => {
       gate: [100, 0, 60],
       refused: 'unreadable_file',
     });
-  }, 120_000);
+  });
 
   it('has a client that needs nothing else: in Node, and in a bundle for browsers', async () => {
     writeFileSync(join(home, 'client.mjs'), clientProgram);

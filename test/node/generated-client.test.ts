@@ -19,7 +19,7 @@ describe.skipIf(!hasRegistry)(hasRegistry ? 'a generated client' : 'no registry 
     writeFileSync(join(home, 'package.json'), '{ "type": "module", "private": true }');
     const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts'];
     execFileSync('npm', ['install', ...quiet, ...packages], { cwd: home, stdio: 'pipe' });
-  }, 300_000);
+  });
   afterAll(() => node.close());
 
   it('fits its own types, and is answered', async () => {
@@ -45,7 +45,7 @@ describe.skipIf(!hasRegistry)(hasRegistry ? 'a generated client' : 'no registry 
       states: ['limiting'],
       refused: 'machine_not_found',
     });
-  }, 120_000);
+  });
 });
 
 const program = `

@@ -56,7 +56,7 @@ it(`${READERS} readers of which ${STALLED} stall: the others lose nothing, and t
   expect(one?.seqs).toEqual(Array.from({ length: rows - 2 }, (_, n) => 3 + n));
   for (const reader of [...good, ...stalled]) reader.close();
   await until(async () => (await figure('weir_stream_readers')) === 0);
-}, 240_000);
+});
 
 /** Opens so many, some at a time; one that a busy node refuses comes again. */
 async function opened(n: number, open: (n: number) => Reader): Promise<Reader[]> {
