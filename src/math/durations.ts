@@ -2,7 +2,10 @@
 //
 //   buckets   | 0 | 1 | 2 | ... | 2047 | 2048-49 | 2050-51 | ... | 4096-99 | ...     us, 3 significant digits
 //   p50 ...   the middle of the bucket, so that rounding is not biased; mean and max are exact
-import { build } from 'hdr-histogram-js';
+// A file of the package, which as a whole brings a compressor and WebAssembly to a browser.
+import { constructorFromBucketSize } from 'hdr-histogram-js/dist/JsHistogramFactory.js';
+
+const Int32Histogram = constructorFromBucketSize(32);
 
 /** The figures of a distribution of durations, in ms. */
 export interface DurationFigures {
@@ -25,14 +28,7 @@ export class Durations {
   maxMs = 0;
   #count = 0;
   #sumMs = 0;
-  readonly #histogram = build({
-    bitBucketSize: 32,
-    autoResize: true,
-    lowestDiscernibleValue: 1,
-    highestTrackableValue: 2,
-    numberOfSignificantValueDigits: 3,
-    useWebAssembly: false,
-  });
+  readonly #histogram = growing();
 
   get count(): number {
     return this.#count;
@@ -81,6 +77,13 @@ export class Durations {
       taken: `${taken}; HDR histogram of microseconds, 3 significant digits; mean and max exact`,
     };
   }
+}
+
+/** Of whole microseconds from 1 on, with 3 significant digits. */
+function growing(): InstanceType<typeof Int32Histogram> {
+  const histogram = new Int32Histogram(1, 2, 3);
+  histogram.autoResize = true;
+  return histogram;
 }
 
 /** Width of the bucket whose upper end is `us`: with 3 significant digits, 1024 buckets to each power of two from 2048 on. */

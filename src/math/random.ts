@@ -1,9 +1,9 @@
 // Named streams of random numbers, and draws from the common laws. random-law.ts has the laws that are prepared once.
 //
 // One seed, one stream per purpose: adding a draw to one purpose does not move the draws of another.
-import { createHash } from 'node:crypto';
 import { xoroshiro128plusFromState } from 'pure-rand/generator/xoroshiro128plus';
 import { assert } from '../schema/failure.js';
+import { sha256 } from '../schema/sha256.js';
 import { log, pow } from './elementary.js';
 
 /** All randomness of a run follows from its seed. 7 and '7' are the same seed: files and command lines write it differently. */
@@ -25,9 +25,7 @@ export class RandomStream {
    * @param purpose names the stream, for example `arrival/0`; streams of different purposes are independent
    */
   constructor(seed: Seed, purpose: string) {
-    const digest = createHash('sha256')
-      .update(JSON.stringify([String(seed), purpose]))
-      .digest();
+    const digest = sha256(JSON.stringify([String(seed), purpose]));
     this.#generator = xoroshiro128plusFromState(stateFrom(digest));
   }
 

@@ -7,6 +7,7 @@ import type { Expectation } from '../outcome/expectation.js';
 import type { Stretch } from '../outcome/stretch.js';
 import type { ArrivalSpec } from '../traffic/arrival/arrival-schema.js';
 import type { CustomArrivalSpec } from '../traffic/arrival/custom.js';
+import type { Recording } from '../traffic/arrival/recorded.js';
 import type { PopularitySpec } from '../traffic/popularity.js';
 import type { Target } from './scenario-schema.js';
 import type { ServiceSpec } from './service-plan.js';
@@ -15,12 +16,32 @@ export type PlannedFault =
   | { readonly kind: 'pause'; readonly at: Stretch }
   | { readonly kind: 'lost_answers'; readonly share: number; readonly at: Stretch };
 
+export type LogSpec = Extract<ArrivalSpec, { model: 'log' }>;
+
+/** A log as it was read: one recording, or one for each key. */
+export interface RecordedLog {
+  readonly whole: Recording;
+  readonly byKey: readonly { readonly key: string; readonly recording: Recording }[] | undefined;
+  readonly skippedLines: number;
+}
+
+/** Where a scenario comes from, and what can be read there. */
+export interface ScenarioSource {
+  /** Names the scenario in failures. */
+  readonly path: string;
+  /** Names it in outcomes, unless it has a name. */
+  readonly name: string;
+  /** The text of a definition file. @throws Error, of which the message says why it cannot be read */
+  definition(file: string): string;
+  /** @throws Failure of the log readers */
+  recording(spec: LogSpec, cycleMs: number): Promise<RecordedLog>;
+}
+
 /** A scenario ready to run: every time in cycles, every default filled in. */
 export interface LoadedScenario {
   readonly name: string;
   readonly question: string;
-  /** Folder of the file: paths of logs are relative to it. */
-  readonly folder: string;
+  readonly source: ScenarioSource;
   readonly seed: number;
   readonly cycleMs: number;
   readonly startCycle: number;

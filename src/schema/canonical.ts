@@ -1,7 +1,9 @@
 // Canonical JSON (RFC 8785) and its SHA-256: what rows, proofs and outcomes are hashed and signed by.
-import { createHash } from 'node:crypto';
 import commonJs from 'canonicalize';
 import { assert, Bug } from './failure.js';
+import { sha256Hex } from './sha256.js';
+
+export { sha256Hex } from './sha256.js';
 
 // The package declares the default export of an ES module; it is a CommonJS module that exports the function.
 const canonicalize = commonJs as unknown as (value: unknown) => string | undefined;
@@ -17,11 +19,6 @@ export function canonicalJson(value: unknown): string {
   const text = canonicalize(value);
   assert(text !== undefined, 'a value without what JSON loses has a text');
   return text;
-}
-
-/** SHA-256 as 64 lower-case hexadecimal digits. Text is hashed as UTF-8. */
-export function sha256Hex(content: string | Uint8Array): string {
-  return createHash('sha256').update(content).digest('hex');
 }
 
 /** SHA-256 over the canonical JSON of a value, as 64 lower-case hexadecimal digits. */

@@ -1,12 +1,10 @@
 // Letting a world run to its end: cycle by cycle where a feed says how many requests come, by the agenda where clients send them;
 // with progress on the way, and a stop that leaves what was done.
-
-// A run must let signals in, however much there is to do in each of its cycles. `setImmediate` waits for no time.
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Observable, Subscriber } from 'rxjs';
 import type { CycleRow } from '../outcome/cycle-row.js';
 import { cycleOf, startOf } from '../time/cycle.js';
 import { GuardedObservable, warn } from '../time/guarded.js';
+import { nextTurn } from '../time/next-turn.js';
 import type { Feed } from './feed.js';
 import type { World } from './world.js';
 

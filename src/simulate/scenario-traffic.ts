@@ -1,16 +1,11 @@
 // The traffic of a scenario: its arrival models, its logs, and how long requests come.
-import { resolve } from 'node:path';
 import type { Seed } from '../math/random.js';
 import { parseStretch } from '../outcome/stretch.js';
-import { contractNames, type LoadedScenario } from '../scenario/loaded-scenario.js';
-import { parseTime, parseTimeMs } from '../schema/quantity.js';
+import { contractNames, type LoadedScenario, type RecordedLog } from '../scenario/loaded-scenario.js';
+import { parseTime } from '../schema/quantity.js';
 import type { Arrival } from '../traffic/arrival/arrival.js';
-import type { ArrivalSpec } from '../traffic/arrival/arrival-schema.js';
 import { makeArrival } from '../traffic/arrival/make.js';
-import type { Recording } from '../traffic/arrival/recorded.js';
 import { sum } from '../traffic/arrival/sum.js';
-import { readLog } from '../traffic/log/read.js';
-import { CycleTally } from '../traffic/tally.js';
 import { type Feed, recordedFeed } from './feed.js';
 
 export interface Traffic {
@@ -25,20 +20,11 @@ export interface Traffic {
   readonly skippedLines: number;
 }
 
-type LogSpec = Extract<ArrivalSpec, { model: 'log' }>;
-
-/** A log as it was read: one recording, or one for each key. */
-interface ReadLog {
-  readonly whole: Recording;
-  readonly byKey: readonly { readonly key: string; readonly recording: Recording }[] | undefined;
-  readonly skippedLines: number;
-}
-
 /** @throws Failure of the log readers, or `invalid_input` for rates and times that cannot be read */
 export async function trafficOf(scenario: LoadedScenario, seed: Seed): Promise<Traffic> {
-  const logs = new Map<number, ReadLog>();
+  const logs = new Map<number, RecordedLog>();
   for (const [index, spec] of scenario.arrivals.entries()) {
-    if (spec.model === 'log') logs.set(index, await readRecording(spec, scenario));
+    if (spec.model === 'log') logs.set(index, await scenario.source.recording(spec, scenario.cycleMs));
   }
   const cycles = scenario.duration ?? lastOf(scenario, logs);
   const skippedLines = [...logs.values()].reduce((sum, log) => sum + log.skippedLines, 0);
@@ -61,36 +47,10 @@ export async function trafficOf(scenario: LoadedScenario, seed: Seed): Promise<T
   return { arrivals, cycles, names, feed: undefined, skippedLines };
 }
 
-async function readRecording(spec: LogSpec, { folder, cycleMs }: LoadedScenario): Promise<ReadLog> {
-  const tally = new CycleTally(cycleMs);
-  const { skippedLines } = await readLog(
-    resolve(folder, spec.file),
-    {
-      format: spec.format,
-      timeColumn: spec.time_column,
-      countColumn: spec.count_column,
-      keyColumn: spec.key_column,
-      spreadMs: spec.spread === undefined ? undefined : parseTimeMs(spec.spread, cycleMs),
-    },
-    tally,
-  );
-  const keys = [...tally.keys()];
-  const origin = Math.min(...keys.map((key) => tally.inOrder(key).cycles[0] ?? Number.POSITIVE_INFINITY));
-  const recordings = keys.map((key) => {
-    const { cycles, counts } = tally.inOrder(key);
-    return { key, recording: { cycles: cycles.slice(), counts: counts.slice(), origin } };
-  });
-  return {
-    whole: recordings[0]!.recording,
-    byKey: spec.key_column === undefined ? undefined : recordings,
-    skippedLines,
-  };
-}
-
 /** One contract for each key of the log, heard from `from` up to `to` and not after the last cycle in which requests come. */
 function keyedTraffic(
   { arrivals, cycleMs, startCycle }: LoadedScenario,
-  [index, { byKey = [] }]: [index: number, log: ReadLog],
+  [index, { byKey = [] }]: [index: number, log: RecordedLog],
   cycles: number,
 ): Omit<Traffic, 'skippedLines'> {
   const { from, to } = parseStretch(arrivals[index]!, `/arrivals/${index}`, (value) => parseTime(value, cycleMs));
@@ -103,7 +63,7 @@ function keyedTraffic(
   return { arrivals: [], cycles, names: byKey.map(({ key }) => key), feed: recordedFeed(shifted) };
 }
 
-function lastOf({ arrivals, cycleMs }: LoadedScenario, logs: ReadonlyMap<number, ReadLog>): number {
+function lastOf({ arrivals, cycleMs }: LoadedScenario, logs: ReadonlyMap<number, RecordedLog>): number {
   return arrivals.reduce((last, spec, index) => {
     const to = spec.to === undefined ? Number.POSITIVE_INFINITY : parseTime(spec.to, cycleMs);
     const log = logs.get(index);

@@ -1,12 +1,9 @@
 // Virtual time: it passes as fast as the tasks of its agenda run.
-
-// A long run must let signals and sockets in. `setImmediate` waits for no time, only for one turn of the event loop,
-// so the rule that timers live in wall.ts is kept in spirit.
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { assert } from '../schema/failure.js';
 import { Agenda } from './agenda.js';
 import type { Clock } from './clock.js';
 import { cycleOf } from './cycle.js';
+import { nextTurn } from './next-turn.js';
 
 /** Why a run ended: nothing waits any more; what waits is due after `untilMs`; someone said stop. */
 export type Ending = 'drained' | 'reached' | 'stopped';

@@ -165,11 +165,11 @@ describe('what does not fit is refused with its place, what is allowed, and the 
 
 describe('defaults', () => {
   it('are those of the schema', () => {
-    const { plan, at: _, ...rest } = read(head + steady, 'some/Where/Burst.YAML');
-    expect({ ...rest, thresholds: plan.thresholds }).toEqual({
+    const { plan, at: _, source, ...rest } = read(head + steady, 'some/Where/Burst.YAML');
+    expect({ ...rest, path: source.path, thresholds: plan.thresholds }).toEqual({
       name: 'burst',
       question: 'Q?',
-      folder: 'some/Where',
+      path: 'some/Where/Burst.YAML',
       seed: 1,
       cycleMs: 777,
       startCycle: 0,

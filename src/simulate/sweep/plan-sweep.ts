@@ -1,9 +1,10 @@
 // What a sweep is to run: the scenario, its cells, the seeds; checked before the first run.
 
 import type { Seed } from '../../math/random.js';
-import { readDocument, readSource } from '../../scenario/document.js';
+import { readDocument } from '../../scenario/document.js';
 import { parseScenario, type ScenarioObject } from '../../scenario/load-scenario.js';
 import type { LoadedScenario } from '../../scenario/loaded-scenario.js';
+import { readSource } from '../../scenario/source.js';
 import { digestOf } from '../../schema/canonical.js';
 import { Failure } from '../../schema/failure.js';
 import type { Axis } from './axis.js';

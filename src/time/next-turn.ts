@@ -1,0 +1,16 @@
+// The next turn of the event loop. A long run must let signals, sockets and the screen in; this waits for no time, so the rule that
+// timers live in wall.ts is kept.
+
+/** Resolves in the next turn, after what came meanwhile: by `setImmediate`, in a browser by a message of the page to itself. */
+export const nextTurn: () => Promise<void> =
+  typeof setImmediate === 'function'
+    ? () => new Promise((resolve) => void setImmediate(resolve))
+    : () =>
+        new Promise((resolve) => {
+          const { port1, port2 } = new MessageChannel();
+          (port1 as { onmessage?: () => void }).onmessage = () => {
+            port1.close();
+            resolve();
+          };
+          port2.postMessage(undefined);
+        });
