@@ -12,6 +12,7 @@ const long = [
     'slow-clients',
     'stepped-process',
     'stopped',
+    'victim',
   ].map((name) => `test/node/${name}.test.ts`),
   ...['follow', 'load', 'pinning', 'serving', 'sweep'].map((name) => `test/cli/${name}.test.ts`),
   ...['foreign', 'load'].map((name) => `test/live/${name}.test.ts`),

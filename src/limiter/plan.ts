@@ -23,6 +23,9 @@ import { ExpressionError, type Node, parseCondition, type Vocabulary } from './e
 import { solveForCount } from './expression/solve.js';
 import { type PlannedRule, planRule } from './planned-rule.js';
 
+/** Work in steps, so that others can be served between two of them; each yields what it cost, in units of some 20 us. */
+export type Steps<T> = Generator<number, T>;
+
 /** What a trigger looks at: events of one kind over one rolling window, or whether the rule refuses them. */
 interface Aggregate {
   readonly event: string;
@@ -97,23 +100,21 @@ export function quietBand(plan: Plan, state: number, aggregate: number, count: n
   return rangeAround(plan.states[state]!.quiet[aggregate]!, count);
 }
 
-/** Puts the parts together; `transitions` are those of the whole definition, in its order. */
-export function makePlan(
+/** Puts the parts together; `transitions` are those of the whole definition, in its order. A step a state. */
+export function* makePlan(
   definition: ContractDefinition,
   aggregates: readonly Aggregate[],
   transitions: readonly PlannedTransition[],
-): Plan {
+): Steps<Plan> {
   const names = Object.keys(definition.states);
-  const states = names.map((name, index): PlannedState => {
+  const states: PlannedState[] = [];
+  for (const [index, name] of names.entries()) {
     const leaving = transitions.filter(({ from }) => from === index);
     const { initial = false, admits = initial } = definition.states[name]!;
-    return {
-      name,
-      admits,
-      transitions: leaving,
-      quiet: aggregates.map((_, aggregate) => quietCounts(leaving, aggregate)),
-    };
-  });
+    const quiet = aggregates.map((_, aggregate) => quietCounts(leaving, aggregate));
+    states.push({ name, admits, transitions: leaving, quiet });
+    yield aggregates.length + leaving.length;
+  }
   const initial = names.findIndex((name) => definition.states[name]!.initial === true);
   const events = [...new Set(aggregates.map(({ event }) => event))];
   const rule = definition.rule === undefined ? undefined : planRule(definition.rule);
@@ -164,18 +165,25 @@ interface ParsedTransitions {
   readonly faults: readonly Fault[];
 }
 
+/** Characters of a condition that take a unit to read. */
+const CHARACTERS_A_UNIT = 100;
+
 const COUNT: Vocabulary = { names: ['count'] };
 const REFUSED: Vocabulary = { names: ['refused'] };
 const INPUT: Vocabulary = { names: [], prefixes: ['input.'] };
 
-/** Reads the conditions of a definition; `faults` are those that cannot be read. */
-export function parseTransitions(definition: ContractDefinition, findOperator: FindOperator): ParsedTransitions {
+/** Reads the conditions of a definition, one transition a step; `faults` are those that cannot be read. */
+export function* parseTransitions(
+  definition: ContractDefinition,
+  findOperator: FindOperator,
+): Steps<ParsedTransitions> {
   const names = Object.keys(definition.states);
   const aggregates: Aggregate[] = [];
   const faults: Fault[] = [];
   const looksAt = definition.rule === undefined ? COUNT : REFUSED;
   const aims = definition.transitions.some(({ trigger }) => isOnAggregate(trigger));
-  const transitions = definition.transitions.map((transition, index): PlannedTransition => {
+  const transitions: PlannedTransition[] = [];
+  for (const [index, transition] of definition.transitions.entries()) {
     const read = <T>(field: string, parse: () => T): T | undefined => {
       try {
         return parse();
@@ -194,7 +202,7 @@ export function parseTransitions(definition: ContractDefinition, findOperator: F
     const node = further === undefined ? undefined : read('fires_when', () => parseCondition(further, vocabulary));
     const fires = trigger && read('trigger/condition', () => solveForCount(parseCondition(trigger.condition, looksAt)));
     const also = trigger && node && read('fires_when', () => solveForCount(node));
-    return {
+    transitions.push({
       index,
       from: names.indexOf(transition.from),
       to: names.indexOf(transition.to),
@@ -204,8 +212,9 @@ export function parseTransitions(definition: ContractDefinition, findOperator: F
       emits: (transition.post_actions ?? []).map(({ emit }) => emit),
       trigger: trigger && { aggregate: place(aggregates, trigger), counts: both(fires ?? ALL, also ?? ALL) },
       firesWhen: firesWhen(further, node),
-    };
-  });
+    });
+    yield 1 + ((further?.length ?? 0) + (trigger?.condition.length ?? 0)) / CHARACTERS_A_UNIT;
+  }
   return { aggregates, transitions, faults };
 }
 

@@ -8,7 +8,7 @@
 // A definition that goes in a circle at some counts is refused, and so is one whose longest way is too long.
 import type { Fault } from '../schema/failure.js';
 import type { IntegerSet } from './expression/integer-set.js';
-import { firingAt, type Plan } from './plan.js';
+import { firingAt, type Plan, type Steps } from './plan.js';
 
 /** The most transitions that one event, of whatever count, or one gap in time may cause in a contract: each writes a row. */
 const MOST_TRANSITIONS = 128;
@@ -16,13 +16,17 @@ const MOST_TRANSITIONS = 128;
 /** The most transitions that are looked at to check a definition, over all combinations of counts: about 5 ms. */
 const MOST_EVALUATIONS = 100_000;
 
-export function restFaults(plan: Plan): Fault[] {
+/** So many of them cost a unit. */
+const EVALUATIONS_A_UNIT = 256;
+
+export function* restFaults(plan: Plan): Steps<Fault[]> {
   const stretches = plan.aggregates.map((_, aggregate) => stretchStarts(plan, aggregate));
   const combinations = stretches.reduce((product, starts) => product * starts.length, 1);
   const states = plan.states.length;
   const transitions = plan.transitions.length;
-  if (combinations * Math.max(states, transitions) > MOST_EVALUATIONS) {
-    const why = `: ${combinations} combinations of counts, times ${Math.max(states, transitions)} states or transitions, is more than ${MOST_EVALUATIONS}`;
+  const evaluations = Math.max(states, transitions);
+  if (combinations * evaluations > MOST_EVALUATIONS) {
+    const why = `: ${combinations} combinations of counts, times ${evaluations} states or transitions, is more than ${MOST_EVALUATIONS}`;
     return [
       { path: '/transitions', message: `look at too many different windows and counts at once; use fewer${why}` },
     ];
@@ -34,9 +38,10 @@ export function restFaults(plan: Plan): Fault[] {
     const circle = findCircle(next);
     if (circle !== undefined) return [{ path: '/transitions', message: endlessWords(plan, circle, counts) }];
     table.push(next);
+    yield evaluations / EVALUATIONS_A_UNIT;
   }
   const sizes = stretches.map((starts) => starts.length);
-  const most = Math.max(longestWay(table, sizes, states), longestWay(table.reverse(), sizes, states));
+  const most = Math.max(yield* longestWay(table, sizes, states), yield* longestWay(table.reverse(), sizes, states));
   if (most <= MOST_TRANSITIONS) return [];
   const message = `can fire ${most} times at one event with a high count, and the most is ${MOST_TRANSITIONS}; use fewer states or conditions`;
   return [{ path: '/transitions', message }];
@@ -58,11 +63,11 @@ function countsOf(stretches: readonly (readonly number[])[], combination: number
  * The most transitions on any way through the table on which every window goes through its stretches in order.
  * @param table for each combination of stretches: where each state goes, or REST; without circles
  */
-function longestWay(table: readonly Int32Array[], sizes: readonly number[], states: number): number {
+function* longestWay(table: readonly Int32Array[], sizes: readonly number[], states: number): Steps<number> {
   // For each combination and state: the most transitions after which a contract can be there.
   const most = table.map(() => new Int32Array(states));
   let longest = 0;
-  table.forEach((next, combination) => {
+  for (const [combination, next] of table.entries()) {
     const here = most[combination]!;
     let stride = 1;
     for (const size of sizes) {
@@ -79,7 +84,8 @@ function longestWay(table: readonly Int32Array[], sizes: readonly number[], stat
       }
     }
     for (const transitions of here) longest = Math.max(longest, transitions);
-  });
+    yield (states * sizes.length) / EVALUATIONS_A_UNIT;
+  }
   return longest;
 }
 

@@ -1,20 +1,27 @@
 // Triggers that can never fire, found before a contract runs: their operator would refuse them in every cycle, or no count fulfils them.
 import { fire } from '../operator/fire.js';
 import type { Fault } from '../schema/failure.js';
-import type { Plan, PlannedTransition } from './plan.js';
+import type { Plan, PlannedTransition, Steps } from './plan.js';
 
-export function triggerFaults({ transitions }: Plan): Fault[] {
-  return transitions.flatMap((transition) => {
+export function* triggerFaults({ transitions }: Plan): Steps<Fault[]> {
+  const faults: Fault[] = [];
+  for (const transition of transitions) {
     const { trigger, index } = transition;
-    if (trigger === undefined) return [];
+    if (trigger === undefined) continue;
     if (trigger.counts.length === 0) {
-      return [{ path: `/transitions/${index}/trigger/condition`, message: 'holds for no count: it can never fire' }];
+      faults.push({
+        path: `/transitions/${index}/trigger/condition`,
+        message: 'holds for no count: it can never fire',
+      });
+      continue;
     }
     const why = whyNeverComputed(transition);
-    if (why === undefined) return [];
+    yield 2;
+    if (why === undefined) continue;
     const message = `are such that the trigger can never fire: nobody gives inputs to a trigger, and ${why}`;
-    return [{ path: `/transitions/${index}/inputs`, message }];
-  });
+    faults.push({ path: `/transitions/${index}/inputs`, message });
+  }
+  return faults;
 }
 
 /** A trigger fires its operator with the inputs of the definition. Without an input that changes, every firing gives the same. */

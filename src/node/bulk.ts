@@ -6,6 +6,7 @@ import type { Contract } from '../host/contract.js';
 import type { Host } from '../host/host.js';
 import { KeyedContract } from '../host/keyed-contract.js';
 import type { Machine } from '../host/machine.js';
+import type { Steps } from '../limiter/plan.js';
 import { Failure } from '../schema/failure.js';
 import type { LineReader } from '../traffic/log/lines.js';
 import {
@@ -20,8 +21,9 @@ import {
   whyNotSoMany,
 } from './decision.js';
 import { EventLine } from './event-line.js';
+import { SLICE } from './fair-queue.js';
 import { checkKey, claimPlaces, nameOf } from './keyed.js';
-import { costSince, SLICE, type Steps } from './machine-work.js';
+import { costSince } from './machine-work.js';
 
 /** What became of neighbouring lines: all their events admitted, all limited, some of each (one line), or nothing counted. */
 export interface BulkOutcome {
@@ -43,6 +45,9 @@ const MOST_REFUSED = 10_000;
 
 /** What counting one event in a contract costs, in units, where nothing moves and no decision is shown. */
 const QUIET = 1 / 32;
+
+/** The same where a rule decides. */
+const QUIET_BY_RULE = 1 / 8;
 
 /** Bytes of a line, or of an element of an array, that is read. No event has as many. */
 export const LONGEST_LINE = 4_096;
@@ -119,7 +124,18 @@ export class BulkCount implements LineReader {
     } catch (failure) {
       this.#read.push({ number, failure });
       this.#unreadable += 1;
-      if (failure instanceof Failure && failure.code === 'invalid_json') this.notJson ??= failure;
+      return 1;
+    }
+  }
+
+  /** Looks whether a line is JSON, and keeps nothing of it. @returns what that cost, in units */
+  check(bytes: Buffer, from: number, to: number): number {
+    if (to - from > LONGEST_LINE || this.notJson !== undefined) return 0;
+    try {
+      this.#line.read(bytes, from, to);
+      return READ;
+    } catch (failure) {
+      if (failure instanceof Failure && failure.code === 'invalid_json') this.notJson = failure;
       return 1;
     }
   }
@@ -230,7 +246,8 @@ export class BulkCount implements LineReader {
         n === 1
           ? countEvents(this.#host, listener, n, cycle, happened, name)
           : yield* countInSteps(this.#host, this.#machine, listener, n, cycle, happened, name);
-      cost += QUIET + costSince(this.#machine, seq) - 1;
+      const quiet = listener.contract.plan.rule === undefined ? QUIET : QUIET_BY_RULE;
+      cost += quiet + costSince(this.#machine, seq) - 1;
       if (cost >= SLICE / 4) {
         yield cost;
         cost = 0;

@@ -4,10 +4,11 @@ import type { Host } from '../host/host.js';
 import { KeyedContract } from '../host/keyed-contract.js';
 import type { Machine } from '../host/machine.js';
 import { cyclesUntil, retryAfterCycles } from '../limiter/forecast.js';
+import type { Steps } from '../limiter/plan.js';
 import { RuleGate } from '../limiter/rule-gate.js';
 import { nearest } from '../schema/did-you-mean.js';
 import { Failure } from '../schema/failure.js';
-import { costSince, type Steps } from './machine-work.js';
+import { costSince } from './machine-work.js';
 import { contractOf } from './ownership.js';
 
 /** A contract, and the index of the kind of event in its plan. */

@@ -13,7 +13,7 @@ import { windowCycles } from '../limiter/plan.js';
 import type { Failure } from '../schema/failure.js';
 import type { Clock } from '../time/clock.js';
 import { Rank } from '../time/rank.js';
-import { SLICE } from './machine-work.js';
+import { SLICE } from './fair-queue.js';
 
 export type DurabilityMode = 'cycle' | 'strict';
 

@@ -4,11 +4,25 @@
 //
 //   owner a     a1 a2 a3          turns     a1  b1  a2  b2  a3  b3 ...
 //   address b   b1 b2 b3          others      |   |   |   |   |   |      what became due meanwhile
+import type { Steps } from '../limiter/plan.js';
 import type { Clock } from '../time/clock.js';
 import { Rank } from '../time/rank.js';
 
 /** The source of what the node does for itself. */
 export const NODE = 'node';
+
+/** Units after which a slice ends. */
+export const SLICE = 64;
+
+/** Takes steps up to the end of a slice, or of the work. */
+export function sliceOf<T>(steps: Steps<T>): IteratorResult<number, T> {
+  for (let cost = 0; ; ) {
+    const step = steps.next();
+    if (step.done === true) return step;
+    cost += step.value;
+    if (cost >= SLICE) return step;
+  }
+}
 
 export class Turns {
   readonly #clock: Clock;
@@ -44,6 +58,16 @@ export class Turns {
         }
       });
     });
+  }
+
+  /**
+   * Does work in steps: the first slice now, since who asks has the turn, and each further one when the turn of its source comes.
+   * @returns what the work gives; rejects with what it throws
+   */
+  async steps<T>(source: string, steps: Steps<T>): Promise<T> {
+    for (let step = sliceOf(steps); ; step = await this.of(source, () => sliceOf(steps))) {
+      if (step.done === true) return step.value;
+    }
   }
 
   /** One task at a time, due when it is made: whatever came due before goes first. */

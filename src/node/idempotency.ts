@@ -12,12 +12,12 @@ import type { FastifyReply } from 'fastify';
 import type { Contract } from '../host/contract.js';
 import type { Host } from '../host/host.js';
 import type { Machine } from '../host/machine.js';
+import type { Steps } from '../limiter/plan.js';
 import { spanCycles } from '../limiter/plan.js';
 import { canonicalJson, sha256Hex } from '../schema/canonical.js';
 import { Failure } from '../schema/failure.js';
 import type { KeptAnswers } from '../store/kept-answers.js';
 import type { Limits } from './limits.js';
-import type { Steps } from './machine-work.js';
 
 /** Units of work that one turn of the event loop does for a request with a key: some milliseconds. */
 const MOST_IN_ONE_TURN = 1_024;

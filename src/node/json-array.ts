@@ -4,7 +4,7 @@
 //   [ {"type":"request"} , {"a":[1,"],"]} ]          an element ends at a comma, or at the last bracket, that no string and no other
 //     └────────┬───────┘   └──────┬──────┘           bracket holds
 //              0                  1
-import type { Steps } from './machine-work.js';
+import type { Steps } from '../limiter/plan.js';
 
 export interface ElementReader {
   /** Takes the bytes `from .. to - 1`, without blanks around them. @returns what that cost, in units */

@@ -7,15 +7,10 @@
 // takes; until it is counted, the time of its machine stands still, and whatever comes to the same machine waits, its wakes included. So no decision
 // depends on how the work is cut. Other machines do not wait.
 import type { Machine } from '../host/machine.js';
+import type { Steps } from '../limiter/plan.js';
 import { cycleOf } from '../time/cycle.js';
-import type { Turns } from './fair-queue.js';
+import { sliceOf, type Turns } from './fair-queue.js';
 import { ofOwner } from './source.js';
-
-/** Work in steps; each yields what it cost, in units. A decision that moves nothing is one unit. */
-export type Steps<T> = Generator<number, T>;
-
-/** Units after which a slice ends. */
-export const SLICE = 64;
 
 /** What a row costs: the operators, the hash, the write. */
 const ROW = 16;
@@ -50,13 +45,13 @@ export class MachineWork {
     const steps = withWakes(machine, ms, work);
     const queue = this.#queues.get(machine);
     if (queue === undefined) {
-      const first = sliceOf(machine, ms, steps);
+      const first = sliceAt(machine, ms, steps);
       if (first.done) return first.value;
     }
     return new Promise((resolve, reject) => {
       const slice = () => {
         try {
-          const { done, value } = sliceOf(machine, ms, steps);
+          const { done, value } = sliceAt(machine, ms, steps);
           if (done) resolve(value as T);
           return done === true;
         } catch (error) {
@@ -109,16 +104,12 @@ export function costSince(machine: Machine, seq: number): number {
   return 1 + ROW * (machine.head.seq - seq);
 }
 
-function sliceOf<T>({ parts }: Machine, ms: number, steps: Steps<T>): IteratorResult<number, T> {
+/** A slice of work on a machine, at the instant at which the work arrived. */
+function sliceAt<T>({ parts }: Machine, ms: number, steps: Steps<T>): IteratorResult<number, T> {
   const { busyMs } = parts;
   parts.busyMs = ms;
   try {
-    for (let cost = 0; ; ) {
-      const step = steps.next();
-      if (step.done === true) return step;
-      cost += step.value;
-      if (cost >= SLICE) return step;
-    }
+    return sliceOf(steps);
   } finally {
     parts.busyMs = busyMs;
   }

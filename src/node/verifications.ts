@@ -8,7 +8,7 @@ import type { Store } from '../store/store.js';
 import { NODE, type Turns } from './fair-queue.js';
 
 /** Rows checked in one turn: a row takes some 20 µs. */
-const STRETCH = 200;
+const STRETCH = 50;
 
 export class Verifications {
   readonly #store: Store;

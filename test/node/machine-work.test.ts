@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Host } from '../../src/host/host.js';
 import type { Machine } from '../../src/host/machine.js';
+import type { Steps } from '../../src/limiter/plan.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { ruleLimiter } from '../../src/limiter/rule-limiter.js';
 import { countInSteps } from '../../src/node/decision.js';
-import { Turns } from '../../src/node/fair-queue.js';
-import { MachineWork, SLICE, type Steps } from '../../src/node/machine-work.js';
+import { SLICE, Turns } from '../../src/node/fair-queue.js';
+import { MachineWork } from '../../src/node/machine-work.js';
 import { verifyRecord } from '../../src/record/verify-record.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { type TimeSource, WallClock } from '../../src/time/wall.js';

@@ -78,15 +78,14 @@ const TOKEN =
 
 function tokenize(text: string): Token[] {
   const tokens: Token[] = [];
-  let index = 0;
-  while (text.slice(index).trim() !== '') {
+  const end = text.trimEnd().length;
+  for (let index = 0; index < end; index = TOKEN.lastIndex) {
     TOKEN.lastIndex = index;
     const match = TOKEN.exec(text);
     if (match === null) throw unknownSign(text, index);
     const word = match[1] ?? match[2] ?? match[3] ?? '';
     const at = TOKEN.lastIndex - word.length + 1;
     tokens.push({ text: word, at, kind: match[1] !== undefined ? 'number' : match[2] !== undefined ? 'name' : 'sign' });
-    index = TOKEN.lastIndex;
   }
   return tokens;
 }

@@ -3,7 +3,7 @@
 // A condition of a trigger compares expressions that are linear in the count, so it holds on whole ranges of counts.
 // Knowing the ranges is what lets a gate count millions of events with two comparisons each: see gate.ts.
 import { Bug } from '../../schema/failure.js';
-import { ALL, complement, type IntegerSet, intersection, NONE, range, union } from './integer-set.js';
+import { ALL, complement, type IntegerSet, NONE, range, union } from './integer-set.js';
 import { type Comparison, ExpressionError, type Node } from './parse.js';
 
 /** slope * count + offset */
@@ -23,9 +23,9 @@ export function solveForCount(node: Node): IntegerSet {
     case 'not':
       return complement(solveForCount(node.of));
     case 'and':
-      return intersection(solveForCount(node.left), solveForCount(node.right));
+      return complement(union(...termsOf('and', node).map((term) => complement(solveForCount(term)))));
     case 'or':
-      return union(solveForCount(node.left), solveForCount(node.right));
+      return union(...termsOf('or', node).map(solveForCount));
     case 'compare':
       return solveComparison(node.op, linear(node.left), linear(node.right));
     case 'number':
@@ -34,6 +34,14 @@ export function solveForCount(node: Node): IntegerSet {
     case 'arithmetic':
       throw new Bug('the parser accepted a number as a condition');
   }
+}
+
+/** What a chain of one operator combines: `a or b or c` is joined at once, since joining two by two takes time by the square. */
+function termsOf(kind: 'and' | 'or', node: Node): Node[] {
+  const terms: Node[] = [];
+  let left = node;
+  for (; left.kind === kind; left = left.left) terms.push(left.right);
+  return [left, ...terms.reverse()];
 }
 
 //  a * count + b  op  0   becomes   count  op  -b / a   (turned round where a < 0)

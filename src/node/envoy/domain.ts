@@ -1,10 +1,10 @@
 // A domain of limits: its contracts on a machine, and what a request counts with them.
 import { KeyedContract } from '../../host/keyed-contract.js';
 import type { Machine } from '../../host/machine.js';
+import type { Steps } from '../../limiter/plan.js';
 import { planContract } from '../../limiter/validate.js';
 import { assert, Failure } from '../../schema/failure.js';
 import { countInSteps, type Decision, decisionOf } from '../decision.js';
-import type { Steps } from '../machine-work.js';
 import type { Parts } from '../parts.js';
 import { type DescriptorLimit, findLimit, keyOf, limitPerUnit } from './descriptor-limits.js';
 import type { DomainLimits } from './limits-file.js';

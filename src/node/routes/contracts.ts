@@ -5,7 +5,7 @@ import type { Contract } from '../../host/contract.js';
 import { KeyedContract } from '../../host/keyed-contract.js';
 import type { Plan } from '../../limiter/plan.js';
 import { rateLimiter } from '../../limiter/rate-limiter.js';
-import { planContract } from '../../limiter/validate.js';
+import { planInSteps } from '../../limiter/validate.js';
 import { assert, Failure, type FailureCode } from '../../schema/failure.js';
 import type { Caller } from '../access.js';
 import { type KeyedFields, keyedImage, keyNameOf, refuseUnfit, splitBody } from '../keyed.js';
@@ -13,7 +13,7 @@ import { answerInTurns, JSON_TYPE, someOf } from '../long-answer.js';
 import { contractOf } from '../ownership.js';
 import type { Parts } from '../parts.js';
 import { route } from '../route.js';
-import { sourceOf } from '../source.js';
+import { ofOwner, sourceOf } from '../source.js';
 import { contractStatus, contractView } from '../views.js';
 
 /** Codes with which creating a contract can fail. */
@@ -119,7 +119,7 @@ export function pay(
 
 /** Makes a contract of a definition. */
 export async function create(
-  { host, ownership, durability, usage, work }: Parts,
+  { host, ownership, durability, usage, work, turns }: Parts,
   caller: Caller | undefined,
   slug: string,
   definition: unknown,
@@ -128,7 +128,7 @@ export async function create(
 ): Promise<Contract> {
   const machine = ownership.owned(slug, caller);
   assert(caller !== undefined, 'a contract is created by an owner');
-  const plan = planContract(definition, host.findOperator);
+  const plan = await turns.steps(ofOwner(caller.owner), planInSteps(definition, host.findOperator));
   refuseWithoutHold(plan);
   refuseUnfit(plan, keyed);
   usage.refuseContract(caller.owner, plan, keyed?.max_keys);

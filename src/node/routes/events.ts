@@ -2,12 +2,12 @@
 import type { Static } from 'typebox';
 import * as api from '../../api/events.js';
 import type { Machine } from '../../host/machine.js';
+import type { Steps } from '../../limiter/plan.js';
 import { Failure } from '../../schema/failure.js';
 import { costOf, countInSteps, type Decision, decisionOf, listenersOf, whyNotAt, whyNotSoMany } from '../decision.js';
 import { onceOnly, Replayed } from '../idempotency.js';
 import { checkKey, claimPlaces, nameOf } from '../keyed.js';
 import { arrayLast, JSON_TYPE } from '../long-answer.js';
-import type { Steps } from '../machine-work.js';
 import type { Parts } from '../parts.js';
 import { route } from '../route.js';
 import { sourceOf } from '../source.js';

@@ -5,10 +5,12 @@ import * as api from '../../api/events.js';
 import type { Contract } from '../../host/contract.js';
 import { KeyedContract } from '../../host/keyed-contract.js';
 import type { Machine } from '../../host/machine.js';
+import { windowCycles } from '../../limiter/plan.js';
 import { Failure } from '../../schema/failure.js';
 import { cycleOf } from '../../time/cycle.js';
 import { type Caller, refuseBeyondScope } from '../access.js';
 import { countEvents, type Decision, decisionOf, gateOf, whyNotSoMany } from '../decision.js';
+import { SLICE } from '../fair-queue.js';
 import { answer, fieldsOf } from '../gate-answer.js';
 import { costIn, headerIn, keyIn } from '../gateway-headers.js';
 import { keyNameOf } from '../keyed.js';
@@ -106,12 +108,24 @@ function decide(parts: Parts, request: Asked<Shapes>, reply: FastifyReply): unkn
   if (wanted.n > 1) refuseSoMany(contract, kind, wanted.n);
   const nowMs = parts.clock.now();
   const cycle = cycleOf(nowMs, parts.clock.cycleMs);
-  if (parts.work.isFree(machine, nowMs)) return decideAt(parts, wanted, reply, machine, contract, kind, nowMs, cycle);
+  const isFar = looksFar(contract, wanted.n);
+  if (!isFar && parts.work.isFree(machine, nowMs))
+    return decideAt(parts, wanted, reply, machine, contract, kind, nowMs, cycle);
   const work = function* (at: number) {
-    yield 1;
+    yield isFar ? SLICE : 1;
     return decideAt(parts, wanted, reply, machine, contract, kind, nowMs, at);
   };
   return parts.work.of(machine, work);
+}
+
+/** Cells that a forecast looks at in some 0.1 ms. */
+const NEAR = 8_192;
+
+/** Whether it may take a forecast over a long window to say when to come again: that waits for a turn of its own. */
+function looksFar(contract: Contract, n: number): boolean {
+  if (windowCycles(contract.plan) <= NEAR) return false;
+  if (contract instanceof KeyedContract) return n > 1 || contract.keys.limited > 0;
+  return !contract.gate.admits || contract.gate.remaining <= n;
 }
 
 /** @throws Failure `gate_header_unusable`, `key_missing`, `invalid_input` */
