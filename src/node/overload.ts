@@ -3,7 +3,8 @@
 //   turn of the loop   cycle ticks │ a b c d e f g h i j k │ 503 503 503 503        first come, first served, for so long;
 //                                  0 ms              200 ms                         the others may come again later
 //
-// A request waits for one turn of the loop and is answered in the next: bounding a turn bounds the wait. The bound holds only once the
+// A request waits for one turn of the loop and is answered in the next: bounding a turn bounds the wait. What is bounded is work, in
+// processor time: a machine that stood still, or worked for others, is no reason to refuse. The bound holds only once the
 // loop has not waited for anything for a while: a burst after an idle moment is answered as a whole. Gates and events are refused
 // much later than other requests, so they go on while those are refused. Whether a node is alive can be asked at any time.
 //
@@ -28,17 +29,23 @@ const COME_AGAIN_SECONDS = ['1', '2', '3'];
 
 export class Overload {
   readonly #turn: LoopTurn;
-  readonly #clock: WallClock;
+  readonly #clock: Pick<WallClock, 'monotonicMs'>;
   readonly #counts: Counts;
   readonly #limits: Limits['overload'];
   #lastRefusedMs = Number.NEGATIVE_INFINITY;
-  /** When the present turn refused first and last, in ms since it began, and for how long the one before it did. */
+  /** When the present turn refused first and last, in ms of work since it began, and for how long the one before it did. */
   #firstInTurnMs = Number.POSITIVE_INFINITY;
   #lastInTurnMs = 0;
   #refusedBeforeMs = 0;
 
-  constructor(clock: WallClock, counts: Counts, limits: Limits['overload']) {
-    this.#turn = new LoopTurn(() => clock.monotonicMs());
+  /** @param processorMs processor time of this process, in ms; default: as the system counts it */
+  constructor(
+    clock: Pick<WallClock, 'monotonicMs'>,
+    counts: Counts,
+    limits: Limits['overload'],
+    processorMs?: () => number,
+  ) {
+    this.#turn = new LoopTurn(() => clock.monotonicMs(), processorMs);
     this.#clock = clock;
     this.#counts = counts;
     this.#limits = limits;
@@ -61,10 +68,13 @@ export class Overload {
     const { afterMs, otherTurnMs, gateTurnMs } = this.#limits;
     const turnMs = this.#turn.turnMs();
     if (turnMs === 0) this.#beginTurn();
-    if (turnMs <= Math.max(otherTurnMs, this.#refusedBeforeMs) || this.#turn.busyMs <= afterMs) return false;
-    if ((turnMs <= gateTurnMs && DECIDES.test(url)) || SUPERVISES.test(url)) return false;
-    this.#firstInTurnMs = Math.min(this.#firstInTurnMs, turnMs);
-    this.#lastInTurnMs = turnMs;
+    const most = Math.max(otherTurnMs, this.#refusedBeforeMs);
+    if (turnMs <= most) return false;
+    const workedMs = this.#turn.workedMs();
+    if (workedMs <= most || this.#turn.busyMs() <= afterMs) return false;
+    if ((workedMs <= gateTurnMs && DECIDES.test(url)) || SUPERVISES.test(url)) return false;
+    this.#firstInTurnMs = Math.min(this.#firstInTurnMs, workedMs);
+    this.#lastInTurnMs = workedMs;
     return true;
   }
 

@@ -1,13 +1,16 @@
 // What a node does with more requests in one turn of its event loop than it may answer. The bounds are set so that each turn answers one.
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
+import { Counts } from '../../src/node/metrics.js';
+import { Overload } from '../../src/node/overload.js';
 import { figureIn, metricsOf } from './asking.js';
 import { type Running, startRunning } from './running.js';
 
 const REQUESTS = 30;
 
 let node: Running;
-afterEach(() => node.close());
+afterEach(() => node?.close());
 
 async function start(overload: { afterMs: number; gateTurnMs: number; otherTurnMs: number }) {
   node = await startRunning({ cycleMs: 3_600_000, limits: { overload } });
@@ -62,6 +65,43 @@ it('goes on with gates while it refuses other requests, and closes the connectio
   // The first of a turn is answered; the first that is refused is the last of its connection.
   expect([others.statuses.at(-1), others.statuses.filter((status) => status === 503).length]).toEqual([503, 1]);
   expect(others.text).toMatch(/^Connection: close\r$/m);
+});
+
+it('counts what the process works, and not how long its machine stands still', () => {
+  const now = { wallMs: 1_000, workMs: 1_000 };
+  const clock = { monotonicMs: () => now.wallMs };
+  const bounds = { afterMs: 1_000, gateTurnMs: 200, otherTurnMs: 50 };
+  const overload = new Overload(clock, new Counts(), bounds, () => now.workMs);
+  const answered: string[] = [];
+  const listener = overload.before(({ url }) => answered.push(url!));
+  const ask = (url: string) => {
+    const refused: number[] = [];
+    const response = { writeHead: (status: number) => refused.push(status), end: () => {} };
+    listener({ method: 'GET', url } as IncomingMessage, response as unknown as ServerResponse);
+    return refused[0] ?? 200;
+  };
+  const gate = '/api/chain/m/contracts/0/gate';
+  const askAll = () => [gate, '/api/clock', '/healthz'].map(ask);
+  const seen = [askAll()];
+  for (const [wallMs, workMs] of [
+    [1_000_000, 0],
+    [30, 30],
+    [100, 100],
+    [1_000, 1_000],
+  ]) {
+    now.wallMs += wallMs!;
+    now.workMs += workMs!;
+    seen.push(askAll());
+  }
+  expect(seen).toEqual([
+    [200, 200, 200],
+    // The machine stood still for a quarter of an hour, with requests that wait.
+    [200, 200, 200],
+    // It works on, all in one turn of the loop: for 30 ms, 130 ms, 1,130 ms.
+    [200, 200, 200],
+    [200, 200, 200],
+    [503, 503, 200],
+  ]);
 });
 
 it('refuses nothing as long as the loop now and then waits', async () => {
