@@ -142,7 +142,7 @@ export const openStream = {
           Type.String({
             maxLength: 16,
             description:
-              'The same as the header Last-Event-ID, which has precedence: the seq of the last row received; 0 for all.',
+              'The same as the header Last-Event-ID, which has precedence: the seq of the last row received; 0 for all. Rows that were removed are replaced by one event `rows_removed`.',
           }),
         ),
       },

@@ -1,7 +1,7 @@
 // The endpoints of the record: read, verify.
 import { Type } from '../schema/json-schema.js';
 import type { Endpoint } from './endpoint.js';
-import { ContractId, Cycle, closed, Head, OfMachine, Ok, Row, RowKind, Seq } from './shapes.js';
+import { ContractId, Cut, Cycle, closed, Head, OfMachine, Ok, Row, RowKind, Seq } from './shapes.js';
 
 const Query = Type.Object(
   {
@@ -14,7 +14,7 @@ const Query = Type.Object(
     format: Type.Optional(
       Type.Enum(['json', 'ndjson'], {
         description:
-          'ndjson: the whole record, a row a line, closed by a signed checkpoint. The header Accept asks for it, too.',
+          'ndjson: the whole record, a row a line, closed by a signed checkpoint; where rows were removed, a signed cut comes first. The header Accept asks for it, too.',
       }),
     ),
   },
@@ -34,6 +34,7 @@ export const readRecord = {
         machine: Type.String(),
         rows: Type.Array(Row),
         head: Head,
+        cut: Type.Optional(Cut),
         next_after_seq: Type.Optional(
           Type.Integer({ description: '`after_seq` of the next page; absent on the last page.' }),
         ),
@@ -53,7 +54,7 @@ export const verifyRecord = {
         ok: Ok,
         valid: Type.Boolean(),
         machine: Type.Union([Type.String(), Type.Null()]),
-        rows: Type.Integer({ description: 'Valid rows, from the first.' }),
+        rows: Type.Integer({ description: 'Valid rows, from the first that is there.' }),
         head: Type.Union([Head, Type.Null()]),
         first_broken: Type.Union([
           Type.Null(),
@@ -69,6 +70,17 @@ export const verifyRecord = {
           Type.Object({ seq: Type.Integer(), cycle: Cycle, signed_by: Type.String(), pinned: Type.Boolean() }),
         ]),
         proofs: Type.Integer({ description: 'Proofs that were recomputed.' }),
+        removed: Type.Optional(
+          Type.Object(
+            {
+              to_seq: Type.Integer(),
+              at: Type.String({ description: 'ISO 8601.' }),
+              cycle: Cycle,
+              signed_by: Type.String(),
+            },
+            { description: 'Rows 1 to `to_seq` were removed, as the node signed; absent where all rows are there.' },
+          ),
+        ),
       }),
     },
   },

@@ -82,6 +82,20 @@ export const Head = Type.Object(
   { description: 'The end of the record.' },
 );
 
+export const Cut = Type.Object(
+  {
+    machine: Type.String(),
+    removed_to_seq: Type.Integer({ description: 'Rows 1 to this one were removed: `rows` begins behind it.' }),
+    removed_hash: Hash,
+    at: Type.String({ description: 'When, ISO 8601.' }),
+    cycle: Cycle,
+    signature: Type.String({
+      description: 'Ed25519 by the key of the node over the canonical JSON of the other fields.',
+    }),
+  },
+  { description: 'Stands in place of the first rows, where the node removed some.' },
+);
+
 export const RowKind = Type.Enum([
   'machine_created',
   'contract_created',

@@ -38,6 +38,11 @@ export const options = (yargs: Argv) =>
       requiresArg: true,
       describe: 'when counts are on disk: once a cycle, or before each answer',
     })
+    .option('keep-rows', {
+      type: 'number',
+      requiresArg: true,
+      describe: 'rows of each record that are kept: a signed statement takes the place of older ones (default: all)',
+    })
     .option('cycle-ms', {
       type: 'number',
       requiresArg: true,
@@ -105,6 +110,7 @@ export const options = (yargs: Argv) =>
     .example('$0 serve --data /var/lib/weir --durability strict', 'no acknowledged event is ever lost')
     .example('$0 serve --trust-proxy 127.0.0.1 --host-name api.example.org', 'behind a proxy with TLS on this machine')
     .example('$0 serve --grpc 8081 --grpc-limits shop.yaml', "as Envoy's rate limit service")
+    .example('$0 serve --keep-rows 1000000', 'some 700 MB for each machine, however long it runs')
     .example('$0 serve --limit contracts=50000 --limit contracts.on_node=500000', 'more than an owner has by default')
     .example('$0 serve --metrics-port 7771', 'figures for Prometheus, where only this machine reads them')
     .epilogue(
@@ -151,6 +157,7 @@ export async function run(given: Given): Promise<void> {
       successions,
       ...ports,
       durability,
+      keepRows: given.keepRows,
       trustProxy,
       limits,
       log,
@@ -243,6 +250,10 @@ function check(given: Given): void {
   }
   if ((given.grpc === undefined) !== (given.grpcLimits === undefined)) {
     throw usageFailure('--grpc and --grpc-limits belong together: a port, and the limits that it decides by.');
+  }
+  const { keepRows = 1 } = given;
+  if (!(Number.isSafeInteger(keepRows) && keepRows >= 1)) {
+    throw usageFailure('--keep-rows takes a whole number of rows, from 1.');
   }
   if (cycleMs !== undefined && !(Number.isInteger(cycleMs) && cycleMs >= 1 && cycleMs <= LONGEST_CYCLE_MS)) {
     throw usageFailure(`--cycle-ms takes a whole number from 1 to ${LONGEST_CYCLE_MS}.`);

@@ -21,6 +21,7 @@ export function verdictText({
   first_broken,
   checkpoint,
   proofs,
+  removed,
   earlier,
 }: Verdict): string {
   const name = machine === null ? 'The record' : `The record of ${readable(machine)}`;
@@ -31,6 +32,11 @@ export function verdictText({
   const about = facts([
     ['head', head === null ? undefined : `row ${head.seq}, ${head.hash}`],
     ['signed', valid ? signed : undefined],
+    [
+      'removed',
+      removed &&
+        `rows 1 to ${removed.to_seq} were removed on ${removed.at}, in cycle ${removed.cycle}, as signed by ${removed.signed_by}`,
+    ],
     ['earlier', earlier === undefined ? undefined : `rows 1 to ${earlier} were verified then, and not again`],
   ]);
   if (valid) {

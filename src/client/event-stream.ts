@@ -38,22 +38,28 @@ export interface Envelope {
   readonly data: {
     readonly cycle?: number;
     readonly contract_id?: string;
+    /** Of a contract with keys: which one it was. */
+    readonly key?: string;
     readonly from?: string;
     readonly to?: string;
     readonly state?: string;
     readonly count?: number;
     readonly cause?: string;
+    /** Of `rows_removed`: rows up to this one were removed before they were read. */
+    readonly removed_to_seq?: number;
   };
 }
 
 const dataFields: Readonly<Record<string, 'number' | 'string'>> = {
   cycle: 'number',
   contract_id: 'string',
+  key: 'string',
   from: 'string',
   to: 'string',
   state: 'string',
   count: 'number',
   cause: 'string',
+  removed_to_seq: 'number',
 } satisfies Record<keyof Envelope['data'], 'number' | 'string'>;
 
 /** The route, without its schemas. */

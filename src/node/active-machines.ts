@@ -35,9 +35,10 @@ export class ActiveMachines {
     const fromCycle = cycle - LONGEST_WINDOW + 1;
     for (const { slug, image, durableSeq } of this.#host.machines.values()) {
       if (!image.isPublic) continue;
+      const removed = store.cut(slug)?.removed_to_seq ?? 0;
       let afterSeq = durableSeq;
-      for (let isInside = true; isInside && afterSeq > 0; ) {
-        afterSeq = Math.max(0, afterSeq - PAGE);
+      for (let isInside = true; isInside && afterSeq > removed; ) {
+        afterSeq = Math.max(removed, afterSeq - PAGE);
         const [first] = store.rows(slug, { afterSeq, limit: 1 });
         isInside = first !== undefined && first.cycle >= fromCycle;
       }

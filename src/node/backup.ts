@@ -5,13 +5,13 @@
 import * as fs from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { signCheckpoint } from '../record/signing.js';
-import { RecordVerifier } from '../record/verify-record.js';
 import { Failure } from '../schema/failure.js';
 import { HeadMark, type MissingRows } from '../store/head-mark.js';
 import { openSqliteStore, type SqliteStore } from '../store/sqlite.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { type Identity, identityIn } from './identity.js';
 import { keysOf } from './parts.js';
+import { verifierOf } from './verifications.js';
 
 /** What was copied of what is to be copied, in pages, or verified, in rows. */
 export type OnProgress = (what: 'copy' | 'verify', done: number, all: number) => void;
@@ -206,15 +206,14 @@ const PAGE = 500;
 function verified(store: SqliteStore, { signer, successions }: Identity, onProgress: OnProgress): Kept {
   const keys = keysOf(signer, successions);
   const all = [...store.machines()].map(({ machine: { slug }, head, last }) => ({ slug, head, last }));
-  const toWalk = all.reduce((sum, { head }) => sum + head.seq, 0);
+  const removed = new Map(all.map(({ slug }) => [slug, store.cut(slug)?.removed_to_seq ?? 0]));
+  const toWalk = all.reduce((sum, { slug, head }) => sum + head.seq - removed.get(slug)!, 0);
   let rows = 0;
   for (const { slug } of all) {
-    const checkpoint = store.checkpoint(slug);
-    const verifier = new RecordVerifier({ keys, checkpoints: checkpoint === undefined ? [] : [checkpoint] });
-    for (let afterSeq = 0; ; ) {
-      const page = store.rows(slug, { afterSeq, limit: PAGE });
-      const holds = page.every((row, index) => verifier.row(row, afterSeq + index + 1));
-      afterSeq = page.at(-1)?.seq ?? afterSeq;
+    const verifier = verifierOf(store, slug, keys);
+    for (;;) {
+      const page = store.rows(slug, { afterSeq: verifier.head.seq, limit: PAGE });
+      const holds = page.every((row) => verifier.row(row, row.seq));
       rows += page.length;
       onProgress('verify', rows, toWalk);
       if (!holds || page.length < PAGE) break;

@@ -37,7 +37,7 @@ export function startHeartbeat(parts: Parts, onError: (error: unknown) => void):
   return all;
 }
 
-function take(happening: Happening, { counts, active, streams, checkpoints, host, usage }: Parts): void {
+function take(happening: Happening, { counts, active, streams, checkpoints, retention, host, usage }: Parts): void {
   switch (happening.kind) {
     case 'row': {
       const { row } = happening;
@@ -46,6 +46,7 @@ function take(happening: Happening, { counts, active, streams, checkpoints, host
       usage.add(host.machines.get(row.machine)?.image.owner ?? NODE, 1);
       active.take(row);
       checkpoints.take(row);
+      retention.take(row);
       streams.take(row);
       break;
     }
@@ -65,6 +66,7 @@ function begin(tick: CycleTick, parts: Parts, onError: (error: unknown) => void)
   if (host.failure !== undefined) return;
   forgetKeys(parts, tick.cycle, onError);
   parts.checkpoints.sign(tick.cycle);
+  parts.retention.cut(tick.cycle);
   parts.idempotency.purge(tick.cycle);
   durability.saveCounts();
 }

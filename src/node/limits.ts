@@ -48,7 +48,7 @@ export interface Limits {
   readonly keyCells: Room;
   /** Bytes of the texts of definitions; those of an owner that are equal count once. */
   readonly definitionBytes: Room;
-  /** Rows of records, some 1 KB each: they are never deleted. Beyond it nothing is asked of the machines of an owner any more. */
+  /** Rows of records, some 1 KB each: they are kept for ever where the operator sets no number to keep. Beyond it nothing is asked of the machines of an owner any more. */
   readonly rows: Room;
   /** Readers of event streams, all together, those of one machine, and those of one owner, or of one address without a credential. */
   readonly readers: number;

@@ -23,6 +23,7 @@ import { Counts, Metrics } from './metrics.js';
 import { MintLimit } from './mint-limit.js';
 import { Overload } from './overload.js';
 import { Ownership } from './ownership.js';
+import { Retention } from './retention.js';
 import { SourceLimit } from './source-limit.js';
 import { Streams } from './stream.js';
 import { Usage } from './usage.js';
@@ -49,6 +50,8 @@ export interface PartsOptions {
   readonly successions?: readonly Succession[];
   /** Acknowledged rows that the store lacks: each machine that is still there gets a row that says so. */
   readonly lost?: readonly MissingRows[];
+  /** Rows of each record that are kept; older ones are removed, and a signed cut stands in their place. All when absent. */
+  readonly keepRows?: number | undefined;
   /** Default `cycle`. */
   readonly durability?: DurabilityMode;
   /** Those of this build when absent. */
@@ -94,10 +97,13 @@ export function assemble(options: PartsOptions, routes: readonly ListedRoute[], 
     const active = new ActiveMachines(host);
     active.load(store, clock.cycle());
     const ownership = new Ownership(host);
+    const usage = new Usage(host, store, ownership, limits);
+    const onRemoved = (owner: string, rows: number) => usage.add(owner, -rows);
     return {
       active,
       ownership,
-      usage: new Usage(host, ownership, limits),
+      usage,
+      retention: new Retention({ host, store, signer, clock, turns, keepRows: options.keepRows, onRemoved }),
       keyRecord: new KeyRecord(host, ownership),
       mintLimit,
       checkpoints: new Checkpoints(host, store, signer),

@@ -3,14 +3,14 @@
 //
 //   Last-Event-ID: 7 ─► behind: rows 8 … head from the store, page by page, as fast as the reader takes them
 //                         │ ▲
-//             caught up   ▼ │   more bytes wait than the limit
+//             caught up   ▼ │   more bytes wait than the limit       rows that were removed: one message says so
 //                        live: every row as it becomes durable, every cycle as it begins
 //
 // The bytes that wait for a reader are bounded however slow it is, and it misses nothing but cycles. Readers that are behind take turns,
 // one page each: see fair-queue.ts. A reader that takes nothing is cut by the idle timeout of the server.
 import type { ServerResponse } from 'node:http';
 import type { Machine } from '../host/machine.js';
-import type { AuditRow } from '../record/row.js';
+import type { AuditRow, Cut } from '../record/row.js';
 import { Failure } from '../schema/failure.js';
 import type { Store } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
@@ -155,6 +155,9 @@ export class Streams {
   #sendPage(reader: Reader): void {
     const { response, machine } = reader;
     if (response.destroyed) return;
+    const cut = this.#sources.store.cut(machine.slug);
+    if (cut !== undefined && reader.seq < cut.removed_to_seq)
+      this.#send(reader, cut.removed_to_seq, removedMessage(cut));
     const limit = Math.min(PAGE, machine.durableSeq - reader.seq);
     const rows = this.#sources.store.rows(machine.slug, { afterSeq: reader.seq, limit });
     for (const row of rows) this.#send(reader, row.seq, messagesOf(row));
@@ -233,6 +236,17 @@ function messagesOf(row: AuditRow): string {
     return message(seq, event, { ...envelope, ...typed(`${seq}/${index}`, event), data });
   });
   return message(seq, 'transition', { ...envelope, ...typed(`${seq}`, 'transition'), data: row }) + messages.join('');
+}
+
+/** Rows that the reader has not seen were removed. */
+function removedMessage({ machine, ...cut }: Cut): string {
+  const { removed_to_seq: seq, at: time } = cut;
+  const envelope = { specversion: '1.0', source: `/api/chain/${machine}`, time } as const;
+  return message(seq, 'rows_removed', {
+    ...envelope,
+    ...typed(`removed/${seq}`, 'rows_removed'),
+    data: { machine, ...cut },
+  });
 }
 
 /** A cycle has begun on a machine whose last row is `seq`. */

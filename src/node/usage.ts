@@ -8,6 +8,7 @@ import { cellsOfKeys } from '../host/keys.js';
 import type { Machine } from '../host/machine.js';
 import { type Plan, windowCycles } from '../limiter/plan.js';
 import { Failure } from '../schema/failure.js';
+import type { Store } from '../store/store.js';
 import type { Limits } from './limits.js';
 import { isReserved, type Ownership } from './ownership.js';
 
@@ -21,7 +22,7 @@ export interface Used {
   keyCells: number;
   /** Bytes of the texts of definitions; those that are equal count once for an owner. */
   definitionBytes: number;
-  /** Rows of all records together. */
+  /** Rows of all records together, without those that were removed. */
   rows: number;
 }
 
@@ -35,13 +36,13 @@ export class Usage {
   readonly #bytes = new WeakMap<Plan, number>();
   readonly #onNode: Used = none();
 
-  constructor(host: Host, ownership: Ownership, limits: Limits) {
+  constructor(host: Host, store: Store, ownership: Ownership, limits: Limits) {
     this.#host = host;
     this.#ownership = ownership;
     this.#limits = limits;
     for (const machine of host.machines.values()) {
       this.#count(machine);
-      this.add(machine.image.owner, machine.head.seq);
+      this.add(machine.image.owner, machine.head.seq - (store.cut(machine.slug)?.removed_to_seq ?? 0));
     }
   }
 
@@ -56,13 +57,19 @@ export class Usage {
     return { ...this.#onNode, machines: this.#host.machines.size, contracts: this.#host.contracts.size };
   }
 
-  /** Rows were added to a record of an owner. */
+  /** Rows were added to a record of an owner, or, below 0, removed from one. */
   add(owner: string, rows: number): void {
-    const used = this.#of(owner);
-    used.rows += rows;
+    const { full } = this.#ownership;
+    this.#of(owner).rows += rows;
     this.#onNode.rows += rows;
+    if (this.#isFull(owner)) full.add(owner);
+    else if (rows < 0) for (const one of full) if (!this.#isFull(one)) full.delete(one);
+  }
+
+  #isFull(owner: string): boolean {
     const { perOwner, onNode } = this.#limits.rows;
-    if (used.rows >= perOwner || used.rows >= onNode - this.#onNode.rows) this.#ownership.full.add(owner);
+    const { rows } = this.#of(owner);
+    return rows >= perOwner || rows >= onNode - this.#onNode.rows;
   }
 
   /** @throws Failure `limit_reached` */

@@ -39,19 +39,29 @@ export class Verifications {
   }
 
   async #walk(slug: string): Promise<Verification> {
-    const checkpoint = this.#store.checkpoint(slug);
-    const checkpoints = checkpoint === undefined ? [] : [checkpoint];
-    const verifier = new RecordVerifier({ keys: this.#keys, checkpoints });
-    for (let line = 0; verifier.holds; ) {
-      const walked = await this.#turns.of(NODE, () => {
-        const rows = this.#store.rows(slug, { afterSeq: line, limit: STRETCH });
-        return rows.every((row, index) => verifier.row(row, line + index + 1)) ? rows.length : 0;
-      });
-      if (walked === 0) break;
-      line += walked;
-    }
+    let verifier = verifierOf(this.#store, slug, this.#keys);
+    while (
+      await this.#turns.of(NODE, () => {
+        const { seq } = verifier.head;
+        const rows = this.#store.rows(slug, { afterSeq: seq, limit: STRETCH });
+        // Rows were removed that were not walked yet: the record begins later now.
+        if (rows.length > 0 && seq < (this.#store.cut(slug)?.removed_to_seq ?? 0)) {
+          verifier = verifierOf(this.#store, slug, this.#keys);
+          return true;
+        }
+        return rows.length > 0 && rows.every((row) => verifier.row(row, row.seq));
+      })
+    );
     return verifier.end();
   }
+}
+
+/** Begins with what the store has of a record beside its rows. */
+export function verifierOf(store: Store, slug: string, keys: KeyRing): RecordVerifier {
+  const [checkpoint, cut] = [store.checkpoint(slug), store.cut(slug)];
+  const verifier = new RecordVerifier({ keys, checkpoints: checkpoint === undefined ? [] : [checkpoint] });
+  if (cut !== undefined) verifier.cut(cut, 0);
+  return verifier;
 }
 
 function tooMany(): Failure {

@@ -1,5 +1,6 @@
 // The exported record as text: one line for each row, and a closing line. verify-export.ts checks it.
 //
+//   {"cut":{…"removed_to_seq":7…},"format":"…"}    only where the node removed the first rows; the next line is row 8 then
 //   {"at":"…","cause":"system",…,"seq":1}          line n is row n
 //   {"at":"…","cause":"trigger",…,"seq":2}
 //   {"checkpoint":{…"seq":2…},"fingerprint":"SHA256:…","format":"weir-record/1","public_key":"…"}
@@ -9,11 +10,17 @@
 import type { Static } from 'typebox';
 import { canonicalJson } from '../schema/canonical.js';
 import { Type } from '../schema/json-schema.js';
-import type { AuditRow, Checkpoint } from './row.js';
-import { CheckpointShape, reader } from './shape.js';
+import type { AuditRow, Checkpoint, Cut } from './row.js';
+import { CheckpointShape, CutShape, reader } from './shape.js';
 import { fingerprintOf, isRawKey, publicKeyFrom, type Signer, type Succession } from './signing.js';
 
 const FORMAT = 'weir-record/1';
+
+/** Stands in place of the first rows. */
+interface Opening {
+  readonly format: typeof FORMAT;
+  readonly cut: Cut;
+}
 
 export interface Closing {
   readonly format: typeof FORMAT;
@@ -37,13 +44,24 @@ const ClosingShape = Type.Object(
   { additionalProperties: false },
 );
 const readClosing = reader(ClosingShape);
+const readOpening = reader(
+  Type.Object({ format: Type.Literal(FORMAT), cut: CutShape }, { additionalProperties: false }),
+);
 
 /** A closing line whose successions are not checked yet; key-ring.ts does that. */
 export type ParsedClosing = Static<typeof ClosingShape>;
 
-/** The whole export, line by line. `close` signs the last row. A machine has at least the row of its creation. */
-export function* exportRecord(rows: Iterable<AuditRow>, close: (last: AuditRow) => Closing): Generator<string> {
+/**
+ * The whole export, line by line. `close` signs the last row. A machine has at least one row.
+ * @param cut if the first rows were removed
+ */
+export function* exportRecord(
+  rows: Iterable<AuditRow>,
+  close: (last: AuditRow) => Closing,
+  cut?: Cut,
+): Generator<string> {
   let last: AuditRow | undefined;
+  if (cut !== undefined) yield exportLine({ format: FORMAT, cut });
   for (const row of rows) {
     yield exportLine(row);
     last = row;
@@ -51,8 +69,8 @@ export function* exportRecord(rows: Iterable<AuditRow>, close: (last: AuditRow) 
   if (last !== undefined) yield exportLine(close(last));
 }
 
-/** A row, or the closing line, as a line of the file. */
-export function exportLine(value: AuditRow | Closing): string {
+/** A row, or the first or last line around them, as a line of the file. */
+export function exportLine(value: AuditRow | Opening | Closing): string {
   return `${canonicalJson(value)}\n`;
 }
 
@@ -65,6 +83,7 @@ export function closingOf(checkpoint: Checkpoint, signer: Signer, successions: r
 
 type Line =
   | { readonly kind: 'row'; readonly value: unknown }
+  | { readonly kind: 'opening'; readonly value: Opening }
   | { readonly kind: 'closing'; readonly value: ParsedClosing }
   | { readonly kind: 'fault'; readonly reason: string };
 
@@ -77,6 +96,11 @@ export function parseLine(text: string): Line {
     return fault(`The line is not JSON: ${error instanceof Error ? error.message : String(error)}.`);
   }
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'format')) return { kind: 'row', value };
+  if (Object.hasOwn(value, 'cut')) {
+    const opening = readOpening(value);
+    if ('value' in opening) return { kind: 'opening', value: opening.value };
+    return fault(`The line of the removed rows does not look like one: ${opening.fault}.`);
+  }
   const read = readClosing(value);
   if ('fault' in read) return fault(`The closing line does not look like one: ${read.fault}.`);
   const { public_key: key, fingerprint } = read.value;

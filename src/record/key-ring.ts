@@ -5,9 +5,17 @@
 //               cycle 100        cycle 250                in the cycle of a change, both may sign
 import type { KeyObject } from 'node:crypto';
 import { canonicalJson } from '../schema/canonical.js';
-import type { Checkpoint } from './row.js';
+import type { Checkpoint, Cut } from './row.js';
 import { readSuccession } from './shape.js';
-import { checkpointHolds, fingerprintOf, publicKeyFrom, rawOf, type Succession, successionHolds } from './signing.js';
+import {
+  checkpointHolds,
+  cutHolds,
+  fingerprintOf,
+  publicKeyFrom,
+  rawOf,
+  type Succession,
+  successionHolds,
+} from './signing.js';
 
 /** The known keys of a node, by their source. */
 interface KnownKeys {
@@ -75,11 +83,13 @@ export class KeyRing {
     return { ring: new KeyRing(keys.slice(first), pinned !== undefined) };
   }
 
-  /** The fingerprint of the key that signed the checkpoint; undefined unless the key is on the ring and valid in that cycle. */
-  signerOf(checkpoint: Checkpoint): string | undefined {
-    const { cycle } = checkpoint;
+  /** The fingerprint of the key that signed it; undefined unless the key is on the ring and valid in that cycle. */
+  signerOf(signed: Checkpoint | Cut): string | undefined {
+    const { cycle } = signed;
     const inForce = this.#keys.filter(({ fromCycle, toCycle }) => fromCycle <= cycle && cycle <= toCycle);
-    return inForce.find(({ publicKey }) => checkpointHolds(checkpoint, publicKey))?.fingerprint;
+    const holds = (key: KeyObject) =>
+      'removed_to_seq' in signed ? cutHolds(signed, key) : checkpointHolds(signed, key);
+    return inForce.find(({ publicKey }) => holds(publicKey))?.fingerprint;
   }
 
   toString(): string {

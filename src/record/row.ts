@@ -87,3 +87,18 @@ export interface Checkpoint {
   /** Ed25519 over the canonical JSON of the other four fields, base64. */
   readonly signature: string;
 }
+
+/** A signed statement of the node that it removed the first rows of a record, which begins with this in their place. */
+export interface Cut {
+  readonly machine: string;
+  /** Rows 1 to this one were removed. */
+  readonly removed_to_seq: number;
+  /** Hash of that row: the first that is left names it as its previous one. */
+  readonly removed_hash: string;
+  /** When they were removed, ISO 8601 in UTC with milliseconds. */
+  readonly at: string;
+  /** The cycle in which it was signed. */
+  readonly cycle: number;
+  /** Ed25519 over the canonical JSON of the other five fields, base64. */
+  readonly signature: string;
+}

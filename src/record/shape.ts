@@ -4,7 +4,7 @@ import type { Static, TSchema } from 'typebox';
 import { compileSchema } from '../schema/compile-schema.js';
 import { Type } from '../schema/json-schema.js';
 import { faultsOf } from '../schema/schema-faults.js';
-import type { AdminAction, AuditRow, Checkpoint, RowKind } from './row.js';
+import type { AdminAction, AuditRow, Checkpoint, Cut, RowKind } from './row.js';
 import type { Succession } from './signing.js';
 
 const closed = { additionalProperties: false } as const;
@@ -176,6 +176,18 @@ export const CheckpointShape = Type.Object(
   { ...closed, description: 'The word of the node for how far a record had come.' },
 );
 
+export const CutShape = Type.Object(
+  {
+    machine: Machine,
+    removed_to_seq: Count(1, 'Rows 1 to this one were removed.'),
+    removed_hash: Hash('Hash of that row.'),
+    at: Instant('When they were removed.'),
+    cycle: Count(0, 'The cycle in which it was signed.'),
+    signature: Signature,
+  },
+  { ...closed, description: 'The word of the node that it removed the first rows of a record.' },
+);
+
 export const SuccessionShape = Type.Object(
   {
     previous: PublicKey('The key that signs this.'),
@@ -216,4 +228,5 @@ export function readRow(value: unknown): Read<AuditRow> {
 }
 
 export const readCheckpoint: (value: unknown) => Read<Checkpoint> = reader(CheckpointShape);
+export const readCut: (value: unknown) => Read<Cut> = reader(CutShape);
 export const readSuccession: (value: unknown) => Read<Succession> = reader(SuccessionShape);

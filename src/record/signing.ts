@@ -12,7 +12,7 @@ import {
 } from 'node:crypto';
 import { canonicalJson } from '../schema/canonical.js';
 import { Failure } from '../schema/failure.js';
-import type { Checkpoint } from './row.js';
+import type { Checkpoint, Cut } from './row.js';
 
 export interface Signer {
   /** Ed25519 over the bytes, or over the text in UTF-8; 64 bytes in base64. The same data gives the same signature. */
@@ -95,6 +95,16 @@ export function checkpointHolds(checkpoint: Checkpoint, publicKey: KeyObject | s
   return signatureHolds(canonicalJson(checkpointBody(checkpoint)), checkpoint.signature, key);
 }
 
+/** Signs that the first rows of a record were removed: `cycle` is the cycle of the signature. */
+export function signCut(signer: Signer, cut: Omit<Cut, 'signature'>): Cut {
+  return { ...cutBody(cut), signature: signer.sign(canonicalJson(cutBody(cut))) };
+}
+
+/** Whether this key signed the cut. */
+export function cutHolds(cut: Cut, publicKey: KeyObject): boolean {
+  return signatureHolds(canonicalJson(cutBody(cut)), cut.signature, publicKey);
+}
+
 /**
  * Names the next key of a node.
  * @param next the 32 bytes of the next public key in base64, as `Signer.publicKey` gives them
@@ -125,9 +135,13 @@ function proofText(nonce: string): string {
   return `weir-node-proof/1 ${nonce}`;
 }
 
-// The fields of a succession and of a checkpoint have different names: a signature of one is never valid for the other.
+// The fields of a succession, a checkpoint and a cut have different names: a signature of one is never valid for another.
 function checkpointBody({ machine, seq, hash, cycle }: Omit<Checkpoint, 'signature'>): Omit<Checkpoint, 'signature'> {
   return { machine, seq, hash, cycle };
+}
+
+function cutBody({ machine, removed_to_seq, removed_hash, at, cycle }: Omit<Cut, 'signature'>): Omit<Cut, 'signature'> {
+  return { machine, removed_to_seq, removed_hash, at, cycle };
 }
 
 function signatureHolds(text: string, signature: string, publicKey: KeyObject): boolean {

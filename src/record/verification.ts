@@ -33,11 +33,20 @@ export interface SignedHead {
   readonly pinned: boolean;
 }
 
+/** The rows 1 to `to_seq` were removed, as the node signed. */
+export interface SignedCut {
+  readonly to_seq: number;
+  /** When, ISO 8601. */
+  readonly at: string;
+  readonly cycle: number;
+  readonly signed_by: string;
+}
+
 /** Field names are those of the HTTP API. */
 export interface Verification {
   readonly valid: boolean;
   readonly machine: string | null;
-  /** Number of rows that hold, from the first; rows after a broken one are not checked. */
+  /** Number of rows that hold, from the first that is there; rows after a broken one are not checked. */
   readonly rows: number;
   /** The last row that holds. */
   readonly head: Head | null;
@@ -46,6 +55,8 @@ export interface Verification {
   readonly checkpoint: SignedHead | null;
   /** Number of operator results that were computed again. */
   readonly proofs: number;
+  /** What stands in place of rows that were removed; absent for a record with all its rows. */
+  readonly removed?: SignedCut;
   /** Rows, from the first, that were verified earlier and not again, but for the last of them; absent where all were verified now. */
   readonly earlier?: number;
 }
@@ -55,5 +66,5 @@ export function pinnedOnly(found: Verification): Verification {
   if (!found.valid || found.checkpoint?.pinned === true) return found;
   const reason =
     'No key of the node is pinned or given: whoever forged the record could have signed it with a key of their own.';
-  return { ...found, valid: false, first_broken: { line: found.rows + 1, check: 'key', reason } };
+  return { ...found, valid: false, first_broken: { line: found.rows + (found.removed ? 2 : 1), check: 'key', reason } };
 }

@@ -151,6 +151,8 @@ export class ExportVerifier {
       case 'row':
         if (!this.#record.row(line.value, this.#line)) return false;
         return this.#record.isEarlier || this.#checkSpelling(text, line.value, this.#record.head.seq);
+      case 'opening':
+        return this.#record.cut(line.value.cut, this.#line) && this.#checkSpelling(text, line.value);
       case 'closing':
         return this.#close(line.value) && this.#checkSpelling(text, line.value);
       default:
@@ -162,7 +164,11 @@ export class ExportVerifier {
     this.#closing = closing;
     const read = this.#ringOf(closing);
     if ('fault' in read) return this.#record.refuse(['key', read.fault], this.#line);
-    return this.#record.checkpoint(closing.checkpoint, this.#line, read.ring) && this.#record.complete();
+    return (
+      this.#record.signedCut(read.ring) &&
+      this.#record.checkpoint(closing.checkpoint, this.#line, read.ring) &&
+      this.#record.complete()
+    );
   }
 
   #ringOf({ public_key: named, successions = [] }: ParsedClosing): ReturnType<typeof KeyRing.read> {

@@ -2,13 +2,13 @@
 // trust, verify-export.ts reads exported text.
 
 import type { FindOperator } from '../operator/operator.js';
-import { unreachable } from '../schema/failure.js';
 import { EMPTY, type Head, hashOf } from './chain.js';
 import type { KeyRing } from './key-ring.js';
 import { recheck } from './recheck.js';
-import type { AuditRow } from './row.js';
-import { readCheckpoint, readRow } from './shape.js';
-import type { Broken, Check, SignedHead, Verification } from './verification.js';
+import type { AuditRow, Cut } from './row.js';
+import { SeenStates } from './seen-states.js';
+import { readCheckpoint, readCut, readRow } from './shape.js';
+import type { Broken, Check, SignedCut, SignedHead, Verification } from './verification.js';
 
 export interface VerifyOptions {
   /** Required if there is a checkpoint. */
@@ -34,7 +34,8 @@ type Fault = readonly [check: Check, reason: string];
 
 /**
  * Verifies a record piece by piece. Every method returns whether everything has held so far; after the first `false` the rest is
- * ignored. Memory grows with the contracts of the machine and with the checkpoints that precede their rows, not with the rows.
+ * ignored. Memory grows with the contracts of the machine, with their keys that are not as at first, and with the checkpoints that precede
+ * their rows, not with the rows. Behind a cut, the first row of a contract says in which state it was.
  */
 export class RecordVerifier {
   readonly #keys: KeyRing | undefined;
@@ -43,12 +44,14 @@ export class RecordVerifier {
   #head = EMPTY;
   #cycle = 0;
   #proofs = 0;
-  readonly #contracts = new Map<string, ContractSeen>();
+  readonly #states = new SeenStates();
   /** Checkpoints whose rows have not arrived yet, by seq, and the greatest seq of all checkpoints. */
   readonly #ahead = new Map<number, Signed>();
   #signedSeq = 0;
   /** Rows up to this one were verified earlier. */
   #earlierSeq = 0;
+  /** What the record begins with in place of its first rows, on which line, and, once that is known, by whom it is signed. */
+  #cut: { readonly value: Cut; readonly line: number; signedBy: string | undefined } | undefined;
   #newest: SignedHead | null = null;
   #broken: Broken | null = null;
 
@@ -78,6 +81,48 @@ export class RecordVerifier {
   /** Whether the row that held last was verified earlier, and not now. */
   get isEarlier(): boolean {
     return this.#head.seq < this.#earlierSeq;
+  }
+
+  /**
+   * What stands in place of the first rows. Call it before the first row; `signedCut` checks the signature, `end` at the latest.
+   * A head that was saved before the cut cannot be compared any more, and does not hold.
+   */
+  cut(value: unknown, line: number): boolean {
+    if (!this.holds) return false;
+    const read = readCut(value);
+    if ('fault' in read) return this.refuse(['shape', `The cut does not look like one: ${read.fault}.`], line);
+    const { machine, removed_to_seq: seq, removed_hash: hash } = read.value;
+    if (this.#head.seq > 0 || this.#cut !== undefined)
+      return this.refuse(['seq', 'Removed rows can only be the first ones.'], line, this.#head.seq + 1);
+    this.#machine ??= machine;
+    if (machine !== this.#machine) {
+      const reason = `The removed rows are those of ${machine}, and the record is that of ${this.#machine}.`;
+      return this.refuse(['machine', reason], line);
+    }
+    for (const [signedSeq, signed] of this.#ahead) {
+      if (signedSeq > seq || (signedSeq === seq && signed.hash === hash)) continue;
+      const reason =
+        signedSeq === seq
+          ? `It removed another row ${seq} than the one that the node signed: the record was written anew.`
+          : `Rows 1 to ${seq} were removed, and the saved head is that of row ${signedSeq}: nothing shows that it was in this record.`;
+      return this.refuse(['checkpoint', reason], line, signedSeq);
+    }
+    this.#newest = this.#ahead.get(seq)?.head ?? null;
+    this.#ahead.delete(seq);
+    this.#cut = { value: read.value, line, signedBy: undefined };
+    this.#states.isCut = true;
+    this.#head = { seq, hash };
+    return true;
+  }
+
+  /** Whether the cut, if there is one, is signed by one of the keys. */
+  signedCut(keys = this.#keys): boolean {
+    if (!this.holds || this.#cut === undefined || this.#cut.signedBy !== undefined) return this.holds;
+    const { value, line } = this.#cut;
+    this.#cut.signedBy = keys?.signerOf(value);
+    if (this.#cut.signedBy !== undefined) return true;
+    const reason = `The cut of rows 1 to ${value.removed_to_seq} in cycle ${value.cycle} is not signed by ${keys ?? 'a known key'}.`;
+    return this.refuse(['key', reason], line);
   }
 
   /** The next row, as it was parsed. Its shape is checked first. */
@@ -130,34 +175,44 @@ export class RecordVerifier {
   complete(): boolean {
     const { seq } = this.#head;
     if (!this.holds || this.#signedSeq <= seq) return this.holds;
-    return this.refuse(
-      ['tail', `The node signed ${this.#signedSeq} rows, and only ${seq} are here.`],
-      seq + 1,
-      seq + 1,
-    );
+    const line = this.#rows + (this.#cut === undefined ? 1 : 2);
+    return this.refuse(['tail', `The node signed ${this.#signedSeq} rows, and only ${seq} are here.`], line, seq + 1);
   }
 
   /** Ends the record. */
   end(): Verification {
+    this.signedCut();
     this.complete();
     const { seq } = this.#head;
+    const removed = this.#removed();
     return {
       valid: this.holds,
       machine: this.#machine,
-      rows: seq,
+      rows: this.#rows,
       head: seq === 0 ? null : this.#head,
       first_broken: this.#broken,
       checkpoint: this.#newest,
       proofs: this.#proofs,
+      ...(removed === undefined ? {} : { removed }),
       ...(this.#earlierSeq === 0 ? {} : { earlier: Math.min(seq, this.#earlierSeq) }),
     };
+  }
+
+  get #rows(): number {
+    return this.#head.seq - (this.#cut?.value.removed_to_seq ?? 0);
+  }
+
+  #removed(): SignedCut | undefined {
+    if (this.#cut?.signedBy === undefined) return undefined;
+    const { value, signedBy: signed_by } = this.#cut;
+    return { to_seq: value.removed_to_seq, at: value.at, cycle: value.cycle, signed_by };
   }
 
   /** A row before the one to go on from: of what it says, the states of contracts are needed later. */
   #skip(value: unknown, line: number, next: number): boolean {
     const row = (typeof value === 'object' ? value : null) as AuditRow | null;
     if (row?.seq !== next) return this.refuse(['seq', `Row ${next} is due here.`], line, next);
-    this.#move(row);
+    this.#states.take(row);
     // The hash of the row to go on from, which is signed, covers that of this one.
     this.#head = { seq: next, hash: row.hash };
     return true;
@@ -173,7 +228,7 @@ export class RecordVerifier {
     if (row.hash !== hashOf(row)) return ['hash', 'Its hash is not that of its content.'];
     if (row.cycle < this.#cycle)
       return ['cycle', `Its cycle ${row.cycle} lies before that of the row before, ${this.#cycle}.`];
-    const state = this.#stateFault(row);
+    const state = this.#states.faultOf(row);
     if (state !== undefined) return ['state', state];
     const proof = row.kind === 'transition' ? recheck(row, this.#findOperator) : undefined;
     if (proof !== undefined) return ['proof', proof];
@@ -181,52 +236,16 @@ export class RecordVerifier {
     return signed && checkpointFault(signed, row.hash, row.cycle);
   }
 
-  #stateFault({ kind, seq, contract_id: id = '', key, from }: AuditRow): string | undefined {
-    if ((kind === 'machine_created') !== (seq === 1)) return 'Row 1, and only row 1, must be of kind machine_created.';
-    const contract = this.#contracts.get(id);
-    switch (kind) {
-      case 'machine_created':
-      case 'admin_action':
-      case 'rows_lost':
-        return undefined;
-      case 'contract_created':
-        return contract === undefined ? undefined : `Contract ${id} was created before.`;
-      case 'transition':
-      case 'transition_failed': {
-        if (contract === undefined) return `Contract ${id} was never created.`;
-        if (key !== undefined && contract.keys === undefined) return `Contract ${id} has no keys.`;
-        const state = key === undefined ? contract.state : (contract.keys?.get(key) ?? contract.initial);
-        const which = key === undefined ? `Contract ${id}` : `Key ${JSON.stringify(key)} of contract ${id}`;
-        return from === state ? undefined : `${which} is in state ${state}, and not in ${from}.`;
-      }
-      default:
-        return unreachable(kind);
-    }
-  }
-
   #accept(row: AuditRow): void {
     this.#machine = row.machine;
     this.#head = { seq: row.seq, hash: row.hash };
     this.#cycle = row.cycle;
     if (row.kind === 'transition') this.#proofs += row.substrate === undefined ? 1 : 2;
-    this.#move(row);
+    this.#states.take(row);
     const signed = this.#ahead.get(row.seq);
     if (signed === undefined) return;
     this.#newest = signed.head;
     this.#ahead.delete(row.seq);
-  }
-
-  #move({ kind, contract_id: id, key, to, keyed }: AuditRow): void {
-    if (id === undefined || to === undefined) return;
-    if (kind === 'contract_created') {
-      this.#contracts.set(id, { initial: to, state: to, keys: keyed === undefined ? undefined : new Map() });
-      return;
-    }
-    const contract = this.#contracts.get(id);
-    if (kind !== 'transition' || contract === undefined) return;
-    if (key === undefined) contract.state = to;
-    else if (to === contract.initial) contract.keys?.delete(key);
-    else contract.keys?.set(key, to);
   }
 
   /** Keeps a checkpoint until its row arrives. */
@@ -240,13 +259,6 @@ export class RecordVerifier {
     this.#signedSeq = Math.max(this.#signedSeq, seq);
     return true;
   }
-}
-
-interface ContractSeen {
-  readonly initial: string;
-  state: string;
-  /** The states of its keys that are not in the initial one; undefined where it has none. */
-  readonly keys: Map<string, string> | undefined;
 }
 
 /** A checkpoint with a valid signature, and the hash that its row must have. */

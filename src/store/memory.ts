@@ -1,7 +1,7 @@
 // The store of simulations and tests: everything in memory, lost when the process ends.
 
 import { EMPTY } from '../record/chain.js';
-import type { AuditRow, Checkpoint } from '../record/row.js';
+import type { AuditRow, Checkpoint, Cut } from '../record/row.js';
 import { assert, Failure } from '../schema/failure.js';
 import { MemoryAnswers } from './memory-answers.js';
 import type { ContractImage, ContractState, MachineImage, RowQuery, Store, StoredMachine } from './store.js';
@@ -17,9 +17,10 @@ interface Shelf {
   machine: MachineImage;
   /** In order of creation. */
   readonly contracts: Contract[];
-  /** Row `seq` is at index `seq - 1`. */
+  /** The first one follows the rows that were removed. */
   readonly rows: AuditRow[];
   checkpoint: Checkpoint | undefined;
+  cut: Cut | undefined;
 }
 
 interface MemoryStoreOptions {
@@ -60,7 +61,8 @@ export class MemoryStore implements Store {
     this.#checkTaking();
     const shelf = this.#shelves.get(image.slug);
     if (shelf !== undefined) shelf.machine = image;
-    else this.#shelves.set(image.slug, { machine: image, contracts: [], rows: [], checkpoint: undefined });
+    else
+      this.#shelves.set(image.slug, { machine: image, contracts: [], rows: [], checkpoint: undefined, cut: undefined });
   }
 
   putContract(image: ContractImage, state: ContractState): void {
@@ -91,7 +93,8 @@ export class MemoryStore implements Store {
   append(row: AuditRow): void {
     this.#checkTaking();
     const { rows } = this.#shelf(row.machine);
-    assert(row.seq === rows.length + 1, `row ${row.seq} of ${row.machine} was appended after row ${rows.length}`);
+    const last = rows.at(-1)?.seq ?? 0;
+    assert(row.seq === last + 1, `row ${row.seq} of ${row.machine} was appended after row ${last}`);
     rows.push(row);
   }
 
@@ -119,10 +122,11 @@ export class MemoryStore implements Store {
       fromCycle = -Infinity,
       toCycle = Infinity,
     } = query;
-    const rows = this.#shelves.get(machine)?.rows ?? [];
+    const { rows = [], cut } = this.#shelves.get(machine) ?? {};
     const found: AuditRow[] = [];
-    const end = Math.min(rows.length, toSeq);
-    for (let index = Math.max(0, afterSeq); index < end && found.length < limit; index++) {
+    const removed = cut?.removed_to_seq ?? 0;
+    const end = Math.min(rows.length, toSeq - removed);
+    for (let index = Math.max(0, afterSeq - removed); index < end && found.length < limit; index++) {
       const row = rows[index]!;
       if (kind !== undefined && row.kind !== kind) continue;
       if (contractId !== undefined && row.contract_id !== contractId) continue;
@@ -134,6 +138,29 @@ export class MemoryStore implements Store {
   checkpoint(machine: string): Checkpoint | undefined {
     this.#checkOpen();
     return this.#shelves.get(machine)?.checkpoint;
+  }
+
+  cut(machine: string): Cut | undefined {
+    this.#checkOpen();
+    return this.#shelves.get(machine)?.cut;
+  }
+
+  putCut(cut: Cut): void {
+    this.#checkTaking();
+    const shelf = this.#shelf(cut.machine);
+    const { removed_to_seq: seq } = cut;
+    const removed = shelf.cut?.removed_to_seq ?? 0;
+    assert(
+      removed <= seq && seq < removed + shelf.rows.length,
+      `rows of ${cut.machine} up to ${seq} cannot be removed`,
+    );
+    shelf.rows.splice(0, seq - removed);
+    shelf.cut = cut;
+  }
+
+  /** Their room is freed with the cut. */
+  sweep(): number {
+    return 0;
   }
 
   recover(): boolean {

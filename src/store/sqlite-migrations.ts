@@ -121,6 +121,17 @@ export const steps: readonly string[] = [
     PRIMARY KEY (contract, key)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- What stands in place of the first rows of a record. Rows up to "seq" may still be there: nobody reads them, and they are being deleted.
+  CREATE TABLE cuts (
+    machine   INTEGER PRIMARY KEY REFERENCES machines (id),
+    seq       INTEGER NOT NULL,
+    hash      TEXT    NOT NULL,
+    at        TEXT    NOT NULL,
+    cycle     INTEGER NOT NULL,
+    signature TEXT    NOT NULL
+  ) STRICT;
+  `,
 ];
 
 /**

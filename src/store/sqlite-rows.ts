@@ -1,7 +1,7 @@
-// Audit rows in the database: appended without gaps and queried; the end of each chain, the newest checkpoint.
+// Audit rows in the database: appended without gaps, queried and removed; the end of each chain, the newest checkpoint, the cut.
 import type { Statement } from 'better-sqlite3';
 import { EMPTY } from '../record/chain.js';
-import type { AuditRow, Checkpoint } from '../record/row.js';
+import type { AuditRow, Checkpoint, Cut } from '../record/row.js';
 import { canonicalJson } from '../schema/canonical.js';
 import { assert } from '../schema/failure.js';
 import type { SqliteConnection } from './sqlite-connection.js';
@@ -17,6 +17,9 @@ const conditions = {
   toCycle: 'cycle <= ?',
 } as const satisfies { readonly [Field in keyof RowQuery]: string };
 
+/** The last of the removed rows of the machine, 0 for none. It does not depend on the row: SQLite computes it once for a query. */
+const REMOVED = 'coalesce((SELECT seq FROM cuts WHERE machine = (SELECT id FROM machines WHERE slug = ?)), 0)';
+
 const filters = Object.keys(conditions) as (keyof typeof conditions)[];
 
 export class SqliteRows {
@@ -25,6 +28,9 @@ export class SqliteRows {
   readonly #last: Statement<[string], string>;
   readonly #putCheckpoint: Statement<[number, string, number, string, string]>;
   readonly #checkpoint: Statement<[string], Checkpoint>;
+  readonly #putCut: Statement<[number, string, string, number, string, string, number, number]>;
+  readonly #cut: Statement<[string], Cut>;
+  readonly #sweep: Statement<[string, number]>;
   /** Prepared statements by their text: at most one for each combination of filters. */
   readonly #finds = new Map<string, Statement<unknown[], string>>();
 
@@ -47,6 +53,20 @@ export class SqliteRows {
     this.#checkpoint = connection.prepare(`
       SELECT slug AS machine, seq, hash, cycle, signature
       FROM checkpoints JOIN machines ON machines.id = checkpoints.machine WHERE slug = ?`);
+    this.#putCut = connection.prepare(`
+      INSERT INTO cuts (machine, seq, hash, at, cycle, signature)
+      SELECT id, ?, ?, ?, ?, ? FROM machines
+      WHERE slug = ? AND ? < (SELECT max(seq) FROM rows WHERE machine = machines.id)
+      ON CONFLICT (machine) DO UPDATE
+      SET seq = excluded.seq, hash = excluded.hash, at = excluded.at, cycle = excluded.cycle, signature = excluded.signature
+      WHERE ? >= cuts.seq`);
+    this.#cut = connection.prepare(`
+      SELECT slug AS machine, seq AS removed_to_seq, hash AS removed_hash, at, cycle, signature
+      FROM cuts JOIN machines ON machines.id = cuts.machine WHERE slug = ?`);
+    this.#sweep = connection.prepare(`
+      DELETE FROM rows WHERE rowid IN (
+        SELECT rows.rowid FROM cuts JOIN rows ON rows.machine = cuts.machine AND rows.seq <= cuts.seq
+        WHERE cuts.machine = (SELECT id FROM machines WHERE slug = ?) LIMIT ?)`);
   }
 
   append(row: AuditRow): void {
@@ -63,7 +83,7 @@ export class SqliteRows {
     // SQLite treats a limit below 0 as no limit.
     const most = Math.min(Math.max(0, limit), Number.MAX_SAFE_INTEGER);
     return this.#finding(given.map((field) => conditions[field]))
-      .all(machine, afterSeq, ...values, most)
+      .all(machine, afterSeq, machine, ...values, most)
       .map((text) => this.#parsed(machine, text));
   }
 
@@ -84,8 +104,23 @@ export class SqliteRows {
     return this.#checkpoint.get(machine);
   }
 
+  cut(machine: string): Cut | undefined {
+    return this.#cut.get(machine);
+  }
+
+  putCut({ machine, removed_to_seq: seq, removed_hash: hash, at, cycle, signature }: Cut): void {
+    const { changes } = this.#putCut.run(seq, hash, at, cycle, signature, machine, seq, seq);
+    assert(changes === 1, `rows of ${machine} up to ${seq} cannot be removed`);
+  }
+
+  sweep(machine: string, most: number): number {
+    return this.#sweep.run(machine, most).changes;
+  }
+
   #finding(given: readonly string[]): Statement<unknown[], string> {
-    const wanted = ['machine = (SELECT id FROM machines WHERE slug = ?)', 'seq > ?', ...given].join(' AND ');
+    const wanted = ['machine = (SELECT id FROM machines WHERE slug = ?)', `seq > max(?, ${REMOVED})`, ...given].join(
+      ' AND ',
+    );
     const sql = `SELECT text FROM rows WHERE ${wanted} ORDER BY seq LIMIT ?`;
     let statement = this.#finds.get(sql);
     if (statement === undefined) {

@@ -1,6 +1,6 @@
 // The store of a node in one SQLite file, together with its credentials.
 
-import type { AuditRow, Checkpoint } from '../record/row.js';
+import type { AuditRow, Checkpoint, Cut } from '../record/row.js';
 import type { Failure } from '../schema/failure.js';
 import type { MissingRows } from './head-mark.js';
 import { SqliteAnswers } from './sqlite-answers.js';
@@ -108,6 +108,18 @@ export class SqliteStore implements Store {
 
   checkpoint(machine: string): Checkpoint | undefined {
     return this.#connection.read(() => this.#rows.checkpoint(machine));
+  }
+
+  cut(machine: string): Cut | undefined {
+    return this.#connection.read(() => this.#rows.cut(machine));
+  }
+
+  putCut(cut: Cut): void {
+    this.#connection.write(() => this.#rows.putCut(cut));
+  }
+
+  sweep(machine: string, most: number): number {
+    return this.#connection.write(() => this.#rows.sweep(machine, most));
   }
 
   recover(): boolean {

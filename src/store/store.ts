@@ -6,10 +6,11 @@
 //   1. When `settled` is called without a failure, everything written before `commit` is durable: all of it or none.
 //   2. Reads see writes at once, committed or not.
 //   3. Rows of one machine have no gaps: `append` refuses any seq but the next one.
-//   4. After a failed commit every later write fails as it did, with `store_failed` or `disk_full`.
+//   4. Once a cut is put, its rows are gone for every reader; freeing their room may take until later, and is no part of the promise.
+//   5. After a failed commit every later write fails as it did, with `store_failed` or `disk_full`.
 import type { ContractDefinition } from '../limiter/definition.js';
 import type { GateImage } from '../limiter/gate.js';
-import type { AuditRow, Checkpoint, RowKind } from '../record/row.js';
+import type { AuditRow, Checkpoint, Cut, RowKind } from '../record/row.js';
 import type { Failure } from '../schema/failure.js';
 import type { KeptAnswers } from './kept-answers.js';
 
@@ -96,6 +97,12 @@ export interface Store {
   rows(machine: string, query?: RowQuery): readonly AuditRow[];
   /** The newest checkpoint of the machine. */
   checkpoint(machine: string): Checkpoint | undefined;
+  /** What stands in place of the first rows of the machine, if some were removed. */
+  cut(machine: string): Cut | undefined;
+  /** Removes the rows up to that of the cut. @throws Bug for a cut of the last row, or one before the cut that is there */
+  putCut(cut: Cut): void;
+  /** Frees the room of up to `most` removed rows. @returns of how many it was freed */
+  sweep(machine: string, most: number): number;
   /** Takes writes again after `disk_full` if there is room by now. Then the store holds what was settled, and nothing else. */
   recover(): boolean;
   /** Commits pending writes and closes the file. */

@@ -31,6 +31,22 @@ describe('weir follow', () => {
     ]);
   });
 
+  it('prints of a contract with keys what happens to one of them', async () => {
+    const node = await serve(['--memory']);
+    const env = { WEIR_CONFIG: temporaryFolder(), WEIR_URL: node.url };
+    await weirHere(['mint'], env);
+    await weirHere(['machine', 'create', 'edge'], env);
+    await weirHere(['deploy', 'edge', '--threshold', '1', '--within', '1000', '--keyed', '10'], env);
+    for (const key of ['a', 'b']) await weirHere(['event', 'edge', '--for', key, '--count', '2'], env);
+    const { out } = await weirHere(['follow', 'edge', '--after', '0', '--events', '2', '--for', 'b'], env);
+    const lines = out.trimEnd().split('\n');
+    expect(lines.map((line) => line.replace(/^.*cycle \d+ {2}/, '').replace(/ [0-9a-f]{16} /, ' ID '))).toEqual([
+      'transition  ID  b  allowing -> limiting',
+      'rate_limited  ID  b  limiting  count 2',
+    ]);
+    await node.stop();
+  });
+
   it('ends by itself when it is interrupted, and is refused what others may not see', async () => {
     const node = await serve(['--memory']);
     const env = { WEIR_CONFIG: temporaryFolder(), WEIR_URL: node.url };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { hashOf } from '../../src/record/chain.js';
 import { verifyRecord } from '../../src/record/verify-record.js';
 import { openSqliteStore } from '../../src/store/sqlite.js';
 import { temporaryFolder } from '../left-behind.js';
@@ -31,5 +32,37 @@ describe('a store whose process is killed while it writes', () => {
       });
     }
     expect(settled).toBeGreaterThan(60);
+  });
+
+  it('begins with its cut, whether the room of the removed rows was free or not, and frees it then', async () => {
+    const dir = temporaryFolder();
+    for (const lines of [5, 9, 20, 60]) {
+      const writer = startProcess('cut', dir);
+      await writer.printed(lines);
+      await writer.kill();
+      const settled = Number(writer.lines.at(-1));
+
+      const store = openSqliteStore({ dir });
+      const [found] = [...store.machines()];
+      const cut = store.cut('m')!;
+      const rows = store.rows('m', { limit: Number.POSITIVE_INFINITY });
+      const links = [cut.removed_hash, ...rows.map(({ hash }) => hash)];
+      let freed = 0;
+      for (let swept = -1; swept !== 0; freed += swept) swept = store.sweep('m', 7);
+      const still = store.rows('m', { limit: Number.POSITIVE_INFINITY });
+      store.close();
+      expect({
+        seqs: rows.map(({ seq }) => seq),
+        linked: rows.every((row, index) => row.previous_hash === links[index] && row.hash === hashOf(row)),
+        lost: Math.max(0, settled - found!.head.seq),
+        leftToFree: freed > 0,
+      }).toEqual({
+        seqs: rows.map((_, index) => cut.removed_to_seq + 1 + index),
+        linked: true,
+        lost: 0,
+        leftToFree: true,
+      });
+      expect(still).toEqual(rows);
+    }
   });
 });

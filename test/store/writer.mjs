@@ -1,11 +1,13 @@
-// Owns a process that does nothing but use a store, to be locked out or killed: `node writer.mjs hold|write DIR [COMMITS]`. It
-// runs the compiled build, since a killed process must be a plain one. Each line it prints is a word or the seq of a row that was settled.
+// Owns a process that does nothing but use a store, to be locked out or killed: `node writer.mjs hold|write|cut DIR [COMMITS]`. It
+// runs the compiled build, since a killed process must be a plain one. Each line it prints is a word or the seq of a row that was settled. `cut` removes old rows meanwhile.
 // After COMMITS it writes no more, and waits to be killed.
 import { writeSync } from 'node:fs';
 import { EMPTY, link } from '../../dist/record/chain.js';
 import { openSqliteStore } from '../../dist/store/sqlite.js';
 
 const HASH = 'ab'.repeat(32);
+const AT = '2026-11-20T23:24:00.000Z';
+const SIGNATURE = `${'A'.repeat(86)}==`;
 const [, , task, dir, commits = 'Infinity'] = process.argv;
 const say = (word) => writeSync(1, `${word}\n`);
 let store;
@@ -16,7 +18,7 @@ try {
   process.exit(2);
 }
 say('open');
-if (task === 'write') begin();
+if (task !== 'hold') begin();
 setInterval(() => {}, 1000);
 
 function begin() {
@@ -39,6 +41,12 @@ function write(head, left) {
     store.append(head);
   }
   store.putState(stateAt(head.seq));
+  if (task === 'cut' && head.seq > 20) {
+    // Less is freed than is removed: there is always something left to free.
+    const [{ seq, hash }] = store.rows('m', { afterSeq: head.seq - 10, limit: 1 });
+    store.putCut({ machine: 'm', removed_to_seq: seq, removed_hash: hash, at: AT, cycle: seq, signature: SIGNATURE });
+    store.sweep('m', 5);
+  }
   const { seq } = head;
   store.commit((failure) => say(failure === undefined ? seq : failure.code));
   setImmediate(() => write(head, left - 1));
@@ -46,7 +54,7 @@ function write(head, left) {
 
 /** The record of a contract whose transitions are refused, at different lengths. */
 function entryAfter(seq) {
-  const common = { machine: 'm', cycle: seq, at: '2026-11-20T23:24:00.000Z', cause: 'system', emitted: [] };
+  const common = { machine: 'm', cycle: seq, at: AT, cause: 'system', emitted: [] };
   if (seq === 0) return { ...common, kind: 'machine_created' };
   if (seq === 1)
     return { ...common, kind: 'contract_created', contract_id: 'c', to: 'allowing', definition_digest: HASH };

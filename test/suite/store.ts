@@ -3,7 +3,14 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { EMPTY, type Head, link } from '../../src/record/chain.js';
-import { type AuditEntry, type AuditRow, type Checkpoint, GENESIS, type RowKind } from '../../src/record/row.js';
+import {
+  type AuditEntry,
+  type AuditRow,
+  type Checkpoint,
+  type Cut,
+  GENESIS,
+  type RowKind,
+} from '../../src/record/row.js';
 import { Bug, Failure } from '../../src/schema/failure.js';
 import type { ContractImage, ContractState, MachineImage, RowQuery, Store } from '../../src/store/store.js';
 
@@ -213,6 +220,48 @@ export function describeStore(
         expect(store.rows('m', { afterSeq: rows.length })).toEqual([next]);
       });
 
+      it('are gone up to a cut for every query, whether their room is free yet or not; the others are as they were', () => {
+        for (const slug of ['m', 'n']) store.putMachine(machine(slug));
+        const m = appendAll(store, mixedEntries('m', 40));
+        const n = appendAll(store, mixedEntries('n', 9));
+        for (const [seq, sweeps] of [
+          [7, 0],
+          [7, 1],
+          [25, 2],
+          [39, 20],
+        ] as const) {
+          store.putCut(cut('m', seq));
+          for (let left = sweeps; left > 0; left -= 1) store.sweep('m', 3);
+          fc.assert(
+            fc.property(anyQuery, (query) => {
+              expect(store.rows('m', query)).toEqual(walk(m.slice(seq), query));
+              expect(store.rows('n', query)).toEqual(walk(n, query));
+            }),
+            { numRuns: 60 },
+          );
+          expect([store.cut('m'), store.cut('n'), store.cut('o')]).toEqual([cut('m', seq), undefined, undefined]);
+        }
+        expect(store.sweep('m', 100)).toBe(0);
+        const next = link(m.at(-1)!, entry('m', 2_345_678_999));
+        store.append(next);
+        expect([store.rows('m'), [...store.machines()][0]!.head]).toEqual([
+          [m.at(-1), next],
+          { seq: 41, hash: next.hash },
+        ]);
+      });
+
+      it('are never removed to the last one, nor put back', () => {
+        store.putMachine(machine('m'));
+        const rows = appendAll(store, entries('m', 5));
+        store.putCut(cut('m', 3));
+        for (const seq of [2, 5, 6]) expect(() => store.putCut(cut('m', seq))).toThrow(Bug);
+        expect(() => store.putCut(cut('none', 1))).toThrow(Bug);
+        expect([store.rows('m'), store.cut('m')]).toEqual([rows.slice(3), cut('m', 3)]);
+        const anew = { ...cut('m', 3), cycle: 2_345_679_000 };
+        store.putCut(anew);
+        expect(store.cut('m')).toEqual(anew);
+      });
+
       it('counts seq for each machine by itself', () => {
         for (const slug of ['m', 'n']) store.putMachine(machine(slug));
         const m = appendAll(store, entries('m', 3));
@@ -290,12 +339,16 @@ export function describeStore(
         store.putMachine(machine('m'));
         store.putContract(contract('c', 'm'), state('c'));
         store.putCheckpoint(checkpoint('m', 2));
-        return appendAll(store, mixedEntries('m', 12));
+        const rows = appendAll(store, mixedEntries('m', 12));
+        store.putCut(cut('m', 4));
+        store.sweep('m', 2);
+        return rows;
       };
       const all = (found: Store) => ({
         machines: [...found.machines()],
         rows: found.rows('m'),
         checkpoint: found.checkpoint('m'),
+        cut: found.cut('m'),
       });
 
       it('after the power was cut', async () => {
@@ -319,6 +372,7 @@ export function describeStore(
         store.append(link(rows.at(-1)!, entry('m', 99)));
         store.putState({ ...state('c'), state: 'limiting' });
         store.putCheckpoint(checkpoint('m', 13));
+        store.putCut(cut('m', 9));
         const after = all(store);
         expect([before, after]).toContainEqual(all(await durableOf(under).crash()));
       });
@@ -401,6 +455,11 @@ function state(id: string): ContractState {
 
 function checkpoint(slug: string, seq: number): Checkpoint {
   return { machine: slug, seq, hash: 'ab'.repeat(32), cycle: 2_345_678_902, signature: `${'A'.repeat(86)}==` };
+}
+
+function cut(slug: string, seq: number): Cut {
+  const { hash: removed_hash, cycle, signature } = checkpoint(slug, seq);
+  return { machine: slug, removed_to_seq: seq, removed_hash, at: '2026-11-21T00:00:00.000Z', cycle, signature };
 }
 
 function entry(slug: string, cycle: number): AuditEntry {

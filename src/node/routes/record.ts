@@ -7,6 +7,7 @@ import type { Machine } from '../../host/machine.js';
 import { closingOf, exportRecord } from '../../record/export.js';
 import type { AuditRow } from '../../record/row.js';
 import { signCheckpoint } from '../../record/signing.js';
+import { Failure } from '../../schema/failure.js';
 import type { RowQuery } from '../../store/store.js';
 import type { Turns } from '../fair-queue.js';
 import { arrayLast, ITEMS_AT_ONCE, JSON_TYPE } from '../long-answer.js';
@@ -37,7 +38,7 @@ export const readRecord = route({
     const query = queryOf(filter);
     const texts: string[] = [];
     let isMore = false;
-    let after = query.afterSeq ?? 0;
+    let after = Math.max(query.afterSeq ?? 0, store.cut(machine.slug)?.removed_to_seq ?? 0);
     let last = after;
     const piece = () => {
       const toSeq = Math.min(after + LOOKED_THROUGH, head.seq);
@@ -53,7 +54,14 @@ export const readRecord = route({
       return after < head.seq;
     };
     while (await turns.of(source, piece));
-    const told = { ok: true, machine: machine.slug, head, ...(isMore ? { next_after_seq: last } : {}) };
+    const cut = store.cut(machine.slug);
+    const told = {
+      ok: true,
+      machine: machine.slug,
+      head,
+      ...(cut === undefined ? {} : { cut }),
+      ...(isMore ? { next_after_seq: last } : {}),
+    };
     reply.header('content-type', JSON_TYPE);
     return arrayLast(told, 'rows', texts);
   },
@@ -106,8 +114,14 @@ function sendExport(
     const checkpoint = signCheckpoint(signer, { machine: slug, seq, hash, cycle: clock.cycle() });
     return closingOf(checkpoint, signer, successions);
   };
-  const page = (afterSeq: number) => store.rows(machine.slug, { afterSeq, limit: Math.min(PAGE, toSeq - afterSeq) });
-  const lines = exportRecord(rowsOf(page), close);
+  const cut = store.cut(machine.slug);
+  const removed = cut?.removed_to_seq ?? 0;
+  const page = (afterSeq: number) => {
+    const rows = store.rows(machine.slug, { afterSeq, limit: Math.min(PAGE, toSeq - afterSeq) });
+    if (rows.length > 0 && rows[0]!.seq !== afterSeq + 1) throw removedMeanwhile();
+    return rows;
+  };
+  const lines = exportRecord(rowsOf(page, removed), close, cut);
   return reply
     .header('content-type', NDJSON)
     .header('content-disposition', `attachment; filename="${machine.slug}.ndjson"`)
@@ -117,8 +131,17 @@ function sendExport(
 const PAGE = 100;
 const CHUNK = 32 << 10;
 
-function* rowsOf(page: (afterSeq: number) => readonly AuditRow[]): Generator<AuditRow> {
-  for (let rows = page(0); rows.length > 0; rows = page(rows.at(-1)!.seq)) yield* rows;
+/** The reader of an export has taken so long that rows were removed which it has not got: it is cut off. */
+function removedMeanwhile(): Failure {
+  return new Failure('store_failed', {
+    what: 'The export was cut off.',
+    why: 'Rows were removed that its reader had not taken yet.',
+    fix: 'Export the record again.',
+  });
+}
+
+function* rowsOf(page: (afterSeq: number) => readonly AuditRow[], afterSeq: number): Generator<AuditRow> {
+  for (let rows = page(afterSeq); rows.length > 0; rows = page(rows.at(-1)!.seq)) yield* rows;
 }
 
 /** Makes each chunk when its turn comes. */

@@ -1,0 +1,65 @@
+// The states of contracts, and of their keys, as the rows of a record say them: each transition begins where the one before ended.
+import { unreachable } from '../schema/failure.js';
+import type { AuditRow } from './row.js';
+
+interface Seen {
+  /** Undefined where the creation was removed from the record. */
+  readonly initial: string | undefined;
+  /** Undefined until a row behind the removed ones says it. */
+  state: string | undefined;
+  /** The states of its keys that are not in the initial one; undefined where it has none. */
+  readonly keys: Map<string, string> | undefined;
+}
+
+export class SeenStates {
+  readonly #contracts = new Map<string, Seen>();
+  /** Whether the first rows were removed: then the first row of a contract says in which state it was. */
+  isCut = false;
+
+  /** What does not fit the rows before, in a sentence. */
+  faultOf(row: AuditRow): string | undefined {
+    const { kind, seq, contract_id: id = '', key, from } = row;
+    if ((kind === 'machine_created') !== (seq === 1)) return 'Row 1, and only row 1, must be of kind machine_created.';
+    switch (kind) {
+      case 'machine_created':
+      case 'admin_action':
+      case 'rows_lost':
+        return undefined;
+      case 'contract_created':
+        return this.#contracts.has(id) ? `Contract ${id} was created before.` : undefined;
+      case 'transition':
+      case 'transition_failed': {
+        const contract = this.#of(id);
+        if (contract === undefined) return `Contract ${id} was never created.`;
+        if (key !== undefined && contract.keys === undefined) return `Contract ${id} has no keys.`;
+        const state = (key === undefined ? contract.state : (contract.keys?.get(key) ?? contract.initial)) ?? from;
+        const which = key === undefined ? `Contract ${id}` : `Key ${JSON.stringify(key)} of contract ${id}`;
+        return from === state ? undefined : `${which} is in state ${state}, and not in ${from}.`;
+      }
+      default:
+        return unreachable(kind);
+    }
+  }
+
+  /** Takes what a row says. */
+  take({ kind, contract_id: id, key, to, keyed }: AuditRow): void {
+    if (id === undefined || to === undefined) return;
+    if (kind === 'contract_created') {
+      this.#contracts.set(id, { initial: to, state: to, keys: keyed === undefined ? undefined : new Map() });
+      return;
+    }
+    const contract = this.#of(id);
+    if (kind !== 'transition' || contract === undefined) return;
+    if (key === undefined) contract.state = to;
+    else if (to === contract.initial) contract.keys?.delete(key);
+    else contract.keys?.set(key, to);
+  }
+
+  #of(id: string): Seen | undefined {
+    const known = this.#contracts.get(id);
+    if (known !== undefined || !this.isCut) return known;
+    const contract = { initial: undefined, state: undefined, keys: new Map() };
+    this.#contracts.set(id, contract);
+    return contract;
+  }
+}

@@ -1,0 +1,154 @@
+// Old rows of records are removed where the operator wants so: a signed cut is what readers find in their place.
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { rateLimiter } from '../../src/limiter/rate-limiter.js';
+import { copyInFolder, keepCopy, keyFileOf, restore } from '../../src/node/backup.js';
+import { openGround } from '../../src/node/ground.js';
+import { startNode } from '../../src/node/node.js';
+import { publicKeyFrom } from '../../src/record/signing.js';
+import { verifyExport } from '../../src/record/verify-export.js';
+import { openSqliteStore } from '../../src/store/sqlite.js';
+import { temporaryFolder } from '../left-behind.js';
+import { Listening } from './listening.js';
+import { type Running, startRunning } from './running.js';
+
+const KEEP = 20;
+
+async function running() {
+  const node = await startRunning({ cycleMs: 10, keepRows: KEEP });
+  const key = node.keyOf('owner');
+  await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'm', is_public: true } });
+  const { body } = await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key, body: { slug: 'm' } });
+  const { id } = body.contract;
+  const move = async (times: number) => {
+    for (let time = 0; time < times; time += 1) {
+      const to = node.host.contract(id).state === 'limiting' ? 'allowing' : 'limiting';
+      await node.ask('POST', `/api/chain/m/contracts/${id}/transition`, { key, body: { to, hold_cycles: 100_000 } });
+    }
+  };
+  return { node, move };
+}
+
+/** Waits until the record has no more rows than are kept, and a tenth. */
+async function cutOf(node: Pick<Running, 'store' | 'host'>, slug = 'm') {
+  const isLong = () => node.host.machine(slug).head.seq - (node.store.cut(slug)?.removed_to_seq ?? 0) > KEEP * 1.1;
+  while (isLong()) await new Promise((resolve) => setTimeout(resolve, 5));
+  return node.store.cut(slug)!;
+}
+
+describe('a record of which so many rows are kept', () => {
+  it('begins with a signed cut for every reader, and is bounded', async () => {
+    const { node, move } = await running();
+    await move(60);
+    const cut = await cutOf(node);
+    const { removed_to_seq: removed } = cut;
+    const seqs = Array.from({ length: 62 - removed }, (_, index) => removed + 1 + index);
+    expect(seqs.length).toBeGreaterThanOrEqual(KEEP);
+    for (const query of ['', '?after_seq=3', `?after_seq=${removed}`, '?kind=transition']) {
+      const { status, body } = await node.ask('GET', `/api/chain/m/state${query}`);
+      expect([status, body.cut, body.head.seq, body.rows.map(({ seq }: any) => seq)]).toEqual([200, cut, 62, seqs]);
+    }
+    const paged = await node.ask('GET', '/api/chain/m/state?limit=5');
+    expect([paged.body.rows.length, paged.body.next_after_seq]).toEqual([5, removed + 5]);
+    const pinned = publicKeyFrom((await node.ask('GET', '/api/updates/pubkey')).body.public_key);
+    const { body: exported } = await node.ask('GET', '/api/chain/m/state?format=ndjson');
+    const { removed_to_seq: to_seq, at, cycle } = cut;
+    expect(verifyExport(exported, { pinned })).toMatchObject({
+      valid: true,
+      rows: seqs.length,
+      removed: { to_seq, at, cycle },
+    });
+    const { body: walked } = await node.ask('GET', '/api/chain/m/state/verify');
+    expect([walked.valid, walked.rows, walked.removed.to_seq]).toEqual([true, seqs.length, removed]);
+    await node.close();
+    expect(node.errors).toEqual([]);
+  });
+
+  it('says on a stream that resumes before the cut what is missing, and goes on behind it', async () => {
+    const { node, move } = await running();
+    await move(60);
+    const cut = await cutOf(node);
+    const { machine, removed_to_seq: removed, at } = cut;
+    for (const last of ['0', '3', `${removed - 1}`]) {
+      const listening = await Listening.to(node, '/api/chain/m/stream', { headers: { 'last-event-id': last } });
+      const first = await listening.next('transition');
+      expect(listening.heard[0]).toEqual({
+        id: String(removed),
+        event: 'rows_removed',
+        data: {
+          specversion: '1.0',
+          source: '/api/chain/m',
+          time: at,
+          id: `removed/${removed}`,
+          type: 'weir.rows_removed',
+          datacontenttype: 'application/json',
+          data: { ...cut, machine },
+        },
+      });
+      expect(first.id).toBe(String(removed + 1));
+      listening.close();
+    }
+    const behind = await Listening.to(node, '/api/chain/m/stream', { headers: { 'last-event-id': String(removed) } });
+    expect((await behind.next('transition')).id).toBe(String(removed + 1));
+    expect(behind.of('rows_removed')).toEqual([]);
+    behind.close();
+    await node.close();
+  });
+
+  it('leaves room again to an owner whose records were full', async () => {
+    const node = await startRunning({ cycleMs: 10, keepRows: 5, limits: { rows: { perOwner: 12, onNode: 1_000 } } });
+    const key = node.keyOf('owner');
+    await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'm' } });
+    const path = '/api/contracts/templates/rate-limiter/deploy';
+    const deploy = () => node.ask('POST', path, { key, body: { slug: 'm' } });
+    let made = 0;
+    for (let status = 201; made < 40; made += 1) {
+      ({ status } = await deploy());
+      while (status !== 201) {
+        expect(node.host.machine('m').head.seq).toBeGreaterThanOrEqual(12);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        ({ status } = await deploy());
+      }
+    }
+    expect(node.host.machine('m').head.seq).toBe(41);
+    await node.close();
+  });
+});
+
+describe('a data folder whose records are cut', () => {
+  const nothing = () => {};
+
+  async function nodeIn(dir: string, keepRows: number | undefined, rotateKey = false) {
+    const ground = openGround({ dir, cycleMs: 10, rotateKey, onError: nothing });
+    const { signer, successions } = ground.identity;
+    const node = await startNode({ ...ground, signer, successions, keepRows });
+    return { node, host: node.host, store: ground.stored!, signer };
+  }
+
+  it('is backed up and restored with its cut, and a new key signs it again', async () => {
+    const folder = temporaryFolder();
+    const [dir, file, back] = ['data', 'backup', 'back'].map((name) => join(folder, name)) as [string, string, string];
+    const { node, host, store } = await nodeIn(dir, KEEP);
+    host.createMachine({ slug: 'm', isPublic: true });
+    const contract = host.createContract('m', rateLimiter({ threshold: 5, within: 60 }));
+    for (let time = 0; time < 50; time += 1)
+      host.transition(contract, { to: contract.state === 'limiting' ? 'allowing' : 'limiting', holdCycles: 1e6 });
+    host.commit();
+    const cut = await cutOf({ host, store: store as never });
+    const copy = keepCopy(await copyInFolder(store, nothing), dir, file, true, nothing);
+    await node.close();
+    expect(restore({ file, dir: back, keyFile: keyFileOf(file) }, nothing).rows).toBe(copy.rows);
+    const found = openSqliteStore({ dir: back });
+    expect([found.cut('m'), found.rows('m')[0]?.seq]).toEqual([cut, cut.removed_to_seq + 1]);
+    found.close();
+
+    const anew = await nodeIn(back, undefined, true);
+    while (anew.store.cut('m')!.signature === cut.signature) await new Promise((resolve) => setTimeout(resolve, 5));
+    const text = await (await fetch(`${anew.node.url}/api/chain/m/state?format=ndjson`)).text();
+    await anew.node.close();
+    expect(verifyExport(text, { pinned: publicKeyFrom(anew.signer.publicKey) })).toMatchObject({
+      valid: true,
+      removed: { to_seq: cut.removed_to_seq, at: cut.at, signed_by: anew.signer.fingerprint },
+    });
+  });
+});
