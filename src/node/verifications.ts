@@ -45,7 +45,7 @@ export class Verifications {
         const { seq } = verifier.head;
         const rows = this.#store.rows(slug, { afterSeq: seq, limit: STRETCH });
         // Rows were removed that were not walked yet: the record begins later now.
-        if (rows.length > 0 && seq < (this.#store.cut(slug)?.removed_to_seq ?? 0)) {
+        if (verifier.holds && seq < (this.#store.cut(slug)?.removed_to_seq ?? 0)) {
           verifier = verifierOf(this.#store, slug, this.#keys);
           return true;
         }
