@@ -54,15 +54,14 @@ export { reportText } from './report/text.js';
 export { type LoadedScenario, loadScenario, parseScenario, type ScenarioObject } from './scenario/load-scenario.js';
 export { Scenario } from './scenario/scenario-schema.js';
 export type { FailureCode, Fault } from './schema/failure.js';
+export type { CountOptions, StreamedRequest } from './simulate/by-cycle.js';
 export { type Run, type SimulateOptions, simulate, simulate$ } from './simulate/simulate.js';
 export {
-  type CountOptions,
   type CycleCounts,
   countsByCycle,
   decide,
   replay$,
   rollingWindow,
-  type StreamedRequest,
   type WindowCounts,
 } from './simulate/stream.js';
 export type { Axis } from './simulate/sweep/axis.js';

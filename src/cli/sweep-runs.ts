@@ -7,7 +7,7 @@ import { writeSweepReport } from '../report/sweep-report.js';
 import { cellTable, foundText, shownFigures } from '../report/sweep-text.js';
 import { type Found, findValues } from '../simulate/sweep/find.js';
 import { planSweep, type SweepPlan } from '../simulate/sweep/plan-sweep.js';
-import { firstRuns, runSweep, type SweepRow, type SweepRun } from '../simulate/sweep/sweep.js';
+import { runSweep, type SweepRow, type SweepRun } from '../simulate/sweep/sweep.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { WallClock } from '../time/wall.js';
 import { exitOfStop, interruptible } from './interrupt.js';
@@ -45,21 +45,20 @@ async function sweepAndPrint(plan: SweepPlan, given: GivenToSweep): Promise<void
   const folder = given.report ? new SweepFolder(path, plan) : undefined;
   const known = [...(folder?.known ?? [])];
   const all = plan.cells.length * plan.replications;
+  say(`${plan.name}: ${sizeWords(plan)}.`);
   if (known.length > 0) say(`${known.length} of ${all} runs are known from before.`);
   const runs = [...known];
-  const keep = (run: SweepRun) => {
-    folder?.add(run);
-    runs.push(run);
-  };
   const rows: SweepRow[] = [];
   try {
-    if (!signal.aborted) await announce(plan, known, given, keep);
+    const ended = estimate(all - known.length, given);
     const progress = new Progress(`sweep of ${plan.name}`);
     const onRun = (run: SweepRun) => {
-      keep(run);
+      folder?.add(run);
+      runs.push(run);
+      ended();
       progress.show(runs.length / all, `${runs.length} of ${all}`);
     };
-    for await (const row of runSweep(plan, { threads: given.threads, signal, known: [...runs], onRun })) {
+    for await (const row of runSweep(plan, { threads: given.threads, signal, known, onRun })) {
       rows.push(row);
       if (given.json) process.stdout.write(`${JSON.stringify(flatRow(row))}\n`);
     }
@@ -78,35 +77,23 @@ async function sweepAndPrint(plan: SweepPlan, given: GivenToSweep): Promise<void
   }
 }
 
-/** The runs by which the time of a run is measured: the first ones are slow, since nothing is compiled yet. */
+/** Of each thread: the first runs are slow, since nothing is compiled yet; by the next ones the time of a run is measured. */
+const WARM_UP = 2;
 const MEASURED = 3;
-const MEASURED_MS = 1_000;
 
-/** Makes the first few runs to measure their time, and says how long all of them will take. */
-async function announce(
-  plan: SweepPlan,
-  known: readonly SweepRun[],
-  { threads }: GivenToSweep,
-  keep: (run: SweepRun) => void,
-): Promise<void> {
+/** To be called with each run that has ended: says once how long the others will take. */
+function estimate(left: number, { threads }: GivenToSweep): () => void {
   const clock = new WallClock(CYCLE_MS, { onError: () => {} });
-  const startMs = clock.monotonicMs();
-  let [made, lastMs, eachMs] = [0, startMs, 0];
-  for await (const run of firstRuns(plan, known)) {
-    keep(run);
-    made += 1;
-    eachMs = clock.monotonicMs() - lastMs;
-    lastMs += eachMs;
-    if (made === MEASURED || lastMs - startMs > MEASURED_MS) break;
-  }
-  const left = plan.cells.length * plan.replications - known.length - made;
-  if (made === 0 || left === 0) return;
   const cores = Math.min(threads ?? availableParallelism(), left);
-  const about = Math.max(1, Math.round((eachMs * left) / cores / 1000));
-  const time = `about ${about} s on ${cores} ${cores === 1 ? 'core' : 'cores'}`;
-  say(
-    `${plan.name}: ${sizeWords(plan)}, ${time}, if all take as long as the last of ${made}, ${Math.ceil(eachMs)} ms.`,
-  );
+  let [ended, warmMs] = [0, 0];
+  return () => {
+    ended += 1;
+    if (ended === cores * WARM_UP) warmMs = clock.monotonicMs();
+    if (ended !== cores * (WARM_UP + MEASURED)) return;
+    const eachMs = (clock.monotonicMs() - warmMs) / (cores * MEASURED);
+    const seconds = Math.max(1, Math.round((eachMs * (left - ended)) / 1000));
+    say(`About ${seconds} s for the next ${left - ended} runs on ${cores} ${cores === 1 ? 'core' : 'cores'}.`);
+  };
 }
 
 function say(words: string): void {

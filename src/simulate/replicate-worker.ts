@@ -14,5 +14,5 @@ export default async function replication({ path, cell, seed }: ReplicationTask)
     loaded.set(key, scenario);
     if (loaded.size > MOST_LOADED) loaded.delete(loaded.keys().next().value!);
   }
-  return runReplication(scenario, seed);
+  return runReplication(scenario, seed, cell === undefined);
 }

@@ -69,16 +69,19 @@ export function replicationPool(workers: number): Piscina<ReplicationTask, Repli
     filename: new URL('../simulate/replicate-worker.js', import.meta.url).href,
     minThreads: workers,
     maxThreads: workers,
+    // The next run waits at its thread: a thread does not stand still while this one sums up.
+    concurrentTasksPerWorker: 2,
   });
 }
 
-/** One run, and what replications keep of it. */
-export async function runReplication(scenario: LoadedScenario, seed: Seed): Promise<Replicate> {
+/** One run, and what replications keep of it; its peaks where a band is drawn of them. */
+export async function runReplication(scenario: LoadedScenario, seed: Seed, withPeaks: boolean): Promise<Replicate> {
   const { outcome, timeline } = await simulate(scenario, { seed, top: 0 });
   const span = { first: outcome.first_cycle ?? 0, last: outcome.last_cycle ?? 0 };
   const held = outcome.expectations.map((expectation) => expectation.held);
   const kept = { seed, held, figures: figureList(outcome), span, contracts: outcome.contracts };
-  return timeline === undefined || outcome.contracts > 1 ? kept : { ...kept, peaks: stretchPeaks(timeline, span) };
+  if (!withPeaks || timeline === undefined || outcome.contracts > 1) return kept;
+  return { ...kept, peaks: stretchPeaks(timeline, span) };
 }
 
 /**

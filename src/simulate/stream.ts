@@ -6,26 +6,16 @@
 //   request    |..  .|   . |     |.... |
 //   counts     3     1           4                  cycles without requests are left out
 //   window 2   3     4     1     4     4            and those in which requests leave are not
-import { from, Observable, type ObservableInput, type OperatorFunction } from 'rxjs';
+import { from, map, Observable, type ObservableInput, type OperatorFunction, pipe } from 'rxjs';
 import type { ContractDefinition } from '../limiter/definition.js';
 import { type Plan, spanCycles } from '../limiter/plan.js';
 import { planContract } from '../limiter/validate.js';
 import { type CycleRow, RowBuilder } from '../outcome/cycle-row.js';
-import { Failure } from '../schema/failure.js';
 import { CYCLE_MS, cycleOf, startOf } from '../time/cycle.js';
 import { GuardedObservable, warn } from '../time/guarded.js';
+import { byCycle, type CountOptions, checkCycleMs, type StreamedRequest, unreadable } from './by-cycle.js';
 import { lastInstantOf } from './drive.js';
 import { World } from './world.js';
-
-/** A request of a stream. */
-export interface StreamedRequest {
-  /** When: unix ms (a fraction is cut off), a Date, or a text that `Date.parse` reads, for example ISO 8601 with its zone. */
-  readonly at: number | Date | string;
-  /** How many requests at once, a whole number from 1 to 2^53 - 1. Default: 1. */
-  readonly n?: number | undefined;
-  /** Whose: each key has a contract of its own. Default: `all`. */
-  readonly key?: string | undefined;
-}
 
 /** The requests of one cycle, by key. */
 export interface CycleCounts {
@@ -43,83 +33,24 @@ export interface WindowCounts extends CycleCounts {
   readonly counts: Float64Array;
 }
 
-export interface CountOptions {
-  /** Length of a cycle in ms, an integer from 1. Default: 777. */
-  readonly cycleMs?: number | undefined;
-  /**
-   * How much older than the newest request a request may be, in ms, at least 0: so long a cycle is held back. Infinity holds
-   * everything back until the source completes. Default: 60,000.
-   */
-  readonly lateMs?: number | undefined;
-}
-
 /**
  * Counts requests by cycle and key, in order of cycle; cycles without requests are left out. A cycle is emitted once a request has come
  * that is `lateMs` younger than its end, the rest when the source completes.
  * Errors: Failure `event_too_old` for a request of a cycle that was emitted already, `invalid_input` for one that cannot be read.
  */
-export function countsByCycle({
-  cycleMs = CYCLE_MS,
-  lateMs = 60_000,
-}: CountOptions = {}): OperatorFunction<StreamedRequest, CycleCounts> {
-  checkCycleMs(cycleMs);
-  return (source) =>
-    new Observable((subscriber) => {
-      const keys: string[] = [];
-      const indexes = new Map<string, number>();
-      /** Counts by cycle, then key. */
-      const held = new Map<number, Map<number, number>>();
-      let newestMs = Number.NEGATIVE_INFINITY;
-      /** Cycles before were emitted. */
-      let end = Number.NEGATIVE_INFINITY;
-      const emitBefore = (next: number) => {
-        end = next;
-        const complete = [...held.keys()].filter((cycle) => cycle < next).sort((a, b) => a - b);
-        for (const cycle of complete) {
-          const counts = held.get(cycle)!;
-          held.delete(cycle);
-          const contracts = Uint32Array.from(counts.keys()).sort();
-          const requests = Float64Array.from(contracts, (contract) => counts.get(contract)!);
-          subscriber.next({ cycle, keys, contracts, requests });
-        }
-      };
-      const count = ({ at, n = 1, key = 'all' }: StreamedRequest) => {
-        const ms = instantOf(at);
-        if (!(Number.isSafeInteger(n) && n >= 1)) throw unreadable('/n', 'must be a whole number from 1');
-        const cycle = cycleOf(ms, cycleMs);
-        if (cycle < end) throw tooLate(ms, newestMs, lateMs);
-        let index = indexes.get(key);
-        if (index === undefined) {
-          index = keys.push(key) - 1;
-          indexes.set(key, index);
-        }
-        let counts = held.get(cycle);
-        if (counts === undefined) {
-          counts = new Map();
-          held.set(cycle, counts);
-        }
-        counts.set(index, (counts.get(index) ?? 0) + n);
-        if (ms <= newestMs) return;
-        newestMs = ms;
-        const next = cycleOf(ms - lateMs, cycleMs);
-        // Not so with an infinite delay, of which the cycle is NaN.
-        if (next > end) emitBefore(next);
-      };
-      return source.subscribe({
-        next: (request) => {
-          try {
-            count(request);
-          } catch (error) {
-            subscriber.error(error);
-          }
-        },
-        error: (error) => subscriber.error(error),
-        complete: () => {
-          emitBefore(Number.POSITIVE_INFINITY);
-          subscriber.complete();
-        },
-      });
-    });
+export function countsByCycle(options: CountOptions = {}): OperatorFunction<StreamedRequest, CycleCounts> {
+  const gather = byCycle(
+    options,
+    () => new Map<number, number>(),
+    (counts, contract, n) => counts.set(contract, (counts.get(contract) ?? 0) + n),
+  );
+  return pipe(
+    gather,
+    map(({ cycle, keys, held }) => {
+      const contracts = Uint32Array.from(held.keys()).sort();
+      return { cycle, keys, contracts, requests: Float64Array.from(contracts, (contract) => held.get(contract)!) };
+    }),
+  );
 }
 
 /**
@@ -258,26 +189,4 @@ export function replay$(
   const counts = countsByCycle({ ...options, lateMs, cycleMs: unitMs });
   const rows = from(requests).pipe(counts, decideBy(plan, cycleMs, unitMs));
   return new GuardedObservable(warn, (subscriber) => rows.subscribe(subscriber));
-}
-
-function instantOf(at: StreamedRequest['at']): number {
-  const ms = typeof at === 'number' ? at : typeof at === 'string' ? Date.parse(at) : at.getTime();
-  if (Math.abs(ms) <= 8.64e15) return Math.floor(ms);
-  throw unreadable('/at', 'must be unix milliseconds, a Date, or a time as ISO 8601 writes it');
-}
-
-function checkCycleMs(cycleMs: number): void {
-  if (!(Number.isInteger(cycleMs) && cycleMs >= 1)) throw unreadable('/cycleMs', 'must be a whole number of ms from 1');
-}
-
-function unreadable(path: string, message: string): Failure {
-  return new Failure('invalid_input', { what: 'The stream cannot be counted.', faults: [{ path, message }] });
-}
-
-function tooLate(ms: number, newestMs: number, lateMs: number): Failure {
-  return new Failure('event_too_old', {
-    what: `The request of ${new Date(ms).toISOString()} was not counted.`,
-    why: `A request of ${new Date(newestMs).toISOString()} had come before it, and a stream may be out of order by ${lateMs} ms.`,
-    fix: 'Give the requests in order of time, or a larger lateMs; Infinity takes any order.',
-  });
 }

@@ -1,16 +1,17 @@
 // Which limit? From logs, or from requests of a program: read once, in order, into a `Sizing`.
-import { from, type ObservableInput } from 'rxjs';
+import { filter, from, type ObservableInput } from 'rxjs';
+import { familyNamed } from '../limiter/products/families.js';
 import { Failure } from '../schema/failure.js';
 import { parseTime } from '../schema/quantity.js';
+import { byCycle, type CountOptions, type StreamedRequest } from '../simulate/by-cycle.js';
 import type { CycleBuffer } from '../simulate/feed.js';
 import { LogOrder, readInOrder } from '../simulate/log-order.js';
-import { type CountOptions, countsByCycle, type StreamedRequest } from '../simulate/stream.js';
 import { CYCLE_MS, cycleOf, startOf } from '../time/cycle.js';
 import type { RequestSink } from '../traffic/log/intake.js';
 import type { LogOptions } from '../traffic/log/log-options.js';
 import { type LogReading, readLogs } from '../traffic/log/read.js';
 import { type Advice, type AdviceOptions, adviceOf } from './advice.js';
-import type { LadderPlan } from './rule-ladder.js';
+import { familyLadder, fitLadder, type LadderPlan } from './rule-ladder.js';
 import { Sizing } from './sizing.js';
 
 export interface LogAdviceOptions extends Omit<AdviceOptions, 'isKeyed'> {
@@ -74,14 +75,14 @@ async function readOnce(paths: readonly string[], options: LogAdviceOptions, mos
 
 /** Gathers the requests of a cycle by key, so that windows see them as they do without other rules; then those decide, ms by ms. */
 class TimedCycles {
-  readonly #sizing: Sizing;
+  readonly sizing: Sizing;
   readonly #cycleMs: number;
   #cycle = Number.NEGATIVE_INFINITY;
   readonly #ofKeys = new Map<number, number>();
   readonly #requests: { readonly key: number; readonly n: number; readonly ms: number }[] = [];
 
   constructor(sizing: Sizing, cycleMs: number) {
-    this.#sizing = sizing;
+    this.sizing = sizing;
     this.#cycleMs = cycleMs;
   }
 
@@ -96,8 +97,8 @@ class TimedCycles {
   }
 
   end(): void {
-    for (const [key, n] of this.#ofKeys) this.#sizing.add(key, n, this.#cycle);
-    for (const { key, n, ms } of this.#requests) this.#sizing.decide(key, n, ms);
+    for (const [key, n] of this.#ofKeys) this.sizing.add(key, n, this.#cycle);
+    for (const { key, n, ms } of this.#requests) this.sizing.decide(key, n, ms);
     this.#ofKeys.clear();
     this.#requests.length = 0;
   }
@@ -147,6 +148,17 @@ export interface RecommendOptions extends CountOptions {
   readonly within?: number | string | readonly (number | string)[] | undefined;
   /** Keys of which no request counts. */
   readonly exclude?: readonly string[] | undefined;
+  /** Other rules whose limits are wanted in the same windows, by name: `gcra`, `fixed`, `nginx`, … Default: none. */
+  readonly compare?: readonly string[] | undefined;
+  /** A limiter of which one parameter is wanted. */
+  readonly fit?:
+    | {
+        /** As a scenario has it, for example `{ like: 'nginx', burst: 20 }`. */
+        readonly limiter: Readonly<Record<string, unknown>>;
+        /** The parameter with values from strict to loose: `rate=1r/s..50r/s:1r/s`. */
+        readonly values: string;
+      }
+    | undefined;
 }
 
 /**
@@ -155,46 +167,53 @@ export interface RecommendOptions extends CountOptions {
  * Keys that lie far above all others are named as suspects, and thresholds are found without them.
  *
  *     const { recommendations } = await recommend(requests, { limitedBelow: 0.001, within: [60, '5m'] });
+ *     const { fitted } = await recommend(requests, { compare: ['gcra', 'nginx'] });
  *
- * @throws Failure `invalid_input` for an option or a request that cannot be used, `no_requests`, `event_too_old`
+ * @throws Failure `invalid_input` for an option or a request that cannot be used, `wrong_usage` for a rule that is not known or values that
+ * cannot be tried, `no_requests`, `event_too_old`
  */
 export async function recommend(
   requests: ObservableInput<StreamedRequest>,
-  { limitedBelow = 0.001, within = 60, exclude = [], ...options }: RecommendOptions = {},
+  { limitedBelow = 0.001, within = 60, exclude = [], compare = [], fit, ...options }: RecommendOptions = {},
 ): Promise<Advice> {
   const cycleMs = options.cycleMs ?? CYCLE_MS;
   const shares = [limitedBelow].flat();
   for (const share of shares) if (!(share >= 0 && share <= 1)) throw refused('limitedBelow', 'must be from 0 to 1');
   const withins = ([within].flat() as (number | string)[]).map((text) => parseTime(text, cycleMs, '/within', 1));
   for (const one of withins) if (one > MOST_WITHIN) throw refused('within', `must be at most ${MOST_WITHIN} cycles`);
-  const sizing = new Sizing(withins, shares);
-  const names: string[] = [];
-  const indexes = new Map<string, number>();
+  const ladders = compare.map(familyNamed).flatMap((name) => withins.map((one) => familyLadder(name, one, cycleMs)));
+  if (fit !== undefined) ladders.push(fitLadder(fit.limiter, fit.values, cycleMs));
+  const timed = new TimedCycles(new Sizing(withins, shares, ladders), cycleMs);
   const without = new Set(exclude);
-  let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  let isKeyed = false;
-  const take = (key: string, n: number, cycle: number) => {
-    if (without.has(key)) return;
-    let index = indexes.get(key);
-    if (index === undefined) {
-      index = names.push(key) - 1;
-      indexes.set(key, index);
-    }
-    if (key !== 'all') isKeyed = true;
-    first = Math.min(first, startOf(cycle, cycleMs));
-    last = startOf(cycle, cycleMs);
-    sizing.add(index, n, cycle);
-  };
+  let [names, first, last]: [readonly string[], number, number] = [[], Number.POSITIVE_INFINITY, 0];
   const lateMs = options.lateMs ?? (Array.isArray(requests) ? Number.POSITIVE_INFINITY : undefined);
+  // Other rules decide at the ms, the window of Weir by the cycle.
+  const placeOf = ladders.length > 0 ? (ms: number) => ms - startOf(cycleOf(ms, cycleMs), cycleMs) : () => 0;
+  const gather = byCycle(
+    { cycleMs, lateMs },
+    /** Requests by key and ms of the cycle. */
+    () => new Map<number, number>(),
+    (held, key, n, ms) => {
+      const id = key * cycleMs + placeOf(ms);
+      held.set(id, (held.get(id) ?? 0) + n);
+    },
+  );
+  const kept = filter(({ key = 'all' }: StreamedRequest) => !without.has(key));
   await from(requests)
-    .pipe(countsByCycle({ ...options, lateMs }))
-    .forEach(({ cycle, keys, contracts, requests: counts }) => {
-      contracts.forEach((contract, i) => {
-        take(keys[contract]!, counts[i]!, cycle);
-      });
+    .pipe(kept, gather)
+    .forEach(({ cycle, keys, held }) => {
+      names = keys;
+      last = startOf(cycle, cycleMs);
+      first = Math.min(first, last);
+      const counts = [...held].map(([id, n]) => ({ key: Math.floor(id / cycleMs), n, place: id % cycleMs }));
+      for (const { key, n, place } of counts.sort((a, b) => a.place - b.place || a.key - b.key))
+        timed.add(key, n, last + place);
     });
-  if (names.length === 0) throw new Failure('no_requests', { what: 'There is no request to size a limit on.' });
-  return adviceOf(sizing, names, [first, last], { cycleMs, shares, isKeyed, excluded: exclude });
+  timed.end();
+  if (first === Number.POSITIVE_INFINITY)
+    throw new Failure('no_requests', { what: 'There is no request to size a limit on.' });
+  const isKeyed = names.some((name) => name !== 'all');
+  return adviceOf(timed.sizing, names, [first, last], { cycleMs, shares, isKeyed, excluded: exclude });
 }
 
 /** The longest window of a rate limiter, in cycles. */

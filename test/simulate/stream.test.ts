@@ -10,6 +10,7 @@ import { planContract } from '../../src/limiter/validate.js';
 import type { CycleRow } from '../../src/outcome/cycle-row.js';
 import { RunFold } from '../../src/outcome/run-fold.js';
 import { Failure } from '../../src/schema/failure.js';
+import type { StreamedRequest } from '../../src/simulate/by-cycle.js';
 import { replay } from '../../src/simulate/replay.js';
 import { simulate, simulate$ } from '../../src/simulate/simulate.js';
 import {
@@ -18,7 +19,6 @@ import {
   decide,
   replay$,
   rollingWindow,
-  type StreamedRequest,
   type WindowCounts,
 } from '../../src/simulate/stream.js';
 import { read } from '../scenario/reading.js';

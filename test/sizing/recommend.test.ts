@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { from } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { recommend } from '../../src/sizing/recommend.js';
+import { familyLadder, fitLadder } from '../../src/sizing/rule-ladder.js';
 import { adviceOn, file, replayOf } from './logs.js';
 
 const HOUR_MS = 3_600_000;
@@ -127,7 +128,25 @@ describe('the answer', () => {
     expect(recommendations).toMatchObject([{ threshold: 100, limited: 0, clients: [] }]);
   });
 
+  it('finds the limits of other rules as the command does, on the same requests', async () => {
+    const requests = people(60).toSorted((a, b) => a.at - b.at);
+    const path = file('compared.csv', ['ts,client', ...requests.map(({ at, key }) => `${at},${key}`)].join('\n'));
+    const ladders = [familyLadder('gcra', 60, 777), familyLadder('nginx', 60, 777)];
+    const fit = { limiter: { like: 'nginx', burst: 3 }, values: 'rate=1r/s..9r/s:1r/s' };
+    const options = { keyColumn: 'client' };
+    const advice = await adviceOn(path, [60], [], options, [...ladders, fitLadder(fit.limiter, fit.values, 777)]);
+    const { fitted, recommendations } = await recommend(requests, {
+      limitedBelow: [0.01, 0.001],
+      compare: ['gcra', 'nginx'],
+      fit,
+    });
+    expect(fitted.map(({ value }) => typeof value)).not.toContain('undefined');
+    expect(fitted).toEqual(advice.fitted);
+    expect(recommendations).toEqual(advice.recommendations);
+  });
+
   it('refuses what it cannot use', async () => {
+    await expect(recommend([{ at: 0 }], { compare: ['gcar'] })).rejects.toMatchObject({ code: 'wrong_usage' });
     await expect(recommend([])).rejects.toMatchObject({ code: 'no_requests' });
     await expect(recommend([{ at: 0 }], { limitedBelow: 2 })).rejects.toMatchObject({ code: 'invalid_input' });
     await expect(recommend([{ at: 0 }], { within: 100_001 })).rejects.toMatchObject({ code: 'invalid_input' });

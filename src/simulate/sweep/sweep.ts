@@ -122,29 +122,16 @@ export async function* runSweep(
   }
 }
 
-/** The runs of a plan that are not known, one after the other in this thread. */
-export async function* firstRuns(
-  plan: SweepPlan,
-  known: readonly SweepRun[],
-): AsyncGenerator<SweepRun, void, undefined> {
-  const isKnown = new Set(known.map(keyOf));
-  for (const cell of plan.cells) {
-    for (let replication = 0; replication < plan.replications; replication += 1) {
-      if (!isKnown.has(keyOf({ cell: cell.cell, replication }))) yield await runHere(plan, cell, replication);
-    }
-  }
-}
-
 async function runHere(
   plan: Pick<SweepPlan, 'path' | 'scenario' | 'seed'>,
   cell: Cell,
   replication: number,
 ): Promise<SweepRun> {
   const seed = replicationSeed(plan.seed, replication);
-  return asSweepRun(cell, replication, await runReplication(scenarioOf(plan, cell), seed));
+  return asSweepRun(cell, replication, await runReplication(scenarioOf(plan, cell), seed, false));
 }
 
-function asSweepRun({ cell }: Cell, replication: number, { peaks: _, ...run }: Replicate): SweepRun {
+function asSweepRun({ cell }: Cell, replication: number, run: Replicate): SweepRun {
   return { cell, replication, ...run };
 }
 
