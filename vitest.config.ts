@@ -24,6 +24,7 @@ const long = [
   'test/record/verify-export-bits.test.ts',
   'test/sizing/recorded-logs.test.ts',
   'test/validation/published.test.ts',
+  'test/web/play.test.ts',
 ];
 
 export default defineConfig({

@@ -1,6 +1,7 @@
 // The last step of the build: bundles the pages for browsers, and what a package may not ask of the machine that it is installed on.
 //
 //   dist/web/home.*, report.*, …  the pages, from src/web
+//   dist/web/play.html            the playground: one file, with the core of the simulation and the shipped scenarios
 //   dist/report/chart/canvas.js   chartjs-node-canvas and its own Chart.js, drawing by @napi-rs/canvas instead of the native `canvas`.
 //                                 Nothing is shared with a Chart.js of the program that uses the library.
 //   dist/schema/compile-schema.js, …
@@ -9,9 +10,12 @@
 //   dist/cli/main.js, chunk-*.js  the program, with the packages that are many small modules: `weir simulate` starts in 0.7 of the time.
 //                                 The library stays as it is: who imports it shares RxJS and XState with it.
 //   dist/LICENSES.txt             the licences of the packages that were bundled
+import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
+import { themeStyle } from '../dist/web/chart/palette.js';
 
 await build({
   entryPoints: [
@@ -33,6 +37,53 @@ await build({
   charset: 'utf8',
   loader: { '.html': 'copy', '.svg': 'copy' },
 });
+
+const play = await build({
+  entryPoints: ['play.tsx', 'unpack.ts', 'play.css'].map((name) => `src/web/play/${name}`),
+  outdir: 'dist/web/play',
+  bundle: true,
+  platform: 'browser',
+  format: 'esm',
+  target: 'es2022',
+  minify: true,
+  charset: 'utf8',
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
+  // TypeBox would try whether it may make functions of text: the policy of the page says no, aloud.
+  define: { 'globalThis.Function': 'undefined' },
+  write: false,
+  metafile: true,
+});
+writeFileSync('dist/web/play.html', playPage(play.outputFiles));
+
+/** The playground in one file. Its policy names its scripts and its style by their hashes. */
+function playPage(outputs) {
+  const text = (name) => outputs.find(({ path }) => path.endsWith(name)).text.trim();
+  const [program, loader, style] = [text('play.js'), text('unpack.js'), themeStyle + text('play.css')];
+  const hash = (content) => `'sha256-${createHash('sha256').update(content).digest('base64')}'`;
+  const shipped = readdirSync('scenarios').filter((name) => name.endsWith('.yaml'));
+  const scenarios = shipped.map((name) => [name.replace('.yaml', ''), readFileSync(`scenarios/${name}`, 'utf8')]);
+  const policy = `default-src 'none'; script-src ${hash(program)} ${hash(loader)}; style-src ${hash(style)}; img-src data:; base-uri 'none'; form-action 'none'`;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Weir playground</title>
+<link rel="icon" href="data:image/svg+xml;base64,${readFileSync('src/web/home.svg').toString('base64')}">
+<style>${style}</style>
+</head>
+<body>
+<div id="play"><noscript>The playground simulates in the browser, and needs JavaScript.</noscript></div>
+<script type="application/json" id="scenarios">${JSON.stringify(Object.fromEntries(scenarios)).replaceAll('<', '\\u003c')}</script>
+<script type="text/plain" id="program">${gzipSync(program, { level: 9 }).toString('base64')}</script>
+<script>${loader}</script>
+</body>
+</html>
+`;
+}
 
 /** chartjs-node-canvas loads `canvas` by a computed name, which a bundler cannot see: here by a fixed one. */
 const prebuiltCanvas = {
@@ -126,6 +177,7 @@ const packages = new Set(
     ...others.metafile.inputs,
     ...anywhere.metafile.inputs,
     ...program.metafile.inputs,
+    ...play.metafile.inputs,
   }).flatMap((path) => path.match(/^.*node_modules\/(@[^/]+\/)?[^/]+/)?.[0] ?? []),
 );
 const licences = [...packages].sort().map((folder) => {

@@ -5,9 +5,12 @@ import { describe, expect, it } from 'vitest';
 import { VERSION } from '../src/version.js';
 
 const files = readdirSync('src', { recursive: true, withFileTypes: true })
-  .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+  .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
   .map((entry) => join(entry.parentPath, entry.name))
   .sort();
+/** The source of a module that is imported by this path. */
+const sourceOf = (path: string) =>
+  [path.replace(/\.js$/, '.ts'), path.replace(/\.js$/, '.tsx')].find((one) => files.includes(one)) ?? path;
 const textOf = (path: string) => readFileSync(path, 'utf8');
 /** A source without comments and strings: what is left is code. */
 const codeOf = (path: string) =>
@@ -47,7 +50,7 @@ const floorOf = (path: string) => floors.findIndex((rooms) => rooms.includes(rel
 
 function importsOf(path: string): string[] {
   return [...textOf(path).matchAll(/^(?:import|export)[^'"]*?from '(\.[^']+)'/gms)].map(([, to]) =>
-    join(path, '..', to!.replace(/\.js$/, '.ts')),
+    sourceOf(join(path, '..', to!)),
   );
 }
 
@@ -55,7 +58,7 @@ function importsOf(path: string): string[] {
 function valueImportsOf(path: string): string[] {
   return [...textOf(path).matchAll(/^(?:import|export) (?!type )([^'"]*?) ?from '([^']+)'/gms)]
     .filter(([, names]) => !/^\{( type \w+,?)+ \}$/.test(names!))
-    .map(([, , to]) => (to!.startsWith('.') ? join(path, '..', to!.replace(/\.js$/, '.ts')) : to!));
+    .map(([, , to]) => (to!.startsWith('.') ? sourceOf(join(path, '..', to!)) : to!));
 }
 
 describe('the house', () => {

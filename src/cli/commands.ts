@@ -46,6 +46,11 @@ export const commands: readonly ListedCommand[] = [
     summary: 'render runs again, side by side, or against a baseline',
     load: () => import('./report.js'),
   },
+  {
+    usage: 'play [scenario]',
+    summary: 'the playground: sliders, a scenario as text, and what the limiter does with it, in the browser',
+    load: () => import('./play.js'),
+  },
   { usage: 'init [file]', summary: 'write a first scenario', load: () => import('./init.js') },
   {
     usage: 'generate <scenario>',

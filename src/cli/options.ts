@@ -28,6 +28,13 @@ export const outOption = {
   requiresArg: true,
 } as const;
 
+export const portOption = {
+  type: 'number',
+  default: 0,
+  requiresArg: true,
+  describe: 'loopback port (0: a free one)',
+} as const;
+
 export const reportOption = {
   type: 'boolean',
   default: true,

@@ -13,12 +13,13 @@ export interface Watch {
   readonly signal?: AbortSignal | undefined;
   /** Called now and then: cycles done, and cycles in all where that is known. */
   readonly onProgress?: ((cycle: number, lastCycle: number) => void) | undefined;
+  /** The run is cut into so many slices; after each, progress is reported and signals are heard. Default: 1,024. */
+  readonly slices?: number | undefined;
+  /** Within a slice signals are heard as often as this, by steps of the agenda or contracts with requests. Default: 20,000. */
+  readonly stepsPerTurn?: number | undefined;
 }
 
-/** A run is cut into so many slices; after each, progress is reported and signals are heard. */
 const SLICES = 1024;
-
-/** Within a slice signals are heard as often as this, by steps of the agenda or contracts with requests. */
 const STEPS_PER_TURN = 20_000;
 
 /** A hundredth of a millisecond; where doubles lie wider apart, far from 1970, the last one but one before the next cycle. */
@@ -75,15 +76,15 @@ function cycleFor(feed: Feed, at: number, cycleMs: number): number {
  * @returns false when it was stopped before
  */
 export async function drive(world: World, lastCycle: number, watch: Watch, feed?: Feed): Promise<boolean> {
-  const { signal, onProgress } = watch;
+  const { signal, onProgress, slices = SLICES, stepsPerTurn = STEPS_PER_TURN } = watch;
   const { clock } = world;
-  const slice = Math.max(1, Math.ceil((lastCycle + 1 - clock.cycle()) / SLICES));
+  const slice = Math.max(1, Math.ceil((lastCycle + 1 - clock.cycle()) / slices));
   if (feed !== undefined && !(await feedIn(world, feed, lastCycle, slice, watch))) return stopped(world);
   const end = lastInstantOf(lastCycle, clock.cycleMs);
   while (clock.now() < end) {
     const ending = await clock.runAsync({
       untilMs: Math.min(end, startOf(clock.cycle() + slice, clock.cycleMs)),
-      stepsPerTurn: STEPS_PER_TURN,
+      stepsPerTurn,
       signal,
     });
     world.check();
@@ -98,7 +99,7 @@ export async function drive(world: World, lastCycle: number, watch: Watch, feed?
 
 /** @returns false when it was stopped before the feed came to its end, or to `lastCycle` */
 async function feedIn(world: World, feed: Feed, lastCycle: number, slice: number, watch: Watch): Promise<boolean> {
-  const { signal, onProgress } = watch;
+  const { signal, onProgress, stepsPerTurn = STEPS_PER_TURN } = watch;
   const isStopped = () => signal?.aborted === true;
   if (isStopped()) return false;
   let next = world.clock.cycle();
@@ -107,7 +108,7 @@ async function feedIn(world: World, feed: Feed, lastCycle: number, slice: number
   for (let at = feed.next(next); at !== undefined; at = feed.next(next)) {
     const cycle = cycleFor(feed, at, world.clock.cycleMs);
     if (cycle > lastCycle) break;
-    if (cycle >= turn || steps >= STEPS_PER_TURN) {
+    if (cycle >= turn || steps >= stepsPerTurn) {
       if (cycle >= turn) onProgress?.(world.clock.cycle(), lastCycle);
       await nextTurn();
       if (isStopped()) return false;

@@ -3,14 +3,15 @@
 
 /** Resolves in the next turn, after what came meanwhile: by `setImmediate`, in a browser by a message of the page to itself. */
 export const nextTurn: () => Promise<void> =
-  typeof setImmediate === 'function'
-    ? () => new Promise((resolve) => void setImmediate(resolve))
-    : () =>
-        new Promise((resolve) => {
-          const { port1, port2 } = new MessageChannel();
-          (port1 as { onmessage?: () => void }).onmessage = () => {
-            port1.close();
-            resolve();
-          };
-          port2.postMessage(undefined);
-        });
+  typeof setImmediate === 'function' ? () => new Promise((resolve) => void setImmediate(resolve)) : messages();
+
+function messages(): () => Promise<void> {
+  const { port1, port2 } = new MessageChannel();
+  const waiting: (() => void)[] = [];
+  (port1 as unknown as { onmessage?: () => void }).onmessage = () => waiting.shift()?.();
+  return () =>
+    new Promise((resolve) => {
+      waiting.push(resolve);
+      port2.postMessage(undefined);
+    });
+}

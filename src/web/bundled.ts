@@ -7,6 +7,7 @@ export type BundledFile =
   | 'home.js'
   | 'home.css'
   | 'home.svg'
+  | 'play.html'
   | 'report.js'
   | 'report.css'
   | 'sweep.js'

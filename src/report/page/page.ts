@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { bundled } from '../../web/bundled.js';
-import { palettes, type Theme } from '../../web/chart/palette.js';
+import { palettes, themeStyle } from '../../web/chart/palette.js';
 import type { ChartSpec } from '../../web/chart/spec.js';
 import type { ReportData } from '../../web/report-data.js';
 import { chartsOf } from '../chart/charts.js';
@@ -66,7 +66,7 @@ export function pageDocument(
 ): string {
   const library = chartLibrary();
   const script = bundled(scriptName);
-  const style = `${themes}${heights}${bundled(scriptName === 'recommend.js' ? 'recommend.css' : 'report.css')}`;
+  const style = `${themeStyle}${heights}${bundled(scriptName === 'recommend.js' ? 'recommend.css' : 'report.css')}`;
   const policy = `default-src 'none'; script-src ${hashed(library)} ${hashed(script)}; style-src ${hashed(style)}; img-src data:; base-uri 'none'; form-action 'none'`;
   return [
     '<!doctype html>',
@@ -98,18 +98,6 @@ const HEIGHT_STEP = 40;
 const heights = Array.from({ length: 27 }, (_, index) => `.h${index + 3}{height:${(index + 3) * HEIGHT_STEP}px}`).join(
   '',
 );
-
-const themes = `:root{${colors('light')}}
-@media (prefers-color-scheme:dark){:root:not([data-theme=light]){${colors('dark')}}}
-:root[data-theme=dark]{${colors('dark')}}
-`;
-
-/** The colours that report.css uses. */
-function colors(theme: Theme): string {
-  const { ground, ink, muted, grid, tones } = palettes[theme];
-  const panel = theme === 'light' ? '#f6f7f9' : '#1b2127';
-  return `color-scheme:${theme};--ground:${ground};--panel:${panel};--ink:${ink};--muted:${muted};--line:${grid};--link:${tones.count.color};--good:${tones.median.color};--bad:${tones.limited.color};`;
-}
 
 function hashed(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;

@@ -87,3 +87,15 @@ export const palettes: Readonly<Record<Theme, Palette>> = {
     },
   },
 };
+
+/** The colours of a page as custom properties, by the switch of the page, else by the system. */
+export const themeStyle = `:root{${colors('light')}}
+@media (prefers-color-scheme:dark){:root:not([data-theme=light]){${colors('dark')}}}
+:root[data-theme=dark]{${colors('dark')}}
+`;
+
+function colors(theme: Theme): string {
+  const { ground, ink, muted, grid, tones } = palettes[theme];
+  const panel = theme === 'light' ? '#f6f7f9' : '#1b2127';
+  return `color-scheme:${theme};--ground:${ground};--panel:${panel};--ink:${ink};--muted:${muted};--line:${grid};--link:${tones.count.color};--good:${tones.median.color};--bad:${tones.limited.color};`;
+}

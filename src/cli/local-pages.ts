@@ -1,0 +1,109 @@
+// Pages for the browser of this machine: a server on loopback for the playground, the page of a run, and reports.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { hostCheck } from '../node/host-names.js';
+import { Failure } from '../schema/failure.js';
+
+/** What is sent for a request. */
+export interface Page {
+  readonly status?: number;
+  readonly type: string;
+  readonly content: string | Uint8Array;
+  /** Content-Security-Policy. Default: nothing may be loaded. */
+  readonly policy?: string;
+}
+
+/** A page by its path and query; undefined where there is none. It may answer by itself, for a stream, and then says `sent`. */
+export type Pages = (
+  url: URL,
+  response: ServerResponse,
+) => Page | 'sent' | undefined | Promise<Page | 'sent' | undefined>;
+
+export interface LocalPages {
+  readonly url: string;
+  /** Ends all connections. */
+  close(): Promise<void>;
+}
+
+const HOST = '127.0.0.1';
+const text = 'text/plain; charset=utf-8';
+
+/**
+ * @param port 0 for a free one
+ * @throws Failure `port_in_use`, `wrong_usage`
+ */
+export async function servePages(port: number, pages: Pages): Promise<LocalPages> {
+  if (!(Number.isInteger(port) && port >= 0 && port <= 65_535))
+    throw new Failure('wrong_usage', {
+      what: '--port takes a whole number from 0 to 65535.',
+      fix: 'For example 7777.',
+    });
+  const check = hostCheck(HOST, []);
+  const server = createServer((request, response) => {
+    pageFor(request, response, pages, check).then(
+      (page) => page !== 'sent' && send(request, response, page),
+      (error: unknown) => {
+        const failure = error instanceof Failure ? error : undefined;
+        if (response.headersSent) response.destroy();
+        else
+          send(request, response, {
+            status: failure?.status ?? 500,
+            type: text,
+            content: `${failure?.message ?? 'Internal error.'}\n`,
+          });
+      },
+    );
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(error.code === 'EADDRINUSE' ? inUse(port) : error));
+    server.listen(port, HOST, resolve);
+  });
+  return {
+    url: `http://${HOST}:${(server.address() as AddressInfo).port}/`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function pageFor(
+  { method, headers, url = '/' }: IncomingMessage,
+  response: ServerResponse,
+  pages: Pages,
+  check: ReturnType<typeof hostCheck>,
+): Promise<Page | 'sent'> {
+  check?.(headers.host);
+  if (method !== 'GET' && method !== 'HEAD') {
+    response.setHeader('allow', 'GET, HEAD');
+    return { status: 405, type: text, content: 'These pages are only read.\n' };
+  }
+  const found = URL.canParse(url, `http://${HOST}`) ? await pages(new URL(url, `http://${HOST}`), response) : undefined;
+  return found ?? { status: 404, type: text, content: 'There is no such page.\n' };
+}
+
+function send(request: IncomingMessage, response: ServerResponse, { status = 200, type, content, policy }: Page): void {
+  response.writeHead(status, {
+    'content-type': type,
+    'content-length': Buffer.byteLength(content),
+    'content-security-policy': `${policy ?? "default-src 'none'"}; frame-ancestors 'none'`,
+    'cross-origin-resource-policy': 'same-origin',
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'cache-control': 'no-cache',
+  });
+  response.end(request.method === 'HEAD' ? undefined : content);
+}
+
+function inUse(port: number): Failure {
+  return new Failure('port_in_use', {
+    what: `Port ${port} is in use.`,
+    fix: 'Give another one with --port, or leave it out for a free one.',
+  });
+}
+
+/** The policy that a page states in itself. */
+export function policyOf(page: string): string {
+  return /<meta http-equiv="Content-Security-Policy" content="([^"]*)">/.exec(page)?.[1] ?? "default-src 'none'";
+}

@@ -1,0 +1,34 @@
+// A scenario in a link: compressed and written with the letters of an address, behind the #, which no browser sends to anybody.
+
+const through = async (bytes: Uint8Array, stream: ReadableWritablePair<Uint8Array, BufferSource>) => {
+  const read = new Response(new Blob([bytes as BlobPart]).stream().pipeThrough(stream));
+  return new Uint8Array(await read.arrayBuffer());
+};
+
+export interface Linked {
+  /** Names the scenario, unless it says one. */
+  readonly name: string;
+  readonly text: string;
+}
+
+/** `#burst.` and the text. */
+export async function linkOf({ name, text }: Linked): Promise<string> {
+  const bytes = await through(new TextEncoder().encode(text), new CompressionStream('deflate-raw') as never);
+  const letters = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
+  return `#${name}.${letters.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')}`;
+}
+
+/** The scenario of a link; undefined where there is none, or it was cut. */
+export async function linkedBy(link: string): Promise<Linked | undefined> {
+  const [, name, letters] = /^#([a-z0-9][a-z0-9._-]{0,63})\.([\w-]+)$/.exec(link) ?? [];
+  if (name === undefined || letters === undefined) return undefined;
+  try {
+    const bytes = Uint8Array.from(atob(letters.replaceAll('-', '+').replaceAll('_', '/')), (one) => one.charCodeAt(0));
+    return {
+      name,
+      text: new TextDecoder().decode(await through(bytes, new DecompressionStream('deflate-raw') as never)),
+    };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,259 @@
+// The playground: a scenario as sliders and as text, and what the limiter does with it, in the browser.
+//
+//   sliders ─► text ◄─ typing        the text is the scenario: everything else is read from it
+//                │
+//                └─► planScenario ─► simulate, in turns of some ms ─► picture       a text that is refused leaves the last one
+import { render } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { Failure } from '../../schema/failure.js';
+import type { Theme } from '../chart/palette.js';
+import { element } from '../page-element.js';
+import { controlsOf } from './controls.js';
+import { type Linked, linkedBy, linkOf } from './link.js';
+import { Expectations, Figures, Pictures } from './pictures.js';
+import { type Picture, play } from './played.js';
+import { Sliders } from './sliders.js';
+
+/** The shipped scenarios, by name. */
+const shipped = JSON.parse(element('scenarios').textContent) as Readonly<Record<string, string>>;
+const names = Object.keys(shipped);
+
+/** A run that takes longer gives way to the next change. */
+const PATIENCE_MS = 400;
+const LINK_AFTER_MS = 300;
+
+const nowMs = () => Number(document.timeline.currentTime);
+const prefersDark = matchMedia('(prefers-color-scheme: dark)');
+
+/** Runs the newest text; of those that come meanwhile only the last. */
+class Player {
+  #running: { readonly stop: AbortController; readonly sinceMs: number } | undefined;
+  #next: [text: string, name: string] | undefined;
+  onPicture: (picture: Picture) => void = () => {};
+  onFailure: (failure: Failure | undefined) => void = () => {};
+  onShare: (share: number | undefined) => void = () => {};
+
+  play(text: string, name: string): void {
+    this.#next = [text, name];
+    if (this.#running === undefined) void this.#run();
+    else if (nowMs() - this.#running.sinceMs > PATIENCE_MS) this.#running.stop.abort();
+  }
+
+  async #run(): Promise<void> {
+    for (let next = this.#next; next !== undefined; next = this.#next) {
+      this.#next = undefined;
+      const running = { stop: new AbortController(), sinceMs: nowMs() };
+      this.#running = running;
+      try {
+        const onShare = (share: number) => nowMs() - running.sinceMs > PATIENCE_MS && this.onShare(share);
+        const picture = await play(...next, running.stop.signal, onShare);
+        if (picture !== undefined) this.onPicture(picture);
+        if (picture !== undefined) this.onFailure(undefined);
+      } catch (error) {
+        if (!(error instanceof Failure)) throw error;
+        this.onFailure(error);
+      } finally {
+        this.onShare(undefined);
+        this.#running = undefined;
+      }
+    }
+  }
+}
+
+const player = new Player();
+
+function Playground({ first }: { readonly first: Linked }) {
+  const [text, setText] = useState(first.text);
+  const [name, setName] = useState(first.name);
+  const [picture, setPicture] = useState<Picture>();
+  const [failure, setFailure] = useState<Failure>();
+  const [share, setShare] = useState<number>();
+  const [said, setSaid] = useState('');
+  const [command, setCommand] = useState('');
+  const [theme, setTheme] = useTheme();
+  const lastControls = useRef(controlsOf(first.text));
+  const controls = controlsOf(text) ?? lastControls.current;
+  lastControls.current = controls;
+  player.onPicture = setPicture;
+  player.onFailure = setFailure;
+  player.onShare = setShare;
+
+  const latest = useRef(first.text);
+  const change = (changed: string, from = name) => {
+    latest.current = changed;
+    setText(changed);
+    setSaid('');
+    setCommand('');
+    player.play(changed, from);
+  };
+  const open = (chosen: string) => {
+    setName(chosen);
+    change(shipped[chosen]!, chosen);
+  };
+  useEffect(() => player.play(text, name), []);
+  useEffect(() => {
+    const timer = setTimeout(async () => history.replaceState(null, '', await linkOf({ name, text })), LINK_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, [name, text]);
+  useEffect(() => {
+    const onLink = async () => {
+      const linked = await linkedBy(location.hash);
+      if (linked === undefined || linked.text === text) return;
+      setName(linked.name);
+      change(linked.text, linked.name);
+    };
+    addEventListener('hashchange', onLink);
+    return () => removeEventListener('hashchange', onLink);
+  });
+
+  const copyLink = async () => {
+    history.replaceState(null, '', await linkOf({ name, text }));
+    setSaid(
+      (await copied(location.href))
+        ? 'The link is copied: it holds the whole scenario.'
+        : 'Copy the address of this page: it holds the whole scenario.',
+    );
+  };
+  const runLive = async () => {
+    const line = liveCommand(text, name);
+    setCommand(line);
+    setSaid(
+      (await copied(line))
+        ? 'Copied. In a terminal it sends these requests to a live node, and compares.'
+        : 'In a terminal this sends the requests to a live node, and compares.',
+    );
+  };
+  const outcome = picture?.outcome;
+  return (
+    <>
+      <header>
+        <h1>
+          Weir <span>playground</span>
+        </h1>
+        <label class="choice">
+          <span>scenario</span>
+          <select
+            value={shipped[name] === text ? name : ''}
+            onChange={({ currentTarget }) => open(currentTarget.value)}
+          >
+            {shipped[name] !== text && <option value="">your own</option>}
+            {names.map((one) => (
+              <option key={one} value={one}>
+                {one}
+              </option>
+            ))}
+          </select>
+        </label>
+        <div class="buttons">
+          <button type="button" onClick={copyLink}>
+            Copy link
+          </button>
+          <button type="button" class="live" onClick={runLive}>
+            Run it live
+          </button>
+          <button type="button" id="theme" onClick={() => setTheme(theme === 'dark' ? 'light' : 'dark')}>
+            {theme === 'dark' ? 'Light' : 'Dark'}
+          </button>
+        </div>
+      </header>
+      <p class="said" role="status">
+        {said}
+      </p>
+      {command !== '' && <pre class="command">{command}</pre>}
+      <main>
+        <div class="left">
+          {controls && <Sliders key={name} controls={controls} onEdit={(edit) => change(edit(latest.current))} />}
+        </div>
+        <div class="middle" data-digest={outcome?.digest} data-state={failure === undefined ? 'played' : 'refused'}>
+          <p class="question">{outcome?.question}</p>
+          {outcome && <Figures outcome={outcome} />}
+          <div class="progress" hidden={share === undefined}>
+            <progress max={1} value={share ?? 0} aria-label="How far the run has come" />
+          </div>
+          {picture && <Pictures picture={picture} theme={theme} />}
+        </div>
+        <div class="right">
+          <section class="text" aria-labelledby="text-title">
+            <h2 id="text-title">
+              <label for="text">The scenario</label>
+            </h2>
+            <textarea
+              id="text"
+              value={text}
+              spellcheck={false}
+              autocomplete="off"
+              aria-invalid={failure !== undefined}
+              aria-describedby="refused"
+              onInput={({ currentTarget }) => change(currentTarget.value)}
+            />
+            <div id="refused" role="alert">
+              {failure && <Refused failure={failure} />}
+            </div>
+          </section>
+          {outcome && <Expectations outcome={outcome} />}
+          <footer>
+            Simulated in this page, as <code>weir simulate</code> does
+            {outcome && (
+              <>
+                : seed {outcome.seed}, <code>{outcome.digest.slice(0, 19)}…</code>
+              </>
+            )}
+            . Nothing is sent anywhere.
+          </footer>
+        </div>
+      </main>
+    </>
+  );
+}
+
+function Refused({ failure: { what, why, fix, faults } }: { readonly failure: Failure }) {
+  return (
+    <>
+      <p>
+        <b>{what}</b> {faults.length > 1 ? '' : why}
+      </p>
+      {faults.length > 1 && (
+        <ul>
+          {faults.slice(0, 8).map(({ path, message }) => (
+            <li key={path}>
+              {path}: {message}
+            </li>
+          ))}
+        </ul>
+      )}
+      {fix !== undefined && <p>{fix}</p>}
+    </>
+  );
+}
+
+/** A shipped scenario is in the package; another is written into a file first. */
+function liveCommand(text: string, name: string): string {
+  if (shipped[name] === text) return `weir init ${name}.yaml --from ${name}\nweir load ${name}.yaml`;
+  const body = text.endsWith('\n') ? text : `${text}\n`;
+  return `cat > ${name}.yaml <<'END'\n${body}END\nweir load ${name}.yaml`;
+}
+
+async function copied(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function useTheme(): [theme: Theme, set: (theme: Theme) => void] {
+  const [theme, setTheme] = useState<Theme>(prefersDark.matches ? 'dark' : 'light');
+  useEffect(() => {
+    document.documentElement.dataset['theme'] = theme;
+  }, [theme]);
+  useEffect(() => {
+    const follow = () => setTheme(prefersDark.matches ? 'dark' : 'light');
+    prefersDark.addEventListener('change', follow);
+    return () => prefersDark.removeEventListener('change', follow);
+  }, []);
+  return [theme, setTheme];
+}
+
+const first = (await linkedBy(location.hash)) ?? { name: 'burst', text: shipped['burst'] ?? '' };
+render(<Playground first={first} />, element('play'));

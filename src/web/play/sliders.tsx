@@ -1,0 +1,107 @@
+// The sliders of the playground, the rules to compare with, and the back-off of the clients.
+import { useRef } from 'preact/hooks';
+import { backingOff, type Controls, comparing, policies, rules, type Slider, slid } from './controls.js';
+
+interface SlidersProps {
+  readonly controls: Controls;
+  /** Makes another text of the present one. */
+  readonly onEdit: (edit: (text: string) => string) => void;
+}
+
+export function Sliders({ controls, onEdit }: SlidersProps) {
+  const { sliders, backoff, takesBackoff, compared, takesRules } = controls;
+  const groups = ['Requests', 'Limiter', 'Clients', 'Service'] as const;
+  const of = (group: Slider['group']) => sliders.filter((slider) => slider.group === group);
+  return (
+    <form class="sliders" onSubmit={(event) => event.preventDefault()}>
+      {groups.map(
+        (group) =>
+          (of(group).length > 0 || (group === 'Clients' && takesBackoff)) && (
+            <fieldset key={group}>
+              <legend>{group}</legend>
+              {of(group).map((slider) => (
+                <Slide
+                  key={slider.path.join('/')}
+                  slider={slider}
+                  onValue={(value) => onEdit((text) => slid(text, slider, value))}
+                />
+              ))}
+              {group === 'Limiter' && takesRules && (
+                <fieldset class="rules">
+                  <legend>other rules over it</legend>
+                  {rules.map((name) => (
+                    <label key={name}>
+                      <input
+                        type="checkbox"
+                        checked={compared.includes(name)}
+                        onChange={({ currentTarget: { checked } }) =>
+                          onEdit((text) =>
+                            comparing(text, checked ? [...compared, name] : compared.filter((one) => one !== name)),
+                          )
+                        }
+                      />
+                      <span>{name}</span>
+                    </label>
+                  ))}
+                </fieldset>
+              )}
+              {group === 'Clients' && takesBackoff && (
+                <label class="choice">
+                  <span>back-off</span>
+                  <select
+                    value={backoff ?? ''}
+                    onChange={({ currentTarget: { value } }) =>
+                      onEdit((text) => backingOff(text, value === '' ? undefined : value))
+                    }
+                  >
+                    <option value="">nobody tries again</option>
+                    {policies.map((policy) => (
+                      <option key={policy} value={policy}>
+                        {policy.replace('_', ' ')}
+                      </option>
+                    ))}
+                  </select>
+                </label>
+              )}
+            </fieldset>
+          ),
+      )}
+    </form>
+  );
+}
+
+function Slide({ slider, onValue }: { readonly slider: Slider; readonly onValue: (value: number) => void }) {
+  const { label, value, unit, isWhole } = slider;
+  const most = useRef(0);
+  // The end stays where it is while the slider moves: it would run away from the pointer otherwise.
+  if (value > most.current) most.current = roundUp(4 * value);
+  if (most.current === 0) most.current = 10;
+  const step = isWhole ? 1 : roundUp(most.current / 400);
+  const words = `${value}${unit === '' ? '' : unit.startsWith(' ') ? unit : ` ${unit}`}`;
+  const id = `slider-${slider.path.join('-')}`;
+  return (
+    <div class="slide">
+      <label for={id}>{label}</label>
+      <output for={id}>{words}</output>
+      <input
+        id={id}
+        type="range"
+        min={/^(threshold|within|count|servers|max_attempts|base|for)$/.test(String(slider.path.at(-1))) ? step : 0}
+        max={most.current}
+        step={step}
+        value={value}
+        aria-valuetext={words}
+        onInput={({ currentTarget }) => onValue(Number(currentTarget.valueAsNumber.toFixed(6)))}
+      />
+    </div>
+  );
+}
+
+/** The next number of the kind 1, 2, 5, 10, 20, … */
+function roundUp(value: number): number {
+  let unit = 1;
+  while (unit < value) unit *= 10;
+  while (unit / 10 >= value) unit /= 10;
+  const found = [0.2, 0.5, 1].find((share) => share * unit >= value * (1 - 1e-9)) ?? 1;
+  return Number((found * unit).toPrecision(3));
+}
