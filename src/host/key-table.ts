@@ -145,6 +145,13 @@ export class KeyTable {
     return this.#firstIdle;
   }
 
+  /** The first cycle in which a key that is not idle now can be; at the earliest the next. Undefined where there is none. */
+  get nextIdleCycle(): number | undefined {
+    for (let step = 1; step <= this.span; step += 1)
+      if (this.#heads[this.#listOf(this.#cycle + step - this.span)] !== 0) return this.#cycle + step;
+    return undefined;
+  }
+
   /** For how many cycles an idle key has been so. */
   idleFor(key: number): number {
     return this.#age(key) - this.span;

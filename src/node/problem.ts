@@ -8,6 +8,7 @@ import type { Problem } from '../api/views.js';
 import { nearest } from '../schema/did-you-mean.js';
 import { Failure } from '../schema/failure.js';
 import { faultsOf } from '../schema/schema-faults.js';
+import { secondsUntil } from '../time/cycle.js';
 import type { WallClock } from '../time/wall.js';
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
@@ -18,9 +19,15 @@ export function problemOf(failure: Failure): Problem {
   return faults.length === 0 ? problem : { ...problem, errors: [...faults] };
 }
 
-/** Answers with a problem. */
-export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
+/** How long to wait before one tries again, in seconds; undefined where the failure does not say it. */
+export function retryAfterOf({ againCycle }: Failure, clock: Pick<WallClock, 'now' | 'cycleMs'>): number | undefined {
+  return againCycle === undefined ? undefined : secondsUntil(againCycle, clock.now(), clock.cycleMs);
+}
+
+/** Answers with a problem. @param retryAfterS the seconds of `Retry-After`; undefined where they are not known */
+export function sendProblem(reply: FastifyReply, problem: Problem, retryAfterS?: number): FastifyReply {
   if (problem.status === 401) reply.header('www-authenticate', 'Bearer realm="weir"');
+  if (retryAfterS !== undefined) reply.header('retry-after', retryAfterS);
   if (problem.code === 'node_overloaded' && !reply.hasHeader('retry-after')) reply.header('retry-after', '2');
   return reply
     .code(problem.status)

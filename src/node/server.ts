@@ -27,6 +27,7 @@ import {
   failureFrom,
   internalError,
   problemOf,
+  retryAfterOf,
   sendProblem,
   type Unrouted,
   undecodable,
@@ -105,7 +106,7 @@ export async function createServer(
       log.warn({ err: failure, method: route?.method, path: route?.path }, failure.message);
     const problem = problemOf(failure ?? internalError());
     counts.answersOf(route)[problem.status]! += 1;
-    return sendProblem(reply, problem);
+    return sendProblem(reply, problem, failure && retryAfterOf(failure, parts.clock));
   });
   await registerOpenApi(app, parts.version);
   const plain = routes.filter(({ takesStream, takesAnyMethod }) => !takesStream && !takesAnyMethod);

@@ -108,6 +108,8 @@ interface Parts {
   readonly why?: string;
   readonly fix?: string;
   readonly faults?: readonly Fault[];
+  /** The cycle from which on it makes sense to try again, where that is known. */
+  readonly againCycle?: number | undefined;
   readonly cause?: unknown;
 }
 
@@ -118,6 +120,7 @@ export class Failure extends Error {
   readonly why: string | undefined;
   readonly fix: string | undefined;
   readonly faults: readonly Fault[];
+  readonly againCycle: number | undefined;
 
   constructor(
     readonly code: FailureCode,
@@ -128,6 +131,7 @@ export class Failure extends Error {
     this.why = parts.why;
     this.fix = parts.fix;
     this.faults = parts.faults ?? [];
+    this.againCycle = parts.againCycle;
   }
 
   get status(): number {

@@ -165,6 +165,48 @@ function check(given: Settings, script: readonly Step[], open: () => Store, reop
   store.close();
 }
 
+it('a key without a place is told the first cycle in which there may be one, and finds one then', () => {
+  const arrivals = fc.array(fc.record({ gap: fc.integer({ min: 0, max: 3 }), key: fc.integer({ min: 0, max: 6 }) }), {
+    maxLength: 30,
+  });
+  fc.assert(
+    fc.property(arrivals, fc.integer({ min: 1, max: 9 }), (script, within) => {
+      const clock = new VirtualClock(START * 777, 777);
+      const host = new Host({ clock, store: new MemoryStore() });
+      host.createMachine({ slug: 'm' });
+      const keyed = { maxKeys: 3, idleCycles: 1_000, overflow: 'refuse' } as const;
+      const contract = host.createContract(
+        'm',
+        rateLimiter({ threshold: 100, within }),
+        undefined,
+        keyed,
+      ) as KeyedContract;
+      const isRefused = (cycle: number) => {
+        clock.run({ untilMs: cycle * 777 + 1 });
+        try {
+          contract.decideKey('another', 1, cycle);
+          return false;
+        } catch (error) {
+          return (error as Failure).againCycle ?? Number.NaN;
+        }
+      };
+      let cycle = START;
+      for (const { gap, key } of script) {
+        cycle += gap;
+        clock.run({ untilMs: cycle * 777 + 1 });
+        if (contract.keys.table.size < 3 || contract.keys.table.find(`${key}`) !== 0)
+          contract.decideKey(`${key}`, 1, cycle);
+      }
+      const again = isRefused(cycle);
+      if (again === false) return;
+      expect(again).toBeGreaterThan(cycle);
+      for (let before = cycle + 1; before < again; before += 1) expect(isRefused(before)).toBe(again);
+      expect(isRefused(again)).toBe(false);
+    }),
+    { numRuns: 200 },
+  );
+});
+
 describe('a contract with keys is a map of limiters', () => {
   it('in memory', () => {
     fc.assert(

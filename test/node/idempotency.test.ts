@@ -108,6 +108,33 @@ describe('an event with an idempotency key', () => {
   });
 });
 
+it('what a request with a key counts is written with the key, however much others have changed before it', async () => {
+  // Cycles so long that nothing else has counts written.
+  const slow = await startRunning({ cycleMs: 10_000_000 });
+  const owner = slow.keyOf('owner');
+  await slow.ask('POST', '/api/chain/state-machines', { key: owner, body: { slug: 'keyed' } });
+  const body = { slug: 'keyed', threshold: 100, within: 10, keyed: { max_keys: 5_000 } };
+  const path = '/api/contracts/templates/rate-limiter/deploy';
+  const { id } = (await slow.ask('POST', path, { key: owner, body })).body.contract;
+  const stored = () => new Map([...slow.store.keys(id)].map(({ key: of, windows }) => [of, windows[0]!.counts.at(-1)]));
+  const others = Array.from({ length: 1_500 }, (_, n) => ({ type: 'request', key: `other ${n}` }));
+  await slow.ask('POST', '/api/chain/keyed/events', { key: owner, body: others });
+  const mine = Array.from({ length: 300 }, (_, n) => ({ type: 'request', key: `mine ${n}`, count: 2 }));
+  for (const [name, sent, to] of [
+    ['a', { type: 'request', key: 'one', count: 7 }, 'event'],
+    ['b', mine, 'events'],
+  ] as const) {
+    await send('keyed', name, sent, { owner, of: slow, path: to });
+    const found = stored();
+    expect([found.get('one'), ...(name === 'a' ? [] : mine.map(({ key: of }) => found.get(of)))]).toEqual([
+      7,
+      ...(name === 'a' ? [] : mine.map(() => 2)),
+    ]);
+  }
+  await slow.close();
+  expect(slow.errors).toEqual([]);
+});
+
 describe('many events with an idempotency key', () => {
   it.each([
     ['an array', [{ type: 'request' }, { type: 'request', count: 2 }, { type: 'x' }], undefined],

@@ -250,6 +250,18 @@ describe('what is refused counts nowhere', () => {
     const refused = { status: 429, code: 'too_many_keys' };
     expect(await told('POST', `${path}/event`, { type: 'request', key: 'c' })).toMatchObject(refused);
     expect(await told('GET', `${path}/contracts/${id}/gate?key=c`)).toMatchObject(refused);
+    const waits = [];
+    for (const [method, where, body] of [
+      ['POST', 'event', { type: 'request', key: 'c' }],
+      ['GET', `contracts/${id}/gate?key=c`],
+      ['GET', `contracts/${id}/gate?key=c&deny=503`],
+      ['GET', `contracts/${id}?key=c`],
+    ] as const) {
+      const { headers } = await node.ask(method, `${path}/${where}`, { key, ...(body === undefined ? {} : { body }) });
+      waits.push(Number(headers.get('retry-after')));
+    }
+    // A window of ten cycles of 10,000 s, of which the first has begun.
+    expect(waits.every((seconds) => seconds > 90_000 && seconds <= 100_000)).toBe(true);
     const requests = ['a', 'c', 'b'].map((name) => ({ contract_id: id, key: name }));
     const { decisions } = await told('POST', `${path}/gates`, { requests });
     expect(decisions.map(({ admitted, code }: any) => [admitted, code])).toEqual([
@@ -257,8 +269,9 @@ describe('what is refused counts nowhere', () => {
       [0, 'too_many_keys'],
       [1, undefined],
     ]);
+    expect(decisions[1].retry_after_cycles).toBe(10);
     const { body: metrics } = await node.ask('GET', '/metrics');
-    expect(metrics).toMatch(/^weir_keys_without_place_total\{outcome="refused"\} 3$/m);
+    expect(metrics).toMatch(/^weir_keys_without_place_total\{outcome="refused"\} 6$/m);
     expect(figureIn(metrics, 'weir_keys')).toBeGreaterThanOrEqual(2);
   });
 

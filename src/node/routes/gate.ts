@@ -16,7 +16,7 @@ import { costIn, headerIn, keyIn } from '../gateway-headers.js';
 import { keyNameOf } from '../keyed.js';
 import { contractOf } from '../ownership.js';
 import type { Parts } from '../parts.js';
-import { problemOf, sendProblem } from '../problem.js';
+import { problemOf, retryAfterOf, sendProblem } from '../problem.js';
 import { type Asked, type Declaration, route } from '../route.js';
 
 type Shapes = typeof api.gate.shapes;
@@ -165,7 +165,7 @@ function decideAt(
   } catch (error) {
     // A key without a place is limited as others are: by the status that the gateway knows.
     if (!(error instanceof Failure) || error.code !== 'too_many_keys') throw error;
-    return sendProblem(reply, { ...problemOf(error), status: deny });
+    return sendProblem(reply, { ...problemOf(error), status: deny }, retryAfterOf(error, parts.clock));
   }
   // Taken down now: while the answer waits for the disk, the contract may go on to the next cycle.
   const decided = contract instanceof KeyedContract ? contract.keys.cycle : contract.gate.cycle;

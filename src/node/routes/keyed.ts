@@ -118,7 +118,9 @@ function* decideAll({ host, counts }: Parts, machine: Machine, asked: readonly A
       if (!(error instanceof Failure) || (error.code !== 'too_many_keys' && error.code !== 'contract_failed'))
         throw error;
       // What cannot be counted is not let through; the others were counted, and are.
-      decisions.push({ admitted: 0, limited: n, code: error.code });
+      const { code, againCycle } = error;
+      const retry_after_cycles = againCycle === undefined ? undefined : againCycle - cycle;
+      decisions.push({ admitted: 0, limited: n, code, retry_after_cycles });
     }
     if (machine.head.seq === seq) yield QUIET;
   }
