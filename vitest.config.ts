@@ -7,6 +7,7 @@ const long = [
     'fuzz',
     'generated-client',
     'idempotency-kill',
+    'keyed-memory',
     'kill-loop',
     'many-readers',
     'slow-clients',

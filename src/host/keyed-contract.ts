@@ -29,8 +29,8 @@ export class KeyedContract extends Contract {
   shared = 0;
   /** What changed since it was stored, in that order: a key, or the contract itself. */
   readonly #changed = new Queue<'key' | 'self'>();
-  /** When there may be a place again, as it was in cycle `at`: looked for once a cycle. */
-  #room: { readonly at: number; readonly cycle: number | undefined } | undefined;
+  /** What keys without a place are told in a cycle: made once, however many a stranger makes up. */
+  #full: { readonly cycle: number; readonly failure: Failure } | undefined;
 
   constructor(
     image: ContractImage,
@@ -178,20 +178,17 @@ export class KeyedContract extends Contract {
     throw this.#tooMany();
   }
 
-  /** The cycle from which on there may be a place for another key: when the first of the others can be idle. */
-  #roomFrom(): number | undefined {
-    const { cycle, table } = this.keys;
-    if (this.#room?.at !== cycle) this.#room = { at: cycle, cycle: table.nextIdleCycle };
-    return this.#room.cycle;
-  }
-
   #tooMany(): Failure {
-    return new Failure('too_many_keys', {
+    const { cycle, table } = this.keys;
+    if (this.#full?.cycle === cycle) return this.#full.failure;
+    const failure = new Failure('too_many_keys', {
       what: 'The event was not counted.',
       why: `The contract ${this.id} has ${this.keyed.maxKeys} keys, as many as it may, and all of them have counts.`,
-      againCycle: this.#roomFrom(),
+      againCycle: table.nextIdleCycle,
       fix: 'Wait until a window is empty, or deploy it with more max_keys, or with the overflow "share".',
     });
+    this.#full = { cycle, failure };
+    return failure;
   }
 }
 

@@ -1,0 +1,54 @@
+// A million keys that a stranger makes up, at a real node with places for few: its memory does not grow with them.
+import { expect, it } from 'vitest';
+import { serve } from '../cli/command-line.js';
+import { ask, figureIn } from './asking.js';
+
+const KEYS = Number(process.env['WEIR_KEYS'] ?? 1_000_000);
+const PLACES = 20_000;
+const AT_ONCE = 1_000;
+/** Half of what the names of the keys take at least that are new in the measured part, with their places in a map. */
+const MOST_BYTES = 48 * 2 ** 20;
+
+it.each(['refuse', 'share'] as const)('a keyed gate under many random keys: %s', async (overflow) => {
+  const node = await serve(['--memory', '--open-metrics', '--cycle-ms', '3600000']);
+  try {
+    const { key } = await ask(node.url, 'POST', '/api/demo-key/mint');
+    await ask(node.url, 'POST', '/api/chain/state-machines', key, { slug: 'm' });
+    const keyed = { max_keys: PLACES, idle_cycles: 0, overflow };
+    const body = { slug: 'm', threshold: 1, within: 1, keyed };
+    const { contract } = await ask(node.url, 'POST', '/api/contracts/templates/rate-limiter/deploy', key, body);
+    const figures = async () => {
+      const text = await (await fetch(`${node.url}/metrics`)).text();
+      return { bytes: figureIn(text, 'weir_memory_bytes'), keys: figureIn(text, 'weir_keys') };
+    };
+    const seen = { admitted: 0, limited: 0, refused: 0 };
+    const send = async (from: number, to: number) => {
+      for (let at = from; at < to; at += AT_ONCE) {
+        const requests = Array.from({ length: AT_ONCE }, (_, n) => ({ contract_id: contract.id, key: nameOf(at + n) }));
+        const { decisions } = await ask(node.url, 'POST', '/api/chain/m/gates', key, { requests });
+        for (const { admitted, code } of decisions)
+          seen[admitted === 1 ? 'admitted' : code === 'too_many_keys' ? 'refused' : 'limited'] += 1;
+      }
+    };
+    // Until the heap has its size: V8 lets it grow before it collects.
+    await send(0, KEYS / 4);
+    const before = await figures();
+    await send(KEYS / 4, KEYS);
+    const after = await figures();
+    process.stdout.write(`${overflow}: ${KEYS} keys, ${JSON.stringify({ before, after, seen })}\n`);
+    expect(after.keys).toBe(PLACES);
+    expect(after.bytes - before.bytes).toBeLessThan(MOST_BYTES);
+    expect(seen).toEqual(
+      overflow === 'refuse'
+        ? { admitted: PLACES, limited: 0, refused: KEYS - PLACES }
+        : { admitted: PLACES + 1, limited: KEYS - PLACES - 1, refused: 0 },
+    );
+  } finally {
+    await node.stop();
+  }
+});
+
+/** Of up to 80 characters: no two are equal. */
+function nameOf(n: number): string {
+  return `${(n * 2_654_435_761) % 4_294_967_296}/${n}/${'x'.repeat(n % 60)}`;
+}
