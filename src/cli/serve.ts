@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import type { Argv } from 'yargs';
 import { isLoopback } from '../api/loopback.js';
 import type { Ground } from '../node/ground.js';
+import type { NetworkGround, NetworkGroundOptions } from '../node/network/network-ground.js';
 import type { RunningNode } from '../node/node.js';
 import { VERSION } from '../version.js';
 import type { GivenTo } from './command.js';
@@ -23,14 +24,18 @@ export const options = (yargs: Argv) =>
     })
     .option('data', {
       type: 'string',
-      default: './weir-data',
       requiresArg: true,
-      describe: 'folder of the store, made when missing',
+      describe: 'folder of the store, made when missing (default: ./weir-data); with --store: of the key of this node',
     })
     .option('memory', {
       type: 'boolean',
       default: false,
       describe: 'store nothing: all data is lost when the node ends',
+    })
+    .option('store', {
+      type: 'string',
+      requiresArg: true,
+      describe: 'one node of many: all is kept in Redis (redis://, rediss://, redis+sentinel://, redis+cluster://)',
     })
     .option('durability', {
       choices: ['cycle', 'strict'] as const,
@@ -136,7 +141,11 @@ export async function run(given: Given): Promise<void> {
   const interrupt = interruptible();
   try {
     const { data, memory, cycleMs, rotateKey, acceptLostRows: acceptLoss } = given;
-    const ground = openGround({ dir: memory ? undefined : data, cycleMs, rotateKey, acceptLoss, onError });
+    const dir = memory ? undefined : (data ?? './weir-data');
+    const ground: Ground & Partial<NetworkGround> =
+      given.store === undefined
+        ? openGround({ dir, cycleMs, rotateKey, acceptLoss, onError })
+        : await networkGround({ url: given.store, dir: data, cycleMs, onError });
     const { store, credentials, clock, identity, lost } = ground;
     const { signer, successions } = identity;
     const { metricsPort, openMetrics, hostName: hostNames = [] } = given;
@@ -149,6 +158,7 @@ export async function run(given: Given): Promise<void> {
     };
     const { env: environment } = process;
     const options = {
+      ...(ground.network && { network: ground.network }),
       store,
       credentials,
       clock,
@@ -179,6 +189,11 @@ export async function run(given: Given): Promise<void> {
   } finally {
     interrupt.release();
   }
+}
+
+async function networkGround(options: NetworkGroundOptions): Promise<NetworkGround> {
+  const { openNetworkGround } = await import('../node/network/network-ground.js');
+  return openNetworkGround(options);
 }
 
 /** @throws Failure `unreadable_file`, and for limits that cannot be read */
@@ -221,7 +236,11 @@ function startText(
 ): string {
   const { signer, cycleMs, isNew } = identity;
   const kept =
-    dir === undefined ? 'in memory: all is gone when the node ends' : `${dir}, durability ${given.durability}`;
+    given.store !== undefined
+      ? `in Redis, ${given.store.replace(/:\/\/[^@/]*@/, '://')}`
+      : dir === undefined
+        ? 'in memory: all is gone when the node ends'
+        : `${dir}, durability ${given.durability}`;
   const lines = [
     `weir ${VERSION} listens on ${url}`,
     `  data    ${kept}`,
@@ -262,6 +281,8 @@ function check(given: Given): void {
   for (const proxy of trustProxy) {
     if (!isNetwork(proxy)) throw usageFailure(`--trust-proxy takes addresses and networks, and "${proxy}" is neither.`);
   }
+  if (given.store !== undefined && (memory || isRotated))
+    throw usageFailure('--store cannot be combined with --memory or --rotate-key: everything is in Redis.');
   if (memory && isRotated)
     throw usageFailure('--rotate-key cannot be combined with --memory: such a node always has a new key.');
 }

@@ -25,7 +25,8 @@ export const options = (yargs: Argv) =>
     .option('pin', {
       type: 'string',
       requiresArg: true,
-      describe: 'public key of the node: a PEM file, base64, or a fingerprint (default: the pinned one)',
+      describe:
+        'public key of the node: a PEM file, base64, or a fingerprint (default: the pinned one); of several nodes: once for each, or a file with one a line',
     })
     .option('key', { type: 'string', requiresArg: true, hidden: true })
     .conflicts('pin', 'key')
@@ -68,7 +69,8 @@ export const options = (yargs: Argv) =>
     .example('$0 verify edge.ndjson --pin SHA256:…', 'against a fingerprint')
     .example('$0 record edge-gateway | $0 verify -', 'without a file');
 
-type Given = GivenTo<typeof options>;
+/** Given more than once, an option is a list. */
+type Given = GivenTo<typeof options> & { readonly pin?: string | string[]; readonly key?: string | string[] };
 
 /** The key against which the record is verified. */
 type Trusted =
@@ -80,7 +82,7 @@ type Trusted =
 export async function run(given: Given): Promise<void> {
   const { record, pin = given.key, url, json, allowUnpinned, checkpoint, from, saveCheckpoint } = given;
   const trusted =
-    pin === undefined ? pinnedFor(url ?? (process.env['WEIR_URL'] || DEFAULT_URL)) : await trustedFrom(pin);
+    pin === undefined ? pinnedFor(url ?? (process.env['WEIR_URL'] || DEFAULT_URL)) : await trustedFrom([pin].flat());
   const verifier = await verifierFor(trusted);
   if (checkpoint !== undefined) verifier.expect(contentOf(checkpoint, '--checkpoint takes a saved head'));
   if (from !== undefined) verifier.expect(contentOf(from, '--from takes a saved head'), true);
@@ -94,14 +96,21 @@ function pinnedFor(url: string): Trusted {
   return pin === undefined ? { kind: 'none' } : { kind: 'pin', pin };
 }
 
-/** A key as PEM, base64 or fingerprint, or the path of a file that contains one. */
-async function trustedFrom(text: string): Promise<Trusted> {
+/** Keys as PEM, base64 or fingerprint, or the paths of files that contain some. */
+async function trustedFrom(texts: readonly string[]): Promise<Trusted> {
   const [{ isRawKey }, { isFingerprint, trustIn }] = await Promise.all([
     import('../record/signing.js'),
     import('../record/verify-export.js'),
   ]);
-  const given = text.includes('BEGIN') || isRawKey(text) || isFingerprint(text) ? text : contentOf(text, PIN);
-  return { kind: 'key', trust: trustIn(given) };
+  const given = texts.flatMap((text) => {
+    const keys = text.includes('BEGIN') || isRawKey(text) || isFingerprint(text) ? text : contentOf(text, PIN);
+    // PEM texts, or one key a line.
+    return keys.match(/-----BEGIN[\s\S]*?-----END[^\n]*/g) ?? keys.split('\n').filter((line) => line.trim() !== '');
+  });
+  const [first = '', ...others] = given.map((key) => key.trim());
+  const trust = trustIn(first);
+  for (const other of others) trustIn(other);
+  return { kind: 'key', trust: others.length === 0 ? trust : { nodes: [first, ...others] } };
 }
 
 const PIN = '--pin takes a PEM file, a key in base64 or a fingerprint (SHA256:…)';

@@ -18,7 +18,7 @@ type Fired =
  * Fires the substrate, which is part of every transition, and the operator that the transition names. A manual transition may give
  * inputs: those that the operator has are taken, the others are for conditions alone.
  */
-export function fireOperators({ transition, event, count }: Proposal): Fired {
+export function fireOperators({ transition, event, count }: Pick<Proposal, 'transition' | 'event' | 'count'>): Fired {
   const { operator, proofRequired, inputs } = transition;
   const { cycle } = event;
   const base = fire(ko42, { S: count }, cycle, {

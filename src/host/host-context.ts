@@ -2,7 +2,7 @@
 import type { Inspect } from '../actor/contract-actor.js';
 import type { Plan } from '../limiter/plan.js';
 import type { FindOperator } from '../operator/operator.js';
-import type { Store } from '../store/store.js';
+import type { KeyedImage, Store } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
 import type { Ledger } from './ledger.js';
 import type { Queue } from './queue.js';
@@ -24,6 +24,23 @@ export interface HostOptions {
   readonly inspect?: Inspect;
   /** How many keys of a contract stay awake after they have moved. Default: 1,024. */
   readonly mostAwake?: number;
+}
+
+export interface NewMachine {
+  readonly slug: string;
+  readonly owner?: string;
+  readonly isPublic?: boolean;
+  readonly displayName?: string;
+  /** Who asks for it: the id of a key. */
+  readonly by?: string | undefined;
+}
+
+/** What a contract has beside its definition. */
+export interface ContractOptions {
+  readonly templateId?: string | undefined;
+  /** Who asks for it: the id of a key. */
+  readonly by?: string | undefined;
+  readonly keyed?: KeyedImage | undefined;
 }
 
 /** What the contracts of a machine share. */

@@ -11,10 +11,10 @@ import { findStandardOperator } from '../operator/registry.js';
 import type { AuditEntry, AuditRow } from '../record/row.js';
 import { sha256Hex } from '../schema/canonical.js';
 import { Failure } from '../schema/failure.js';
-import type { KeyedImage } from '../store/store.js';
+import type { ContractImage, KeyedImage, MachineImage } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
 import type { Contract } from './contract.js';
-import type { Changed, HostOptions } from './host-context.js';
+import type { Changed, ContractOptions, HostOptions, NewMachine } from './host-context.js';
 import { KeyedContract, keyedFields, makeContract } from './keyed-contract.js';
 import { type AdminNote, type Happening, Ledger } from './ledger.js';
 import { Machine, type SharedParts } from './machine.js';
@@ -23,23 +23,6 @@ import { SharedPlans } from './shared-plans.js';
 
 /** Each has an actor of its own: some 6 kB. */
 const MOST_AWAKE = 1_024;
-
-interface NewMachine {
-  readonly slug: string;
-  readonly owner?: string;
-  readonly isPublic?: boolean;
-  readonly displayName?: string;
-  /** Who asks for it: the id of a key. */
-  readonly by?: string | undefined;
-}
-
-/** What a contract has beside its definition. */
-interface ContractOptions {
-  readonly templateId?: string | undefined;
-  /** Who asks for it: the id of a key. */
-  readonly by?: string | undefined;
-  readonly keyed?: KeyedImage | undefined;
-}
 
 export class Host {
   readonly machines = new Map<string, Machine>();
@@ -251,6 +234,27 @@ export class Host {
     ledger.recover();
     this.#revive();
     return true;
+  }
+
+  /**
+   * Takes a machine that another store has, or its contracts that are new: to be looked up and described here, and decided there. Nothing
+   * wakes.
+   */
+  learn(image: MachineImage, contracts: readonly ContractImage[], head: Machine['head']): Machine {
+    let machine = this.machines.get(image.slug);
+    if (machine === undefined) {
+      machine = new Machine(image, this.#parts, head);
+      machine.parts.wakes.hold();
+      this.machines.set(machine.slug, machine);
+    }
+    for (const made of contracts) {
+      if (this.contracts.has(made.id)) continue;
+      const plan = this.#plans.ofStored(made.definition);
+      const contract = makeContract(made, plan, machine, made.createdCycle, machine.parts);
+      machine.contracts.push(contract);
+      this.contracts.set(contract.id, contract);
+    }
+    return machine;
   }
 
   /** Brings back to life what the store holds; the cycles that went by in between pass one by one in effect. */

@@ -210,7 +210,7 @@ function verified(store: SqliteStore, { signer, successions }: Identity, onProgr
   const toWalk = all.reduce((sum, { slug, head }) => sum + head.seq - removed.get(slug)!, 0);
   let rows = 0;
   for (const { slug } of all) {
-    const verifier = verifierOf(store, slug, keys);
+    const verifier = verifierOf(store, slug, keys, store.checkpoint(slug));
     for (;;) {
       const page = store.rows(slug, { afterSeq: verifier.head.seq, limit: PAGE });
       const holds = page.every((row) => verifier.row(row, row.seq));

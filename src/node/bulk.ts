@@ -1,7 +1,4 @@
 // Counting many events: each line is counted or refused by itself, and every line has an outcome.
-//
-//   line     1 … 100     101 … 5000    5001      5002 …        neighbours with the same outcome share one entry, so that the
-//   outcome  admitted    limited       refused   admitted …    answer stays small however many lines there are
 import type { Contract } from '../host/contract.js';
 import type { Host } from '../host/host.js';
 import { KeyedContract } from '../host/keyed-contract.js';
@@ -9,6 +6,7 @@ import type { Machine } from '../host/machine.js';
 import type { Steps } from '../limiter/plan.js';
 import { Failure } from '../schema/failure.js';
 import type { LineReader } from '../traffic/log/lines.js';
+import { BulkOutcomes, type KeyedSum, type Sum } from './bulk-outcomes.js';
 import {
   costOf,
   countEvents,
@@ -24,18 +22,8 @@ import { EventLine } from './event-line.js';
 import { SLICE } from './fair-queue.js';
 import { checkKey, claimPlaces, nameOf } from './keyed.js';
 import { costSince } from './machine-work.js';
-
-/** What became of neighbouring lines: all their events admitted, all limited, some of each (one line), or nothing counted. */
-export interface BulkOutcome {
-  readonly from_line: number;
-  to_line: number;
-  readonly outcome: 'admitted' | 'limited' | 'mixed' | 'refused';
-  admitted: number;
-  limited: number;
-  /** Of the first of the refused lines. */
-  readonly code?: string;
-  readonly detail?: string;
-}
+import type { Network } from './network/network.js';
+import type { Asked, Outcome } from './network/plain-counting.js';
 
 /** Entries after which no further line is read. */
 const MOST_OUTCOMES = 20_000;
@@ -67,14 +55,6 @@ type Read = { readonly number: number } & (
   | { readonly failure: unknown }
 );
 
-/** What is said of a contract with keys: the sum over all of them. */
-interface KeyedSum {
-  readonly id: string;
-  readonly keys: number;
-  readonly admitted: number;
-  readonly limited: number;
-}
-
 /** Listeners that are looked up once for all lines that ask for the same. */
 interface Addressed {
   readonly listeners: readonly Listener[];
@@ -82,15 +62,7 @@ interface Addressed {
   readonly contractId: string | undefined;
 }
 
-export class BulkCount implements LineReader {
-  readonly outcomes: BulkOutcome[] = [];
-  /** Lines with an event; blank ones are none. */
-  lines = 0;
-  counted = 0;
-  refused = 0;
-  /** Of the lines that were counted. An event that several contracts count is admitted if all of them admit it. */
-  admitted = 0;
-  limited = 0;
+export class BulkCount extends BulkOutcomes implements LineReader {
   /** Why the first line that is not JSON is none. */
   notJson: Failure | undefined;
   #unreadable = 0;
@@ -100,10 +72,11 @@ export class BulkCount implements LineReader {
   readonly #machine: Machine;
   readonly #line = new EventLine();
   #read: Read[] = [];
-  readonly #sums = new Map<Contract, { readonly kind: number; events: number; admitted: number }>();
+  readonly #sums = new Map<Contract, Sum>();
   #addressed: Addressed | undefined;
 
   constructor(host: Host, machine: Machine) {
+    super();
     this.#host = host;
     this.#machine = machine;
   }
@@ -191,13 +164,15 @@ export class BulkCount implements LineReader {
     return () => {
       const some: (Decision | KeyedSum)[] = [];
       for (let cost = 0; at < sums.length && cost < SLICE; at += 1) {
-        const [contract, { kind, events, admitted }] = sums[at]!;
+        const [contract, { kind, events, admitted, last }] = sums[at]!;
         cost += 1;
         if (contract instanceof KeyedContract) {
           some.push({ id: contract.id, keys: contract.keys.table.size, admitted, limited: events - admitted });
           continue;
         }
-        const decision = decisionOf(contract, kind, events, admitted);
+        const decision = last
+          ? { ...last, admitted, limited: events - admitted }
+          : decisionOf(contract, kind, events, admitted);
         some.push(decision);
         cost += costOf(contract, decision);
       }
@@ -210,7 +185,7 @@ export class BulkCount implements LineReader {
     if (!(error instanceof Failure) || error.code === 'store_failed' || error.code === 'disk_full') throw error;
     // A contract that stopped does not listen any more: look the listeners up again.
     this.#addressed = undefined;
-    this.#refuse(number, error);
+    this.refuseWith(number, error);
   }
 
   #mayGoOn(number: number): boolean {
@@ -257,39 +232,58 @@ export class BulkCount implements LineReader {
       sum.events += n;
       sum.admitted += admitted;
     }
-    this.lines += 1;
-    this.counted += 1;
-    this.admitted += least;
-    this.limited += n - least;
-    const outcome = least === n ? 'admitted' : least === 0 ? 'limited' : 'mixed';
-    const last = this.outcomes.at(-1);
-    if (last !== undefined && last.outcome === outcome && outcome !== 'mixed') {
-      last.to_line = number;
-      last.admitted += least;
-      last.limited += n - least;
-    } else {
-      this.outcomes.push({ from_line: number, to_line: number, outcome, admitted: least, limited: n - least });
+    this.took(number, n, least);
+  }
+
+  /** As `count`, by a network of nodes. */
+  async countOver(network: Network): Promise<void> {
+    const lines = this.#read.map((read) => ({ number: read.number, asked: this.#asked(read) }));
+    this.#read = [];
+    const outcomes = await Promise.all(
+      lines.map(({ asked }) => (asked instanceof Failure ? asked : network.decide(asked))),
+    );
+    for (const [index, { number, asked }] of lines.entries()) {
+      if (!this.#mayGoOn(number)) return;
+      const given = outcomes[index]!;
+      const failure = given instanceof Failure ? given : given.find((outcome) => outcome instanceof Failure);
+      if (failure instanceof Failure || asked instanceof Failure) {
+        this.refuseWith(number, failure as Failure);
+        continue;
+      }
+      let least = asked[0]!.n;
+      for (const [place, outcome] of (given as Outcome[]).entries()) {
+        if (outcome instanceof Failure) continue;
+        const sum = this.#sumOf(asked[place]!);
+        sum.events += asked[place]!.n;
+        sum.admitted += outcome.decision.admitted;
+        sum.last = outcome.decision;
+        least = Math.min(least, outcome.decision.admitted);
+      }
+      this.took(number, asked[0]!.n, least);
     }
   }
 
-  #sumOf({ contract, kind }: Listener) {
+  #asked(read: Read): Asked[] | Failure {
+    try {
+      if ('failure' in read) throw read.failure;
+      const { listeners } = this.#whoListens(read.type, read.contractId);
+      checkKey(listeners, read.key);
+      const tooMany = whyNotSoMany(listeners, read.count);
+      if (tooMany !== undefined) throw tooMany;
+      return listeners.map((one) => ({ ...one, n: read.count, name: nameOf(one, read.key), happened: read.cycle }));
+    } catch (error) {
+      if (error instanceof Failure) return error;
+      throw error;
+    }
+  }
+
+  #sumOf({ contract, kind }: Listener): Sum {
     let sum = this.#sums.get(contract);
     if (sum === undefined) {
       sum = { kind, events: 0, admitted: 0 };
       this.#sums.set(contract, sum);
     }
     return sum;
-  }
-
-  #refuse(number: number, { code, message: detail }: Failure): void {
-    this.lines += 1;
-    this.refused += 1;
-    const last = this.outcomes.at(-1);
-    if (last !== undefined && last.code === code) last.to_line = number;
-    else {
-      const place = { from_line: number, to_line: number };
-      this.outcomes.push({ ...place, outcome: 'refused', admitted: 0, limited: 0, code, detail });
-    }
   }
 }
 

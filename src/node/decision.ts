@@ -121,7 +121,7 @@ function nobodyListens(asked: readonly Contract[], event: string): Failure {
   });
 }
 
-function inFuture(happened: number, now: number): Failure {
+export function inFuture(happened: number, now: number): Failure {
   return new Failure('event_in_future', {
     what: `The event of cycle ${happened} was not counted.`,
     why: `It is now cycle ${now}.`,

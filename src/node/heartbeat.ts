@@ -29,7 +29,7 @@ export function startHeartbeat(parts: Parts, onError: (error: unknown) => void):
       }
     };
   const all = new Subscription();
-  all.add(host.happenings.subscribe(guarded((happening) => take(happening, parts))));
+  all.add((parts.network ?? host).happenings.subscribe(guarded((happening) => take(happening, parts))));
   all.add(cycles(clock).subscribe(guarded((tick) => begin(tick, parts, onError))));
   all.add(interval(limits.heartbeatMs, scheduler).subscribe(guarded(() => streams.beat())));
   all.add(interval(RECOVER_MS, scheduler).subscribe(guarded(() => host.failure !== undefined && parts.recover())));
@@ -37,7 +37,10 @@ export function startHeartbeat(parts: Parts, onError: (error: unknown) => void):
   return all;
 }
 
-function take(happening: Happening, { counts, active, streams, checkpoints, retention, host, usage }: Parts): void {
+function take(
+  happening: Happening,
+  { counts, active, streams, checkpoints, retention, host, usage, network }: Parts,
+): void {
   switch (happening.kind) {
     case 'row': {
       const { row } = happening;
@@ -45,8 +48,9 @@ function take(happening: Happening, { counts, active, streams, checkpoints, rete
       if (row.kind === 'transition_failed') counts.refusedTransitions += 1;
       usage.add(host.machines.get(row.machine)?.image.owner ?? NODE, 1);
       active.take(row);
-      checkpoints.take(row);
-      retention.take(row);
+      // On a network the one who links signs.
+      if (network === undefined) checkpoints.take(row);
+      if (network === undefined) retention.take(row);
       streams.take(row);
       break;
     }
@@ -63,6 +67,8 @@ function begin(tick: CycleTick, parts: Parts, onError: (error: unknown) => void)
   const { host, durability, counts, streams } = parts;
   counts.missedCycles += tick.missed;
   streams.tick(tick);
+  parts.network?.tick();
+  if (parts.network !== undefined) return;
   if (host.failure !== undefined) return;
   forgetKeys(parts, tick.cycle, onError);
   parts.checkpoints.sign(tick.cycle);

@@ -182,7 +182,7 @@ function textOf(answer: object): string {
   return JSON.stringify(short);
 }
 
-function reused(): Failure {
+export function reused(): Failure {
   return new Failure('idempotency_key_reused', {
     what: 'Nothing was counted.',
     why: 'The same Idempotency-Key came with another request before.',

@@ -7,14 +7,19 @@ import type { Host } from '../host/host.js';
 import type { AdminNote } from '../host/ledger.js';
 import type { Machine } from '../host/machine.js';
 import { sha256Hex } from '../schema/canonical.js';
+import { Failure } from '../schema/failure.js';
 import type { Caller } from './access.js';
+import type { Network } from './network/network.js';
 import type { Ownership } from './ownership.js';
 
 export class KeyRecord {
   readonly #host: Host;
   readonly #ownership: Ownership;
 
-  constructor(host: Host, ownership: Ownership) {
+  readonly #network: Network | undefined;
+
+  constructor(host: Host, ownership: Ownership, network?: Network) {
+    this.#network = network;
     this.#host = host;
     this.#ownership = ownership;
   }
@@ -26,15 +31,30 @@ export class KeyRecord {
 
   /** Writes a row; durable with the next commit. */
   write({ owner, key }: Caller, note: Omit<AdminNote, 'by'>): void {
-    this.#host.note(this.of(owner) ?? this.#machineFor(owner), { ...note, by: key.id });
+    const network = this.#network;
+    if (network !== undefined) network.directory.keep(this.#writeTo(network, owner, { ...note, by: key.id }));
+    else this.#host.note(this.of(owner) ?? this.#machineFor(owner), { ...note, by: key.id });
+  }
+
+  async #writeTo(network: Network, owner: string, note: AdminNote): Promise<void> {
+    if (this.of(owner) === undefined) {
+      await network.entries.createMachine(imageFor(owner)).catch((error) => {
+        // Another node was first.
+        if (!(error instanceof Failure) || error.code !== 'slug_taken') throw error;
+      });
+    }
+    await network.entries.note(slugOf(owner), note);
   }
 
   #machineFor(owner: string): Machine {
-    const image = { slug: slugOf(owner), owner, isPublic: false, displayName: 'What was done to your keys' };
-    const machine = this.#host.createMachine(image);
+    const machine = this.#host.createMachine(imageFor(owner));
     this.#ownership.add(machine);
     return machine;
   }
+}
+
+function imageFor(owner: string) {
+  return { slug: slugOf(owner), owner, isPublic: false, displayName: 'What was done to your keys' };
 }
 
 function slugOf(owner: string): string {

@@ -89,7 +89,16 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   const served = isOpen ? routes : withoutMetrics;
   const checkHost = hostCheck(address, hostNames);
   let isDraining = false;
-  const parts = assemble(options, served, () => isDraining);
+  const parts = assemble(
+    { ...options, onError: (err) => log.error({ err }, 'internal error') },
+    served,
+    () => isDraining,
+  );
+  await joinNetwork(parts).catch((error) => {
+    store.close();
+    options.network?.connection.close();
+    throw error;
+  });
   const heartbeat = startHeartbeat(parts, (error) => log.error({ err: error }, 'internal error'));
   clock.start();
   const app = await createServer(parts, served, { log, logRequests: logOptions.requests, trustProxy, checkHost });
@@ -99,6 +108,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     clock.stop();
     parts.metrics.close();
     store.close();
+    parts.network?.connection.close();
   };
 
   let rateLimitService: RateLimitService | undefined;
@@ -136,7 +146,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     closeMetrics();
     await otlp?.close();
     try {
-      if (host.failure === undefined) {
+      if (host.failure === undefined && parts.network === undefined) {
         checkpoints.signAll(clock.cycle());
         host.saveWindows();
         await durability.commit();
@@ -157,6 +167,23 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       return closing;
     },
   };
+}
+
+/** Learns what there is on a network of nodes, and hears of it from then on. */
+async function joinNetwork(parts: Parts): Promise<void> {
+  const { network, host, ownership, usage, access, streams } = parts;
+  if (network === undefined) return;
+  const { directory } = network;
+  directory.onMachine = (machine) => {
+    ownership.add(machine);
+    usage.add(machine.image.owner, machine.head.seq);
+  };
+  directory.onKey = (key) => {
+    access.forget(key.id);
+    if (key.isRevoked) streams.endOf(key.id);
+  };
+  await directory.load(host);
+  await network.start();
 }
 
 /** Whether the variables ask for metrics to be sent. */

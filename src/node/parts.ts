@@ -6,6 +6,7 @@ import type { Signer, Succession } from '../record/signing.js';
 import { Failure } from '../schema/failure.js';
 import type { Credentials } from '../store/credential-store.js';
 import type { MissingRows } from '../store/head-mark.js';
+import { MemoryStore } from '../store/memory.js';
 import type { Store } from '../store/store.js';
 import type { WallClock } from '../time/wall.js';
 import { VERSION } from '../version.js';
@@ -21,6 +22,8 @@ import { defaultLimits, type Limits } from './limits.js';
 import { MachineWork } from './machine-work.js';
 import { Counts, Metrics } from './metrics.js';
 import { MintLimit } from './mint-limit.js';
+import { Network, type NetworkOptions } from './network/network.js';
+import { NetworkDurability } from './network/network-durability.js';
 import { Overload } from './overload.js';
 import { Ownership } from './ownership.js';
 import { Retention } from './retention.js';
@@ -56,6 +59,9 @@ export interface PartsOptions {
   readonly durability?: DurabilityMode;
   /** Those of this build when absent. */
   readonly operators?: OperatorRegistry;
+  /** Of a node of many over one Redis; the store is then one in memory, in which nothing counts. */
+  readonly network?: Pick<NetworkOptions, 'connection' | 'directory'>;
+  readonly onError?: (error: unknown) => void;
   readonly limits?: Partial<Limits>;
 }
 
@@ -79,11 +85,16 @@ export function assemble(options: PartsOptions, routes: readonly ListedRoute[], 
   }
   const counts = new Counts();
   const onCommit = (tookMs: number) => counts.commitSeconds.observe(tookMs / 1000);
-  const durability = new Durability(host, clock, options.durability ?? 'cycle', () => clock.monotonicMs(), onCommit);
+  const network =
+    options.network && new Network({ ...options.network, clock, signer, onError: options.onError ?? (() => {}) }, host);
+  const durabilityOf = [host, clock, options.durability ?? 'cycle', () => clock.monotonicMs(), onCommit] as const;
+  const durability =
+    network === undefined ? new Durability(...durabilityOf) : new NetworkDurability(network.directory, ...durabilityOf);
+  const record = network?.directory ?? store;
   const access = new Access(credentials);
   const turns = new Turns(clock);
   const streams = new Streams({
-    store,
+    record,
     clock,
     turns,
     counts,
@@ -93,7 +104,8 @@ export function assemble(options: PartsOptions, routes: readonly ListedRoute[], 
   /** What is made of the machines of the host: anew, when these are. */
   const views = () => {
     // First: it makes the machine of the node where there is none.
-    const mintLimit = new MintLimit(host, limits.mint);
+    const ofMint = network === undefined ? host : new Host({ clock, store: new MemoryStore() });
+    const mintLimit = new MintLimit(ofMint, limits.mint);
     const active = new ActiveMachines(host);
     active.load(store, clock.cycle());
     const ownership = new Ownership(host);
@@ -104,7 +116,7 @@ export function assemble(options: PartsOptions, routes: readonly ListedRoute[], 
       ownership,
       usage,
       retention: new Retention({ host, store, signer, clock, turns, keepRows: options.keepRows, onRemoved }),
-      keyRecord: new KeyRecord(host, ownership),
+      keyRecord: new KeyRecord(host, ownership, network),
       mintLimit,
       checkpoints: new Checkpoints(host, store, signer),
       idempotency: new Idempotency(host, store.answers, limits),
@@ -115,14 +127,17 @@ export function assemble(options: PartsOptions, routes: readonly ListedRoute[], 
     limits,
     clock,
     host,
+    network,
     store,
+    /** Where the rows of records are read. */
+    record,
     credentials,
     operators,
     signer,
     successions,
     access,
     durability,
-    verifications: new Verifications(store, keys, turns, limits.verifications),
+    verifications: new Verifications(record, () => network?.keys() ?? keys, turns, limits.verifications),
     turns,
     work: new MachineWork(turns),
     machineLimit: new SourceLimit(clock, limits.newMachines),

@@ -185,7 +185,8 @@ function mount(
       // Answers are for the caller alone, and what they say they are. A page that may be cached says so itself.
       reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
       const startMs = isGate ? clock.monotonicMs() : 0;
-      const handle = () => route.handle(parts, request as Asked<Shapes>, reply);
+      const once = () => route.handle(parts, request as Asked<Shapes>, reply);
+      const handle = parts.network === undefined ? once : () => parts.network!.afterFollowing(once);
       const answer = isAtOnce ? handle() : inTurn(parts, request, reply, handle);
       if (!(answer instanceof Promise)) {
         count(request, reply, startMs, answer);
@@ -223,7 +224,12 @@ function identify(parts: Parts, route: Route, checkHost: HostCheck | undefined) 
   const { access, clock } = parts;
   const { gatewayOf, takesAnyMethod = false } = route;
   const changes = changesState(route);
-  return (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {
+  const identified = (
+    request: FastifyRequest,
+    _reply: FastifyReply,
+    done: (error?: Error) => void,
+    isAgain = false,
+  ): void => {
     const { headers } = request.raw;
     try {
       const gateway = gatewayOf?.(parts, request);
@@ -232,11 +238,19 @@ function identify(parts: Parts, route: Route, checkHost: HostCheck | undefined) 
       // Any type will do for a body that is not read, and one that is no type too.
       if (takesAnyMethod && headers['content-type'] !== undefined) headers['content-type'] = 'application/octet-stream';
     } catch (error) {
-      done(error as Error);
+      if (parts.network === undefined || isAgain) {
+        done(error as Error);
+        return;
+      }
+      // Another node may have made the key just now.
+      const again = () => identified(request, _reply, done, true);
+      parts.network.directory.follow().then(again, again);
       return;
     }
     done();
   };
+  return (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) =>
+    identified(request, reply, done);
 }
 
 function schemaOf({

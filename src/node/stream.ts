@@ -12,7 +12,7 @@ import type { ServerResponse } from 'node:http';
 import type { Machine } from '../host/machine.js';
 import type { AuditRow, Cut } from '../record/row.js';
 import { Failure } from '../schema/failure.js';
-import type { Store } from '../store/store.js';
+import type { RecordReader } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
 import { startOf } from '../time/cycle.js';
 import type { CycleTick } from '../time/cycles.js';
@@ -38,7 +38,7 @@ interface Reader {
 }
 
 export interface StreamsSources {
-  readonly store: Store;
+  readonly record: RecordReader;
   readonly clock: Clock;
   readonly turns: Turns;
   readonly counts: Counts;
@@ -155,11 +155,23 @@ export class Streams {
   #sendPage(reader: Reader): void {
     const { response, machine } = reader;
     if (response.destroyed) return;
-    const cut = this.#sources.store.cut(machine.slug);
+    const cut = this.#sources.record.cut(machine.slug);
     if (cut !== undefined && reader.seq < cut.removed_to_seq)
       this.#send(reader, cut.removed_to_seq, removedMessage(cut));
     const limit = Math.min(PAGE, machine.durableSeq - reader.seq);
-    const rows = this.#sources.store.rows(machine.slug, { afterSeq: reader.seq, limit });
+    const rows = this.#sources.record.rows(machine.slug, { afterSeq: reader.seq, limit });
+    if (rows instanceof Promise) {
+      // A reader whose rows cannot be read now is cut, and comes back.
+      rows.then(
+        (some) => this.#sendRows(reader, some),
+        () => response.destroy(),
+      );
+    } else this.#sendRows(reader, rows);
+  }
+
+  #sendRows(reader: Reader, rows: readonly AuditRow[]): void {
+    const { response } = reader;
+    if (response.destroyed) return;
     for (const row of rows) this.#send(reader, row.seq, messagesOf(row));
     if (response.writableNeedDrain) response.once('drain', () => this.#goOn(reader));
     else this.#goOn(reader);

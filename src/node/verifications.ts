@@ -1,18 +1,19 @@
 // Verifies records on request without delaying others: one record at a time, in short pieces that take turns with other work. All who ask
 // for the same record meanwhile share one verification.
 import type { KeyRing } from '../record/key-ring.js';
+import type { AuditRow, Checkpoint } from '../record/row.js';
 import type { Verification } from '../record/verification.js';
 import { RecordVerifier } from '../record/verify-record.js';
 import { Failure } from '../schema/failure.js';
-import type { Store } from '../store/store.js';
+import type { RecordReader } from '../store/store.js';
 import { NODE, type Turns } from './fair-queue.js';
 
 /** Rows checked in one turn: a row takes some 20 µs. */
 const STRETCH = 50;
 
 export class Verifications {
-  readonly #store: Store;
-  readonly #keys: KeyRing;
+  readonly #store: RecordReader;
+  readonly #keys: () => KeyRing | Promise<KeyRing>;
   readonly #turns: Turns;
   readonly #most: number;
   readonly #walks = new Map<string, Promise<Verification>>();
@@ -20,7 +21,7 @@ export class Verifications {
   #last: Promise<unknown> = Promise.resolve();
 
   /** @param most walks that may wait or be under way */
-  constructor(store: Store, keys: KeyRing, turns: Turns, most: number) {
+  constructor(store: RecordReader, keys: () => KeyRing | Promise<KeyRing>, turns: Turns, most: number) {
     this.#store = store;
     this.#keys = keys;
     this.#turns = turns;
@@ -39,26 +40,39 @@ export class Verifications {
   }
 
   async #walk(slug: string): Promise<Verification> {
-    let verifier = verifierOf(this.#store, slug, this.#keys);
-    while (
-      await this.#turns.of(NODE, () => {
-        const { seq } = verifier.head;
-        const rows = this.#store.rows(slug, { afterSeq: seq, limit: STRETCH });
-        // Rows were removed that were not walked yet: the record begins later now.
-        if (verifier.holds && seq < (this.#store.cut(slug)?.removed_to_seq ?? 0)) {
-          verifier = verifierOf(this.#store, slug, this.#keys);
+    const keys = await this.#keys();
+    const first = this.#store.checkpoint(slug);
+    let verifier = verifierOf(this.#store, slug, keys, first instanceof Promise ? await first : first);
+    const check = (rows: readonly AuditRow[]) => {
+      // Rows were removed that were not walked yet: the record begins later now.
+      const checkpoint = this.#store.checkpoint(slug);
+      if (verifier.holds && !(checkpoint instanceof Promise)) {
+        if (verifier.head.seq < (this.#store.cut(slug)?.removed_to_seq ?? 0)) {
+          verifier = verifierOf(this.#store, slug, keys, checkpoint);
           return true;
         }
-        return rows.length > 0 && rows.every((row) => verifier.row(row, row.seq));
+      }
+      return rows.length > 0 && rows.every((row) => verifier.row(row, row.seq));
+    };
+    while (
+      await this.#turns.of<boolean | Promise<boolean>>(NODE, () => {
+        const rows = this.#store.rows(slug, { afterSeq: verifier.head.seq, limit: STRETCH });
+        return rows instanceof Promise ? rows.then(check) : check(rows);
       })
     );
+    verifier.trusting((key) => keys.has(key), 0);
     return verifier.end();
   }
 }
 
 /** Begins with what the store has of a record beside its rows. */
-export function verifierOf(store: Store, slug: string, keys: KeyRing): RecordVerifier {
-  const [checkpoint, cut] = [store.checkpoint(slug), store.cut(slug)];
+export function verifierOf(
+  store: Pick<RecordReader, 'cut'>,
+  slug: string,
+  keys: KeyRing,
+  checkpoint: Checkpoint | undefined,
+): RecordVerifier {
+  const cut = store.cut(slug);
   const verifier = new RecordVerifier({ keys, checkpoints: checkpoint === undefined ? [] : [checkpoint] });
   if (cut !== undefined) verifier.cut(cut, 0);
   return verifier;

@@ -11,10 +11,15 @@ export function machineSummary(machine: Machine, caller: Caller | undefined) {
 }
 
 /** Contracts that are listed with their machine. */
-const CONTRACTS_SHOWN = 100;
+export const CONTRACTS_SHOWN = 100;
 
-export function machineView(machine: Machine, caller: Caller | undefined) {
-  const contracts = machine.contracts.slice(0, CONTRACTS_SHOWN).map((contract) => ({
+/** @param shown the contracts to be listed, where they are not those of the host */
+export function machineView(
+  machine: Machine,
+  caller: Caller | undefined,
+  shown: readonly Contract[] = machine.contracts,
+) {
+  const contracts = shown.slice(0, CONTRACTS_SHOWN).map((contract) => ({
     id: contract.id,
     currentState: contract.state,
     name: contract.plan.definition.name,
@@ -57,11 +62,12 @@ function keyedView(contract: Contract) {
 }
 
 /** With what its window says now, or that of one key: the contract has been advanced to the running cycle. */
-export function contractStatus(contract: Contract, name?: string) {
+/** @param now how it stands, where the host does not know */
+export function contractStatus(contract: Contract, name?: string, now?: Contract) {
   const { plan, failure } = contract;
   const isOfKey = name !== undefined && contract instanceof KeyedContract;
-  const { stateIndex, gate } = isOfKey ? contract.viewOf(name, contract.keys.cycle) : contract;
-  const ofKey = name === undefined ? {} : { key: name, currentState: plan.states[stateIndex]!.name };
+  const { stateIndex, gate } = now ?? (isOfKey ? contract.viewOf(name, contract.keys.cycle) : contract);
+  const ofKey = { ...(name !== undefined && { key: name }), currentState: plan.states[stateIndex]!.name };
   const view = { ...contractView(contract), ...ofKey };
   const retryAfter = plan.kinds.length === 0 ? undefined : retryAfterOf({ gate, plan }, 0);
   const restoresIn = restoresInCycles(gate);

@@ -19,8 +19,8 @@ export function link(previous: Head, entry: AuditEntry): AuditRow {
   return { ...content, hash: digestOf(content) };
 }
 
-/** The hash of the row's content, computed without its field `hash`. */
+/** The hash of the row's content, computed without its fields `hash` and `signature`. */
 export function hashOf(row: AuditRow): string {
-  const { hash: _, ...content } = row;
+  const { hash: _, signature: __, ...content } = row;
   return digestOf(content);
 }

@@ -55,6 +55,19 @@ export class KeyRing {
     return new KeyRing([trustedKey(publicKey, 0, Number.MAX_SAFE_INTEGER)], true);
   }
 
+  /** The ring of a reader who trusts the nodes of a network, whichever of them signs. */
+  static ofNodes(publicKeys: readonly KeyObject[], pinned: boolean): KeyRing {
+    return new KeyRing(
+      publicKeys.map((key) => trustedKey(key, 0, Number.MAX_SAFE_INTEGER)),
+      pinned,
+    );
+  }
+
+  /** Whether a key in base64 is on the ring. */
+  has(raw: string): boolean {
+    return this.#keys.some(({ publicKey }) => rawOf(publicKey) === raw);
+  }
+
   /** The pinned key and its successors, or why the known keys contradict each other. */
   static read({
     pinned,

@@ -66,6 +66,8 @@ export interface AuditEntry {
   readonly scopes?: readonly string[];
   readonly only_machine?: string;
   readonly expires_at?: string;
+  /** Of a record that several nodes write: the public key of the node that linked the row, in base64. */
+  readonly signed_by?: string;
   /** For `rows_lost`: the rows from this one's seq up to that were acknowledged once, and this record goes on without them. */
   readonly lost_to_seq?: number;
 }
@@ -74,8 +76,10 @@ export interface AuditRow extends AuditEntry {
   /** Starts at 1, without gaps. */
   readonly seq: number;
   readonly previous_hash: string;
-  /** SHA-256, lower-case hex, over the canonical JSON (RFC 8785) of the row without this field. */
+  /** SHA-256, lower-case hex, over the canonical JSON (RFC 8785) of the row without this field and `signature`. */
   readonly hash: string;
+  /** Where `signed_by` is: Ed25519 by that key over the hash, base64. */
+  readonly signature?: string;
 }
 
 /** A signed statement of the node that its chain reached this row: an export that ends earlier is incomplete. */

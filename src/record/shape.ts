@@ -40,7 +40,9 @@ const everyRow = {
   at: Instant('ISO 8601 in UTC with milliseconds.'),
   cause: Type.Enum(['trigger', 'manual', 'system'], { description: 'Why the row was written.' }),
   previous_hash: Hash('Hash of the row before; zeros for the first.'),
-  hash: Hash('SHA-256 over the canonical JSON (RFC 8785) of the row without this field.'),
+  hash: Hash('SHA-256 over the canonical JSON (RFC 8785) of the row without this field and signature.'),
+  signed_by: Type.Optional(PublicKey('Of a record of several nodes: the key of the one that linked the row.')),
+  signature: Type.Optional(Signature),
 };
 const nothingEmitted = Type.Array(Type.String(), { maxItems: 0, description: 'Nothing was emitted.' });
 const By = Type.Optional(Name('Id of the key that asked for it.'));

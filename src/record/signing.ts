@@ -105,6 +105,21 @@ export function cutHolds(cut: Cut, publicKey: KeyObject): boolean {
   return signatureHolds(canonicalJson(cutBody(cut)), cut.signature, publicKey);
 }
 
+/** Signs a row by its hash, which is that of its content with `signed_by`. */
+export function signRow(signer: Signer, hash: string): string {
+  return signer.sign(rowText(hash));
+}
+
+/** Whether the key in base64 signed the row of this hash. */
+export function rowSignatureHolds(publicKey: string, hash: string, signature: string): boolean {
+  return isRawKey(publicKey) && signatureHolds(rowText(hash), signature, publicKeyFrom(publicKey));
+}
+
+// As with proofs: no JSON begins like this.
+function rowText(hash: string): string {
+  return `weir-row/1 ${hash}`;
+}
+
 /**
  * Names the next key of a node.
  * @param next the 32 bytes of the next public key in base64, as `Signer.publicKey` gives them

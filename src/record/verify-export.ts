@@ -5,7 +5,7 @@ import { Failure, unreachable } from '../schema/failure.js';
 import { isSpeltCanonically, type ParsedClosing, parseLine } from './export.js';
 import { KeyRing } from './key-ring.js';
 import { readSuccession } from './shape.js';
-import { fingerprintOf, isRawKey, publicKeyFrom, type Succession } from './signing.js';
+import { fingerprintOf, isRawKey, publicKeyFrom, rawOf, type Succession } from './signing.js';
 import { type Check, pinnedOnly, type Verification } from './verification.js';
 import { RecordVerifier } from './verify-record.js';
 
@@ -19,6 +19,8 @@ export interface VerifyExportOptions {
   readonly pinned?: KeyObject | undefined;
   /** A fingerprint instead of a key: the record must contain the key. */
   readonly fingerprint?: string | undefined;
+  /** Further trusted keys, or fingerprints: of a record that several nodes sign. */
+  readonly nodes?: readonly string[];
   /** Successions of the pinned key that the reader knows: see `KeyRing.read`. */
   readonly known?: readonly Succession[];
   /** Checkpoints of this record that the reader has from another source, signed by the pinned key. */
@@ -54,7 +56,7 @@ export async function verifyRecord(
 }
 
 /** @throws Failure `invalid_input` */
-export function trustIn(key: string): Pick<VerifyExportOptions, 'pinned' | 'fingerprint'> {
+export function trustIn(key: string): Pick<VerifyExportOptions, 'pinned' | 'fingerprint' | 'nodes'> {
   return isFingerprint(key) ? { fingerprint: key } : { pinned: publicKeyFrom(key) };
 }
 
@@ -74,6 +76,7 @@ export class ExportVerifier {
   readonly #pinned: KeyObject | undefined;
   readonly #fingerprint: string | undefined;
   readonly #known: readonly Succession[];
+  readonly #nodes: readonly string[];
   /** The key of a saved checkpoint: where nothing is pinned, a record goes on with it or with its successors. */
   #saved: string | undefined;
   readonly #record: RecordVerifier;
@@ -81,8 +84,9 @@ export class ExportVerifier {
   #line = 0;
   #closing: ParsedClosing | undefined;
 
-  constructor({ pinned, fingerprint, known = [], checkpoints = [] }: VerifyExportOptions = {}) {
+  constructor({ pinned, fingerprint, nodes = [], known = [], checkpoints = [] }: VerifyExportOptions = {}) {
     this.#pinned = pinned;
+    this.#nodes = nodes;
     this.#fingerprint = fingerprint;
     this.#known = known;
     this.#record = new RecordVerifier({ keys: pinned && KeyRing.pinning(pinned), checkpoints });
@@ -164,15 +168,34 @@ export class ExportVerifier {
     this.#closing = closing;
     const read = this.#ringOf(closing);
     if ('fault' in read) return this.#record.refuse(['key', read.fault], this.#line);
+    const { ring } = read;
     return (
-      this.#record.signedCut(read.ring) &&
-      this.#record.checkpoint(closing.checkpoint, this.#line, read.ring) &&
+      this.#record.signedCut(ring) &&
+      this.#record.checkpoint(closing.checkpoint, this.#line, ring) &&
+      // Nothing is pinned: whoever signed is believed, as the closing line is.
+      (!ring.pinned ||
+        this.#record.trusting((key) => ring.has(key) || this.#isNode(key) || this.#isPinned(key), this.#line)) &&
       this.#record.complete()
     );
   }
 
+  #isPinned(raw: string): boolean {
+    if (this.#pinned !== undefined) return rawOf(this.#pinned) === raw;
+    return this.#fingerprint !== undefined && nameOf(raw) === this.#fingerprint;
+  }
+
+  /** A key that is trusted as one of several nodes. */
+  #isNode(raw: string): boolean {
+    return this.#nodes.some((node) =>
+      isFingerprint(node) ? nameOf(raw) === node : rawOf(publicKeyFrom(node)) === raw,
+    );
+  }
+
   #ringOf({ public_key: named, successions = [] }: ParsedClosing): ReturnType<typeof KeyRing.read> {
+    if (this.#isNode(named)) return { ring: KeyRing.pinning(publicKeyFrom(named)) };
     const pinned = pinnedIn({ pinned: this.#pinned, fingerprint: this.#fingerprint }, named, successions);
+    if (this.#nodes.length > 0)
+      return { fault: `The record is signed by ${nameOf(named)}, which is none of the trusted keys.` };
     if (pinned === undefined && this.#fingerprint !== undefined)
       return { fault: `The record is signed by ${nameOf(named)}, which ${this.#fingerprint} has not named.` };
     if (pinned === undefined && this.#saved !== undefined) {

@@ -8,6 +8,7 @@ import { recheck } from './recheck.js';
 import type { AuditRow, Cut } from './row.js';
 import { SeenStates } from './seen-states.js';
 import { readCheckpoint, readCut, readRow } from './shape.js';
+import { fingerprintOf, publicKeyFrom, rowSignatureHolds } from './signing.js';
 import type { Broken, Check, SignedCut, SignedHead, Verification } from './verification.js';
 
 export interface VerifyOptions {
@@ -52,6 +53,8 @@ export class RecordVerifier {
   #earlierSeq = 0;
   /** What the record begins with in place of its first rows, on which line, and, once that is known, by whom it is signed. */
   #cut: { readonly value: Cut; readonly line: number; signedBy: string | undefined } | undefined;
+  /** The keys of nodes that signed rows, each with the first of them. */
+  readonly #signers = new Map<string, number>();
   #newest: SignedHead | null = null;
   #broken: Broken | null = null;
 
@@ -226,6 +229,8 @@ export class RecordVerifier {
     if (row.seq !== seq + 1) return ['seq', `Row ${row.seq} stands where row ${seq + 1} is due.`];
     if (row.previous_hash !== hash) return ['link', 'Its previous_hash is not the hash of the row before.'];
     if (row.hash !== hashOf(row)) return ['hash', 'Its hash is not that of its content.'];
+    const unsigned = this.#signatureFault(row);
+    if (unsigned !== undefined) return ['key', unsigned];
     if (row.cycle < this.#cycle)
       return ['cycle', `Its cycle ${row.cycle} lies before that of the row before, ${this.#cycle}.`];
     const state = this.#states.faultOf(row);
@@ -234,6 +239,27 @@ export class RecordVerifier {
     if (proof !== undefined) return ['proof', proof];
     const signed = this.#ahead.get(row.seq);
     return signed && checkpointFault(signed, row.hash, row.cycle);
+  }
+
+  /** Whether the key that the row names has signed it; whether to trust that key is for `trusting`. */
+  #signatureFault({ signed_by: key, signature, hash, seq }: AuditRow): string | undefined {
+    if (key === undefined) return signature === undefined ? undefined : 'It has a signature, and names no key.';
+    if (signature === undefined || !rowSignatureHolds(key, hash, signature))
+      return 'It is not signed by the key it names.';
+    if (!this.#signers.has(key)) this.#signers.set(key, seq);
+    return undefined;
+  }
+
+  /** Whether every node that signed rows is trusted. */
+  trusting(isTrusted: (publicKey: string) => boolean, line: number): boolean {
+    const [stranger] = [...this.#signers].filter(([key]) => !isTrusted(key));
+    if (stranger === undefined) return this.holds;
+    const [key, seq] = stranger;
+    return this.refuse(
+      ['key', `Row ${seq} is signed by ${fingerprintOf(publicKeyFrom(key))}, which is not trusted.`],
+      line,
+      seq,
+    );
   }
 
   #accept(row: AuditRow): void {

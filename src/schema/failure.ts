@@ -76,6 +76,7 @@ const kinds = {
   // 74 is EX_IOERR of sysexits: the disk, and no internal error.
   store_failed: { status: 503, exit: 74, title: 'The node cannot store' },
   disk_full: { status: 503, exit: 74, title: 'The disk of the node is full' },
+  store_away: { status: 503, exit: 5, title: 'The store of the node cannot be asked now' },
   store_locked: { status: 503, exit: 2, title: 'Another process has this data folder open' },
   store_too_new: { status: 503, exit: 2, title: 'The database was written by a newer version of this program' },
   store_damaged: { status: 503, exit: 2, title: 'The database file is damaged' },

@@ -75,7 +75,16 @@ export interface StoredMachine {
   readonly last: Pick<AuditRow, 'cycle' | 'at'> | undefined;
 }
 
-export interface Store {
+/** Reads records. Rows in order of seq; `limit` defaults to 100. */
+export interface RecordReader {
+  rows(machine: string, query?: RowQuery): readonly AuditRow[] | Promise<readonly AuditRow[]>;
+  /** The newest checkpoint of the machine. */
+  checkpoint(machine: string): Checkpoint | undefined | Promise<Checkpoint | undefined>;
+  /** What the record begins with in place of its first rows, where they were removed. */
+  cut(machine: string): Cut | undefined;
+}
+
+export interface Store extends RecordReader {
   /** Written in the same transactions. */
   readonly answers: KeptAnswers;
   /** All machines, in order of slug; contracts in order of creation. */

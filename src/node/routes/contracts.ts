@@ -60,7 +60,7 @@ export const listContracts = route({
   summary: 'Lists the contracts of a machine in order of creation, in pages.',
   errors: ['machine_not_found', 'contract_not_found'],
   example: { params: { slug: 'edge-gateway' }, query: { limit: '10' }, status: 200 },
-  async handle({ host, ownership, durability, turns }, request, reply) {
+  async handle({ host, ownership, durability, turns, network }, request, reply) {
     const { params, query, caller } = request;
     const machine = ownership.visible(params.slug, caller);
     const { after, limit = 100 } = query;
@@ -68,7 +68,7 @@ export const listContracts = route({
     const page = machine.contracts.slice(from, from + limit);
     const next = from + limit < machine.contracts.length ? { next: page.at(-1)!.id } : {};
     reply.header('content-type', JSON_TYPE);
-    const contracts = someOf(page, contractView);
+    const contracts = someOf((await network?.looks(page)) ?? page, contractView);
     const answer = await answerInTurns(turns, sourceOf(request), { ok: true, ...next }, { contracts });
     await durability.ofRows(machine);
     return answer;
@@ -84,22 +84,26 @@ export const getContract = route({
   summary: 'Tells about a contract: its state, its window, when to come again, its last transitions.',
   errors: ['machine_not_found', 'contract_not_found', 'invalid_input', 'too_many_keys'],
   example: { params: { slug: 'edge-gateway', contract_id: '{contract_id}' }, query: {}, status: 200 },
-  async handle({ host, store, ownership, durability, work }, { params, query: { key }, caller }) {
+  async handle({ host, record, ownership, durability, work, network }, { params, query: { key }, caller }) {
     const machine = ownership.visible(params.slug, caller);
     const contract = contractOf(host, machine, params.contract_id);
     const name = key === undefined ? undefined : keyNameOf(contract, key);
-    await work.of(machine, function* (cycle) {
-      if (contract.failure === undefined) contract.advance(cycle);
-      if (contract instanceof KeyedContract) contract.reach(cycle);
-      yield 1;
-    });
-    const status = contractStatus(contract, name);
+    const now = await network?.look(contract, name);
+    if (network !== undefined) await network.head(machine);
+    else
+      await work.of(machine, function* (cycle) {
+        if (contract.failure === undefined) contract.advance(cycle);
+        if (contract instanceof KeyedContract) contract.reach(cycle);
+        yield 1;
+      });
+    const status = contractStatus(contract, name, now);
     const query = {
       afterSeq: Math.max(0, machine.head.seq - api.LOOK_BACK),
       limit: api.LOOK_BACK,
       contractId: contract.id,
     };
-    const last_transitions = store.rows(machine.slug, { ...query, kind: 'transition' }).slice(-api.MOST_TRANSITIONS);
+    const transitions = await record.rows(machine.slug, { ...query, kind: 'transition' });
+    const last_transitions = transitions.slice(-api.MOST_TRANSITIONS);
     await durability.ofRows(machine);
     return { ok: true, contract: { ...status, definition: contract.plan.definition, last_transitions } };
   },
@@ -119,7 +123,7 @@ export function pay(
 
 /** Makes a contract of a definition. */
 export async function create(
-  { host, ownership, durability, usage, work, turns }: Parts,
+  { host, ownership, durability, usage, work, turns, network }: Parts,
   caller: Caller | undefined,
   slug: string,
   definition: unknown,
@@ -132,9 +136,11 @@ export async function create(
   refuseWithoutHold(plan);
   refuseUnfit(plan, keyed);
   usage.refuseContract(caller.owner, plan, keyed?.max_keys);
+  const options = { templateId, by: caller.key.id, keyed: keyed && keyedImage(keyed) };
+  if (network !== undefined) return network.entries.createContract(machine, plan, options);
   const contract = await work.of(machine, function* () {
     yield 1;
-    return host.createPlanned(machine.slug, plan, { templateId, by: caller.key.id, keyed: keyed && keyedImage(keyed) });
+    return host.createPlanned(machine.slug, plan, options);
   });
   await durability.commit();
   return contract;

@@ -90,7 +90,7 @@ function* answerOf(bulk: BulkCount, cycle: number): Steps<object> {
 
 /** Counts a body with an idempotency key, which is read as a whole before anything of it is counted. @returns the answer, or the one given before */
 async function countOnce(
-  { limits, work, idempotency }: Parts,
+  { limits, work, idempotency, network }: Parts,
   body: AsyncIterable<Buffer>,
   bulk: BulkCount,
   machine: Machine,
@@ -99,6 +99,17 @@ async function countOnce(
 ): Promise<object> {
   const content = await wholeOf(body, limits.bodyBytes);
   const once = onceOnly(header, ['events', String(isArray), content.toString('latin1')]);
+  if (network !== undefined)
+    return network.once(machine, once, async () => {
+      if (isArray) await work.of(machine, () => readElements(content, bulk));
+      else {
+        const cutter = cutterOf(bulk);
+        cutter.push(content);
+        cutter.end();
+      }
+      await bulk.countOver(network);
+      return work.of(machine, (cycle) => answerOf(bulk, cycle));
+    });
   const count = function* (cycle: number): Steps<object> {
     if (isArray) yield* countArray(content, bulk, cycle);
     else {
@@ -141,20 +152,32 @@ async function readLines(parts: Parts, body: AsyncIterable<Buffer>, bulk: BulkCo
     if (bytes > parts.limits.eventsBytes) return bulk.stop(cutter.lines + 1);
     // Once counting has stopped the rest is read and dropped, so that the client reads the answer.
     if (bulk.stoppedBefore !== undefined) continue;
-    await parts.work.of(machine, (cycle) => countLines(chunk, cutter, bulk, cycle));
+    if (parts.network !== undefined) {
+      cutter.push(chunk);
+      await bulk.countOver(parts.network);
+    } else await parts.work.of(machine, (cycle) => countLines(chunk, cutter, bulk, cycle));
   }
   cutter.end();
-  await parts.work.of(machine, (cycle) => bulk.count(cycle));
+  await countRest(parts, bulk, machine);
 }
 
 async function readArray(
-  { limits, work }: Parts,
+  { limits, work, network }: Parts,
   body: AsyncIterable<Buffer>,
   bulk: BulkCount,
   machine: Machine,
 ): Promise<void> {
   const whole = await wholeOf(body, limits.bodyBytes);
-  await work.of(machine, (cycle) => countArray(whole, bulk, cycle));
+  if (network !== undefined) {
+    await work.of(machine, () => readElements(whole, bulk));
+    await bulk.countOver(network);
+  } else await work.of(machine, (cycle) => countArray(whole, bulk, cycle));
+}
+
+/** Counts the lines that were read last. */
+async function countRest({ network, work }: Parts, bulk: BulkCount, machine: Machine): Promise<void> {
+  if (network !== undefined) await bulk.countOver(network);
+  else await work.of(machine, (cycle) => bulk.count(cycle));
 }
 
 async function wholeOf(body: AsyncIterable<Buffer>, most: number): Promise<Buffer> {
@@ -169,6 +192,12 @@ async function wholeOf(body: AsyncIterable<Buffer>, most: number): Promise<Buffe
 }
 
 function* countArray(whole: Buffer, bulk: BulkCount, cycle: number): Steps<void> {
+  yield* readElements(whole, bulk, () => bulk.count(cycle));
+  yield* bulk.count(cycle);
+}
+
+/** @param count counts what was read, a piece at a time */
+function* readElements(whole: Buffer, bulk: BulkCount, count: () => Steps<void> = nothing): Steps<void> {
   if (!opensArray(whole)) throw notAnArray(whole);
   // It is read twice, and the first time nothing is kept: one that is not JSON counts nothing, and 55,000 events kept until the end are
   // some 20 ms for the collector of garbage.
@@ -182,10 +211,11 @@ function* countArray(whole: Buffer, bulk: BulkCount, cycle: number): Steps<void>
   };
   for (const cost of cutArray(whole, { element })) {
     yield cost;
-    yield* bulk.count(cycle);
+    yield* count();
   }
-  yield* bulk.count(cycle);
 }
+
+function* nothing(): Steps<void> {}
 
 function cutterOf(bulk: BulkCount): LineCutter {
   return new LineCutter(bulk, { skip: (number) => bulk.refuse(number) });

@@ -8,6 +8,7 @@ import { costOf, countInSteps, type Decision, decisionOf, listenersOf, whyNotAt,
 import { onceOnly, Replayed } from '../idempotency.js';
 import { checkKey, claimPlaces, nameOf } from '../keyed.js';
 import { arrayLast, JSON_TYPE } from '../long-answer.js';
+import type { Network } from '../network/network.js';
 import type { Parts } from '../parts.js';
 import { route } from '../route.js';
 import { sourceOf } from '../source.js';
@@ -44,6 +45,9 @@ export const countOne = route({
       if (answer instanceof Buffer) reply.header('content-type', JSON_TYPE);
       return parts.durability.afterCounts(machine, () => answer);
     };
+    const { network } = parts;
+    if (network !== undefined)
+      return network.once(machine, once, () => countOver(parts, network, machine, request.body)).then(answered);
     const { type, contract_id } = request.body;
     const counted = () => listenersOf(parts.host, machine, type, contract_id).map(({ contract }) => contract);
     const answer = parts.work.of(machine, (cycle) =>
@@ -52,6 +56,26 @@ export const countOne = route({
     return answer instanceof Promise ? answer.then(answered) : answered(answer);
   },
 });
+
+/** As `countOn`, by a network of nodes. */
+async function countOver(
+  { host, counts }: Parts,
+  network: Network,
+  machine: Machine,
+  { type, count = 1, cycle: happened, contract_id, key }: Static<typeof api.EventShape>,
+): Promise<object> {
+  const listeners = listenersOf(host, machine, type, contract_id);
+  checkKey(listeners, key);
+  const tooMany = whyNotSoMany(listeners, count);
+  if (tooMany !== undefined) throw tooMany;
+  const asked = listeners.map((one) => ({ ...one, n: count, name: nameOf(one, key), happened }));
+  const outcomes = await network.decide(asked);
+  const contracts = outcomes.flatMap((outcome) => (outcome instanceof Failure ? [] : [outcome]));
+  const failed = outcomes.find((outcome) => outcome instanceof Failure);
+  if (failed instanceof Failure && contracts.length === 0) throw failed;
+  for (const { decision } of contracts) counts.decided(count, decision.admitted);
+  return { ok: true, cycle: contracts[0]!.cycle, contracts: contracts.map(({ decision }) => decision) };
+}
 
 /** Decisions that are written as JSON in one go. */
 const WRITTEN_AT_ONCE = 128;

@@ -12,8 +12,10 @@ import { type Caller, refuseBeyondScope } from '../access.js';
 import { countEvents, type Decision, decisionOf, gateOf, whyNotSoMany } from '../decision.js';
 import { SLICE } from '../fair-queue.js';
 import { answer, fieldsOf } from '../gate-answer.js';
+import { foreseen, ofSeveral, standing } from '../gate-decision.js';
 import { costIn, headerIn, keyIn } from '../gateway-headers.js';
 import { keyNameOf } from '../keyed.js';
+import type { Network } from '../network/network.js';
 import { contractOf } from '../ownership.js';
 import type { Parts } from '../parts.js';
 import { problemOf, retryAfterOf, sendProblem } from '../problem.js';
@@ -106,6 +108,7 @@ function decide(parts: Parts, request: Asked<Shapes>, reply: FastifyReply): unkn
   const kind = gateOf(contract);
   const wanted = wantedOf(request, contract);
   if (wanted.n > 1) refuseSoMany(contract, kind, wanted.n);
+  if (parts.network !== undefined) return decideOver(parts.network, parts, wanted, reply, contract, kind);
   const nowMs = parts.clock.now();
   const cycle = cycleOf(nowMs, parts.clock.cycleMs);
   const isFar = looksFar(contract, wanted.n);
@@ -148,6 +151,25 @@ function refuseSoMany(contract: Contract, kind: number, n: number): void {
   if (why !== undefined) throw why;
 }
 
+/** As `decideAt`, by a network of nodes. */
+async function decideOver(
+  network: Network,
+  { clock, counts }: Parts,
+  { n, name, peek, deny }: Wanted,
+  reply: FastifyReply,
+  contract: Contract,
+  kind: number,
+): Promise<unknown> {
+  const outcome = await network.decideOne({ contract, kind, n, name, peek });
+  if (outcome instanceof Failure) {
+    if (outcome.code !== 'too_many_keys') throw outcome;
+    return sendProblem(reply, { ...problemOf(outcome), status: deny });
+  }
+  const { decision, cycle, nowMs } = outcome;
+  if (!peek) counts.decided(n, decision.admitted, decision.would_limit);
+  return answer(reply, decision, cycle, fieldsOf(contract, kind, decision, cycle, nowMs, clock.cycleMs), deny);
+}
+
 function decideAt(
   parts: Parts,
   wanted: Wanted,
@@ -161,7 +183,9 @@ function decideAt(
   const { deny } = wanted;
   let decision: Decision;
   try {
-    decision = wanted.peek ? foreseen(contract, kind, wanted, cycle) : taken(parts, contract, kind, wanted, cycle);
+    decision = wanted.peek
+      ? foreseen(contract, kind, wanted.n, wanted.name, cycle)
+      : taken(parts, contract, kind, wanted, cycle);
   } catch (error) {
     // A key without a place is limited as others are: by the status that the gateway knows.
     if (!(error instanceof Failure) || error.code !== 'too_many_keys') throw error;
@@ -184,39 +208,4 @@ function taken(
   const decision = decisionOf(contract, kind, n, admitted, name);
   counts.decided(n, admitted, decision.would_limit);
   return n === 1 ? decision : ofSeveral(standing(contract, name, cycle), kind, n, decision);
-}
-
-function foreseen(contract: Contract, kind: number, { n, name }: Wanted, cycle: number): Decision {
-  contract.advance(cycle);
-  const looked = decisionOf(contract, kind, n, n, name, cycle);
-  const decision = n === 1 ? looked : ofSeveral(standing(contract, name, cycle), kind, n, looked);
-  const { retry_after_cycles: after, remaining = n } = decision;
-  const fits = after === 0 && (n === 1 || n <= remaining);
-  if (contract.plan.isShadow) return { ...decision, would_limit: !fits };
-  return fits ? decision : { ...decision, admitted: 0, limited: n };
-}
-
-/** The gate that decides: of the contract, or of one key. */
-function standing(contract: Contract, name: string | undefined, cycle: number): Pick<Contract, 'gate' | 'plan'> {
-  if (name === undefined || !(contract instanceof KeyedContract)) return contract;
-  return { gate: contract.viewOf(name, cycle).gate, plan: contract.plan };
-}
-
-/** When all of n requests will be admitted; for a rule, when one will. */
-function ofSeveral(
-  { gate, plan }: Pick<Contract, 'gate' | 'plan'>,
-  kind: number,
-  n: number,
-  decision: Decision,
-): Decision {
-  let { retry_after_cycles: after } = decision;
-  if (plan.rule !== undefined) return decision;
-  for (const aggregate of plan.kinds[kind]!.aggregates) {
-    const room = plan.thresholds[aggregate]! - n;
-    if (room === Number.POSITIVE_INFINITY || after === undefined) continue;
-    const window = gate.window(aggregate);
-    if (room < 0) after = undefined;
-    else if (window.count > room) after = Math.max(after, window.cyclesUntilAtMost(room));
-  }
-  return { ...decision, retry_after_cycles: after };
 }

@@ -7,6 +7,7 @@ import type { Steps } from '../../limiter/plan.js';
 import { Failure } from '../../schema/failure.js';
 import { countInSteps, decisionOf, gateOf, whyNotSoMany } from '../decision.js';
 import { keyNameOf } from '../keyed.js';
+import type { Network } from '../network/network.js';
 import { contractOf } from '../ownership.js';
 import type { Parts } from '../parts.js';
 import { route } from '../route.js';
@@ -21,10 +22,11 @@ export const listContractKeys = route({
     'Lists the keys of a contract that counts each key for itself, in pages, with state and count; none of any other.',
   errors: ['machine_not_found', 'not_owner', 'contract_not_found'],
   example: { params: { slug: 'edge-gateway', contract_id: '{contract_id}' }, query: { limit: '10' }, status: 200 },
-  async handle({ host, ownership, durability, work }, { params, query, caller }) {
+  async handle({ host, ownership, durability, work, network }, { params, query, caller }) {
     const machine = ownership.owned(params.slug, caller);
     const contract = contractOf(host, machine, params.contract_id);
     const { after = 0, limit = 100 } = query;
+    if (network !== undefined) return { ok: true, ...(await network.listKeys(contract, after, limit)) };
     const answer = await work.of(machine, function* (cycle) {
       if (!(contract instanceof KeyedContract)) return { ok: true, cycle, keys: [] };
       const { table } = contract.keys;
@@ -90,6 +92,8 @@ export const gates = route({
       }
     });
     const answered = (answer: object) => parts.durability.afterCounts(machine, () => answer);
+    const { network } = parts;
+    if (network !== undefined) return decideOver(parts, network, asked);
     const answer = parts.work.of(machine, (cycle) => decideAll(parts, machine, asked, cycle));
     return answer instanceof Promise ? answer.then(answered) : answered(answer);
   },
@@ -104,6 +108,24 @@ interface Asked {
 
 /** What a decision costs that moves nothing, in units: there is no request of its own to be read. */
 const QUIET = 1 / 16;
+
+/** As `decideAll`, by a network of nodes. */
+async function decideOver({ counts, clock }: Parts, network: Network, asked: readonly Asked[]): Promise<object> {
+  const outcomes = await network.decide(asked);
+  let cycle = 0;
+  const decisions = outcomes.map((outcome, index) => {
+    const { n } = asked[index]!;
+    if (outcome instanceof Failure) {
+      if (outcome.code !== 'too_many_keys' && outcome.code !== 'contract_failed') throw outcome;
+      return { admitted: 0, limited: n, code: outcome.code };
+    }
+    const { admitted, state, remaining, retry_after_cycles } = outcome.decision;
+    counts.decided(n, admitted);
+    cycle = Math.max(cycle, outcome.cycle);
+    return { admitted, limited: n - admitted, state, remaining, retry_after_cycles };
+  });
+  return { ok: true, cycle: cycle || clock.cycle(), decisions };
+}
 
 function* decideAll({ host, counts }: Parts, machine: Machine, asked: readonly Asked[], cycle: number): Steps<object> {
   const decisions: object[] = [];

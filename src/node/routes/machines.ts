@@ -28,8 +28,13 @@ export const createMachine = route({
     parts.usage.refuseMachine(owner);
     const asked = { owner, ip, units: 1, what: 'A further machine' };
     parts.machineLimit.take(asked, (name, value) => reply.header(name, value));
-    const machine = host.createMachine({ slug, owner, isPublic: is_public, displayName: display_name, by: key.id });
-    ownership.add(machine);
+    const { network } = parts;
+    const image = { slug, owner, isPublic: is_public, displayName: display_name };
+    const machine =
+      network === undefined
+        ? host.createMachine({ ...image, by: key.id })
+        : await network.entries.createMachine(image, key.id);
+    if (network === undefined) ownership.add(machine);
     await durability.commit();
     reply.code(201);
     return { ok: true, machine: machineView(machine, caller) };
@@ -78,9 +83,9 @@ export const getMachine = route({
   summary: 'Tells about a machine, its contracts and the end of its record.',
   errors: ['machine_not_found'],
   example: { params: { slug: 'edge-gateway' }, status: 200 },
-  async handle({ ownership, durability }, { params, caller }) {
+  async handle({ ownership, durability, network }, { params, caller }) {
     const machine = ownership.visible(params.slug, caller);
-    const view = machineView(machine, caller);
+    const view = machineView(machine, caller, await network?.shown(machine));
     await durability.ofRows(machine);
     return { ok: true, machine: view };
   },

@@ -4,8 +4,8 @@ import type { FastifyReply } from 'fastify';
 import type { Static } from 'typebox';
 import * as api from '../../api/record.js';
 import type { Machine } from '../../host/machine.js';
-import { closingOf, exportRecord } from '../../record/export.js';
-import type { AuditRow } from '../../record/row.js';
+import { type Closing, closingOf, exportLine, exportRecord } from '../../record/export.js';
+import type { AuditRow, Cut } from '../../record/row.js';
 import { signCheckpoint } from '../../record/signing.js';
 import { Failure } from '../../schema/failure.js';
 import type { RowQuery } from '../../store/store.js';
@@ -27,8 +27,9 @@ export const readRecord = route({
   errors: ['machine_not_found'],
   example: { params: { slug: 'edge-gateway' }, query: { kind: 'transition', limit: '10' }, status: 200 },
   async handle(parts, request, reply) {
-    const { ownership, store, durability, turns } = parts;
+    const { ownership, record, durability, turns, network } = parts;
     const machine = ownership.visible(request.params.slug, request.caller);
+    await network?.head(machine);
     // No row is shown that is not durable: those that are appended meanwhile come with the next page.
     const { head } = machine;
     await durability.ofRows(machine);
@@ -38,12 +39,9 @@ export const readRecord = route({
     const query = queryOf(filter);
     const texts: string[] = [];
     let isMore = false;
-    let after = Math.max(query.afterSeq ?? 0, store.cut(machine.slug)?.removed_to_seq ?? 0);
+    let after = Math.max(query.afterSeq ?? 0, record.cut(machine.slug)?.removed_to_seq ?? 0);
     let last = after;
-    const piece = () => {
-      const toSeq = Math.min(after + LOOKED_THROUGH, head.seq);
-      const most = Math.min(ITEMS_AT_ONCE, limit + 1 - texts.length);
-      const rows = store.rows(machine.slug, { ...query, afterSeq: after, toSeq, limit: most });
+    const take = (rows: readonly AuditRow[], toSeq: number, most: number) => {
       for (const row of rows) {
         isMore = texts.length === limit;
         if (isMore) return false;
@@ -53,8 +51,14 @@ export const readRecord = route({
       after = rows.length === most ? last : toSeq;
       return after < head.seq;
     };
-    while (await turns.of(source, piece));
-    const cut = store.cut(machine.slug);
+    const piece = () => {
+      const toSeq = Math.min(after + LOOKED_THROUGH, head.seq);
+      const most = Math.min(ITEMS_AT_ONCE, limit + 1 - texts.length);
+      const rows = record.rows(machine.slug, { ...query, afterSeq: after, toSeq, limit: most });
+      return rows instanceof Promise ? rows.then((some) => take(some, toSeq, most)) : take(rows, toSeq, most);
+    };
+    while (await turns.of<boolean | Promise<boolean>>(source, piece));
+    const cut = record.cut(machine.slug);
     const told = {
       ok: true,
       machine: machine.slug,
@@ -104,7 +108,7 @@ function queryOf(filter: Omit<Static<typeof api.readRecord.shapes.querystring>, 
 
 /** Sends the record up to a row, as fast as it is read and no faster. */
 function sendExport(
-  { store, signer, clock, successions, turns }: Parts,
+  { record, signer, clock, successions, turns }: Parts,
   reply: FastifyReply,
   machine: Machine,
   toSeq: number,
@@ -114,22 +118,20 @@ function sendExport(
     const checkpoint = signCheckpoint(signer, { machine: slug, seq, hash, cycle: clock.cycle() });
     return closingOf(checkpoint, signer, successions);
   };
-  const cut = store.cut(machine.slug);
-  const removed = cut?.removed_to_seq ?? 0;
-  const page = (afterSeq: number) => {
-    const rows = store.rows(machine.slug, { afterSeq, limit: Math.min(PAGE, toSeq - afterSeq) });
+  const cut = record.cut(machine.slug);
+  const page = async (afterSeq: number) => {
+    const rows = await record.rows(machine.slug, { afterSeq, limit: Math.min(PAGE, toSeq - afterSeq) });
     if (rows.length > 0 && rows[0]!.seq !== afterSeq + 1) throw removedMeanwhile();
     return rows;
   };
-  const lines = exportRecord(rowsOf(page, removed), close, cut);
   return reply
     .header('content-type', NDJSON)
     .header('content-disposition', `attachment; filename="${machine.slug}.ndjson"`)
-    .send(Readable.from(inTurns(inChunks(lines), turns, source), { objectMode: false }));
+    .send(Readable.from(exported(page, close, cut, turns, source), { objectMode: false }));
 }
 
-const PAGE = 100;
-const CHUNK = 32 << 10;
+/** Rows that are read and written in one go: some 32 KB. */
+const PAGE = 32;
 
 /** The reader of an export has taken so long that rows were removed which it has not got: it is cut off. */
 function removedMeanwhile(): Failure {
@@ -140,27 +142,24 @@ function removedMeanwhile(): Failure {
   });
 }
 
-function* rowsOf(page: (afterSeq: number) => readonly AuditRow[], afterSeq: number): Generator<AuditRow> {
-  for (let rows = page(afterSeq); rows.length > 0; rows = page(rows.at(-1)!.seq)) yield* rows;
-}
-
-/** Makes each chunk when its turn comes. */
-async function* inTurns(chunks: Iterator<string>, turns: Turns, source: string): AsyncGenerator<string> {
+/** The export, a page when its turn comes. A machine has at least the row of its creation. */
+async function* exported(
+  page: (afterSeq: number) => Promise<readonly AuditRow[]>,
+  close: (last: AuditRow) => Closing,
+  cut: Cut | undefined,
+  turns: Turns,
+  source: string,
+): AsyncGenerator<string> {
+  let last: AuditRow | undefined;
+  const textOf = (rows: readonly AuditRow[]) => {
+    last = rows.at(-1) ?? last;
+    return rows.map(exportLine).join('');
+  };
+  yield* exportRecord([], close, cut);
   for (;;) {
-    const { done, value } = await turns.of(source, () => chunks.next());
-    if (done === true) return;
-    yield value;
+    const text = await turns.of(source, () => page(last?.seq ?? cut?.removed_to_seq ?? 0).then(textOf));
+    if (text === '') break;
+    yield text;
   }
-}
-
-/** A write a line would cost more than the line. */
-function* inChunks(lines: Iterable<string>): Generator<string> {
-  let chunk = '';
-  for (const line of lines) {
-    chunk += line;
-    if (chunk.length < CHUNK) continue;
-    yield chunk;
-    chunk = '';
-  }
-  yield chunk;
+  if (last !== undefined) yield exportLine(close(last));
 }

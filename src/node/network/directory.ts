@@ -1,0 +1,274 @@
+// What every node knows of the whole network: machines with their contracts, keys and sessions. Read as a whole at the start, then followed by a
+// log in Redis, of which every node hears when something is added.
+//
+//   POST …/state-machines on node a ─► Redis ─► log ─(published)─► nodes b, c read what is new
+//   a request for something that node b does not know ─► b reads the log before it says that there is no such thing
+import type { Contract } from '../../host/contract.js';
+import type { Host } from '../../host/host.js';
+import type { Machine } from '../../host/machine.js';
+import type { AuditRow, Checkpoint } from '../../record/row.js';
+import { Failure } from '../../schema/failure.js';
+import type { Key, Session } from '../../store/credential-store.js';
+import { MemoryCredentials } from '../../store/memory-credentials.js';
+import { DIRECTORY, prefixOf } from '../../store/redis/buckets.js';
+import type { RedisConnection } from '../../store/redis/connection.js';
+import type { ContractImage, MachineImage, RowQuery } from '../../store/store.js';
+
+/** Changes that are kept in the log. A node that was away for longer reads all anew. */
+const LOG_LENGTH = 10_000;
+const PAGE = 1_000;
+
+type Change =
+  | { readonly kind: 'machine'; readonly slug: string }
+  | { readonly kind: 'key'; readonly key: Key }
+  | { readonly kind: 'session'; readonly session: Session }
+  | { readonly kind: 'session_ended'; readonly hash: string };
+
+type CredentialChange = Exclude<Change, { kind: 'machine' }>;
+
+/** Credentials that are written to Redis, too. `settled` says when they are there. */
+class SharedCredentials extends MemoryCredentials {
+  readonly #write: (change: CredentialChange) => void;
+
+  constructor(write: (change: CredentialChange) => void) {
+    super();
+    this.#write = write;
+  }
+
+  override putKey(key: Key): void {
+    super.putKey(key);
+    this.#write({ kind: 'key', key });
+  }
+
+  override putSession(session: Session): void {
+    super.putSession(session);
+    this.#write({ kind: 'session', session });
+  }
+
+  override deleteSession(hash: string): void {
+    super.deleteSession(hash);
+    this.#write({ kind: 'session_ended', hash });
+  }
+
+  /** What another node has written. */
+  take(change: CredentialChange): void {
+    switch (change.kind) {
+      case 'key':
+        super.putKey(change.key);
+        break;
+      case 'session':
+        if (this.keyById(change.session.keyId) !== undefined) super.putSession(change.session);
+        break;
+      case 'session_ended':
+        super.deleteSession(change.hash);
+        break;
+    }
+  }
+}
+
+export class Directory {
+  readonly credentials: SharedCredentials;
+  /** Set by the node: told of each key that another node has changed. */
+  onKey: (key: Key) => void = () => {};
+  onMachine: (machine: Machine) => void = () => {};
+  readonly #connection: RedisConnection;
+  #host: Host | undefined;
+  #last = '0-0';
+  #following: Promise<void> | undefined;
+  #pending = new Set<Promise<unknown>>();
+  #lost: unknown;
+
+  constructor(connection: RedisConnection) {
+    this.#connection = connection;
+    this.credentials = new SharedCredentials((change) => this.#keep(this.#written(change)));
+  }
+
+  /** Reads everything. */
+  async load(host: Host): Promise<void> {
+    this.#host = host;
+    const [newest] = await this.#connection.command<[string][]>(
+      DIRECTORY,
+      'XREVRANGE',
+      `${DIRECTORY}log`,
+      '+',
+      '-',
+      'COUNT',
+      '1',
+    );
+    const keys = await this.#connection.command(DIRECTORY, 'HVALS', `${DIRECTORY}keys`);
+    for (const text of keys as string[]) this.credentials.take({ kind: 'key', key: keyIn(text) });
+    const sessions = await this.#connection.command(DIRECTORY, 'HVALS', `${DIRECTORY}sessions`);
+    for (const text of sessions as string[]) this.credentials.take({ kind: 'session', session: JSON.parse(text) });
+    const slugs = (await this.#connection.command(DIRECTORY, 'SMEMBERS', `${DIRECTORY}machines`)) as string[];
+    for (let from = 0; from < slugs.length; from += 100)
+      await Promise.all(slugs.slice(from, from + 100).map((slug) => this.#learn(slug)));
+    if (newest !== undefined) this.#last = newest[0];
+  }
+
+  /** What was done here is in Redis once this resolves. @throws Failure `store_away` */
+  async settled(): Promise<void> {
+    while (this.#pending.size > 0) await Promise.allSettled([...this.#pending]);
+    const lost = this.#lost;
+    this.#lost = undefined;
+    if (lost !== undefined) throw lost;
+  }
+
+  /** To be waited for by `settled`. */
+  #keep(work: Promise<unknown>): void {
+    const kept: Promise<unknown> = work
+      .catch((error) => {
+        this.#lost ??= error;
+      })
+      .finally(() => this.#pending.delete(kept));
+    this.#pending.add(kept);
+  }
+
+  /** As `#keep`, for others who write. */
+  keep(work: Promise<unknown>): void {
+    this.#keep(work);
+  }
+
+  /** Reads what other nodes have added. All who ask meanwhile share one reading. */
+  follow(): Promise<void> {
+    this.#following ??= this.#read().finally(() => {
+      this.#following = undefined;
+    });
+    return this.#following;
+  }
+
+  /** Machine and contract, which another node may have made just now. @throws Failure `contract_not_found` */
+  async contract(slug: string, id: string): Promise<Contract> {
+    if (this.#host?.contracts.has(id) !== true) await this.#learn(slug);
+    return this.#host!.contract(id);
+  }
+
+  /** Tells all nodes of a machine that is new, or has a new contract. */
+  async announce(slug: string): Promise<void> {
+    await this.#connection.command(DIRECTORY, 'SADD', `${DIRECTORY}machines`, slug);
+    await this.#log({ kind: 'machine', slug });
+  }
+
+  /** Rows of a record in order of seq, as `Store.rows`. */
+  async rows(slug: string, query: RowQuery = {}): Promise<readonly AuditRow[]> {
+    const { afterSeq = 0, toSeq, limit = 100, kind, contractId, fromCycle = 0, toCycle = Infinity } = query;
+    const prefix = prefixOf(slug);
+    const found: AuditRow[] = [];
+    for (let after = afterSeq; found.length < limit; ) {
+      const end = toSeq === undefined ? '+' : `${toSeq}-0`;
+      if (toSeq !== undefined && after >= toSeq) break;
+      const most = String(Math.max(limit - found.length, 50));
+      const page = (await this.#connection.command(
+        prefix,
+        ...['XRANGE', `${prefix}r:${slug}`, `${after + 1}-0`, end, 'COUNT', most],
+      )) as [string, [string, string]][];
+      if (page.length === 0) break;
+      for (const [, [, text]] of page) {
+        const row = JSON.parse(text) as AuditRow;
+        after = row.seq;
+        const fits = (kind ?? row.kind) === row.kind && (contractId ?? row.contract_id) === row.contract_id;
+        if (fits && row.cycle >= fromCycle && row.cycle <= toCycle && found.length < limit) found.push(row);
+      }
+    }
+    return found;
+  }
+
+  /** A network keeps all rows. */
+  cut(_slug: string): undefined {
+    return undefined;
+  }
+
+  async checkpoint(slug: string): Promise<Checkpoint | undefined> {
+    const prefix = prefixOf(slug);
+    const text = await this.#connection.command<string | null>(prefix, 'HGET', `${prefix}m:${slug}`, 'checkpoint');
+    return text === null ? undefined : JSON.parse(text);
+  }
+
+  /** Takes a machine and its contracts as Redis has them. */
+  async #learn(slug: string): Promise<void> {
+    const prefix = prefixOf(slug);
+    const reply = await this.#connection.command(prefix, 'HGETALL', `${prefix}m:${slug}`);
+    const fields = fieldsIn(reply);
+    const image = fields.get('image');
+    if (image === undefined || this.#host === undefined) return;
+    const contracts = [...fields]
+      .filter(([name]) => name.startsWith('c:'))
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([, text]) => JSON.parse(text) as ContractImage);
+    const head = { seq: Number(fields.get('seq')), hash: fields.get('hash')! };
+    const known = this.#host.machines.has(slug);
+    const machine = this.#host.learn(JSON.parse(image) as MachineImage, contracts, head);
+    if (!known) this.onMachine(machine);
+  }
+
+  async #written(change: CredentialChange): Promise<void> {
+    switch (change.kind) {
+      case 'key':
+        await this.#connection.command(
+          DIRECTORY,
+          'HSET',
+          `${DIRECTORY}keys`,
+          change.key.id,
+          JSON.stringify(change.key),
+        );
+        break;
+      case 'session':
+        await this.#connection.command(
+          DIRECTORY,
+          ...['HSET', `${DIRECTORY}sessions`, change.session.hash, JSON.stringify(change.session)],
+        );
+        break;
+      case 'session_ended':
+        await this.#connection.command(DIRECTORY, 'HDEL', `${DIRECTORY}sessions`, change.hash);
+        break;
+    }
+    await this.#log(change);
+  }
+
+  async #log(change: Change): Promise<void> {
+    const text = JSON.stringify(change);
+    await this.#connection.command(
+      DIRECTORY,
+      ...['XADD', `${DIRECTORY}log`, 'MAXLEN', '~', String(LOG_LENGTH), '*', 'change', text],
+    );
+    await this.#connection.command(DIRECTORY, 'PUBLISH', 'weir:log', '');
+  }
+
+  async #read(): Promise<void> {
+    for (;;) {
+      const page = (await this.#connection.command(
+        DIRECTORY,
+        ...['XRANGE', `${DIRECTORY}log`, `(${this.#last}`, '+', 'COUNT', String(PAGE)],
+      )) as [string, [string, string]][];
+      const slugs = new Set<string>();
+      for (const [id, [, text]] of page) {
+        const change = JSON.parse(text) as Change;
+        if (change.kind === 'machine') slugs.add(change.slug);
+        else {
+          const taken =
+            change.kind === 'key' ? { kind: 'key' as const, key: keyIn(JSON.stringify(change.key)) } : change;
+          this.credentials.take(taken);
+          if (taken.kind === 'key') this.onKey(taken.key);
+        }
+        this.#last = id;
+      }
+      for (const slug of slugs) await this.#learn(slug);
+      if (page.length < PAGE) return;
+    }
+  }
+}
+
+function keyIn(text: string): Key {
+  return { machine: undefined, ...JSON.parse(text) };
+}
+
+/** The fields of a hash: a map by RESP3, a list of pairs by RESP2. */
+function fieldsIn(reply: unknown): Map<string, string> {
+  if (reply instanceof Map) return reply as Map<string, string>;
+  if (!Array.isArray(reply)) return new Map(Object.entries(reply as Record<string, string>));
+  return new Map(Array.from({ length: reply.length / 2 }, (_, pair) => [reply[2 * pair], reply[2 * pair + 1]]));
+}
+
+/** For a machine that is there already. */
+export function slugTaken(slug: string): Failure {
+  return new Failure('slug_taken', { what: `The machine "${slug}" exists already.`, fix: 'Choose another slug.' });
+}

@@ -1,0 +1,160 @@
+// What writes to records on a network: new machines and contracts, manual transitions, notes. Each is an entry, and is answered once its row is
+// linked by whichever node.
+//
+//   asked ─► entry, by a function of Redis ─► linked ─► seq of the entry ─► row ─► answer
+import { randomBytes } from 'node:crypto';
+import type { Contract } from '../../host/contract.js';
+import type { Host } from '../../host/host.js';
+import { keyedFields, makeContract } from '../../host/keyed-contract.js';
+import type { AdminNote } from '../../host/ledger.js';
+import type { Machine } from '../../host/machine.js';
+import { type Move, move } from '../../host/manual-transition.js';
+import type { Plan } from '../../limiter/plan.js';
+import { type AuditRow, GENESIS } from '../../record/row.js';
+import { digestOf } from '../../schema/canonical.js';
+import { prefixOf } from '../../store/redis/buckets.js';
+import { away, type RedisConnection } from '../../store/redis/connection.js';
+import type { ContractImage, KeyedImage, MachineImage } from '../../store/store.js';
+import type { Clock } from '../../time/clock.js';
+import { pause } from '../../time/wall.js';
+import { type Directory, slugTaken } from './directory.js';
+import type { Linker } from './linker.js';
+import type { PlainCounting } from './plain-counting.js';
+import { plainPlan } from './plain-plan.js';
+import { Turns } from './turns.js';
+
+/** For how long an answer waits for its row to be linked, in ms. */
+const LINKED_WITHIN_MS = 3_000;
+const LOOK_AGAIN_MS = 4;
+
+interface EntryParts {
+  readonly connection: RedisConnection;
+  readonly directory: Directory;
+  readonly clock: Clock;
+  readonly linker: Linker;
+  readonly turns: Turns;
+  readonly plain: PlainCounting;
+}
+
+export class Entries {
+  readonly #parts: EntryParts;
+  readonly #host: Host;
+
+  constructor(parts: EntryParts, host: Host) {
+    this.#parts = parts;
+    this.#host = host;
+  }
+
+  /** Moves a contract. @returns its row @throws as `Host.transition` */
+  async transition(contract: Contract, name: string | undefined, asked: Move): Promise<AuditRow> {
+    const { slug } = contract.machine;
+    const plain = plainPlan(contract.plan);
+    const target = contract.plan.states.findIndex((state) => state.name === asked.to);
+    if (plain !== undefined && target >= 0) {
+      const to = target === plain.limiting ? '1' : '0';
+      const number = await this.#parts.plain.move(contract, name, to, asked);
+      if (number > 0) return this.#linked(slug, number);
+    }
+    if (plain !== undefined) {
+      // Why it does not move is said by the contract as it is.
+      const now = await this.#parts.turns.look(contract, name);
+      return move(now, asked, now.gate.cycle);
+    }
+    const { entry } = await this.#parts.turns.run(contract, name, (fresh, cycle) => move(fresh, asked, cycle));
+    return this.#linked(slug, entry);
+  }
+
+  /** @throws Failure `slug_taken`, `store_away` */
+  async createMachine(image: Omit<MachineImage, 'createdCycle'>, by?: string): Promise<Machine> {
+    const { slug } = image;
+    const cycle = this.#parts.clock.cycle();
+    const whole = { ...image, createdCycle: cycle };
+    const e = { cycle, at: this.#at(), kind: 'machine_created', cause: 'manual', ...(by && { by }), emitted: [] };
+    const number = await this.#made('machine', slug, [JSON.stringify(whole), JSON.stringify({ e }), GENESIS]);
+    // Also where it was made by a node that ended before it could say so.
+    await this.#parts.directory.announce(slug);
+    if (number === 0) throw slugTaken(slug);
+    await this.#linked(slug, number);
+    return (await this.#learned(slug))!;
+  }
+
+  /** @throws Failure `machine_not_found`, `store_away` */
+  async createContract(
+    machine: Machine,
+    plan: Plan,
+    {
+      templateId,
+      by,
+      keyed,
+    }: { templateId?: string | undefined; by?: string | undefined; keyed?: KeyedImage | undefined },
+  ): Promise<Contract> {
+    const { slug } = machine;
+    const cycle = this.#parts.clock.cycle();
+    const id = randomBytes(8).toString('hex');
+    const { definition } = plan;
+    const image: ContractImage = {
+      ...{ id, machine: slug, definition, templateId, createdCycle: cycle, firstFireCycle: cycle + 1, keyed },
+    };
+    const first = makeContract(image, plan, machine, cycle, machine.parts);
+    const e = {
+      ...{ cycle, at: this.#at(), kind: 'contract_created', contract_id: id, to: first.state },
+      definition_digest: digestOf(definition),
+      ...keyedFields(keyed),
+      ...{ cause: 'manual', ...(by && { by }), emitted: [] },
+    };
+    const plain = plainPlan(plan);
+    const start = plain === undefined ? [Turns.firstState(first), ''] : [String(plain.threshold), String(plain.within)];
+    const number = await this.#made('contract', slug, [id, JSON.stringify(image), JSON.stringify({ e }), ...start]);
+    if (number === 0) this.#host.machine(`${slug}, which Redis has lost`);
+    await this.#parts.directory.announce(slug);
+    await this.#linked(slug, number);
+    return this.#parts.directory.contract(slug, id);
+  }
+
+  /** Writes a row about what somebody did that moves no contract. */
+  async note(slug: string, action: AdminNote): Promise<void> {
+    const e = {
+      ...action,
+      kind: 'admin_action',
+      cause: 'manual',
+      emitted: [],
+      cycle: this.#parts.clock.cycle(),
+      at: this.#at(),
+    };
+    await this.#linked(slug, await this.#made('note', slug, [JSON.stringify({ e })]));
+  }
+
+  /** Calls a function that makes an entry. @returns the number of the entry; 0 where it was refused */
+  async #made(name: 'machine' | 'contract' | 'note', slug: string, args: readonly string[]): Promise<number> {
+    const head = [String(this.#parts.connection.deadline()), String(this.#parts.clock.cycleMs), slug];
+    const [now, number] = (await this.#parts.connection.call(name, prefixOf(slug), [...head, ...args])) as number[];
+    this.#parts.connection.heard(now!);
+    return number!;
+  }
+
+  /** The row of an entry, once it is linked. @throws Failure `store_away` */
+  async #linked(slug: string, number: number): Promise<AuditRow> {
+    const prefix = prefixOf(slug);
+    const untilMs = this.#parts.connection.monotonicMs() + LINKED_WITHIN_MS;
+    for (;;) {
+      const seq = await this.#parts.connection.command(prefix, 'GET', `${prefix}s:${slug}:${number}`);
+      if (seq !== null) {
+        const [row] = await this.#parts.directory.rows(slug, { afterSeq: Number(seq) - 1, limit: 1 });
+        if (row !== undefined) return row;
+      }
+      if (this.#parts.connection.monotonicMs() > untilMs) throw away('It is done, and its row is not linked yet.');
+      this.#parts.linker.look(prefix);
+      await pause(LOOK_AGAIN_MS);
+    }
+  }
+
+  async #learned(slug: string): Promise<Machine | undefined> {
+    await this.#parts.directory.follow();
+    if (!this.#host.machines.has(slug)) await this.#parts.directory.follow();
+    return this.#host.machines.get(slug);
+  }
+
+  #at(): string {
+    return new Date(Math.floor(this.#parts.clock.now())).toISOString();
+  }
+}

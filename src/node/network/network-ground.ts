@@ -1,0 +1,79 @@
+// What a node of many stands on: Redis for everything, and a key of its own to sign with. It is kept in a folder, or made anew at each start.
+import { mkdirSync } from 'node:fs';
+import { generateSigner } from '../../record/signing.js';
+import { Failure } from '../../schema/failure.js';
+import { MemoryStore } from '../../store/memory.js';
+import { DIRECTORY } from '../../store/redis/buckets.js';
+import { RedisConnection } from '../../store/redis/connection.js';
+import { CYCLE_MS } from '../../time/cycle.js';
+import { WallClock } from '../../time/wall.js';
+import type { Ground } from '../ground.js';
+import { identityIn } from '../identity.js';
+import { Directory } from './directory.js';
+
+export interface NetworkGroundOptions {
+  /** See `redisPlace`. */
+  readonly url: string;
+  /** Folder of the key of this node, which is its alone; undefined: a new key, for as long as it runs. */
+  readonly dir?: string | undefined;
+  /** Default: that of the network, or 777 where this is its first node. */
+  readonly cycleMs?: number | undefined;
+  /** How long a call may take. Default: 250 ms. */
+  readonly deadlineMs?: number | undefined;
+  readonly onError: (error: unknown) => void;
+}
+
+export interface NetworkGround extends Ground {
+  readonly network: { readonly connection: RedisConnection; readonly directory: Directory };
+}
+
+/** @throws Failure `store_away`, `wrong_usage` for another length of cycles than that of the network, and for a folder as `openGround` */
+export async function openNetworkGround({
+  url,
+  dir,
+  cycleMs,
+  deadlineMs,
+  onError,
+}: NetworkGroundOptions): Promise<NetworkGround> {
+  const connection = await RedisConnection.open({ url, onError, deadlineMs });
+  try {
+    const lasting = await cycleOfNetwork(connection, cycleMs);
+    if (dir !== undefined) mkdirSync(dir, { recursive: true, mode: 0o700 });
+    const identity =
+      dir === undefined
+        ? { signer: generateSigner(), successions: [], cycleMs: lasting, isNew: true }
+        : identityIn(dir, false, lasting, CYCLE_MS);
+    const { fingerprint, publicKey } = identity.signer;
+    await connection.command(DIRECTORY, 'HSET', `${DIRECTORY}nodes`, fingerprint, publicKey);
+    // The clock of the network is that of Redis: those of the machines may be hours apart.
+    const source = { wallMs: () => connection.nowMs(), monotonicMs: () => connection.monotonicMs() };
+    const directory = new Directory(connection);
+    return {
+      store: new MemoryStore(),
+      credentials: directory.credentials,
+      clock: new WallClock(lasting, { onError, source }),
+      identity,
+      dir,
+      stored: undefined,
+      lost: [],
+      notes: [],
+      network: { connection, directory },
+    };
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+/** All nodes of a network have cycles of one length: that of the first. */
+async function cycleOfNetwork(connection: RedisConnection, asked: number | undefined): Promise<number> {
+  const place = `${DIRECTORY}cycle_ms`;
+  await connection.command(DIRECTORY, 'SET', place, String(asked ?? CYCLE_MS), 'NX');
+  const lasting = Number(await connection.command(DIRECTORY, 'GET', place));
+  if (asked === undefined || asked === lasting) return lasting;
+  throw new Failure('wrong_usage', {
+    what: `This network cannot be joined with cycles of ${asked} ms.`,
+    why: `Its nodes have cycles of ${lasting} ms.`,
+    fix: 'Leave --cycle-ms out, or use another Redis.',
+  });
+}

@@ -1,0 +1,240 @@
+import { Subject } from 'rxjs';
+import type { Contract } from '../../host/contract.js';
+import type { Host } from '../../host/host.js';
+import type { Happening } from '../../host/ledger.js';
+import type { Machine } from '../../host/machine.js';
+import { KeyRing } from '../../record/key-ring.js';
+import { publicKeyFrom, type Signer } from '../../record/signing.js';
+import { Failure } from '../../schema/failure.js';
+import { CountBatch } from '../../store/redis/batch.js';
+import { DIRECTORY, prefixOf } from '../../store/redis/buckets.js';
+import type { RedisConnection } from '../../store/redis/connection.js';
+import type { WallClock } from '../../time/wall.js';
+import { decisionOf, inFuture } from '../decision.js';
+import { foreseen, ofSeveral } from '../gate-decision.js';
+import type { OnceOnly, Replayed } from '../idempotency.js';
+import { CONTRACTS_SHOWN } from '../views.js';
+import type { Directory } from './directory.js';
+import { Entries } from './entries.js';
+import { Linker } from './linker.js';
+import { doOnce } from './once.js';
+import { type Asked, type Outcome, PlainCounting } from './plain-counting.js';
+import { plainPlan } from './plain-plan.js';
+import { gateName, Turns } from './turns.js';
+
+/** What another node may have made just now. Nothing has happened where these are thrown. */
+const MISSING: ReadonlySet<string> = new Set(['machine_not_found', 'contract_not_found', 'key_not_found']);
+
+/** Gates that one node moves at a time because they are due. */
+const DUE_AT_ONCE = 64;
+
+export interface NetworkOptions {
+  readonly connection: RedisConnection;
+  readonly directory: Directory;
+  readonly clock: WallClock;
+  readonly signer: Signer;
+  readonly onError: (error: unknown) => void;
+}
+
+export class Network {
+  readonly connection: RedisConnection;
+  readonly directory: Directory;
+  /** Rows, as any node has linked them. */
+  readonly happenings = new Subject<Happening>();
+  readonly linker: Linker;
+  /** What writes to records. */
+  readonly entries: Entries;
+  readonly #clock: WallClock;
+  readonly #host: Host;
+  readonly #turns: Turns;
+  readonly #plain: PlainCounting;
+  readonly #onError: (error: unknown) => void;
+  /** Machines of which rows are being fetched, with the seq of the newest. */
+  readonly #fetching = new Map<string, number>();
+
+  constructor({ connection, directory, clock, signer, onError }: NetworkOptions, host: Host) {
+    this.connection = connection;
+    this.directory = directory;
+    this.#clock = clock;
+    this.#host = host;
+    this.#onError = onError;
+    this.#turns = new Turns(connection, clock);
+    this.#plain = new PlainCounting(connection, new CountBatch(connection, clock.cycleMs), clock.cycleMs);
+    this.linker = new Linker(connection, directory, signer, clock.cycleMs, onError);
+    this.entries = new Entries(
+      { connection, directory, clock, linker: this.linker, turns: this.#turns, plain: this.#plain },
+      host,
+    );
+  }
+
+  /** Begins to hear what other nodes do. */
+  async start(): Promise<void> {
+    await this.connection.subscribe(['weir:entries', 'weir:rows', 'weir:log'], (message, channel) => {
+      const [first = '', second = ''] = message.split(' ');
+      if (channel === 'weir:entries') this.linker.look(first);
+      else if (channel === 'weir:rows') this.#heard(first, Number(second));
+      else this.#follow();
+    });
+    this.#follow();
+  }
+
+  /** Counts and decides; see `Asked`. What cannot be counted is a failure in its place. @throws Failure `store_away` */
+  async decide(asked: readonly Asked[]): Promise<Outcome[]> {
+    return Promise.all(asked.map((one) => this.decideOne(one)));
+  }
+
+  /** @throws Failure `store_away` */
+  async decideOne(asked: Asked): Promise<Outcome> {
+    try {
+      const plain = plainPlan(asked.contract.plan);
+      return plain === undefined ? await this.#decideInTurn(asked) : await this.#plain.decide(asked, plain);
+    } catch (error) {
+      if (error instanceof Failure && error.code !== 'store_away') return error;
+      throw error;
+    }
+  }
+
+  /** A contract as it is now, or one of its keys: to be looked at. */
+  look(contract: Contract, name?: string): Promise<Contract> {
+    return this.#turns.look(contract, name);
+  }
+
+  /** The keys of all nodes that there were. */
+  async keys(): Promise<KeyRing> {
+    const keys = await this.connection.command<string[]>(DIRECTORY, 'HVALS', `${DIRECTORY}nodes`);
+    return KeyRing.ofNodes(keys.map(publicKeyFrom), false);
+  }
+
+  /** As `look`, for several. */
+  looks(contracts: readonly Contract[]): Promise<Contract[]> {
+    return Promise.all(contracts.map((contract) => this.#turns.look(contract)));
+  }
+
+  /** The contracts of a machine that are listed with it, as they are now, and its head. */
+  async shown(machine: Machine): Promise<Contract[]> {
+    await this.head(machine);
+    return this.looks(machine.contracts.slice(0, CONTRACTS_SHOWN));
+  }
+
+  /** A page of the keys of a contract, by the cycle of their last count. @param after how many to skip */
+  async listKeys(contract: Contract, after: number, limit: number): Promise<object> {
+    const prefix = prefixOf(contract.machine.slug);
+    const range = [String(after), String(after + limit)];
+    const all = await this.connection.command(prefix, 'ZRANGE', `${prefix}k:${gateName(contract)}`, ...range);
+    const names = (all as string[]).map((gate) => gate.slice(gateName(contract).length + 1));
+    const page = await Promise.all(names.slice(0, limit).map((name) => this.#turns.look(contract, name)));
+    const keys = page.map((one, index) => {
+      const { state, count, remaining, retry_after_cycles } = decisionOf(one, 0, 0, 0);
+      return { key: names[index], state, count, remaining, retry_after_cycles };
+    });
+    return { cycle: this.#clock.cycle(), keys, ...(names.length > limit ? { next: after + limit } : {}) };
+  }
+
+  /**
+   * Does something that is to be done once under an idempotency key: its mark is in Redis before, its answer after it.
+   * @throws Failure `idempotency_key_reused`, `store_away` where it is not known whether it was done
+   */
+  once<T extends object>(machine: Machine, once: OnceOnly | undefined, work: () => Promise<T>): Promise<T | Replayed> {
+    return doOnce(this.connection, machine, once, work);
+  }
+
+  /** Does something again, once what other nodes have added is known, where it found something missing. */
+  async afterFollowing<T>(work: () => T | Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof Failure) || !MISSING.has(error.code)) throw error;
+      await this.directory.follow();
+      return work();
+    }
+  }
+
+  /** A machine with its head as it is now. */
+  async head(machine: Machine): Promise<void> {
+    const prefix = prefixOf(machine.slug);
+    const [seq, hash] = await this.connection.command<[string | null, string | null]>(
+      prefix,
+      'HMGET',
+      `${prefix}m:${machine.slug}`,
+      'seq',
+      'hash',
+    );
+    if (hash !== null && Number(seq) >= machine.head.seq) this.#reach(machine, { seq: Number(seq), hash });
+  }
+
+  /** At each cycle: moves what is due, links what waits, and catches up with what was not heard. */
+  tick(): void {
+    if (this.connection.failure !== undefined) return;
+    this.#follow();
+    const prefixes = new Set([...this.#host.machines.keys()].map(prefixOf));
+    for (const prefix of prefixes) {
+      void this.#moveDue(prefix).catch((error) => this.#failed(error));
+      this.linker.look(prefix);
+    }
+  }
+
+  /** Rows of a machine up to a seq are linked: those that are new are published, in order. */
+  #heard(slug: string, seq: number): void {
+    const machine = this.#host.machines.get(slug);
+    if (machine === undefined || seq <= machine.head.seq) return;
+    const isBusy = this.#fetching.has(slug);
+    this.#fetching.set(slug, Math.max(seq, this.#fetching.get(slug) ?? 0));
+    if (!isBusy) void this.#fetch(machine).catch((error) => this.#failed(error));
+  }
+
+  async #fetch(machine: Machine): Promise<void> {
+    try {
+      while (machine.head.seq < this.#fetching.get(machine.slug)!) {
+        const rows = await this.directory.rows(machine.slug, { afterSeq: machine.head.seq });
+        if (rows.length === 0) return;
+        for (const row of rows) {
+          if (row.seq <= machine.head.seq) continue;
+          this.#reach(machine, row);
+          this.happenings.next({ kind: 'row', row });
+        }
+      }
+    } finally {
+      this.#fetching.delete(machine.slug);
+    }
+  }
+
+  #reach(machine: Machine, { seq, hash }: Machine['head']): void {
+    machine.head = { seq, hash };
+    machine.durableSeq = seq;
+  }
+
+  async #decideInTurn({ contract, kind, n, name, happened, peek = false }: Asked): Promise<Outcome> {
+    const { nowMs } = { nowMs: this.connection.nowMs() };
+    if (peek) {
+      const now = await this.#turns.look(contract, name);
+      const { cycle } = now.gate;
+      return { decision: foreseen(now, kind, n, undefined, cycle), cycle, nowMs };
+    }
+    const { value } = await this.#turns.run(contract, name, (fresh, cycle) => {
+      if (happened !== undefined && happened > cycle) throw inFuture(happened, cycle);
+      const isNow = happened === undefined || happened === cycle;
+      const admitted = isNow ? fresh.decide(n, cycle, kind) : fresh.decideLate(n, happened, cycle, kind);
+      const decision = decisionOf(fresh, kind, n, admitted);
+      return { decision: n === 1 ? decision : ofSeveral(fresh, kind, n, decision), cycle, nowMs };
+    });
+    return value;
+  }
+
+  async #moveDue(prefix: string): Promise<void> {
+    const args = [String(this.connection.deadline()), String(this.#clock.cycleMs), String(DUE_AT_ONCE)];
+    const others = (await this.connection.call('due', prefix, args)) as string[];
+    for (const gate of others) {
+      const [slug = '', id = '', ...names] = gate.slice(1).split('/');
+      const contract = await this.directory.contract(slug, id);
+      await this.#turns.run(contract, names.length === 0 ? undefined : names.join('/'), () => {});
+    }
+  }
+
+  #follow(): void {
+    void this.directory.follow().catch((error) => this.#failed(error));
+  }
+
+  #failed(error: unknown): void {
+    if (!(error instanceof Failure)) this.#onError(error);
+  }
+}

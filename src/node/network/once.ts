@@ -1,0 +1,49 @@
+// A request with an idempotency key on many nodes: counted once, whichever node is asked again.
+//
+//   first     mark set where there is none ─► counted ─► answer kept in place of the mark
+//   repeated  answer there ─► the same answer        mark alone ─► 503: under way, or its node ended before it knew. Never counted twice
+import type { Machine } from '../../host/machine.js';
+import { spanCycles } from '../../limiter/plan.js';
+import { Failure } from '../../schema/failure.js';
+import { prefixOf } from '../../store/redis/buckets.js';
+import { away, type RedisConnection } from '../../store/redis/connection.js';
+import { type OnceOnly, Replayed, reused } from '../idempotency.js';
+
+/** An answer is kept for the longest window of the machine, and between these, in ms. */
+const SHORTEST_MS = 60_000;
+const LONGEST_MS = 24 * 3_600_000;
+
+export async function doOnce<T extends object>(
+  connection: RedisConnection,
+  machine: Machine,
+  once: OnceOnly | undefined,
+  work: () => Promise<T>,
+): Promise<T | Replayed> {
+  if (once === undefined) return work();
+  const prefix = prefixOf(machine.slug);
+  const place = `${prefix}i:${machine.slug}:${once.key}`;
+  const keptMs = String(keptFor(machine));
+  const mark = `${once.request} `;
+  const found = await connection.command<string | null>(prefix, 'SET', place, mark, 'NX', 'GET', 'PX', keptMs);
+  if (found !== null) {
+    if (!found.startsWith(mark)) throw reused();
+    if (found === mark)
+      throw away('a request with this Idempotency-Key is under way, or it is not known how it ended.');
+    return new Replayed(found.slice(mark.length));
+  }
+  let answer: T;
+  try {
+    answer = await work();
+  } catch (error) {
+    // It is known that nothing was counted; after `store_away` it is not.
+    if (error instanceof Failure && error.code !== 'store_away') await connection.command(prefix, 'DEL', place);
+    throw error;
+  }
+  await connection.command(prefix, 'SET', place, `${mark}${JSON.stringify(answer)}`, 'PX', keptMs);
+  return answer;
+}
+
+function keptFor({ contracts, parts: { clock } }: Machine): number {
+  const cycles = contracts.reduce((most, { plan }) => Math.max(most, spanCycles(plan, clock.cycleMs)), 1);
+  return Math.min(LONGEST_MS, Math.max(SHORTEST_MS, (cycles + 1) * clock.cycleMs));
+}

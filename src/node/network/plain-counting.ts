@@ -1,0 +1,179 @@
+// Decisions of contracts that Redis counts by itself: what a script says, in the words of the API.
+import type { Contract } from '../../host/contract.js';
+import type { Move } from '../../host/manual-transition.js';
+import { Failure } from '../../schema/failure.js';
+import { type CountBatch, type Counted, countedIn, type KeyParameters } from '../../store/redis/batch.js';
+import { prefixOf } from '../../store/redis/buckets.js';
+import type { RedisConnection } from '../../store/redis/connection.js';
+import { GateBytes } from '../../store/redis/gate-bytes.js';
+import { cycleOf } from '../../time/cycle.js';
+import type { Decision } from '../decision.js';
+import type { PlainPlan } from './plain-plan.js';
+import { gateName, tooManyKeys } from './turns.js';
+
+/** Events to be counted by a contract. */
+export interface Asked {
+  readonly contract: Contract;
+  /** Index into `plan.kinds`. */
+  readonly kind: number;
+  readonly n: number;
+  /** Of the key, by `nameOf`; undefined for a contract without keys. */
+  readonly name?: string | undefined;
+  /** The cycle that they bear; undefined for the running one. */
+  readonly happened?: number | undefined;
+  /** Decided as if, and not counted. */
+  readonly peek?: boolean;
+}
+
+export type Outcome = Failure | { readonly decision: Decision; readonly cycle: number; readonly nowMs: number };
+
+/** Gates whose past is remembered, all of one cycle. */
+const MOST_PASTS = 10_000;
+
+export class PlainCounting {
+  readonly #connection: RedisConnection;
+  readonly #batch: CountBatch;
+  readonly #cycleMs: number;
+  /** The past of gates that limit, by name and late events, for the cycle: what leaves when does not change any more. */
+  readonly #pasts = new Map<string, Promise<GateBytes | undefined>>();
+  #pastsCycle = 0;
+
+  constructor(connection: RedisConnection, batch: CountBatch, cycleMs: number) {
+    this.#connection = connection;
+    this.#batch = batch;
+    this.#cycleMs = cycleMs;
+  }
+
+  async decide(asked: Asked, plain: PlainPlan): Promise<Outcome> {
+    const { contract, n, name, happened, peek = false } = asked;
+    const prefix = prefixOf(contract.machine.slug);
+    const gate = gateName(contract, name);
+    const key = name === undefined ? undefined : keyOf(contract, plain);
+    const isLate = happened !== undefined && happened !== cycleOf(this.#connection.nowMs(), this.#cycleMs);
+    const counted = isLate
+      ? await this.#countLate(prefix, gate, n, happened, key)
+      : await this.#batch.count(prefix, gate, peek ? 0 : n, key);
+    if (counted.admitted < 0) return whyNot(asked, plain, counted);
+    const after = await this.#retryAfter(prefix, gate, plain, counted, n);
+    return { decision: decisionOf(asked, plain, counted, after), cycle: counted.cycle, nowMs: counted.nowMs };
+  }
+
+  /** @returns the number of the entry; 0 where the contract is in that state */
+  async move(
+    contract: Contract,
+    name: string | undefined,
+    to: '0' | '1',
+    { holdCycles = 0, by }: Move,
+  ): Promise<number> {
+    const args = [String(this.#connection.deadline()), String(this.#cycleMs), gateName(contract, name), to];
+    const reply = await this.#connection.call('move', prefixOf(contract.machine.slug), [
+      ...args,
+      String(holdCycles),
+      ...(by === undefined ? [] : [by]),
+    ]);
+    const [now, number] = reply as number[];
+    this.#connection.heard(now!);
+    return Math.max(0, number!);
+  }
+
+  async #countLate(prefix: string, gate: string, n: number, happened: number, key: KeyParameters | undefined) {
+    const args = [String(this.#connection.deadline()), String(this.#cycleMs), gate, String(n), String(happened)];
+    const ofKey = key === undefined ? [] : [String(key.threshold), String(key.within), String(key.maxKeys)];
+    const reply = (await this.#connection.call('late', prefix, [...args, ...ofKey])) as number[];
+    this.#connection.heard(reply[0]!);
+    return countedIn(reply, 1);
+  }
+
+  /** As `retryAfterCycles` of the forecast, for n requests at once. */
+  async #retryAfter(
+    prefix: string,
+    gate: string,
+    { threshold }: PlainPlan,
+    { count, cycle, isLimiting, isHeld, late }: Counted,
+    n: number,
+  ): Promise<number | undefined> {
+    if (n > threshold) return undefined;
+    const one = !isLimiting && (isHeld || count < threshold);
+    if (one && (n <= 1 || count + n <= threshold)) return 0;
+    const past = await this.#past(prefix, gate, cycle, late, isHeld);
+    if (past === undefined) return 1;
+    const first = isLimiting ? Math.max(1, past.heldUntilCycle - cycle) : 1;
+    return past.cyclesUntilAtMost(threshold - Math.max(1, n), count, cycle, first);
+  }
+
+  #past(prefix: string, gate: string, cycle: number, late: number, isHeld: boolean): Promise<GateBytes | undefined> {
+    if (cycle !== this.#pastsCycle || this.#pasts.size > MOST_PASTS) {
+      this.#pasts.clear();
+      this.#pastsCycle = cycle;
+    }
+    const name = `${late} ${gate}`;
+    let past = isHeld ? undefined : this.#pasts.get(name);
+    if (past === undefined) {
+      past = this.#connection.callForBytes('look', prefix, [gate]).then((reply) => {
+        const [, bytes] = reply as [number, Buffer | number];
+        return bytes instanceof Buffer ? new GateBytes(bytes) : undefined;
+      });
+      past.catch(() => this.#pasts.delete(name));
+      this.#pasts.set(name, past);
+    }
+    return past;
+  }
+}
+
+function keyOf({ image }: Contract, { threshold, within }: PlainPlan): KeyParameters {
+  const { maxKeys = 1, overflow } = image.keyed ?? {};
+  return { threshold, within, maxKeys, isShared: overflow === 'share' };
+}
+
+function decisionOf(
+  { contract, n, name, peek = false }: Asked,
+  { threshold, limiting }: PlainPlan,
+  { admitted, count, isLimiting }: Counted,
+  after: number | undefined,
+): Decision {
+  const { id, plan } = contract;
+  const remaining = Math.max(0, threshold - count);
+  const fits = peek ? after === 0 && (n <= 1 || n <= remaining) : admitted === n;
+  const passed = plan.isShadow || (peek && fits) ? n : peek ? 0 : admitted;
+  return {
+    id,
+    key: name,
+    state: plan.states[isLimiting ? limiting : plan.initial]!.name,
+    count,
+    threshold,
+    remaining,
+    admitted: passed,
+    limited: n - passed,
+    would_limit: plan.isShadow ? (peek ? !fits : isLimiting) : undefined,
+    retry_after_cycles: after,
+    retry_after_ms: undefined,
+    delay_ms: undefined,
+  };
+}
+
+function whyNot({ contract, happened = 0 }: Asked, { within }: PlainPlan, { admitted, cycle: now }: Counted): Failure {
+  switch (admitted) {
+    case -2:
+      return tooManyKeys(contract);
+    case -3: {
+      const what = `The event of cycle ${happened} was not counted.`;
+      if (happened > now)
+        return new Failure('event_in_future', {
+          what,
+          why: `It is now cycle ${now}.`,
+          fix: 'Read GET /api/clock, and send the event once its cycle has come.',
+        });
+      return new Failure('event_too_old', {
+        what,
+        why: `The window of contract ${contract.id} reaches back to cycle ${now - within + 1}.`,
+        fix: 'Send what was batched before it is older than the window, or name a contract with a longer one in `contract_id`.',
+      });
+    }
+    default:
+      return new Failure('contract_not_found', {
+        what: `The machine "${contract.machine.slug}" has no contract "${contract.id}" any more.`,
+        why: 'Redis has lost it.',
+        fix: 'Deploy it again.',
+      });
+  }
+}

@@ -1,0 +1,212 @@
+// Contracts that Redis does not count by itself: rules, definitions with states of their own, operators that may refuse.
+//
+//   read version and state ─► the gate of this process decides, as on one node ─► written if the version is still that one
+//        ▲                                                                             └ another node was first: once more
+//        └──────────────────────────────────────────────────────────────────────────────┘
+//
+// What the gate writes to its record is an entry, which is linked later; it becomes one in the same step as the state.
+import { deserialize, serialize } from 'node:v8';
+import { Contract } from '../../host/contract.js';
+import type { HostContext } from '../../host/host-context.js';
+import { Chain, Ledger } from '../../host/ledger.js';
+import { Queue } from '../../host/queue.js';
+import { Wakes } from '../../host/wakes.js';
+import { spanCycles } from '../../limiter/plan.js';
+import type { AuditRow } from '../../record/row.js';
+import { Failure } from '../../schema/failure.js';
+import { prefixOf } from '../../store/redis/buckets.js';
+import type { RedisConnection } from '../../store/redis/connection.js';
+import { GateBytes } from '../../store/redis/gate-bytes.js';
+import type { ContractState, KeyedImage, Store } from '../../store/store.js';
+import type { Clock } from '../../time/clock.js';
+import { cycleOf } from '../../time/cycle.js';
+
+/** How often a turn is taken again because another node was first. */
+const MOST_TRIES = 40;
+
+/** A contract at work for one turn, apart from all others. */
+interface Draft {
+  readonly contract: Contract;
+  /** What it has written to its record. */
+  readonly rows: AuditRow[];
+}
+
+/** What a turn did. */
+export interface TurnDone<T> {
+  readonly value: T;
+  /** Number of its last entry; 0 for none. */
+  readonly entry: number;
+}
+
+type Looked = readonly [nowMs: number, found: Buffer | readonly [version: Buffer, state: Buffer] | number];
+
+export class Turns {
+  readonly #connection: RedisConnection;
+  readonly #clock: Clock;
+  /** The turns of a gate that wait here: they would only refuse each other. */
+  readonly #queues = new Map<string, Promise<unknown>>();
+
+  constructor(connection: RedisConnection, clock: Clock) {
+    this.#connection = connection;
+    this.#clock = clock;
+  }
+
+  /**
+   * Does something with a contract, or one of its keys, in the running cycle.
+   * @param name of the key; undefined for the contract itself
+   * @throws Failure `store_away`, `node_overloaded`, `too_many_keys`, and what the work throws, once what it wrote is written
+   */
+  run<T>(
+    image: Contract,
+    name: string | undefined,
+    work: (contract: Contract, cycle: number) => T,
+  ): Promise<TurnDone<T>> {
+    const gate = gateName(image, name);
+    const before = this.#queues.get(gate) ?? Promise.resolve();
+    const turn = before.then(() => this.#run(image, name, gate, work));
+    const over: Promise<unknown> = turn
+      .catch(() => {})
+      .finally(() => {
+        if (this.#queues.get(gate) === over) this.#queues.delete(gate);
+      });
+    this.#queues.set(gate, over);
+    return turn;
+  }
+
+  /** A contract, or one of its keys, as it is now: to be looked at. One that is not there is as it would be made. */
+  async look(image: Contract, name?: string): Promise<Contract> {
+    const { nowMs, saved } = await this.#read(image, name);
+    const { contract } = this.#draft(image, name, nowMs, saved);
+    contract.advance(cycleOf(nowMs, this.#clock.cycleMs));
+    return contract;
+  }
+
+  /** The state with which a contract begins, for Redis. */
+  static firstState(contract: Contract): string {
+    return textOf(contract.saved());
+  }
+
+  async #run<T>(
+    image: Contract,
+    name: string | undefined,
+    gate: string,
+    work: (contract: Contract, cycle: number) => T,
+  ): Promise<TurnDone<T>> {
+    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+      const { nowMs, saved, version } = await this.#read(image, name);
+      const draft = this.#draft(image, name, nowMs, saved);
+      const cycle = Math.max(cycleOf(nowMs, this.#clock.cycleMs), draft.contract.gate.cycle);
+      let ended: { readonly value: T } | { readonly error: unknown };
+      try {
+        draft.contract.wake(nowMs);
+        draft.contract.advance(cycle);
+        ended = { value: work(draft.contract, cycle) };
+      } catch (error) {
+        // A refusal of an operator leaves a row.
+        if (draft.rows.length === 0) throw error;
+        ended = { error };
+      }
+      const [now, done, entry] = await this.#commit(image, name, gate, version, draft);
+      this.#connection.heard(now!);
+      if (done === -1) throw tooManyKeys(image);
+      if (done === 0) continue;
+      if ('error' in ended) throw ended.error;
+      return { value: ended.value, entry: entry ?? 0 };
+    }
+    throw new Failure('node_overloaded', {
+      what: 'Nothing was decided.',
+      why: 'Other nodes decided on the same contract each time before this one did.',
+      fix: 'Try again.',
+    });
+  }
+
+  async #read(image: Contract, name: string | undefined) {
+    const gate = gateName(image, name);
+    const reply = await this.#connection.callForBytes('look', prefixOf(image.machine.slug), [gate]);
+    const [now, found] = reply as Looked;
+    const nowMs = Number(now);
+    this.#connection.heard(nowMs);
+    if (found instanceof Buffer) return { nowMs, version: 0, saved: stateOf(image, found) };
+    if (!Array.isArray(found)) return { nowMs, version: 0, saved: undefined };
+    const [version, state] = found as readonly [Buffer, Buffer];
+    const saved = deserialize(Buffer.from(state.toString('latin1'), 'base64')) as ContractState;
+    return { nowMs, version: Number(version.toString()), saved };
+  }
+
+  #draft(image: Contract, name: string | undefined, nowMs: number, saved: ContractState | undefined): Draft {
+    const { plan, machine } = image;
+    const rows: AuditRow[] = [];
+    const { cycleMs, agenda } = this.#clock;
+    const clock: Clock = { cycleMs, agenda, now: () => nowMs, cycle: () => cycleOf(nowMs, cycleMs) };
+    const store = {
+      append: (row: AuditRow) => void rows.push(row),
+      putState() {},
+      commit: (settled: () => void) => settled(),
+    } as unknown as Store;
+    const wakes = new Wakes(clock);
+    wakes.hold();
+    const context: HostContext = {
+      ...{ clock, store, wakes, keepsStates: false, inspect: undefined, mostAwake: 0 },
+      ledger: new Ledger(clock, store),
+      changed: new Queue(),
+      busyMs: nowMs,
+    };
+    const cycle =
+      saved?.windows[0]?.cycle ?? (saved === undefined ? cycleOf(nowMs, cycleMs) : image.image.createdCycle);
+    return { contract: new Contract(image.image, plan, new Chain(machine.slug), cycle, context, saved, name), rows };
+  }
+
+  async #commit(
+    image: Contract,
+    name: string | undefined,
+    gate: string,
+    version: number,
+    { contract, rows }: Draft,
+  ): Promise<readonly number[]> {
+    const { slug } = image.machine;
+    const { cycleMs } = this.#clock;
+    const { wakeMs, gate: decided } = contract;
+    const due = wakeMs === Number.POSITIVE_INFINITY ? -1 : cycleOf(wakeMs, cycleMs);
+    const { keyed } = image.image;
+    const list = name === undefined || keyed === undefined ? '' : `${prefixOf(slug)}k:${slug}/${image.id}`;
+    const reply = await this.#connection.call('commit', prefixOf(slug), [
+      ...[String(this.#connection.deadline()), String(cycleMs), gate, String(version), textOf(contract.saved())],
+      ...[String(due), list, String(keyed?.maxKeys ?? 0), String(decided.cycle + spanCycles(contract.plan, cycleMs))],
+      String(rows[0]?.cycle ?? decided.cycle),
+      ...rows.map(
+        ({ seq: _, previous_hash: __, hash: ___, machine: ____, ...e }) => `${e.cycle}${JSON.stringify({ e })}`,
+      ),
+    ]);
+    return reply as number[];
+  }
+}
+
+/** What the gate of a contract, or of one of its keys, is called in Redis. */
+export function gateName({ id, machine }: Pick<Contract, 'id' | 'machine'>, name?: string): string {
+  return name === undefined ? `${machine.slug}/${id}` : `${machine.slug}/${id}/${name}`;
+}
+
+export function tooManyKeys({
+  id,
+  image,
+}: {
+  readonly id: string;
+  readonly image: { readonly keyed?: KeyedImage | undefined };
+}): Failure {
+  return new Failure('too_many_keys', {
+    what: 'The event was not counted.',
+    why: `The contract ${id} has ${image.keyed?.maxKeys} keys, as many as it may, and all of them have counts.`,
+    fix: 'Wait until a window is empty, or deploy it with more max_keys, or with the overflow "share".',
+  });
+}
+
+function textOf(state: ContractState): string {
+  return serialize(state).toString('base64');
+}
+
+/** A gate that Redis counts. */
+function stateOf({ id, plan }: Contract, bytes: Buffer): ContractState {
+  const gate = new GateBytes(bytes);
+  const state = plan.states[gate.isLimiting ? 1 - plan.initial : plan.initial]!.name;
+  return { id, state, heldUntilCycle: gate.heldUntilCycle, windows: [gate.window] };
+}

@@ -1,0 +1,299 @@
+// The connection of a node to Redis: one server, a sentinel's, or a cluster. Calls functions of the library, each with a deadline.
+//
+//   call ─► sent at once ─► reply                                  known: it happened
+//             └ 250 ms without one, or the connection is cut ─► failure `store_away`: it happened, or never will
+//
+// Nothing is sent twice, and nothing waits for a connection: an outcome is known, or an error. A call that is late in Redis is refused there by
+// its deadline, by the clock of Redis. After a failure calls are refused at once (the breaker) until Redis answers again.
+//
+//   now in Redis   reply says t at the instant r of our clock: t - r is at most the distance of the two clocks; the largest of late counts
+import { createClient, createCluster, createSentinel, RESP_TYPES } from '@redis/client';
+import { Failure } from '../../schema/failure.js';
+import { Rank } from '../../time/rank.js';
+import { pause, WallClock } from '../../time/wall.js';
+import { type FunctionName, functionNamed, librarySource } from './library.js';
+import { type RedisPlace, redisPlace } from './place.js';
+
+/** For how long a call may take, in ms. */
+const DEADLINE_MS = 250;
+
+/** How often Redis is asked for its time, in ms, and while it is away, whether it is back. */
+const BEAT_MS = 500;
+const PROBE_MS = 100;
+
+/** Silence after which a connection is given up, in ms. */
+const SILENCE_MS = 10_000;
+
+/** Replies of this many ms decide how far the clocks are apart. */
+const CLOCK_SPAN_MS = 2_000;
+
+/** What is used of the three kinds of clients. */
+interface Wire {
+  send(key: string, args: string[], isBinary: boolean): Promise<unknown>;
+  /** For each server that has keys. */
+  sendToAll(args: string[]): Promise<unknown>;
+  subscribe(channels: readonly string[], listener: (message: string, channel: string) => void): Promise<void>;
+  close(): void;
+}
+
+export interface RedisOptions {
+  readonly url: string;
+  readonly onError?: (error: unknown) => void;
+  /** Default 250. */
+  readonly deadlineMs?: number | undefined;
+}
+
+export class RedisConnection {
+  readonly deadlineMs: number;
+  /** Calls that failed because Redis did not answer in time, or was not there. */
+  failures = 0;
+  readonly #clock: WallClock;
+  readonly #wire: Wire;
+  readonly #onError: (error: unknown) => void;
+  #away: Failure | undefined;
+  #isClosed = false;
+  /** Redis's clock less ours: of the last span, and of the one before. */
+  #offsets: [last: number, now: number] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  #spanEndMs = 0;
+
+  private constructor(wire: Wire, clock: WallClock, deadlineMs: number, onError: (error: unknown) => void) {
+    this.#wire = wire;
+    this.#clock = clock;
+    this.deadlineMs = deadlineMs;
+    this.#onError = onError;
+  }
+
+  /** @throws Failure `store_away`, `wrong_usage` for a URL that names no Redis */
+  static async open({ url, onError = () => {}, deadlineMs = DEADLINE_MS }: RedisOptions): Promise<RedisConnection> {
+    const place = redisPlace(url);
+    let wire: Wire;
+    try {
+      wire = await openWire(place, onError);
+    } catch (error) {
+      throw away(`${(error as Error).message}.`);
+    }
+    const clock = new WallClock(1_000, { onError });
+    clock.start();
+    const connection = new RedisConnection(wire, clock, deadlineMs, onError);
+    try {
+      await wire.sendToAll(['FUNCTION', 'LOAD', 'REPLACE', librarySource]);
+      await connection.#askTime();
+    } catch (error) {
+      connection.close();
+      throw away(`${(error as Error).message}.`);
+    }
+    void connection.#beat();
+    return connection;
+  }
+
+  /** Now, by the clock of Redis, in unix ms: at most the time of a round trip behind it. */
+  nowMs(): number {
+    return this.#clock.monotonicMs() + Math.max(this.#offsets[0], this.#offsets[1]);
+  }
+
+  monotonicMs(): number {
+    return this.#clock.monotonicMs();
+  }
+
+  /** Why Redis cannot be asked now; undefined while it can. */
+  get failure(): Failure | undefined {
+    return this.#away;
+  }
+
+  /** When a call that is made now must have happened, by the clock of Redis. */
+  deadline(): number {
+    return this.nowMs() + this.deadlineMs;
+  }
+
+  /**
+   * Calls a function. `prefix`: that of the bucket; see buckets.ts.
+   * @throws Failure `store_away`
+   */
+  call(name: FunctionName, prefix: string, args: readonly string[]): Promise<unknown> {
+    return this.#send(prefix, ['FCALL', functionNamed(name), '1', prefix, ...args], false);
+  }
+
+  /** As `call`, with the bytes of the texts in the reply. */
+  callForBytes(name: FunctionName, prefix: string, args: readonly string[]): Promise<unknown> {
+    return this.#send(prefix, ['FCALL', functionNamed(name), '1', prefix, ...args], true);
+  }
+
+  /** Sends a command. @throws Failure `store_away` */
+  command<T = unknown>(key: string, ...args: string[]): Promise<T> {
+    return this.#send(key, args, false) as Promise<T>;
+  }
+
+  /** What is published from now on. What is published while the connection is cut is not heard. */
+  subscribe(channels: readonly string[], listener: (message: string, channel: string) => void): Promise<void> {
+    return this.#wire.subscribe(channels, listener);
+  }
+
+  /** Takes note of the time of Redis in a reply that has just come. */
+  heard(redisMs: number): void {
+    const nowMs = this.#clock.monotonicMs();
+    const offset = redisMs - nowMs;
+    if (nowMs > this.#spanEndMs) {
+      this.#offsets = [this.#offsets[1], offset];
+      this.#spanEndMs = nowMs + CLOCK_SPAN_MS;
+    } else if (offset > this.#offsets[1]) this.#offsets[1] = offset;
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#wire.close();
+    this.#clock.stop();
+  }
+
+  async #send(key: string, args: string[], isBinary: boolean): Promise<unknown> {
+    if (this.#away !== undefined) throw this.#away;
+    try {
+      return await this.#inTime(this.#wire.send(key, args, isBinary));
+    } catch (error) {
+      if (!isMissingFunction(error)) throw this.#failed(error);
+    }
+    // A server that lost its functions, or a new one: nothing has happened yet.
+    try {
+      await this.#inTime(this.#wire.sendToAll(['FUNCTION', 'LOAD', 'REPLACE', librarySource]));
+      return await this.#inTime(this.#wire.send(key, args, isBinary));
+    } catch (error) {
+      throw this.#failed(error);
+    }
+  }
+
+  #inTime<T>(reply: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const { agenda } = this.#clock;
+      const late = () => reject(new Error(`no answer within ${this.deadlineMs} ms`));
+      const ticket = agenda.at(this.#clock.now() + this.deadlineMs, Rank.client, late);
+      reply.then(
+        (value) => {
+          agenda.cancel(ticket);
+          resolve(value);
+        },
+        (error) => {
+          agenda.cancel(ticket);
+          reject(error);
+        },
+      );
+    });
+  }
+
+  /** What Redis refuses is for the caller; that it is not there opens the breaker. */
+  #failed(error: unknown): Failure {
+    const { message } = error as Error;
+    if (/^WEIRLATE/.test(message)) return away('Redis was reached after the deadline, and did nothing.');
+    if (/^(OOM|NOREPLICAS|READONLY|MISCONF)/.test(message)) return away(`Redis refuses writes: ${message}`);
+    if (/^(ERR|WRONGTYPE|NOAUTH|NOPERM|user_script)/.test(message)) {
+      this.#onError(error);
+      return away(`Redis refused the command: ${message}`);
+    }
+    this.failures += 1;
+    this.#away ??= away(`${message.replace(/\.$/, '')}.`);
+    return this.#away;
+  }
+
+  async #askTime(): Promise<void> {
+    const [seconds, micros] = (await this.#wire.send('weir', ['TIME'], false)) as [string, string];
+    this.heard(Number(seconds) * 1000 + Math.floor(Number(micros) / 1000));
+  }
+
+  /** Asks for the time, and while Redis is away, until it answers. One question at a time. */
+  async #beat(): Promise<void> {
+    while (!this.#isClosed) {
+      try {
+        const asked = this.#askTime();
+        if (this.#away === undefined) await this.#inTime(asked);
+        else await Promise.race([asked, pause(SILENCE_MS).then(() => Promise.reject(new Error('silence')))]);
+        this.#away = undefined;
+      } catch (error) {
+        if (!this.#isClosed) this.#failed(error);
+      }
+      await pause(this.#away === undefined ? BEAT_MS : PROBE_MS);
+    }
+  }
+}
+
+/** @returns the failure of whoever needs Redis while it is away */
+export function away(why: string): Failure {
+  return new Failure('store_away', {
+    what: 'Nothing was decided.',
+    why: `Redis cannot be asked now: ${why}`,
+    fix: 'Try again in a second; GET /readyz says when the node takes requests.',
+  });
+}
+
+function isMissingFunction(error: unknown): boolean {
+  return (error as Error).message.includes('Function not found');
+}
+
+/** Its own timer costs more than the command, and ends once that is written. */
+const commandOptions = { timeout: undefined } as unknown as { readonly timeout: number };
+const bytes = { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } } as const;
+
+function reconnectStrategy(retries: number): number {
+  return Math.min(25 * 2 ** retries, 500);
+}
+
+async function openWire(place: RedisPlace, onError: (error: unknown) => void): Promise<Wire> {
+  const socket = { connectTimeout: 1_000, reconnectStrategy };
+  const options = { ...place.credentials, disableOfflineQueue: true, commandOptions };
+  switch (place.kind) {
+    case 'single': {
+      const tls = place.isTls ? ({ tls: true } as const) : {};
+      const first = {
+        ...options,
+        socket: { ...socket, ...tls, ...place.nodes[0]!, reconnectStrategy: false as const },
+      };
+      // Whether it is there at all is said at once; later it is waited for.
+      const probe = createClient(first);
+      probe.on('error', () => {});
+      await probe.connect();
+      probe.destroy();
+      const client = createClient({ ...options, socket: { ...socket, ...tls, ...place.nodes[0]! } });
+      client.on('error', onError);
+      await client.connect();
+      const listening = client.duplicate({ disableOfflineQueue: false });
+      listening.on('error', () => {});
+      await listening.connect();
+      return {
+        send: (_key, args, isBinary) => client.sendCommand(args, isBinary ? bytes : undefined),
+        sendToAll: (args) => client.sendCommand(args),
+        subscribe: (channels, listener) => listening.subscribe([...channels], listener),
+        close() {
+          client.destroy();
+          listening.destroy();
+        },
+      };
+    }
+    case 'cluster': {
+      const rootNodes = place.nodes.map((node) => ({ socket: { ...socket, ...node } }));
+      const defaults = { ...options, socket };
+      const cluster = createCluster({ rootNodes, defaults, commandOptions });
+      cluster.on('error', onError);
+      await cluster.connect();
+      return {
+        send: (key, args, isBinary) => cluster.sendCommand(key, false, args, isBinary ? bytes : undefined),
+        sendToAll: (args) =>
+          Promise.all(cluster.masters.map(async (node) => (await cluster.nodeClient(node)).sendCommand(args))),
+        subscribe: (channels, listener) => cluster.subscribe([...channels], listener),
+        close: () => cluster.destroy(),
+      };
+    }
+    case 'sentinel': {
+      const sentinel = createSentinel({
+        name: place.name,
+        sentinelRootNodes: [...place.nodes],
+        nodeClientOptions: { ...options, socket },
+      });
+      sentinel.on('error', onError);
+      await sentinel.connect();
+      return {
+        send: (_key, args, isBinary) => sentinel.sendCommand(false, args, isBinary ? bytes : undefined),
+        sendToAll: (args) => sentinel.sendCommand(false, args),
+        subscribe: (channels, listener) => sentinel.subscribe([...channels], listener),
+        close: () => sentinel.destroy(),
+      };
+    }
+  }
+}

@@ -1,0 +1,174 @@
+// Counting in Redis: the functions that count events of gates, move them by hand, and move what is due.
+//
+//   count ─► for each gate: read, advance to the cycle of Redis, feed, write ─► admitted, count, cycle, state
+//
+// Those that count work also when Redis has no memory left: what they write does not grow, but for an entry now and then.
+
+/** As `gateFunctions`, and behind them. */
+export const countingFunctions = `
+-- deadline, cycle ms, (gate, events)...
+local function count(keys, args)
+  if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
+  local reply, at = { now }, 2
+  for i = 3, #args, 2 do
+    slug = nil
+    local n = tonumber(args[i + 1])
+    if read(args[i]) then
+      local isNew = today > cycle
+      if isNew then advance(today) end
+      local admitted = feed(n)
+      if isNew or n > 0 then write() end
+      if isUnscheduled then schedule() end
+      answer(reply, at, admitted)
+    else
+      reply[at], reply[at + 1], reply[at + 2], reply[at + 3] = -1, 0, 0, 0
+    end
+    at = at + 4
+  end
+  announce()
+  return reply
+end
+
+-- Takes the key that has not counted for longest away if nothing is lost. The gate at work is another one after this.
+local function forgetOne(list)
+  local oldest = call('ZRANGE', list, 0, 0, 'WITHSCORES')
+  if not oldest[1] or not read(oldest[1]) or tonumber(oldest[2]) + within > today then return false end
+  advance(today)
+  if limiting == 1 or held > today or total > base then
+    write()
+    schedule()
+    return false
+  end
+  call('DEL', key)
+  call('ZREM', list, gate)
+  call('ZREM', P .. 'd:' .. string.match(gate, '^[^/]+'), gate)
+  return true
+end
+
+-- deadline, cycle ms, (gate of the key, events, threshold, within, most keys, 1 to share)...
+local function countKeys(keys, args)
+  if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
+  local reply, at = { now }, 2
+  for i = 3, #args, 6 do
+    slug = nil
+    local name, n = args[i], tonumber(args[i + 1])
+    local owner = string.match(name, '^[^/]+/[^/]+')
+    local list, isNew = P .. 'k:' .. owner, not read(name)
+    local isThere = true
+    if isNew and n > 0 then
+      if call('ZCARD', list) < tonumber(args[i + 4]) or forgetOne(list) then
+        make(name, tonumber(args[i + 2]), tonumber(args[i + 3]))
+      elseif args[i + 5] == '1' then
+        name, isThere = owner, read(owner)
+      else
+        isThere = false
+      end
+    elseif isNew then
+      make(name, tonumber(args[i + 2]), tonumber(args[i + 3]))
+    end
+    if isThere then
+      slug = nil
+      local isLater = isNew or today > cycle
+      advance(today)
+      local admitted = feed(n)
+      if n > 0 or not isNew then write() end
+      if isLater and n > 0 and name ~= owner then call('ZADD', list, cycle, name) end
+      if isUnscheduled then schedule() end
+      answer(reply, at, admitted)
+    else
+      reply[at], reply[at + 1], reply[at + 2], reply[at + 3] = -2, 0, 0, 0
+    end
+    at = at + 4
+  end
+  announce()
+  return reply
+end
+
+-- Events of an earlier cycle: deadline, cycle ms, gate, events, the cycle in which they happened; for a key: threshold, within, most keys
+local function countLate(keys, args)
+  if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
+  slug = nil
+  local reply = { now, -1, 0, 0, 0 }
+  local n, happened = tonumber(args[4]), tonumber(args[5])
+  if not read(args[3]) then
+    if not args[6] then return reply end
+    local list = P .. 'k:' .. string.match(args[3], '^[^/]+/[^/]+')
+    if call('ZCARD', list) >= tonumber(args[8]) and not forgetOne(list) then
+      reply[2] = -2
+      return reply
+    end
+    slug = nil
+    make(args[3], tonumber(args[6]), tonumber(args[7]))
+    call('ZADD', list, today, gate)
+  end
+  advance(today)
+  if happened > cycle or happened <= cycle - within then
+    write()
+    reply[2] = -3
+    reply[4] = cycle
+    return reply
+  end
+  for c = happened, cycle - 1 do
+    local value = slot(c)
+    call('SETRANGE', key, BYTES + (c % within) * 8, pack('<d', value + n))
+  end
+  late = late + 1
+  local admitted = feed(n)
+  write()
+  if isUnscheduled then schedule() end
+  answer(reply, 2, admitted)
+  announce()
+  return reply
+end
+
+-- A manual transition: deadline, cycle ms, gate, 1 for limiting, cycles of the hold, who asks
+local function moveTo(keys, args)
+  if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
+  slug = nil
+  if not read(args[3]) then return { now, -1 } end
+  local to = tonumber(args[4])
+  advance(today)
+  if limiting == to then
+    write()
+    announce()
+    return { now, 0 }
+  end
+  held = cycle + tonumber(args[5])
+  local number = move(to, 'manual', args[6])
+  write()
+  schedule()
+  announce()
+  return { now, number }
+end
+
+-- Moves what is due: deadline, cycle ms, most gates. Returns those whose time has come and that count elsewhere.
+local function moveDue(keys, args)
+  if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
+  local left, others = tonumber(args[3]), {}
+  for _, machine in ipairs(call('ZRANGEBYSCORE', P .. 'due', '-inf', today, 'LIMIT', 0, left)) do
+    slug = machine
+    for _, name in ipairs(call('ZRANGEBYSCORE', P .. 'd:' .. machine, '-inf', today, 'LIMIT', 0, left)) do
+      if string.sub(name, 1, 1) == '!' then others[#others + 1] = name
+      elseif read(name) then
+        advance(today)
+        write()
+        schedule()
+      else
+        call('ZREM', P .. 'd:' .. machine, name)
+        noteDue(machine)
+      end
+      left = left - 1
+    end
+    announce()
+    moves = 0
+    if left <= 0 then break end
+  end
+  return others
+end
+
+redis.register_function({ function_name = '$count', callback = count, flags = { 'allow-oom' } })
+redis.register_function({ function_name = '$keys', callback = countKeys, flags = { 'allow-oom' } })
+redis.register_function({ function_name = '$late', callback = countLate, flags = { 'allow-oom' } })
+redis.register_function({ function_name = '$move', callback = moveTo })
+redis.register_function({ function_name = '$due', callback = moveDue, flags = { 'allow-oom' } })
+`;

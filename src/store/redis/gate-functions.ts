@@ -1,0 +1,191 @@
+// Gates in Redis: the part of the library of functions in which a gate of the plain two states is read, advanced, fed and written.
+//
+//   gate       a string: head (8 doubles) | ring of doubles, one for each cycle of the window
+//   head       cycle | total | base | limiting | held until | late events | threshold | within
+//   ring       slot of cycle c, at c % within: the total of all events up to the end of c       count = total - base
+//
+//              cycle - within ......... cycle - 1 | cycle        base is the slot that leaves next, total has no slot yet:
+//              base                               | total        an event writes the head alone, a new cycle one slot more
+//
+// Nothing is ever summed: when k cycles pass, their slots get the total, and one slot is read. The count of a cycle to come is the total
+// less the slot that leaves by then, and falls from cycle to cycle: the cycle of a move is found by halving.
+//
+// All keys of a machine have the hash tag of its bucket, so that they lie in one slot of a cluster. KEYS[1] is what they begin with:
+//
+//   g:<slug>/<id>[/<key>]  a gate        k:<slug>/<id>  keys of a contract, by the cycle of their last count
+//   d:<slug>  gates that are due, by cycle      due  machines, by the cycle of their first due gate
+//   w:<slug>  entries that wait for their link, by cycle      todo  machines that have some      m:<slug>  the machine
+//
+// Time is that of Redis. Every function takes a deadline and does nothing after it. Every loop has a bound.
+
+/** Doubles of the head of a gate. */
+export const HEAD_BYTES = 64;
+
+/** Behind the beginning that names the library; `$` stands for the prefix of all functions of this version. */
+export const gateFunctions = `
+-- None of these is there while the library is loaded.
+local call, pack, unpack, floor, max, min
+
+local function prepare()
+  if call then return end
+  call, pack, unpack, floor, max, min = redis.call, struct.pack, struct.unpack, math.floor, math.max, math.min
+end
+
+local HEAD, BYTES = '<dddddddd', 64
+
+-- The gate at work. Functions run one at a time.
+local P, now, today, key, gate, slug, moves, isUnscheduled
+local cycle, total, base, limiting, held, late, threshold, within
+
+local function begin(prefix, deadline, cycleMs)
+  prepare()
+  local time = call('TIME')
+  P, now, moves = prefix, time[1] * 1000 + floor(time[2] / 1000), 0
+  today = floor(now / cycleMs)
+  return deadline < now
+end
+
+local LATE = { err = 'WEIRLATE the deadline has passed' }
+
+local function read(name)
+  gate, key = name, P .. 'g:' .. name
+  isUnscheduled = false
+  local text = call('GETRANGE', key, 0, BYTES - 1)
+  if #text < BYTES then return false end
+  cycle, total, base, limiting, held, late, threshold, within = unpack(HEAD, text)
+  return true
+end
+
+local function write()
+  call('SETRANGE', key, 0, pack(HEAD, cycle, total, base, limiting, held, late, threshold, within))
+end
+
+-- The total at the end of cycle c, which is not before cycle - within.
+local function slot(c)
+  if c >= cycle then return total end
+  local at = BYTES + (c % within) * 8
+  local text = call('GETRANGE', key, at, at + 7)
+  if #text < 8 then return 0 end
+  return (unpack('<d', text))
+end
+
+-- The count of a cycle to come if nothing arrives.
+local function countAt(c) return total - slot(c - within) end
+
+-- The first cycle from first on, which is to come, with at most so many.
+local function fallsTo(most, first)
+  local low, high = first, max(first, cycle + within)
+  while low < high do
+    local middle = floor((low + high) / 2)
+    if countAt(middle) <= most then high = middle else low = middle + 1 end
+  end
+  return low
+end
+
+local function passTo(c)
+  local gap = c - cycle
+  if gap >= within then
+    if total > 0 then call('SET', key, '') end
+    total, base = 0, 0
+  elseif total > 0 then
+    local leaving = slot(c - within)
+    local text, from = pack('<d', total), cycle % within
+    local first = min(gap, within - from)
+    call('SETRANGE', key, BYTES + from * 8, first == 1 and text or string.rep(text, first))
+    if gap > first then call('SETRANGE', key, BYTES, string.rep(text, gap - first)) end
+    base = leaving
+  end
+  cycle = c
+end
+
+-- An entry that waits for its link.
+local function enter(c, json)
+  local number = call('HINCRBY', P .. 'm:' .. slug, 'entries', 1)
+  call('ZADD', P .. 'w:' .. slug, c, string.format('%016d', number) .. json)
+  call('SADD', P .. 'todo', slug)
+  moves = moves + 1
+  return number
+end
+
+local function move(to, cause, by)
+  slug = slug or string.match(gate, '^[^/]+')
+  limiting, isUnscheduled = to, true
+  return enter(cycle, cjson.encode({ g = gate, to = to, count = total - base, cycle = cycle, now = now, cause = cause, by = by }))
+end
+
+local function advance(c)
+  if c <= cycle then return end
+  local first = max(cycle + 1, held)
+  while first <= c do
+    if limiting == 1 then
+      local at = fallsTo(threshold, first)
+      if at > c then break end
+      passTo(at)
+      move(0, 'trigger')
+    else
+      if countAt(first) <= threshold then break end
+      passTo(first)
+      move(1, 'trigger')
+    end
+    first = cycle + 1
+  end
+  if cycle < c then passTo(c) end
+end
+
+-- Counts n events. Those that are admitted are the first of them.
+local function feed(n)
+  if cycle < held then
+    total = total + n
+    if limiting == 1 then return 0 end
+    isUnscheduled = isUnscheduled or total - base > threshold
+    return n
+  end
+  local admitted = 0
+  if limiting == 1 and n > 0 and total - base < threshold then
+    total, n, admitted = total + 1, n - 1, 1
+    move(0, 'trigger')
+  end
+  if limiting == 0 then
+    local room = max(0, threshold - (total - base))
+    if n <= room then
+      total = total + n
+      return admitted + n
+    end
+    total, n, admitted = total + room + 1, n - room - 1, admitted + room
+    move(1, 'trigger')
+  end
+  total = total + n
+  return admitted
+end
+
+local function noteDue(machine)
+  local first = call('ZRANGE', P .. 'd:' .. machine, 0, 0, 'WITHSCORES')
+  if first[1] then call('ZADD', P .. 'due', first[2], machine) else call('ZREM', P .. 'due', machine) end
+end
+
+-- When the gate moves by itself if nothing arrives.
+local function schedule()
+  slug = slug or string.match(gate, '^[^/]+')
+  local first, at = max(cycle + 1, held), nil
+  if limiting == 1 then at = fallsTo(threshold, first)
+  elseif total - base > threshold and countAt(first) > threshold then at = first end
+  if at then call('ZADD', P .. 'd:' .. slug, at, gate) else call('ZREM', P .. 'd:' .. slug, gate) end
+  noteDue(slug)
+end
+
+local function announce()
+  if moves > 0 then call('PUBLISH', 'weir:entries', P) end
+end
+
+local function answer(reply, at, admitted)
+  reply[at] = admitted
+  reply[at + 1] = total - base
+  reply[at + 2] = cycle
+  reply[at + 3] = limiting + (cycle < held and 2 or 0) + late * 4
+end
+
+local function make(name, most, length)
+  gate, key, isUnscheduled = name, P .. 'g:' .. name, false
+  cycle, total, base, limiting, held, late, threshold, within = today, 0, 0, 0, today, 0, most, length
+end
+`;

@@ -1,0 +1,33 @@
+// The library of functions that Redis runs for Weir. Its name has the digest of its text: nodes of two versions, side by side on one Redis
+// during an upgrade, each call their own.
+import { sha256Hex } from '../../schema/canonical.js';
+import { countingFunctions } from './counting-functions.js';
+import { gateFunctions } from './gate-functions.js';
+import { recordFunctions } from './record-functions.js';
+
+const text = `${gateFunctions}${countingFunctions}${recordFunctions}`;
+
+const NAME = `weir_${sha256Hex(text).slice(0, 12)}`;
+
+/** For FUNCTION LOAD REPLACE. */
+export const librarySource = `#!lua name=${NAME}\n${text.replaceAll("'$", `'${NAME}_`)}`;
+
+/** What each function of this version is called. */
+export function functionNamed(name: FunctionName): string {
+  return `${NAME}_${name}`;
+}
+
+export type FunctionName =
+  | 'count'
+  | 'keys'
+  | 'late'
+  | 'move'
+  | 'due'
+  | 'machine'
+  | 'contract'
+  | 'note'
+  | 'look'
+  | 'commit'
+  | 'tolink'
+  | 'entries'
+  | 'link';

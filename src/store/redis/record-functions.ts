@@ -1,0 +1,156 @@
+// Machines, their other contracts and their records in Redis: the part of the library of functions that is not counting.
+//
+//   entry     written by whoever counted or moved, by cycle          w:<slug>
+//   row       the entry with seq, hash, proof and signature          r:<slug>, a stream whose ids are the seqs
+//
+// Entries become rows in the order of their cycles. An entry is taken only if no gate of its machine that is due earlier can still write one
+// before it. What is linked must follow the very head that the linking node has seen: of two nodes that link at once, one is refused. The lease
+// keeps them from trying.
+//
+// A contract that is not counted by Redis itself is a hash with a version and its state; whoever changes it names the version that he has read.
+
+/** As `gateFunctions`, and behind them. */
+export const recordFunctions = `
+-- deadline, cycle ms, slug, image, entry, genesis
+local function makeMachine(keys, args)
+  if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
+  slug = args[3]
+  if call('HSETNX', P .. 'm:' .. slug, 'image', args[4]) == 0 then return { now, 0 } end
+  call('HSET', P .. 'm:' .. slug, 'seq', 0, 'hash', args[6], 'cycle', 0, 'contracts', 0)
+  local number = enter(today, args[5])
+  announce()
+  return { now, number }
+end
+
+-- deadline, cycle ms, slug, id, image, entry, threshold or the first state, within or '', when it is due or -1
+local function makeContract(keys, args)
+  if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
+  slug = args[3]
+  local machine = P .. 'm:' .. slug
+  if call('EXISTS', machine) == 0 then return { now, 0 } end
+  local name = slug .. '/' .. args[4]
+  if args[8] ~= '' then
+    make(name, tonumber(args[7]), tonumber(args[8]))
+    write()
+  else
+    call('HSET', P .. 'g:' .. name, 'v', 1, 's', args[7])
+  end
+  local place = call('HINCRBY', machine, 'contracts', 1)
+  call('HSET', machine, string.format('c:%08d', place), args[5])
+  local number = enter(today, args[6])
+  announce()
+  return { now, number }
+end
+
+-- deadline, cycle ms, slug, entry
+local function note(keys, args)
+  if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
+  slug = args[3]
+  if call('EXISTS', P .. 'm:' .. slug) == 0 then return { now, 0 } end
+  local number = enter(today, args[4])
+  announce()
+  return { now, number }
+end
+
+-- (gate)...: of each the string of a plain one, or version and state of another
+local function look(keys, args)
+  prepare()
+  local time = call('TIME')
+  local reply = { time[1] * 1000 + floor(time[2] / 1000) }
+  for i = 1, #args do
+    local key = keys[1] .. 'g:' .. args[i]
+    local kind = call('TYPE', key).ok
+    if kind == 'string' then reply[i + 1] = call('GET', key)
+    elseif kind == 'hash' then reply[i + 1] = call('HMGET', key, 'v', 's')
+    else reply[i + 1] = 0 end
+  end
+  return reply
+end
+
+-- deadline, cycle ms, gate, version that was read (0 for none), state, due cycle or -1, list of keys or '', most keys, cycle from which the key
+-- remembers nothing, cycle of the first entry, (cycle and entry)...
+local function commit(keys, args)
+  if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
+  local name = args[3]
+  local key = P .. 'g:' .. name
+  slug = string.match(name, '^[^/]+')
+  local version = tonumber(call('HGET', key, 'v') or 0)
+  if version ~= tonumber(args[4]) then return { now, 0 } end
+  local machine = P .. 'm:' .. slug
+  if #args > 10 and tonumber(args[10]) < tonumber(call('HGET', machine, 'cycle') or 0) then return { now, 0 } end
+  if args[7] ~= '' then
+    if version == 0 then
+      if call('ZCARD', args[7]) >= tonumber(args[8]) then
+        local oldest = call('ZRANGE', args[7], 0, 0, 'WITHSCORES')
+        if call('ZSCORE', P .. 'd:' .. slug, '!' .. oldest[1]) or tonumber(oldest[2]) > today then return { now, -1 } end
+        call('DEL', P .. 'g:' .. oldest[1])
+        call('ZREM', args[7], oldest[1])
+      end
+    end
+    call('ZADD', args[7], args[9], name)
+  end
+  call('HSET', key, 'v', version + 1, 's', args[5])
+  if args[6] == '-1' then call('ZREM', P .. 'd:' .. slug, '!' .. name) else call('ZADD', P .. 'd:' .. slug, args[6], '!' .. name) end
+  noteDue(slug)
+  local number = 0
+  for i = 11, #args do number = enter(tonumber(string.match(args[i], '^%d+')), string.match(args[i], '{.*')) end
+  announce()
+  return { now, 1, number }
+end
+
+-- node, lease in ms, most machines: machines that have entries
+local function toLink(keys, args)
+  prepare()
+  P = keys[1]
+  local holder = call('GET', P .. 'lease')
+  if holder and holder ~= args[1] then return {} end
+  local machines = call('SRANDMEMBER', P .. 'todo', tonumber(args[3]))
+  if #machines > 0 then call('SET', P .. 'lease', args[1], 'PX', args[2]) end
+  return machines
+end
+
+-- slug, most entries: the head, and the entries that nothing can come before any more
+local function entries(keys, args)
+  prepare()
+  P, slug = keys[1], args[1]
+  local first = call('ZRANGE', P .. 'd:' .. slug, 0, 0, 'WITHSCORES')
+  local waiting = call('ZRANGEBYSCORE', P .. 'w:' .. slug, '-inf', first[2] or '+inf', 'LIMIT', 0, tonumber(args[2]))
+  return { call('HMGET', P .. 'm:' .. slug, 'seq', 'hash', 'cycle', 'at'), waiting }
+end
+
+-- slug, seq and hash that the rows follow, number of entries, the last of them, checkpoint, cycle, at, seq and hash of the new head, (row)...
+local function link(keys, args)
+  prepare()
+  P, slug = keys[1], args[1]
+  local machine = P .. 'm:' .. slug
+  local head = call('HMGET', machine, 'seq', 'hash')
+  if head[1] ~= args[2] or head[2] ~= args[3] then return 0 end
+  local most = tonumber(args[4])
+  if call('ZRANK', P .. 'w:' .. slug, args[5]) ~= most - 1 then return 0 end
+  local seq = tonumber(args[2])
+  for i = 11, #args do
+    seq = seq + 1
+    call('XADD', P .. 'r:' .. slug, seq .. '-0', 'row', args[i])
+  end
+  for _, entry in ipairs(call('ZRANGE', P .. 'w:' .. slug, 0, most - 1)) do
+    if string.find(entry, '"cause":"manual"', 1, true) then
+      local at = call('ZRANK', P .. 'w:' .. slug, entry)
+      call('SET', P .. 's:' .. slug .. ':' .. tonumber(string.sub(entry, 1, 16)), tonumber(args[2]) + at + 1, 'PX', 60000)
+    end
+  end
+  call('ZREMRANGEBYRANK', P .. 'w:' .. slug, 0, most - 1)
+  if call('ZCARD', P .. 'w:' .. slug) == 0 then call('SREM', P .. 'todo', slug) end
+  call('HSET', machine, 'seq', args[9], 'hash', args[10], 'cycle', args[7], 'at', args[8], 'checkpoint', args[6])
+  call('PUBLISH', 'weir:rows', slug .. ' ' .. args[9])
+  return 1
+end
+
+redis.register_function({ function_name = '$machine', callback = makeMachine })
+redis.register_function({ function_name = '$contract', callback = makeContract })
+redis.register_function({ function_name = '$note', callback = note })
+redis.register_function({ function_name = '$look', callback = look, flags = { 'no-writes' } })
+redis.register_function({ function_name = '$commit', callback = commit, flags = { 'allow-oom' } })
+redis.register_function({ function_name = '$tolink', callback = toLink })
+redis.register_function({ function_name = '$entries', callback = entries, flags = { 'no-writes' } })
+redis.register_function({ function_name = '$link', callback = link })
+`;

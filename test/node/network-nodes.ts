@@ -1,0 +1,20 @@
+// Owns nodes of one network for a test: in this process over one Redis, asked over real HTTP.
+import { openNetworkGround } from '../../src/node/network/network-ground.js';
+import { type RunningNode, startNode } from '../../src/node/node.js';
+
+export interface NetworkNode extends RunningNode {
+  readonly errors: unknown[];
+  readonly fingerprint: string;
+}
+
+/** Starts a node on a network. A busy machine is late: where the deadline is no part of the test, it is long. */
+export async function startNetworkNode(url: string, cycleMs: number, deadlineMs = 10_000): Promise<NetworkNode> {
+  const errors: unknown[] = [];
+  const onError = (error: unknown) => errors.push(error);
+  const ground = await openNetworkGround({ url, cycleMs, deadlineMs, onError });
+  const { store, credentials, clock, network, identity } = ground;
+  const { signer } = identity;
+  const limits = { overload: { afterMs: 3_600_000, gateTurnMs: 200, otherTurnMs: 50 } };
+  const node = await startNode({ store, credentials, clock, network, signer, limits });
+  return { ...node, errors, fingerprint: signer.fingerprint };
+}

@@ -1,0 +1,157 @@
+// Three nodes that count at once in one Redis decide as one naive limiter that is given the same events in the order of Redis.
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CountBatch, type Counted } from '../../../src/store/redis/batch.js';
+import { prefixOf } from '../../../src/store/redis/buckets.js';
+import { RedisConnection } from '../../../src/store/redis/connection.js';
+import { GateBytes } from '../../../src/store/redis/gate-bytes.js';
+import { pause } from '../../../src/time/wall.js';
+import { NaiveLimiter } from '../../limiter/naive-limiter.js';
+import { hasRedis, RedisServer } from './server.js';
+
+/** A cycle of some ms, so that a test goes through hundreds of them. */
+const CYCLE_MS = 4;
+const slug = 'edge';
+const prefix = prefixOf(slug);
+
+let server: RedisServer;
+let nodes: RedisConnection[];
+let made = 0;
+
+beforeAll(async () => {
+  if (!hasRedis) return;
+  server = await RedisServer.start();
+  nodes = await Promise.all([1, 2, 3].map(() => RedisConnection.open({ url: server.url, deadlineMs: 10_000 })));
+});
+
+afterAll(async () => {
+  for (const node of nodes ?? []) node.close();
+  await server?.stop();
+});
+
+/** An empty gate of its own. @returns its name and the cycle in which it was made */
+async function makeGate(threshold: number, within: number): Promise<string> {
+  made += 1;
+  const [node] = nodes;
+  await node!.command(prefix, 'DEL', `${prefix}w:${slug}`, `${prefix}d:${slug}`, `${prefix}due`);
+  const head = [String(node!.deadline()), String(CYCLE_MS), slug];
+  await node!.call('machine', prefix, [...head, '{}', '{"e":0}', '0']);
+  await node!.call('contract', prefix, [...head, `c${made}`, '{}', '{"e":0}', String(threshold), String(within)]);
+  return `${slug}/c${made}`;
+}
+
+/** The moves of a gate, as they wait for their link. */
+async function movesOf(gate: string): Promise<object[]> {
+  const entries = await nodes[0]!.command<string[]>(prefix, 'ZRANGE', `${prefix}w:${slug}`, '0', '-1');
+  const parsed = entries.map((text) => JSON.parse(text.slice(text.indexOf('{'))));
+  return parsed.flatMap(({ g, cycle, to, count }) =>
+    g === gate ? [{ cycle, to: to === 1 ? 'limiting' : 'allowing', count }] : [],
+  );
+}
+
+const step = fc.record({
+  node: fc.nat(2),
+  n: fc.integer({ min: 1, max: 7 }),
+  waitMs: fc.constantFrom(0, 0, 0, 1, 3, 9, 30),
+});
+
+describe.skipIf(!hasRedis)('counting in Redis (needs redis-server)', () => {
+  it('decides for three nodes as the naive model, whatever they send at once', { timeout: 120_000 }, async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 12 }),
+        fc.integer({ min: 1, max: 9 }),
+        fc.array(step, { minLength: 5, maxLength: 40 }),
+        async (threshold, within, steps) => {
+          const gate = await makeGate(threshold, within);
+          const batches = nodes.map((node) => new CountBatch(node, CYCLE_MS));
+          const asked: Promise<{ readonly n: number; readonly counted: Counted }>[] = [];
+          for (const { node, n, waitMs } of steps) {
+            asked.push(batches[node]!.count(prefix, gate, n).then((counted) => ({ n, counted })));
+            if (waitMs > 0) await pause(waitMs);
+          }
+          const told = await Promise.all(asked);
+          // In a cycle the count only rises: cycle and count give the order in which Redis counted.
+          told.sort((a, b) => a.counted.cycle - b.counted.cycle || a.counted.count - b.counted.count);
+          const model = new NaiveLimiter(threshold, within, told[0]!.counted.cycle);
+          for (const { n, counted } of told) {
+            const { admitted } = model.decide(n, counted.cycle);
+            const { count, state } = model;
+            expect({ ...counted, state: counted.isLimiting ? 'limiting' : 'allowing' }).toMatchObject({
+              admitted,
+              count,
+              state,
+            });
+          }
+          expect(await movesOf(gate)).toEqual(model.transitions);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it('moves by itself what is due, in its own cycle, and says when', { timeout: 60_000 }, async () => {
+    const gate = await makeGate(3, 20);
+    const [node] = nodes;
+    const batch = new CountBatch(node!, CYCLE_MS);
+    const { cycle, isLimiting } = await batch.count(prefix, gate, 5);
+    expect(isLimiting).toBe(true);
+    const due = await node!.command<string>(prefix, 'ZSCORE', `${prefix}d:${slug}`, gate);
+    expect(Number(due)).toBe(cycle + 20);
+    await pause(25 * CYCLE_MS);
+    await node!.call('due', prefix, [String(node!.deadline()), String(CYCLE_MS), '64']);
+    expect(await movesOf(gate)).toEqual([
+      { cycle, to: 'limiting', count: 4 },
+      { cycle: cycle + 20, to: 'allowing', count: 0 },
+    ]);
+    expect(await node!.command(prefix, 'ZSCORE', `${prefix}d:${slug}`, gate)).toBeNull();
+  });
+
+  it('counts late events in their cycle, and refuses those of another time', async () => {
+    const gate = await makeGate(100, 50);
+    const [node] = nodes;
+    const batch = new CountBatch(node!, CYCLE_MS);
+    const { cycle } = await batch.count(prefix, gate, 1);
+    await pause(3 * CYCLE_MS);
+    const late = async (n: number, happened: number) => {
+      const args = [String(node!.deadline()), String(CYCLE_MS), gate, String(n), String(happened)];
+      return (await node!.call('late', prefix, args)) as number[];
+    };
+    const [, admitted, count] = await late(4, cycle + 1);
+    expect([admitted, count]).toEqual([4, 5]);
+    expect((await late(1, cycle - 60))[1]).toBe(-3);
+    expect((await late(1, cycle + 10_000))[1]).toBe(-3);
+    const [, bytes] = (await node!.callForBytes('look', prefix, [gate])) as [number, Buffer];
+    const { window } = new GateBytes(bytes);
+    const byCycle = new Map<number, number>();
+    for (let at = 0; at < window.counts.length; at += 2)
+      byCycle.set(window.cycle - window.counts[at]!, window.counts[at + 1]!);
+    expect([...byCycle]).toEqual([
+      [cycle + 1, 4],
+      [cycle, 1],
+    ]);
+  });
+
+  it('does nothing after its deadline', async () => {
+    const gate = await makeGate(3, 20);
+    const [node] = nodes;
+    const past = String(node!.nowMs() - 1_000);
+    await expect(node!.call('count', prefix, [past, String(CYCLE_MS), gate, '5'])).rejects.toMatchObject({
+      code: 'store_away',
+    });
+    const { count } = await new CountBatch(node!, CYCLE_MS).count(prefix, gate, 1);
+    expect(count).toBe(1);
+  });
+
+  it('bounds the keys of a contract, and forgets the one that was idle longest', async () => {
+    const owner = await makeGate(2, 5);
+    const batch = new CountBatch(nodes[0]!, CYCLE_MS);
+    const count = (key: string, isShared = false) =>
+      batch.count(prefix, `${owner}/${key}`, 1, { threshold: 2, within: 5, maxKeys: 2, isShared });
+    // One call: all in one cycle.
+    const told = await Promise.all([count('a'), count('b'), count('c'), count('a'), count('a')]);
+    expect(told.map(({ admitted }) => admitted)).toEqual([1, 1, -2, 1, 0]);
+    await pause(12 * CYCLE_MS);
+    expect((await count('c')).admitted).toBe(1);
+  });
+});

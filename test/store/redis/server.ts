@@ -1,0 +1,90 @@
+// Owns real servers of Redis for tests: started on free ports, killed, paused, restarted, gone at the end.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient } from '@redis/client';
+
+/** Whether this machine has Redis (Debian: redis-server). Tests that need it are skipped where it is absent. */
+export const hasRedis = spawnSync('redis-server', ['--version']).status === 0;
+
+export class RedisServer {
+  readonly #args: readonly string[];
+  readonly #dir: string;
+  #process: ChildProcess | undefined;
+
+  private constructor(
+    readonly port: number,
+    args: readonly string[],
+  ) {
+    this.#dir = mkdtempSync(join(tmpdir(), 'weir-redis-'));
+    this.#args = args;
+  }
+
+  static async start(...args: string[]): Promise<RedisServer> {
+    const server = new RedisServer(await freePort(), args);
+    await server.restart();
+    return server;
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}`;
+  }
+
+  /** Starts again on the same port with the same files. */
+  async restart(): Promise<void> {
+    const fixed = ['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.#dir, '--save', ''];
+    this.#process = spawn('redis-server', [...fixed, ...this.#args], { stdio: 'ignore' });
+    for (;;) {
+      const client = createClient({ url: this.url, socket: { reconnectStrategy: false } });
+      client.on('error', () => {});
+      const isUp = await client
+        .connect()
+        .then(() => client.ping())
+        .catch(() => undefined);
+      client.destroy();
+      if (isUp === 'PONG') return;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#process?.kill(name);
+  }
+
+  async kill(): Promise<void> {
+    const process = this.#process;
+    if (process === undefined || process.exitCode !== null || process.signalCode !== null) return;
+    const ended = new Promise((resolve) => process.once('exit', resolve));
+    process.kill('SIGCONT');
+    process.kill('SIGKILL');
+    await ended;
+  }
+
+  async stop(): Promise<void> {
+    await this.kill();
+    rmSync(this.#dir, { recursive: true, force: true });
+  }
+
+  /** Sends a command as somebody else would. */
+  async ask<T = unknown>(...args: string[]): Promise<T> {
+    const client = createClient({ url: this.url });
+    client.on('error', () => {});
+    await client.connect();
+    try {
+      return await client.sendCommand<T>(args);
+    } finally {
+      client.destroy();
+    }
+  }
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
+  const { port } = probe.address() as { port: number };
+  await new Promise((resolve) => probe.close(resolve));
+  // The bus of a cluster is at port + 10,000.
+  return port < 50_000 ? port : freePort();
+}
