@@ -31,3 +31,9 @@ export function interruptible(): { readonly signal: AbortSignal; release(): void
     },
   };
 }
+
+/** Resolves once the signal is aborted. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}

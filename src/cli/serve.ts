@@ -3,12 +3,12 @@ import { isIP } from 'node:net';
 import type { Argv } from 'yargs';
 import { isLoopback } from '../api/loopback.js';
 import type { Ground } from '../node/ground.js';
-import type { NetworkGround, NetworkGroundOptions } from '../node/network/network-ground.js';
+import type { NetworkGround } from '../node/network/network-ground.js';
 import type { RunningNode } from '../node/node.js';
 import { VERSION } from '../version.js';
 import type { GivenTo } from './command.js';
 import { usageFailure } from './ending.js';
-import { interruptible } from './interrupt.js';
+import { aborted, interruptible } from './interrupt.js';
 import { jsonOption } from './options.js';
 
 const DEFAULT_PORT = 7770;
@@ -145,7 +145,7 @@ export async function run(given: Given): Promise<void> {
     const ground: Ground & Partial<NetworkGround> =
       given.store === undefined
         ? openGround({ dir, cycleMs, rotateKey, acceptLoss, onError })
-        : await networkGround({ url: given.store, dir: data, cycleMs, onError });
+        : await (await import('../node/network/network-ground.js')).openNetworkGround({ url: given.store, dir: data, cycleMs, onError });
     const { store, credentials, clock, identity, lost } = ground;
     const { signer, successions } = identity;
     const { metricsPort, openMetrics, hostName: hostNames = [] } = given;
@@ -189,11 +189,6 @@ export async function run(given: Given): Promise<void> {
   } finally {
     interrupt.release();
   }
-}
-
-async function networkGround(options: NetworkGroundOptions): Promise<NetworkGround> {
-  const { openNetworkGround } = await import('../node/network/network-ground.js');
-  return openNetworkGround(options);
 }
 
 /** @throws Failure `unreadable_file`, and for limits that cannot be read */
@@ -296,9 +291,4 @@ function isNetwork(text: string): boolean {
   const family = isIP(address);
   if (family === 0 || rest.length > 0) return false;
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

@@ -1,3 +1,10 @@
+// A node of many over one Redis: what the routes ask of it instead of the host of this process.
+//
+//   plain contract   ─► micro-batch ─► counted, decided and moved by a script        exact over all nodes, by the clock of Redis
+//   other contract   ─► a turn: the gate of this process, by compare-and-set
+//   machine, contract, manual move ─► entry ─► linked by whichever node ─► row
+//
+// The host of this process only knows what there is: nothing counts in it, and nothing wakes.
 import { Subject } from 'rxjs';
 import type { Contract } from '../../host/contract.js';
 import type { Host } from '../../host/host.js';
