@@ -145,7 +145,12 @@ export async function run(given: Given): Promise<void> {
     const ground: Ground & Partial<NetworkGround> =
       given.store === undefined
         ? openGround({ dir, cycleMs, rotateKey, acceptLoss, onError })
-        : await (await import('../node/network/network-ground.js')).openNetworkGround({ url: given.store, dir: data, cycleMs, onError });
+        : await (await import('../node/network/network-ground.js')).openNetworkGround({
+            url: given.store,
+            dir: data,
+            cycleMs,
+            onError,
+          });
     const { store, credentials, clock, identity, lost } = ground;
     const { signer, successions } = identity;
     const { metricsPort, openMetrics, hostName: hostNames = [] } = given;
