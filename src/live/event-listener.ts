@@ -13,6 +13,8 @@ export interface Heard {
   readonly event: string;
   readonly cycle: number;
   readonly contractId: string;
+  /** Of a contract with keys: which one it was. */
+  readonly key?: string | undefined;
   /** State entered. */
   readonly to: string;
   readonly count: number | undefined;
@@ -168,9 +170,10 @@ export class EventListener {
 
   #happened(event: string, cycle: number, data: Readonly<Record<string, unknown>>): void {
     const contractId = String(data['contract_id']);
+    const key = typeof data['key'] === 'string' ? data['key'] : undefined;
     const to = String(data['to'] ?? data['state']);
     const count = numberIn(data['count']) ?? countIn(data['substrate']) ?? countIn(data);
-    this.#options.onHeard({ event, cycle, contractId, to, count, atMs: this.#options.clock.now() });
+    this.#options.onHeard({ event, cycle, contractId, key, to, count, atMs: this.#options.clock.now() });
   }
 }
 

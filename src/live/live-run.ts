@@ -31,7 +31,8 @@ export async function runLive(connection: Connection, options: LiveRunOptions): 
           ...connection,
           clock: base,
           plan,
-          contracts: names.length,
+          names,
+          keyed: options.keyed,
           key: options.key,
           signal,
         })

@@ -7,6 +7,7 @@ import type { Plan } from '../limiter/plan.js';
 import type { ClientFigures } from '../outcome/schema.js';
 import type { Series } from '../outcome/series.js';
 import type { Stretch } from '../outcome/stretch.js';
+import type { KeyedSpec } from '../scenario/loaded-scenario.js';
 import type { Target as TargetSpec } from '../scenario/scenario-schema.js';
 import { startOf } from '../time/cycle.js';
 import { cycles } from '../time/cycles.js';
@@ -49,6 +50,8 @@ export interface Sending {
 export interface LiveRunOptions {
   readonly plan: Plan;
   readonly names: readonly string[];
+  /** Whether the names are the keys of one contract, and how that keeps them. */
+  readonly keyed?: KeyedSpec | undefined;
   readonly phases: Readonly<Record<string, Stretch>>;
   /** Cycles in which requests come, and cycles to look on afterwards. */
   readonly cycles: number;
@@ -173,7 +176,7 @@ export class LiveSession {
       pool,
       request: { method: 'GET', path, headers },
       clock: this.#clock,
-      onHeard: (heard) => this.#hear(weir.indexOf(heard.contractId), heard),
+      onHeard: (heard) => this.#hear(weir.indexOf(heard.contractId, heard.key), heard),
       prove: () => this.#connection.prove(),
       onUnproved: (words) => this.left(words),
     });

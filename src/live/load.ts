@@ -65,6 +65,7 @@ export async function load(scenario: LoadedScenario, options: LoadOptions = {}):
     const seen = await runLive(connection, {
       plan: live.plan,
       names: traffic.names,
+      keyed: live.keyed,
       phases: live.phases,
       cycles: traffic.cycles,
       drain: live.drain,
@@ -160,7 +161,7 @@ function sendingOf(
 }
 
 /** A service behind the gate and faults on the way are modelled; a live target has its own. */
-function refuseWhatCannotRun({ service, faults, target, contracts }: LoadedScenario): void {
+function refuseWhatCannotRun({ service, faults, target, contracts, keyed }: LoadedScenario): void {
   const cannot = (path: string, message: string): never => {
     throw new Failure('invalid_input', {
       what: 'The scenario cannot run live.',
@@ -171,6 +172,7 @@ function refuseWhatCannotRun({ service, faults, target, contracts }: LoadedScena
   };
   if (service !== undefined) cannot('/service', 'is a model, and a live target has its own');
   if (faults.length > 0) cannot('/faults', 'are a model, and a live target has its own');
+  if (target !== undefined && keyed !== undefined) cannot('/keyed', 'is for a node, and the target is none');
   if (target !== undefined && target.key_header === undefined && contracts > 1) {
     cannot('/contracts', 'cannot be distinguished at a target that is no node without a key_header');
   }

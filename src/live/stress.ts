@@ -89,7 +89,7 @@ export async function stress(options: StressOptions): Promise<StressResult> {
       clock,
       timeoutMs,
       plan,
-      contracts: 1,
+      names: ['all'],
       key: options.key,
       signal,
     });

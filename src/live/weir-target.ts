@@ -1,6 +1,7 @@
 // A Weir node as a target: a key, a machine and contracts made for the run, and the answers of the gate.
 import { randomBytes } from 'node:crypto';
 import type { Plan } from '../limiter/plan.js';
+import type { KeyedSpec } from '../scenario/loaded-scenario.js';
 import { Failure } from '../schema/failure.js';
 import type { WallClock } from '../time/wall.js';
 import type { Endpoint } from './connection.js';
@@ -12,12 +13,24 @@ export interface WeirTargetOptions {
   readonly endpoint: Endpoint;
   readonly clock: WallClock;
   readonly plan: Plan;
-  /** How many contracts are made, all of the plan. */
-  readonly contracts: number;
+  /** Of the contracts that are made, all of the plan; of the keys of one contract, where it is to have keys. */
+  readonly names: readonly string[];
+  readonly keyed?: KeyedSpec | undefined;
   /** Instead of minting one: a node mints only so many for an address. */
   readonly key?: string | undefined;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
+}
+
+/** A contract of the run, or a key of the one that there is. */
+interface Place {
+  readonly id: string;
+  readonly key: string | undefined;
+}
+
+/** No id has a slash. */
+function nameOf({ id, key = '' }: Place): string {
+  return `${id}/${key}`;
 }
 
 /** Contracts that are created at the same time. */
@@ -32,42 +45,56 @@ export class WeirTarget implements Target {
     { origin, basePath }: Endpoint,
     readonly slug: string,
     readonly key: string,
-    ids: readonly string[],
+    places: readonly Place[],
     plan: Plan,
   ) {
     this.description = `node ${origin}${basePath}, machine ${slug}`;
-    this.#indexes = new Map(ids.map((id, index) => [id, index]));
+    this.#indexes = new Map(places.map((place, index) => [nameOf(place), index]));
     const headers = { authorization: `Bearer ${key}` };
     const event = plan.kinds[0]?.event ?? GATED;
     const chain = `${basePath}/api/chain/${slug}`;
-    this.#requests = ids.map((id) =>
+    this.#requests = places.map(({ id, key: of }) =>
       event === GATED
-        ? { method: 'POST', path: `${chain}/contracts/${id}/gate`, headers }
+        ? {
+            method: 'POST',
+            path: `${chain}/contracts/${id}/gate${of === undefined ? '' : `?key=${encodeURIComponent(of)}`}`,
+            headers,
+          }
         : {
             method: 'POST',
             path: `${chain}/event`,
             headers: { ...headers, 'content-type': 'application/json' },
-            body: JSON.stringify({ type: event, contract_id: id }),
+            body: JSON.stringify({ type: event, contract_id: id, key: of }),
           },
     );
   }
 
   /** @throws Failure `node_unreachable`, `answer_unreadable`, or what the node refuses with, in its own words */
   static async prepare(options: WeirTargetOptions): Promise<WeirTarget> {
-    const { endpoint, plan, contracts } = options;
+    const { endpoint, plan, names, keyed } = options;
     const setup = new NodeSetup(options);
     const key = options.key ?? (await setup.mint());
     // Random, not of the seed: two runs of one scenario need two machines.
     const slug = `load-${randomBytes(6).toString('hex')}`;
     await setup.create('/api/chain/state-machines', key, { slug, display_name: 'Live load' });
-    const ids = new Array<string>(contracts);
-    for (let from = 0; from < contracts; from += AT_ONCE) {
-      const part = Array.from({ length: Math.min(AT_ONCE, contracts - from) }, async (_, k) => {
-        ids[from + k] = contractIdIn(await setup.create(`/api/chain/${slug}/contracts`, key, plan.definition));
-      });
-      await Promise.all(part);
+    const deploy = async (more: object = {}) =>
+      contractIdIn(await setup.create(`/api/chain/${slug}/contracts`, key, { ...plan.definition, ...more }));
+    if (keyed !== undefined) {
+      const id = await deploy({ keyed });
+      return new WeirTarget(
+        endpoint,
+        slug,
+        key,
+        names.map((name) => ({ id, key: name })),
+        plan,
+      );
     }
-    return new WeirTarget(endpoint, slug, key, ids, plan);
+    const places: Place[] = [];
+    for (let from = 0; from < names.length; from += AT_ONCE) {
+      const part = names.slice(from, from + AT_ONCE).map(async () => ({ id: await deploy(), key: undefined }));
+      places.push(...(await Promise.all(part)));
+    }
+    return new WeirTarget(endpoint, slug, key, places, plan);
   }
 
   request(contract: number): PoolRequest {
@@ -77,12 +104,12 @@ export class WeirTarget implements Target {
   /** Walks the way of a request and counts nothing: to warm up. Where events of another kind are sent it leads nowhere, and warms less. */
   get peek(): PoolRequest {
     const { path, headers = {} } = this.#requests[0]!;
-    return { method: 'GET', path: `${path}?peek=1`, headers: { ...headers } };
+    return { method: 'GET', path: `${path}${path.includes('?') ? '&' : '?'}peek=1`, headers: { ...headers } };
   }
 
-  /** Index of a contract by the id that the node gave it. */
-  indexOf(contractId: string): number | undefined {
-    return this.#indexes.get(contractId);
+  /** Index of a contract by the id that the node gave it, and by its key where it has keys. */
+  indexOf(id: string, key: string | undefined): number | undefined {
+    return this.#indexes.get(nameOf({ id, key }));
   }
 
   read(answer: PoolAnswer): Reading {
@@ -144,9 +171,9 @@ function contractIdIn(told: Record<string, unknown>): string {
 
 /** Asks a node for what a run needs before it begins. */
 class NodeSetup {
-  readonly #options: Omit<WeirTargetOptions, 'plan' | 'contracts' | 'key'>;
+  readonly #options: Omit<WeirTargetOptions, 'plan' | 'names' | 'key'>;
 
-  constructor(options: Omit<WeirTargetOptions, 'plan' | 'contracts' | 'key'>) {
+  constructor(options: Omit<WeirTargetOptions, 'plan' | 'names' | 'key'>) {
     this.#options = options;
   }
 

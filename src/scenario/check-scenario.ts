@@ -27,6 +27,7 @@ export function checkParts(planned: Planned): void {
     ...senderFaults(planned),
     ...contractFaults(planned),
     ...keyFaults(planned),
+    ...placeFaults(planned),
     ...unmadeFaults(planned),
   ];
   if (faults.length > 0) throw new Failure('invalid_input', { what: 'The scenario was refused.', faults });
@@ -75,6 +76,14 @@ function contractFaults({ independent, clients, service, faults, popularity }: P
   ];
   if (others.length === 0) return [];
   return [{ path: '/contracts/independent', message: `cannot be combined with ${others.join(' and ')}` }];
+}
+
+/** What becomes of a key without a place depends on who else has counts at that instant: that is not simulated. */
+function placeFaults({ contracts, keyed }: Planned): Fault[] {
+  if (keyed === undefined || contracts <= keyed.max_keys) return [];
+  return [
+    { path: '/keyed/max_keys', message: `is ${keyed.max_keys}, and there are ${contracts} keys: each needs a place` },
+  ];
 }
 
 /** A log whose keys each have a contract defines all contracts and arrivals by itself. */

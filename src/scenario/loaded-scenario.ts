@@ -16,6 +16,13 @@ export type PlannedFault =
   | { readonly kind: 'pause'; readonly at: Stretch }
   | { readonly kind: 'lost_answers'; readonly share: number; readonly at: Stretch };
 
+export interface KeyedSpec {
+  readonly max_keys: number;
+  /** In cycles. */
+  readonly idle_cycles: number;
+  readonly overflow: 'refuse' | 'share';
+}
+
 export type LogSpec = Extract<ArrivalSpec, { model: 'log' }>;
 
 /** A log as it was read: one recording, or one for each key. */
@@ -54,6 +61,8 @@ export interface LoadedScenario {
   readonly contracts: number;
   readonly popularity: PopularitySpec;
   readonly independent: boolean;
+  /** Whether the contracts are the keys of one contract, and how that keeps them. */
+  readonly keyed: KeyedSpec | undefined;
   readonly arrivals: readonly (ArrivalSpec | CustomArrivalSpec)[];
   readonly clients: readonly ClientPlan[];
   readonly service: ServiceSpec | undefined;

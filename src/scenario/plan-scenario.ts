@@ -172,6 +172,11 @@ function plan(
     contracts: contracts.count,
     popularity: contracts.popularity ?? { law: 'even' },
     independent: contracts.independent ?? false,
+    keyed: scenario.keyed && {
+      max_keys: scenario.keyed.max_keys,
+      idle_cycles: time(scenario.keyed.idle_cycles ?? 60, '/keyed/idle_cycles'),
+      overflow: scenario.keyed.overflow ?? 'refuse',
+    },
     arrivals: scenario.arrivals ?? [],
     clients,
     service: scenario.service,
@@ -220,15 +225,16 @@ function planLimiter(
   findOperator: FindOperator | undefined,
 ): Plan {
   const given = limiter as Readonly<Record<string, unknown>>;
-  const { definition, threshold, within } = given;
+  const { definition, ...others } = given;
   if (definition === undefined || followsRule(limiter)) {
     return planContract(
       placed('/limiter', () => limiterDefinition(given, cycleMs)),
       findOperator,
     );
   }
-  if (threshold !== undefined || within !== undefined) {
-    throw refused([{ path: '/limiter/definition', message: 'cannot be combined with threshold or within' }]);
+  const [other] = Object.keys(others).filter((name) => name !== 'template');
+  if (other !== undefined) {
+    throw refused([{ path: '/limiter/definition', message: `cannot be combined with ${other}` }]);
   }
   const written = typeof definition === 'string' ? readDefinition(definition, source) : definition;
   return placed('/limiter/definition', () => planContract(written, findOperator));

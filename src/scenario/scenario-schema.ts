@@ -17,6 +17,16 @@ const strict = { additionalProperties: false } as const;
 export const WindowLimiter = Type.Object(
   {
     ...windowFields,
+    near_limit: Type.Optional(
+      Type.Number({
+        minimum: 0.01,
+        maximum: 0.99,
+        description: 'Share of the threshold from which the contract is in the state nearing, which emits near_limit.',
+      }),
+    ),
+    shadow: Type.Optional(
+      Type.Boolean({ description: 'Whether it admits all, and only says what it would have limited. Default: false.' }),
+    ),
     definition: Type.Optional(
       Type.Union([
         ContractDefinition,
@@ -50,6 +60,21 @@ const Contracts = Type.Object(
     ),
   },
   { ...strict, description: 'How many contracts there are, and how requests are shared among them. Default: one.' },
+);
+
+const Keyed = Type.Object(
+  {
+    max_keys: Type.Integer({ minimum: 1, maximum: 10_000_000, description: 'The most keys at a time.' }),
+    idle_cycles: Type.Optional(timeField('How long a key is remembered once its window is empty. Default: 60 cycles.')),
+    overflow: Type.Optional(
+      Type.Enum(['refuse', 'share'], { description: 'What becomes of keys without a place. Default: refuse.' }),
+    ),
+  },
+  {
+    ...strict,
+    description:
+      'One contract with keys in place of a contract for each: `weir load` deploys that, and sends each request with its key. Every key must have a place.',
+  },
 );
 
 const Fault = Type.Union(
@@ -181,6 +206,7 @@ export const Scenario = Type.Object(
         Contracts,
       ]),
     ),
+    keyed: Type.Optional(Keyed),
     arrivals: Type.Optional(
       Type.Array(ArrivalSpec, { minItems: 1, maxItems: 64, description: 'When requests come; all models add up.' }),
     ),

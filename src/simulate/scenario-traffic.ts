@@ -2,6 +2,7 @@
 import type { Seed } from '../math/random.js';
 import { parseStretch } from '../outcome/stretch.js';
 import { contractNames, type LoadedScenario, type RecordedLog } from '../scenario/loaded-scenario.js';
+import { Failure } from '../schema/failure.js';
 import { parseTime } from '../schema/quantity.js';
 import type { Arrival } from '../traffic/arrival/arrival.js';
 import { makeArrival } from '../traffic/arrival/make.js';
@@ -49,10 +50,17 @@ export async function trafficOf(scenario: LoadedScenario, seed: Seed): Promise<T
 
 /** One contract for each key of the log, heard from `from` up to `to` and not after the last cycle in which requests come. */
 function keyedTraffic(
-  { arrivals, cycleMs, startCycle }: LoadedScenario,
+  { arrivals, cycleMs, startCycle, keyed }: LoadedScenario,
   [index, { byKey = [] }]: [index: number, log: RecordedLog],
   cycles: number,
 ): Omit<Traffic, 'skippedLines'> {
+  if (keyed !== undefined && byKey.length > keyed.max_keys)
+    throw new Failure('invalid_input', {
+      what: 'The scenario was not run.',
+      why: `/keyed/max_keys is ${keyed.max_keys}, and the log has ${byKey.length} keys: each needs a place.`,
+      fix: `Give max_keys: ${byKey.length}, or more.`,
+      faults: [{ path: '/keyed/max_keys', message: `must be ${byKey.length} or more` }],
+    });
   const { from, to } = parseStretch(arrivals[index]!, `/arrivals/${index}`, (value) => parseTime(value, cycleMs));
   const end = startCycle + Math.min(cycles, to);
   const shifted = byKey.map(({ recording }) => {

@@ -30,6 +30,13 @@ const scenarios: [name: string, text: string][] = [
   ['a burst', `duration: 20\n${limiter}\n${busy}`],
   ['sustained overload', `duration: 20\n${limiter}\narrivals: [{ model: constant, rate: 2 }]`],
   ['many contracts', `duration: 20\ncontracts: 5\n${limiter}\narrivals: [{ model: poisson, rate: 6 }]`],
+  ['a state before the limit', `duration: 20\nlimiter: { threshold: 6, within: 8, near_limit: 0.5 }\n${busy}`],
+  ['a shadow', `duration: 20\nlimiter: { threshold: 6, within: 8, shadow: true }\n${busy}`],
+  ['keys', `duration: 20\nkeyed: { max_keys: 5 }\ncontracts: 5\n${limiter}\narrivals: [{ model: poisson, rate: 6 }]`],
+  [
+    'keys of a shadow, with devices behind them',
+    `duration: 20\nkeyed: { max_keys: 9, idle_cycles: 2, overflow: share }\ncontracts: 5\nlimiter: { threshold: 3, within: 8, shadow: true }\n${busy}\nclients: [{ kind: holding, count: 5 }]`,
+  ],
   ['obedient clients', `duration: 20\ndrain: 60\n${limiter}\n${busy}\nclients: [{ kind: obedient, jitter: 100ms }]`],
   [
     'devices that hold and flush',
@@ -58,6 +65,20 @@ describe('a scenario sent to a live node', () => {
     expect(live).toMatchObject({ answered: live.planned, sent: live.planned, failed: 0, timed_out: 0 });
     expect(result.observed.outcome.requests).toBeGreaterThan(0);
     expect(result.observed.outcome.by_contract).toEqual(result.predicted.outcome.by_contract);
+  });
+
+  it('is sent to one contract where that has keys: each name counts for itself there', async () => {
+    const text = `seed: 5\nkeyed: { max_keys: 20 }\ncontracts: 20\n${limiter}\nduration: 10\narrivals: [{ model: constant, rate: 8 }]`;
+    const known = new Set(node.host.keyed);
+    const { observed } = await run(scenario(text), { url, key });
+    const [contract, ...others] = [...node.host.keyed].filter((one) => !known.has(one));
+    expect(others).toEqual([]);
+    expect(contract!.keyed).toEqual({ maxKeys: 20, idleCycles: 60, overflow: 'refuse' });
+    expect(contract!.keys.figures).toEqual({
+      requests: observed.outcome.requests,
+      limited: observed.outcome.limited,
+    });
+    expect(contract!.keys.table.size).toBe(20);
   });
 
   it('has the figures of the simulation, in the cycles of the node', async () => {

@@ -42,7 +42,7 @@ describe('what does not fit is refused with its place, what is allowed, and the 
     [
       'limiter: { threshold: 3, definition: { name: x, version: "1", states: { a: { initial: true } }, transitions: [] } }',
       '(/limiter/definition)',
-      'cannot be combined with threshold or within',
+      'cannot be combined with threshold',
     ],
     [
       'limiter: { definition: { name: x, version: "1", states: { a: { initial: true } } } }',
@@ -91,6 +91,10 @@ describe('what does not fit is refused with its place, what is allowed, and the 
       '(/clients)',
       'take no arrivals: add a kind that does, for example open',
     ],
+    ['limiter: { near_limit: 1 }', '(/limiter/near_limit)', 'must be a number from 0.01 to 0.99'],
+    ['limiter: { shadow: often }', '(/limiter/shadow)', 'must be'],
+    ['keyed: { idle_cycles: 5 }', '(/keyed', 'max_keys'],
+    ['contracts: 5\nkeyed: { max_keys: 4 }', '(/keyed/max_keys)', 'is 4, and there are 5 keys: each needs a place'],
     [
       'contracts: 5\nclients: [{ kind: holding, count: 3 }]',
       '(/clients/0/count)',

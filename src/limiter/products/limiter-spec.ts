@@ -120,12 +120,14 @@ export function limiterDefinition(limiter: Readonly<Record<string, unknown>>, cy
     const name = 'like' in limiter ? productOf(String(limiter['like'])).name : undefined;
     return ruleLimiter(ruleIn(limiter, cycleMs), name);
   }
-  const { threshold, within } = limiter;
+  const { threshold, within, near_limit, shadow } = limiter;
   const cycles = within === undefined ? undefined : parseTime(within as number | string, cycleMs, '/within', 1);
-  return rateLimiter({
+  const definition = rateLimiter({
     ...(threshold === undefined ? {} : { threshold: threshold as number }),
     ...(cycles === undefined ? {} : { within: cycles }),
+    ...(near_limit === undefined ? {} : { near_limit: near_limit as number }),
   });
+  return shadow === true ? { ...definition, shadow } : definition;
 }
 
 function ruleIn(limiter: Readonly<Record<string, unknown>>, cycleMs: number): RuleDefinition {
