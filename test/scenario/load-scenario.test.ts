@@ -91,9 +91,9 @@ describe('what does not fit is refused with its place, what is allowed, and the 
       '(/clients)',
       'take no arrivals: add a kind that does, for example open',
     ],
-    ['limiter: { near_limit: 1 }', '(/limiter/near_limit)', 'must be a number from 0.01 to 0.99'],
-    ['limiter: { shadow: often }', '(/limiter/shadow)', 'must be'],
-    ['keyed: { idle_cycles: 5 }', '(/keyed', 'max_keys'],
+    ['limiter: { near_limit: 1 }', '(/limiter/near_limit)', 'must be <= 0.99'],
+    ['limiter: { shadow: often }', '(/limiter/shadow)', 'must be a boolean'],
+    ['keyed: { max_keys: 0 }', '(/keyed/max_keys)', 'must be >= 1'],
     ['contracts: 5\nkeyed: { max_keys: 4 }', '(/keyed/max_keys)', 'is 4, and there are 5 keys: each needs a place'],
     [
       'contracts: 5\nclients: [{ kind: holding, count: 3 }]',
