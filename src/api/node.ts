@@ -138,6 +138,7 @@ export const listLimits = {
         key_cells: Shared,
         definition_bytes: Shared,
         rows: Shared,
+        record_kib: Shared,
         keys: Bound,
         streams: Bound,
         sessions: Rate('Sessions that an owner, and an address, may open.'),

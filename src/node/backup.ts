@@ -162,7 +162,7 @@ export function restore(
     } finally {
       store.close();
       // The folder was opened without it: it had been taken for that of the backup.
-      if (heads !== undefined) copied(heads, join(dir, 'weir.heads'));
+      if (heads !== undefined) takeHeads(dir, heads, store.commits);
     }
   } catch (error) {
     for (const name of fs.readdirSync(dir)) fs.rmSync(join(dir, name), { recursive: true, force: true });
@@ -182,6 +182,15 @@ function makeFolder(dir: string): void {
       cause: error,
     });
   }
+}
+
+/** Takes over the mark of the folder that was lost. What was counted since the backup is gone, as everybody knows who restores one. */
+function takeHeads(dir: string, heads: string, commits: number): void {
+  copied(heads, join(dir, 'weir.heads'));
+  const mark = new HeadMark(dir);
+  mark.noteCommit(commits);
+  mark.write();
+  mark.close();
 }
 
 /** The rows that a mark names and a store lacks. */

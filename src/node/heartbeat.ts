@@ -2,6 +2,7 @@
 // expired keys and sessions.
 import { interval, Subscription } from 'rxjs';
 import type { Happening } from '../host/ledger.js';
+import { bytesOfRow } from '../record/row.js';
 import { type CycleTick, cycles } from '../time/cycles.js';
 import { Rank } from '../time/rank.js';
 import { AgendaScheduler } from '../time/rx-scheduler.js';
@@ -46,7 +47,7 @@ function take(
       const { row } = happening;
       if (row.kind === 'transition') counts.transitions += 1;
       if (row.kind === 'transition_failed') counts.refusedTransitions += 1;
-      usage.add(host.machines.get(row.machine)?.image.owner ?? NODE, 1);
+      usage.add(host.machines.get(row.machine)?.image.owner ?? NODE, 1, bytesOfRow(row));
       active.take(row);
       // On a network the one who links signs.
       if (network === undefined) checkpoints.take(row);

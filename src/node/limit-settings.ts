@@ -8,8 +8,10 @@ const rooms = {
   machines: 'machines',
   contracts: 'contracts',
   window_cycles: 'windowCycles',
+  key_cells: 'keyCells',
   definition_bytes: 'definitionBytes',
   rows: 'rows',
+  record_kib: 'recordKib',
 } as const satisfies Record<string, keyof Limits>;
 
 const rates = {

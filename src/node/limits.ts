@@ -48,8 +48,12 @@ export interface Limits {
   readonly keyCells: Room;
   /** Bytes of the texts of definitions; those of an owner that are equal count once. */
   readonly definitionBytes: Room;
-  /** Rows of records, some 1 KB each: they are kept for ever where the operator sets no number to keep. Beyond it nothing is asked of the machines of an owner any more. */
+  /**
+   * Rows of records, and their KiB: they are kept for ever where the operator sets no number to keep. Beyond it nothing is asked of the
+   * machines of an owner any more.
+   */
   readonly rows: Room;
+  readonly recordKib: Room;
   /** Readers of event streams, all together, those of one machine, and those of one owner, or of one address without a credential. */
   readonly readers: number;
   readonly readersPerMachine: number;
@@ -102,6 +106,7 @@ export const defaultLimits: Limits = {
   keyCells: { perOwner: 128_000_000, onNode: 256_000_000 },
   definitionBytes: { perOwner: 8 * MIB, onNode: 256 * MIB },
   rows: { perOwner: 10_000_000, onNode: 100_000_000 },
+  recordKib: { perOwner: 8 << 20, onNode: 64 << 20 },
   readers: 4_096,
   readersPerMachine: 2_048,
   readersPerCaller: 256,

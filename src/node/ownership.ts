@@ -10,8 +10,8 @@ export class Ownership {
   readonly #byOwner = new Map<string, Machine[]>();
   /** In order. */
   readonly #slugs: string[];
-  /** Owners whose records may not grow by what is asked for any more; see usage.ts. */
-  readonly full = new Set<string>();
+  /** Owners whose records may not grow by what is asked for any more, with what they have; see usage.ts. */
+  readonly full = new Map<string, string>();
 
   constructor(host: Host) {
     this.#host = host;
@@ -54,7 +54,8 @@ export class Ownership {
     const machine = this.#host.machines.get(slug);
     const isOwn = machine !== undefined && machine.image.owner === caller.owner;
     if (isOwn && !isReserved(slug)) {
-      if (this.full.size > 0 && this.full.has(caller.owner)) throw recordsFull();
+      const had = this.full.size > 0 ? this.full.get(caller.owner) : undefined;
+      if (had !== undefined) throw recordsFull(had);
       return machine;
     }
     if (machine === undefined || (!machine.image.isPublic && !isOwn)) throw notFound(slug);
@@ -121,10 +122,10 @@ export function isReserved(slug: string): boolean {
   return slug === 'active' || slug === 'state-machines' || slug.startsWith('weir-');
 }
 
-function recordsFull(): Failure {
+function recordsFull(had: string): Failure {
   return new Failure('limit_reached', {
     what: 'Nothing was counted or changed.',
-    why: 'The records of this owner have as many rows as they may, or as the node has room for.',
+    why: `The records of this owner have ${had}.`,
     fix: 'GET /api/limits lists how many; records can be read, and another owner or node can go on.',
   });
 }

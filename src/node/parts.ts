@@ -110,7 +110,7 @@ export function assemble(options: PartsOptions, routes: readonly ListedRoute[], 
     active.load(store, clock.cycle());
     const ownership = new Ownership(host);
     const usage = new Usage(host, store, ownership, limits);
-    const onRemoved = (owner: string, rows: number) => usage.add(owner, -rows);
+    const onRemoved = (owner: string, rows: number, bytes: number) => usage.add(owner, -rows, -bytes);
     return {
       active,
       ownership,

@@ -30,8 +30,8 @@ export interface RetentionSources {
   readonly turns: Turns;
   /** Rows of a record that are kept at least; undefined: all. */
   readonly keepRows: number | undefined;
-  /** So many rows of an owner were removed. */
-  readonly onRemoved: (owner: string, rows: number) => void;
+  /** So many rows of an owner were removed, and so many bytes of rows were freed. */
+  readonly onRemoved: (owner: string, rows: number, bytes: number) => void;
 }
 
 export class Retention {
@@ -81,9 +81,10 @@ export class Retention {
     const [last] = toSeq > removed ? store.rows(slug, { afterSeq: toSeq - 1, limit: 1 }) : [];
     if (last === undefined) return false;
     const at = new Date(Math.floor(clock.now())).toISOString();
+    const bytes = store.recordBytes(slug);
     store.putCut(signCut(signer, { machine: slug, removed_to_seq: toSeq, removed_hash: last.hash, at, cycle }));
     this.#unswept.add(slug);
-    onRemoved(image.owner, toSeq - removed);
+    onRemoved(image.owner, toSeq - removed, bytes - store.recordBytes(slug));
     return true;
   }
 
@@ -102,13 +103,15 @@ export class Retention {
   }
 
   #sweep(): void {
-    const { turns, store, host } = this.#sources;
+    const { turns, store, host, onRemoved } = this.#sources;
     this.#isSweeping = true;
     turns.take(NODE, () => {
       this.#isSweeping = false;
       const [slug] = this.#unswept;
       if (slug === undefined || host.failure !== undefined) return;
+      const bytes = store.recordBytes(slug);
       if (store.sweep(slug, SWEPT_AT_ONCE) < SWEPT_AT_ONCE) this.#unswept.delete(slug);
+      onRemoved(host.machine(slug).image.owner, 0, bytes - store.recordBytes(slug));
       host.commit();
       if (this.#unswept.size > 0) this.#sweep();
     });

@@ -22,9 +22,13 @@ export interface Used {
   keyCells: number;
   /** Bytes of the texts of definitions; those that are equal count once for an owner. */
   definitionBytes: number;
-  /** Rows of all records together, without those that were removed. */
+  /** Rows of all records together, without those that were removed, and the KiB that they take. */
   rows: number;
+  recordKib: number;
 }
+
+/** What it is that is full: the first of these that has no room. */
+const RECORDS = ['rows', 'recordKib'] as const;
 
 export class Usage {
   readonly #host: Host;
@@ -36,13 +40,14 @@ export class Usage {
   readonly #bytes = new WeakMap<Plan, number>();
   readonly #onNode: Used = none();
 
-  constructor(host: Host, store: Store, ownership: Ownership, limits: Limits) {
+  constructor(host: Host, store: Pick<Store, 'cut' | 'recordBytes'>, ownership: Ownership, limits: Limits) {
     this.#host = host;
     this.#ownership = ownership;
     this.#limits = limits;
     for (const machine of host.machines.values()) {
       this.#count(machine);
-      this.add(machine.image.owner, machine.head.seq - (store.cut(machine.slug)?.removed_to_seq ?? 0));
+      const rows = machine.head.seq - (store.cut(machine.slug)?.removed_to_seq ?? 0);
+      this.add(machine.image.owner, rows, store.recordBytes(machine.slug));
     }
   }
 
@@ -57,19 +62,25 @@ export class Usage {
     return { ...this.#onNode, machines: this.#host.machines.size, contracts: this.#host.contracts.size };
   }
 
-  /** Rows were added to a record of an owner, or, below 0, removed from one. */
-  add(owner: string, rows: number): void {
-    const { full } = this.#ownership;
-    this.#of(owner).rows += rows;
-    this.#onNode.rows += rows;
-    if (this.#isFull(owner)) full.add(owner);
-    else if (rows < 0) for (const one of full) if (!this.#isFull(one)) full.delete(one);
+  /** Rows of so many bytes together were added to a record of an owner, or, below 0, removed from one. */
+  add(owner: string, rows: number, bytes: number): void {
+    for (const used of [this.#of(owner), this.#onNode]) {
+      used.rows += rows;
+      used.recordKib += bytes / 1024;
+    }
+    this.#noteFull(owner);
+    if (rows < 0 || bytes < 0) for (const one of this.#ownership.full.keys()) this.#noteFull(one);
   }
 
-  #isFull(owner: string): boolean {
-    const { perOwner, onNode } = this.#limits.rows;
-    const { rows } = this.#of(owner);
-    return rows >= perOwner || rows >= onNode - this.#onNode.rows;
+  #noteFull(owner: string): void {
+    const { full } = this.#ownership;
+    const used = this.#of(owner);
+    const name = RECORDS.find((one) => {
+      const { perOwner, onNode } = this.#limits[one];
+      return used[one] >= perOwner || used[one] >= onNode - this.#onNode[one];
+    });
+    if (name === undefined) full.delete(owner);
+    else full.set(owner, `as many ${WORDS[name]} as they may have, or as the node has room for`);
   }
 
   /** @throws Failure `limit_reached` */
@@ -159,7 +170,7 @@ export class Usage {
 }
 
 function none(): Used {
-  return { machines: 0, contracts: 0, windowCycles: 0, keyCells: 0, definitionBytes: 0, rows: 0 };
+  return { machines: 0, contracts: 0, windowCycles: 0, keyCells: 0, definitionBytes: 0, rows: 0, recordKib: 0 };
 }
 
 const WORDS = {
@@ -169,4 +180,5 @@ const WORDS = {
   keyCells: 'cells for keys',
   definitionBytes: 'bytes of definitions',
   rows: 'rows',
+  recordKib: 'KiB of rows',
 } as const satisfies Record<keyof Used, string>;

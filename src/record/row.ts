@@ -82,6 +82,11 @@ export interface AuditRow extends AuditEntry {
   readonly signature?: string;
 }
 
+/** Bytes of a row as JSON; some less where its texts are not ASCII. */
+export function bytesOfRow(row: AuditRow): number {
+  return JSON.stringify(row).length;
+}
+
 /** A signed statement of the node that its chain reached this row: an export that ends earlier is incomplete. */
 export interface Checkpoint {
   readonly machine: string;

@@ -80,7 +80,7 @@ const kinds = {
   store_locked: { status: 503, exit: 2, title: 'Another process has this data folder open' },
   store_too_new: { status: 503, exit: 2, title: 'The database was written by a newer version of this program' },
   store_damaged: { status: 503, exit: 2, title: 'The database file is damaged' },
-  rows_missing: { status: 503, exit: 2, title: 'The database lacks rows that were acknowledged' },
+  rows_missing: { status: 503, exit: 2, title: 'The database lacks what was acknowledged' },
   clock_behind: { status: 503, exit: 2, title: 'The clock of this machine is behind the stored data' },
   internal_error: { status: 500, exit: 70, title: 'Internal error of the node' },
   node_draining: { status: 503, exit: 5, title: 'The node is shutting down' },

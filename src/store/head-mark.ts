@@ -1,10 +1,11 @@
-// The mark of a data folder: the last row of each machine, in a file of its own beside the database. SQLite takes a log that is gone or
-// cut off for a log that ends earlier; compared with the mark at the start, it is known which acknowledged rows are missing.
+// The mark of a data folder: the last row of each machine, and the number of the last commit, in a file of its own beside the database.
+// SQLite takes a log that is gone or cut off for a log that ends earlier; compared with the mark at the start, it is known which
+// acknowledged rows are missing, and whether counts are.
 //
 //   commit    weir.db-wal written, synced ─► weir.heads written ─► answers            the mark is never ahead of what was durable
 //                                                  └─ synced, in the background       and survives the process at once
 //
-//   weir.heads   one slot of 96 bytes for each machine, in order of its first row
+//   weir.heads   one slot of 96 bytes for each machine, in order of its first row; one without a slug, for the commits
 //   slot         seq of the last row (8) | length of the slug (1) | slug | zeros | CRC-32 of the bytes before (4)
 //
 // After a power failure the mark may lack the rows of the last few milliseconds. A slot that is torn counts as none.
@@ -21,6 +22,9 @@ export interface MissingRows {
   readonly fromSeq: number;
   readonly toSeq: number;
 }
+
+/** The name of the slot whose seq is the number of the last commit: no machine has it. */
+const COMMITS = '';
 
 export class HeadMark {
   readonly #file: number;
@@ -49,10 +53,21 @@ export class HeadMark {
   missing(seqOf: (machine: string) => number): MissingRows[] {
     const missing: MissingRows[] = [];
     for (const [machine, { seq: toSeq }] of this.#marked) {
+      if (machine === COMMITS) continue;
       const seq = toSeq === 0 ? 0 : seqOf(machine);
       if (seq < toSeq) missing.push({ machine, fromSeq: seq + 1, toSeq });
     }
     return missing;
+  }
+
+  /** The number of the last commit; 0 in a mark of an earlier version. */
+  get commits(): number {
+    return this.#marked.get(COMMITS)?.seq ?? 0;
+  }
+
+  /** The number of the transaction that is being written. */
+  noteCommit(number: number): void {
+    this.#pending.set(COMMITS, number);
   }
 
   /** Whether the database has rows that the mark has not. */

@@ -1,7 +1,7 @@
 // The store of simulations and tests: everything in memory, lost when the process ends.
 
 import { EMPTY } from '../record/chain.js';
-import type { AuditRow, Checkpoint, Cut } from '../record/row.js';
+import { type AuditRow, bytesOfRow, type Checkpoint, type Cut } from '../record/row.js';
 import { assert, Failure } from '../schema/failure.js';
 import { MemoryAnswers } from './memory-answers.js';
 import type { ContractImage, ContractState, MachineImage, RowQuery, Store, StoredMachine } from './store.js';
@@ -21,6 +21,9 @@ interface Shelf {
   readonly rows: AuditRow[];
   checkpoint: Checkpoint | undefined;
   cut: Cut | undefined;
+  /** How many of the rows were counted by their bytes: when somebody asks. */
+  counted: number;
+  bytes: number;
 }
 
 interface MemoryStoreOptions {
@@ -62,7 +65,15 @@ export class MemoryStore implements Store {
     const shelf = this.#shelves.get(image.slug);
     if (shelf !== undefined) shelf.machine = image;
     else
-      this.#shelves.set(image.slug, { machine: image, contracts: [], rows: [], checkpoint: undefined, cut: undefined });
+      this.#shelves.set(image.slug, {
+        machine: image,
+        contracts: [],
+        rows: [],
+        checkpoint: undefined,
+        cut: undefined,
+        counted: 0,
+        bytes: 0,
+      });
   }
 
   putContract(image: ContractImage, state: ContractState): void {
@@ -135,6 +146,14 @@ export class MemoryStore implements Store {
     return found;
   }
 
+  recordBytes(machine: string): number {
+    this.#checkOpen();
+    const shelf = this.#shelves.get(machine);
+    if (shelf === undefined) return 0;
+    for (; shelf.counted < shelf.rows.length; shelf.counted += 1) shelf.bytes += bytesOfRow(shelf.rows[shelf.counted]!);
+    return shelf.bytes;
+  }
+
   checkpoint(machine: string): Checkpoint | undefined {
     this.#checkOpen();
     return this.#shelves.get(machine)?.checkpoint;
@@ -154,7 +173,9 @@ export class MemoryStore implements Store {
       removed <= seq && seq < removed + shelf.rows.length,
       `rows of ${cut.machine} up to ${seq} cannot be removed`,
     );
-    shelf.rows.splice(0, seq - removed);
+    for (const [index, row] of shelf.rows.splice(0, seq - removed).entries())
+      if (index < shelf.counted) shelf.bytes -= bytesOfRow(row);
+    shelf.counted = Math.max(0, shelf.counted - (seq - removed));
     shelf.cut = cut;
   }
 

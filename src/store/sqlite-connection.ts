@@ -50,6 +50,11 @@ export class SqliteConnection {
   readonly #begin: Statement;
   readonly #commit: Statement;
   readonly #rollback: Statement;
+  readonly #putCommits: Statement<[number]>;
+  readonly #addBytes: Statement<[number, string]>;
+  /** Bytes of rows of the transaction that is not committed yet, by machine. */
+  readonly #bytes = new Map<string, number>();
+  #commits: number;
   #waiting: Settled[] = [];
   #isFlushAsked = false;
   #isFlushDue = false;
@@ -69,15 +74,34 @@ export class SqliteConnection {
     this.#begin = file.database.prepare('BEGIN IMMEDIATE');
     this.#commit = file.database.prepare('COMMIT');
     this.#rollback = file.database.prepare('ROLLBACK');
+    this.#putCommits = file.database.prepare('UPDATE commits SET number = ?');
+    this.#addBytes = file.database.prepare('UPDATE machines SET record_bytes = record_bytes + ? WHERE slug = ?');
+    this.#commits = file.database.prepare<[], number>('SELECT number FROM commits').pluck().get() ?? 0;
   }
 
   get dir(): string {
     return this.#file.dir;
   }
 
-  /** A row that goes with the next commit. */
-  noteHead(machine: string, seq: number): void {
+  /** A row of so many bytes that goes with the next commit. */
+  noteHead(machine: string, seq: number, bytes: number): void {
     this.#file.mark.note(machine, seq);
+    this.noteBytes(machine, bytes);
+  }
+
+  /** So many bytes more of rows of a machine, or, below 0, fewer. */
+  noteBytes(machine: string, bytes: number): void {
+    this.#bytes.set(machine, this.bytesOf(machine) + bytes);
+  }
+
+  /** Bytes of rows of a machine that go with the next commit. */
+  bytesOf(machine: string): number {
+    return this.#bytes.get(machine) ?? 0;
+  }
+
+  /** The number of the last commit. */
+  get commits(): number {
+    return this.#commits;
   }
 
   /** Rows that were missing when the store was opened. */
@@ -233,11 +257,16 @@ export class SqliteConnection {
     const startMs = this.#monotonicMs();
     try {
       if (this.#failCommits()) throw new Database.SqliteError('the store is set to fail', 'SQLITE_IOERR_WRITE');
+      for (const [machine, bytes] of this.#bytes) this.#addBytes.run(bytes, machine);
+      this.#putCommits.run(this.#commits + 1);
       this.#commit.run();
     } catch (error) {
       this.#stop(stopped(error));
       return;
     }
+    this.#bytes.clear();
+    this.#commits += 1;
+    this.#file.mark.noteCommit(this.#commits);
     this.#file.mark.write();
     this.#lastTransactionMs = this.#monotonicMs() - startMs;
     this.#transactionsMs += this.#lastTransactionMs;
@@ -251,6 +280,7 @@ export class SqliteConnection {
   #stop(failure: Failure): void {
     this.#failure = failure;
     this.#file.mark.forget();
+    this.#bytes.clear();
     // After some errors SQLite has already rolled back.
     if (this.#database.inTransaction) this.#rollback.run();
   }

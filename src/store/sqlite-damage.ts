@@ -3,7 +3,7 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import type { HeadMark, MissingRows } from './head-mark.js';
-import { damaged, rowsMissing } from './sqlite-failure.js';
+import { countsMissing, damaged, rowsMissing } from './sqlite-failure.js';
 import { APPLICATION_ID } from './sqlite-migrations.js';
 
 /**
@@ -43,7 +43,7 @@ export function checkIntact(database: Database, dir: string, path: string, small
 }
 
 /**
- * Compares the last row of each machine with the mark beside the database. A folder without a mark, as an earlier version leaves it,
+ * Compares the last row of each machine, and the last commit, with the mark beside the database. A folder without a mark, as an earlier version leaves it,
  * gets one.
  * @param acceptLoss whether rows may be missing; the mark is then that of the database
  * @returns the rows that are missing
@@ -58,7 +58,11 @@ export function checkHeads(database: Database, dir: string, mark: HeadMark, acce
     .all();
   const bySlug = new Map(heads);
   const missing = mark.missing((machine) => bySlug.get(machine) ?? 0);
+  const commits = database.prepare<[], number>('SELECT number FROM commits').pluck().get() ?? 0;
+  const lostCommits = mark.commits - commits;
   if (missing.length > 0 && !acceptLoss) throw rowsMissing(dir, missing, bySlug);
+  if (lostCommits > 0 && !acceptLoss) throw countsMissing(dir, lostCommits);
+  if (lostCommits !== 0) mark.noteCommit(commits);
   for (const { machine } of missing) mark.note(machine, bySlug.get(machine) ?? 0);
   for (const [machine, seq] of heads) if (mark.isBehind(machine, seq)) mark.note(machine, seq);
   mark.write();

@@ -61,6 +61,15 @@ export function rowsMissing(dir: string, missing: readonly MissingRows[], heads:
   });
 }
 
+/** No row is missing, and what was counted is. */
+export function countsMissing(dir: string, commits: number): Failure {
+  return new Failure('rows_missing', {
+    what: `The database in ${dir} lacks counts that were acknowledged.`,
+    why: `Missing: the last ${commits === 1 ? 'commit' : `${commits} commits`}, with the counts of windows and what else was stored. No row is missing.`,
+    fix: 'Put back the log weir.db-wal as the node left it, or a newer backup. To go on without these counts, start with --accept-lost-rows.',
+  });
+}
+
 const SHOWN = 10;
 
 function count(rows: number): string {

@@ -131,6 +131,13 @@ export const steps: readonly string[] = [
     cycle     INTEGER NOT NULL,
     signature TEXT    NOT NULL
   ) STRICT;
+  -- One row: how many commits there were. The mark beside the database says it, too: see head-mark.ts.
+  CREATE TABLE commits (number INTEGER NOT NULL) STRICT;
+  INSERT INTO commits VALUES (0);
+  -- Bytes of the texts of its rows.
+  ALTER TABLE machines ADD COLUMN record_bytes INTEGER NOT NULL DEFAULT 0;
+  UPDATE machines
+  SET record_bytes = (SELECT coalesce(sum(length(text)), 0) FROM rows WHERE rows.machine = machines.id);
   `,
 ];
 

@@ -30,7 +30,8 @@ export class SqliteRows {
   readonly #checkpoint: Statement<[string], Checkpoint>;
   readonly #putCut: Statement<[number, string, string, number, string, string, number, number]>;
   readonly #cut: Statement<[string], Cut>;
-  readonly #sweep: Statement<[string, number]>;
+  readonly #sweep: Statement<[string, number], number>;
+  readonly #bytes: Statement<[string], number>;
   /** Prepared statements by their text: at most one for each combination of filters. */
   readonly #finds = new Map<string, Statement<unknown[], string>>();
 
@@ -44,6 +45,7 @@ export class SqliteRows {
       .prepare<[string], string>(`
         SELECT text FROM rows WHERE machine = (SELECT id FROM machines WHERE slug = ?) ORDER BY seq DESC LIMIT 1`)
       .pluck();
+    this.#bytes = connection.prepare<[string], number>('SELECT record_bytes FROM machines WHERE slug = ?').pluck();
     this.#putCheckpoint = connection.prepare(`
       INSERT INTO checkpoints (machine, seq, hash, cycle, signature)
       SELECT id, ?, ?, ?, ? FROM machines WHERE slug = ?
@@ -63,17 +65,21 @@ export class SqliteRows {
     this.#cut = connection.prepare(`
       SELECT slug AS machine, seq AS removed_to_seq, hash AS removed_hash, at, cycle, signature
       FROM cuts JOIN machines ON machines.id = cuts.machine WHERE slug = ?`);
-    this.#sweep = connection.prepare(`
+    this.#sweep = connection
+      .prepare<[string, number], number>(`
       DELETE FROM rows WHERE rowid IN (
         SELECT rows.rowid FROM cuts JOIN rows ON rows.machine = cuts.machine AND rows.seq <= cuts.seq
-        WHERE cuts.machine = (SELECT id FROM machines WHERE slug = ?) LIMIT ?)`);
+        WHERE cuts.machine = (SELECT id FROM machines WHERE slug = ?) LIMIT ?)
+      RETURNING length(text)`)
+      .pluck();
   }
 
   append(row: AuditRow): void {
     const { machine, seq, cycle, kind, contract_id = null } = row;
-    const { changes } = this.#append.run(seq, cycle, kind, contract_id, canonicalJson(row), machine, seq);
+    const text = canonicalJson(row);
+    const { changes } = this.#append.run(seq, cycle, kind, contract_id, text, machine, seq);
     assert(changes === 1, `row ${seq} of ${machine} is not the next one, or there is no such machine`);
-    this.#connection.noteHead(machine, seq);
+    this.#connection.noteHead(machine, seq, text.length);
   }
 
   find(machine: string, query: RowQuery): readonly AuditRow[] {
@@ -95,6 +101,11 @@ export class SqliteRows {
     return { head: { seq, hash }, last: { cycle, at } };
   }
 
+  /** Bytes of the rows of a machine. */
+  bytes(machine: string): number {
+    return (this.#bytes.get(machine) ?? 0) + this.#connection.bytesOf(machine);
+  }
+
   putCheckpoint({ machine, seq, hash, cycle, signature }: Checkpoint): void {
     const { changes } = this.#putCheckpoint.run(seq, hash, cycle, signature, machine);
     assert(changes === 1 || this.checkpoint(machine) !== undefined, `machine ${machine} is not in the store`);
@@ -114,7 +125,9 @@ export class SqliteRows {
   }
 
   sweep(machine: string, most: number): number {
-    return this.#sweep.run(machine, most).changes;
+    const freed = this.#sweep.all(machine, most);
+    this.#connection.noteBytes(machine, -freed.reduce((sum, bytes) => sum + bytes, 0));
+    return freed.length;
   }
 
   #finding(given: readonly string[]): Statement<unknown[], string> {

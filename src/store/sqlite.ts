@@ -59,6 +59,11 @@ export class SqliteStore implements Store {
     return this.#connection.lost;
   }
 
+  /** Transactions made durable since the folder was made. */
+  get commits(): number {
+    return this.#connection.commits;
+  }
+
   /** Holds one machine at a time in memory. Contracts made from the same definition share it, as one object. */
   *machines(): Generator<StoredMachine> {
     const all = this.#machines.all();
@@ -104,6 +109,10 @@ export class SqliteStore implements Store {
 
   rows(machine: string, query: RowQuery = {}): readonly AuditRow[] {
     return this.#connection.read(() => this.#rows.find(machine, query));
+  }
+
+  recordBytes(machine: string): number {
+    return this.#connection.read(() => this.#rows.bytes(machine));
   }
 
   checkpoint(machine: string): Checkpoint | undefined {

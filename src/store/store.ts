@@ -104,6 +104,8 @@ export interface Store extends RecordReader {
   commit(settled: (failure?: Failure) => void): void;
   /** Rows in order of seq. `limit` defaults to 100. */
   rows(machine: string, query?: RowQuery): readonly AuditRow[];
+  /** Bytes of the rows of a machine, each as canonical JSON. */
+  recordBytes(machine: string): number;
   /** The newest checkpoint of the machine. */
   checkpoint(machine: string): Checkpoint | undefined;
   /** What stands in place of the first rows of the machine, if some were removed. */

@@ -28,25 +28,35 @@ it('the limits are listed for anyone, and for an owner with what they use', asyn
   expect([other.body.machines.used, other.body.streams.used, other.body.node.body_bytes]).toEqual([0, 0, 1 << 20]);
 });
 
-it('once its records have as many rows as they may, nothing more is asked of the machines of an owner, and others go on', async () => {
-  const node = await startRunning({ limits: { rows: { perOwner: 4, onNode: 1_000 } } });
-  const told: unknown[] = [];
-  for (const [owner, moves] of [
-    ['owner', ['limiting', 'allowing']],
-    ['other', []],
-  ] as const) {
-    const key = node.keyOf(owner);
-    await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: owner, is_public: true } });
-    const path = '/api/contracts/templates/rate-limiter/deploy';
-    const { contract } = (await node.ask('POST', path, { key, body: { slug: owner } })).body;
-    const about = `/api/chain/${owner}/contracts/${contract.id}`;
-    for (const to of moves) {
-      const body = { to, hold_cycles: 1_000 };
-      told.push((await node.ask('POST', `${about}/transition`, { key, body })).status);
+it.each<[string, object]>([
+  ['rows', { rows: { perOwner: 4, onNode: 1_000 } }],
+  // The rows of both creations and of one move have 1,297 bytes together, and with the other move 1,838.
+  ['KiB of rows', { recordKib: { perOwner: 1.5, onNode: 1_000 } }],
+])(
+  'once its records have as many %s as they may, nothing more is asked of the machines of an owner, and others go on',
+  async (what, limits) => {
+    const node = await startRunning({ limits });
+    const told: unknown[] = [];
+    for (const [owner, moves] of [
+      ['owner', ['limiting', 'allowing']],
+      ['other', []],
+    ] as const) {
+      const key = node.keyOf(owner);
+      await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: owner, is_public: true } });
+      const path = '/api/contracts/templates/rate-limiter/deploy';
+      const { contract } = (await node.ask('POST', path, { key, body: { slug: owner } })).body;
+      const about = `/api/chain/${owner}/contracts/${contract.id}`;
+      for (const to of moves) {
+        const body = { to, hold_cycles: 1_000 };
+        told.push((await node.ask('POST', `${about}/transition`, { key, body })).status);
+      }
+      const { status, body } = await node.ask('GET', `${about}/gate`, { key });
+      told.push(
+        [status, body.code, body.detail?.includes(`have as many ${what} as they may`)],
+        (await node.ask('GET', `/api/chain/${owner}/state`)).status,
+      );
     }
-    const { status, body } = await node.ask('GET', `${about}/gate`, { key });
-    told.push([status, body.code], (await node.ask('GET', `/api/chain/${owner}/state`)).status);
-  }
-  await node.close();
-  expect(told).toEqual([200, 200, [422, 'limit_reached'], 200, [200, undefined], 200]);
-});
+    await node.close();
+    expect(told).toEqual([200, 200, [422, 'limit_reached', true], 200, [200, undefined, undefined], 200]);
+  },
+);

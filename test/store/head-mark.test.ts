@@ -43,6 +43,29 @@ describe('a store whose process is killed and whose log is then damaged', () => 
     openSqliteStore({ dir }).close();
   });
 
+  it.each<[string, (wal: string) => void]>([
+    ['is gone', (wal) => fs.rmSync(wal)],
+    ['is empty', (wal) => fs.truncateSync(wal)],
+    ['is cut off within its last commit', (wal) => fs.truncateSync(wal, fs.statSync(wal).size - 100)],
+  ])('is refused where the log %s and had counts alone: no row is missing', async (_, damage) => {
+    const dir = temporaryFolder();
+    const writer = startProcess('count', dir, 20);
+    await writer.printed(21);
+    await writer.kill();
+    damage(join(dir, 'weir.db-wal'));
+    const refused = failureOf(() => openSqliteStore({ dir }));
+    expect(refused).toMatchObject({
+      code: 'rows_missing',
+      what: `The database in ${dir} lacks counts that were acknowledged.`,
+      why: expect.stringMatching(
+        /^Missing: the last (commit|\d+ commits), with the counts of windows .* No row is missing\.$/,
+      ),
+      fix: expect.stringContaining('--accept-lost-rows'),
+    });
+    openSqliteStore({ dir, acceptLoss: true }).close();
+    openSqliteStore({ dir }).close();
+  });
+
   it('is opened where nothing is missing, killed or not', async () => {
     const dir = temporaryFolder();
     const writer = startProcess('write', dir);

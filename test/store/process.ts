@@ -19,7 +19,7 @@ export interface StoreProcess {
 }
 
 /** @param commits after which it waits to be killed; endless when absent */
-export function startProcess(task: 'hold' | 'write' | 'cut', dir: string, commits?: number): StoreProcess {
+export function startProcess(task: 'hold' | 'write' | 'cut' | 'count', dir: string, commits?: number): StoreProcess {
   if (!existsSync(build)) throw new Error('There is no build to run: `npm run build` comes first.');
   const child = spawn(process.execPath, [script, task, dir, ...(commits === undefined ? [] : [String(commits)])], {
     stdio: ['ignore', 'pipe', 'inherit'],

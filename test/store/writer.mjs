@@ -1,4 +1,4 @@
-// Owns a process that does nothing but use a store, to be locked out or killed: `node writer.mjs hold|write|cut DIR [COMMITS]`. It
+// Owns a process that does nothing but use a store, to be locked out or killed: `node writer.mjs hold|write|cut|count DIR [COMMITS]`. It
 // runs the compiled build, since a killed process must be a plain one. Each line it prints is a word or the seq of a row that was settled. `cut` removes old rows meanwhile.
 // After COMMITS it writes no more, and waits to be killed.
 import { writeSync } from 'node:fs';
@@ -30,7 +30,23 @@ function begin() {
       stateAt(0),
     );
   }
-  write(known?.head ?? EMPTY, Number(commits));
+  if (task !== 'count') write(known?.head ?? EMPTY, Number(commits));
+  else
+    store.commit(() => {
+      // All there is so far is in the database, and the log has counts alone from here on.
+      store.moveLog();
+      count(Number(commits));
+    });
+}
+
+/** Counts alone, in one commit each. */
+function count(left) {
+  if (left === 0) return;
+  store.putState(stateAt(left));
+  store.commit((failure) => {
+    say(failure === undefined ? left : failure.code);
+    setImmediate(() => count(left - 1));
+  });
 }
 
 /** Some rows, then the state that goes with the last of them, in one commit; the next ones do not wait for it. */

@@ -122,6 +122,17 @@ export function describeStore(
         ]);
       });
 
+      it('counts the bytes of the rows of each machine', async () => {
+        for (const slug of ['m', 'n']) store.putMachine(machine(slug));
+        const bytes: number[] = [0, 0];
+        for (const [index, slug] of ['m', 'n'].entries()) {
+          for (const row of appendAll(store, entries(slug, 5 + index))) bytes[index]! += JSON.stringify(row).length;
+        }
+        const before = [store.recordBytes('m'), store.recordBytes('n')];
+        await settled(store);
+        expect([before, [store.recordBytes('m'), store.recordBytes('n')]]).toEqual([bytes, bytes]);
+      });
+
       it('gives the last row as the head', () => {
         store.putMachine(machine('m'));
         const rows = appendAll(store, entries('m', 3));
@@ -241,7 +252,7 @@ export function describeStore(
           );
           expect([store.cut('m'), store.cut('n'), store.cut('o')]).toEqual([cut('m', seq), undefined, undefined]);
         }
-        expect(store.sweep('m', 100)).toBe(0);
+        expect([store.sweep('m', 100), store.recordBytes('m')]).toEqual([0, JSON.stringify(m.at(-1)).length]);
         const next = link(m.at(-1)!, entry('m', 2_345_678_999));
         store.append(next);
         expect([store.rows('m'), [...store.machines()][0]!.head]).toEqual([

@@ -80,8 +80,8 @@ export const listLimits = route({
     const [of, all] = [owner === undefined ? undefined : usage.of(owner), usage.onNode];
     const room = (name: keyof typeof all) => {
       const { perOwner: most, onNode: on_node } = limits[name];
-      const free_on_node = Math.max(0, on_node - all[name]);
-      const used = of?.[name];
+      const free_on_node = Math.max(0, on_node - Math.ceil(all[name]));
+      const used = of && Math.ceil(of[name]);
       const left = used === undefined ? undefined : Math.max(0, Math.min(most, free_on_node) - used);
       return { most, ...(used === undefined ? {} : { used, left }), on_node, free_on_node };
     };
@@ -98,6 +98,7 @@ export const listLimits = route({
       key_cells: room('keyCells'),
       definition_bytes: room('definitionBytes'),
       rows: room('rows'),
+      record_kib: room('recordKib'),
       keys: bound(limits.keysPerOwner, owner === undefined ? undefined : credentials.countKeys(owner)),
       streams: bound(limits.readersPerCaller, owner === undefined ? undefined : streams.ofOwner(owner)),
       sessions: rate(limits.sessions, sessionLimit),
