@@ -34,15 +34,29 @@ const Deployed = Type.Object({ ok: Ok, contract: ContractView, template_id: Type
 export const listTemplates = {
   method: 'GET',
   path: '/api/contracts/templates',
+  shapes: {
+    querystring: Type.Object(
+      {
+        after: Type.Optional(
+          Type.String({ maxLength: 64, description: 'Only those behind this id: `next` of the previous page.' }),
+        ),
+        limit: Type.Optional(
+          Type.Integer({ minimum: 1, maximum: 1_000, description: 'Templates a page; 100 when absent.' }),
+        ),
+      },
+      closed,
+    ),
+  },
   answers: {
     200: {
-      description: 'The templates.',
+      description: 'A page of templates.',
       schema: Type.Object({
         ok: Ok,
-        count: Type.Integer(),
+        count: Type.Integer({ description: 'Templates on all pages.' }),
         templates: Type.Array(
           Type.Object({ id: Type.String(), category: Type.String(), name: Type.String(), version: Type.String() }),
         ),
+        next: Type.Optional(Type.String({ description: '`after` of the next page; absent on the last page.' })),
       }),
     },
   },

@@ -28,12 +28,9 @@ export const contractsCommand = nodeCommand({
 /** All pages as one answer. */
 async function allContracts(api: ApiClient, slug: string): Promise<AnswerOf<typeof listContracts>> {
   const contracts: AnswerOf<typeof listContracts>['contracts'] = [];
-  for (let after: string | undefined; ; ) {
-    const page = await api.call(listContracts, { params: { slug }, query: { after, limit: 1_000 } });
-    contracts.push(...page.contracts);
-    if (page.next === undefined) return { ok: true, contracts };
-    after = page.next;
-  }
+  const pages = api.pages(listContracts, { params: { slug }, query: { limit: 1_000 } });
+  for await (const page of pages) contracts.push(...page.contracts);
+  return { ok: true, contracts };
 }
 
 function oneOf(answer: AnswerOf<typeof getContract>) {

@@ -4,7 +4,7 @@ import { type Command, register } from './command.js';
 import { usageFailure } from './ending.js';
 import { nodeCommand } from './node-command.js';
 import { durationIn, noDefault } from './options.js';
-import { facts, table } from './terminal.js';
+import { facts, moreAfter, table } from './terminal.js';
 
 const SCOPES = ['read', 'event', 'gate', 'admin'] as const;
 
@@ -63,7 +63,7 @@ const listCommand = {
       const { next, record } = answer;
       const log = record === undefined ? [] : [`Who did what to them: weir record ${record}`];
       const words = [table(['key', 'scopes', 'machine', 'expires', ''], rows), ...log].join('\n');
-      return { answer, words, note: next === undefined ? undefined : `there are more: --after ${next}` };
+      return { answer, words, note: moreAfter(next) };
     },
   }),
 };

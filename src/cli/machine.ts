@@ -1,8 +1,9 @@
 // `weir machine`: creates, lists and shows machines.
+import { listContracts } from '../api/contracts.js';
 import { createMachine, getMachine, listMachines } from '../api/machines.js';
 import { type Command, register } from './command.js';
 import { nodeCommand, slugArgument } from './node-command.js';
-import { facts, plural, table } from './terminal.js';
+import { facts, moreAfter, plural, table } from './terminal.js';
 
 const createCommand = {
   usage: 'create <slug>',
@@ -46,7 +47,7 @@ const listCommand = {
         rows.length === 0
           ? 'There are no machines to see.'
           : table(['slug', 'who', '', 'contracts', 'rows', 'name'], rows);
-      return { answer, words, note: next === undefined ? undefined : `there are more: --after ${next}` };
+      return { answer, words, note: moreAfter(next) };
     },
   }),
 };
@@ -55,21 +56,32 @@ const showCommand = {
   usage: 'show <slug>',
   summary: 'show a machine and its contracts',
   command: nodeCommand({
-    options: (yargs) => yargs.positional('slug', slugArgument).example('$0 machine show edge-gateway', ''),
-    run: async ({ api }, { slug }) => {
-      const answer = await api.call(getMachine, { params: { slug } });
-      const { display_name, is_public, is_own, created_cycle, head, contracts } = answer.machine;
+    options: (yargs) =>
+      yargs
+        .positional('slug', slugArgument)
+        .option('after', { type: 'string', requiresArg: true, describe: 'only contracts behind this one, by id' })
+        .option('limit', { type: 'number', requiresArg: true, describe: 'how many contracts (default: 100)' })
+        .example('$0 machine show edge-gateway', 'and its first contracts'),
+    run: async ({ api }, { slug, after, limit = 100 }) => {
+      const { ok, machine } = await api.call(getMachine, { params: { slug } });
+      const page = await api.call(listContracts, { params: { slug }, query: { after, limit } });
+      const contracts = page.contracts.map(({ id, currentState, name }) => ({ id, currentState, name }));
+      const { next } = page;
+      const answer = { ok, machine: { ...machine, contracts }, ...(next === undefined ? {} : { next }) };
+      const { display_name, is_public, is_own, created_cycle, contract_count, head } = machine;
       const about = facts([
         ['name', display_name],
         ['who', `${is_public ? 'public' : 'private'}${is_own ? ', own' : ''}`],
         ['created', `in cycle ${created_cycle}`],
         ['record', `${plural(head.seq, 'row')}, ends with ${head.hash}`],
+        ['has', plural(contract_count, 'contract')],
       ]);
       const list = table(
         ['contract', 'state', 'definition'],
         contracts.map(({ id, currentState, name }) => [id, currentState, name]),
       );
-      return { answer, words: [slug, about, contracts.length === 0 ? '  no contracts' : `\n${list}`].join('\n') };
+      const words = [slug, about, ...(contracts.length === 0 ? [] : [`\n${list}`])].join('\n');
+      return { answer, words, note: moreAfter(next) };
     },
   }),
 };

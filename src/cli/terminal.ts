@@ -49,3 +49,8 @@ export function readableLines(text: string): string {
 function textOf(cell: Cell): string {
   return cell === undefined ? '-' : String(cell);
 }
+
+/** The note below a page of a list. @param next where the next page begins; undefined on the last one */
+export function moreAfter(next: string | undefined): string | undefined {
+  return next === undefined ? undefined : `there are more: --after ${next}`;
+}

@@ -27,9 +27,13 @@ type QueryOf<S> = S extends { readonly querystring: infer T extends TSchema }
   ? { readonly query?: Loose<Static<T>> }
   : unknown;
 
-/** The request of an endpoint: path parameters, query, body. */
+type Asked<S> = Part<S, 'params', 'params'> & QueryOf<S> & Part<S, 'body', 'body'>;
+
+/** The request of an endpoint: path parameters, query, body. It may be left out where none of them is required. */
 export type AskOf<E extends Endpoint> = E extends { readonly shapes: infer S }
-  ? [ask: Part<S, 'params', 'params'> & QueryOf<S> & Part<S, 'body', 'body'>]
+  ? Record<never, never> extends Asked<S>
+    ? [ask?: Asked<S>]
+    : [ask: Asked<S>]
   : [];
 
 type Answers<E extends Endpoint> = E['answers'][keyof E['answers']];
@@ -42,6 +46,23 @@ export interface AnyAsk {
   readonly params?: Readonly<Record<string, unknown>>;
   readonly query?: Readonly<Record<string, unknown>>;
   readonly body?: unknown;
+}
+
+/** The same request for the page behind another one. */
+export function behind(ask: AnyAsk | undefined, after: unknown): AnyAsk | undefined {
+  return after === undefined ? ask : { ...ask, query: { ...ask?.query, after } };
+}
+
+/** Asks for page after page. */
+export async function* pagesOf<Page>(
+  ask: (after: unknown) => Promise<{ readonly body: Page }>,
+): AsyncGenerator<Page, void> {
+  for (let after: unknown; ; ) {
+    const { body } = await ask(after);
+    yield body;
+    after = (body as { readonly next?: unknown }).next;
+    if (after === undefined) return;
+  }
 }
 
 /** Method and path of an endpoint: all that a request needs of it. */
@@ -88,6 +109,15 @@ export class ApiClient {
   ): Promise<{ readonly body: AnswerOf<E>; readonly headers: Answer['headers'] }> {
     const [ask] = given as readonly AnyAsk[];
     return this.send(endpoint, ask) as Promise<{ body: AnswerOf<E>; headers: Answer['headers'] }>;
+  }
+
+  /**
+   * Goes through the pages of a list: `next` of each is `after` of the one behind it. An answer without `next` is the only page.
+   * @throws as `call`
+   */
+  async *pages<E extends Endpoint>(endpoint: E, ...given: AskOf<E>): AsyncGenerator<AnswerOf<E>, void> {
+    const [ask] = given as readonly AnyAsk[];
+    yield* pagesOf((after) => this.send(endpoint, behind(ask, after)) as Promise<{ body: AnswerOf<E> }>);
   }
 
   /** Like `exchange`, for a route whose types the caller knows. */

@@ -5,7 +5,7 @@
 import type { Static } from 'typebox';
 import type { gate } from '../api/events.js';
 import { pause } from '../time/wall.js';
-import { type AnswerOf, type AnyAsk, ApiClient, type AskOf, type CallOptions } from './api-client.js';
+import { type AnswerOf, type AnyAsk, ApiClient, type AskOf, behind, type CallOptions, pagesOf } from './api-client.js';
 import { isReadable } from './base-url.js';
 import { type BatchOptions, EventBatch, type WeirEvent } from './event-batch.js';
 import { follow, type StreamMessage } from './event-stream.js';
@@ -141,7 +141,26 @@ export class WeirClient {
     const sent = await this.#api.send(route, ask as AnyAsk | undefined, { ...options, isSafe });
     return sent.body as AnswerOf<Endpoints[Name]>;
   }
+
+  /**
+   * Goes through the pages of a list, one request each, from the page after `query.after` on:
+   * `for await (const { contracts } of weir.pages('listContracts', { params: { slug } })) …`.
+   * @throws WeirError
+   */
+  pages<Name extends PagedName>(
+    name: Name,
+    ...[ask, options = {}]: [...Ask<Name>, options?: RequestOptions]
+  ): AsyncGenerator<AnswerOf<Endpoints[Name]>, void> {
+    type Page = { readonly body: AnswerOf<Endpoints[Name]> };
+    const sent = { ...options, isSafe: true };
+    return pagesOf((after) => this.#api.send(routes[name], behind(ask as AnyAsk, after), sent) as Promise<Page>);
+  }
 }
+
+/** The routes that list something in pages. */
+type PagedName = {
+  [Name in keyof Endpoints]: 'next' extends keyof AnswerOf<Endpoints[Name]> ? Name : never;
+}[keyof Endpoints];
 
 type Ask<Name extends keyof Endpoints> = AskOf<Endpoints[Name]> extends [] ? [ask?: undefined] : AskOf<Endpoints[Name]>;
 

@@ -170,6 +170,23 @@ describe('what commands keep and print', () => {
     expect([code, holds(JSON.parse(out)), out.split('\n').length]).toEqual([0, true, 2]);
   });
 
+  it('shows the contracts of a machine in pages', async () => {
+    const env = { WEIR_CONFIG: temporaryFolder(), WEIR_URL: node.url };
+    await weirHere(['mint'], env);
+    await weirHere(['machine', 'create', 'shown'], env);
+    for (let n = 0; n < 3; n += 1) await weirHere(['deploy', 'shown'], env);
+    const first = await weirHere(['machine', 'show', 'shown', '--limit', '2'], env);
+    const [, after] = /there are more: --after ([0-9a-f]{16})/.exec(first.err)!;
+    const second = await weirHere(['machine', 'show', 'shown', '--after', after!, '--json'], env);
+    const { machine, next } = JSON.parse(second.out);
+    expect([/has +3 contracts/.test(first.out), machine.contract_count, machine.contracts.length, next]).toEqual([
+      true,
+      3,
+      1,
+      undefined,
+    ]);
+  });
+
   it('projects operators with the key of a person', async () => {
     const env = { WEIR_CONFIG: temporaryFolder(), WEIR_URL: node.url };
     await weirHere(['mint'], env);

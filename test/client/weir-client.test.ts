@@ -20,6 +20,34 @@ async function contractOn(slug: string, threshold: number, within = 2_000): Prom
   return contract.id;
 }
 
+it('goes through the pages of a list, each contract once, and stops where it is stopped', async () => {
+  await weir.call('createMachine', { body: { slug: 'paged' } });
+  const made: string[] = [];
+  for (let n = 0; n < 5; n += 1)
+    made.push((await weir.call('deployRateLimiter', { body: { slug: 'paged', threshold: 1 } })).contract.id);
+  const list = async (query: { limit: number; after?: string }, most = Number.POSITIVE_INFINITY) => {
+    const pages: string[][] = [];
+    for await (const { contracts } of weir.pages('listContracts', { params: { slug: 'paged' }, query })) {
+      pages.push(contracts.map(({ id }) => id));
+      if (pages.length === most) break;
+    }
+    return pages;
+  };
+  const [a, b, c, d, e] = made;
+  expect(await list({ limit: 2 })).toEqual([[a, b], [c, d], [e]]);
+  expect(await list({ limit: 2 }, 2)).toEqual([
+    [a, b],
+    [c, d],
+  ]);
+  expect(await list({ limit: 1_000, after: c! })).toEqual([[d, e]]);
+  const templates: string[][] = [];
+  for await (const page of weir.pages('listTemplates', { query: { limit: 7 } }))
+    templates.push(page.templates.map(({ id }) => id));
+  const whole = await weir.call('listTemplates');
+  expect([templates.length > 1, templates.flat()]).toEqual([true, whole.templates.map(({ id }) => id)]);
+  expect(await caught(weir.call('listTemplates', { query: { after: 'gcr' } }))).toEqual(['template_not_found', 404]);
+});
+
 type Turn = number | 'breaks' | { readonly status: number; readonly after: string };
 
 /** A client whose requests are answered by `turns`, one after the other, with what it sent. */

@@ -16,11 +16,19 @@ export const listTemplates = route({
   auth: 'public',
   tier: 'public',
   domain: 'contract templates',
-  summary: 'Lists the templates that can be deployed.',
-  example: { status: 200 },
-  handle() {
-    const listed = [...templates].map(([id, { category = '', name, version }]) => ({ id, category, name, version }));
-    return { ok: true, count: listed.length, templates: listed };
+  summary: 'Lists the templates that can be deployed, in pages.',
+  errors: ['template_not_found'],
+  example: { query: { limit: '10' }, status: 200 },
+  handle(_parts, { query: { after, limit = 100 } }) {
+    if (after !== undefined) templateNamed(after);
+    const ids = [...templates.keys()];
+    const from = after === undefined ? 0 : ids.indexOf(after) + 1;
+    const page = ids.slice(from, from + limit).map((id) => {
+      const { category = '', name, version } = templates.get(id)!;
+      return { id, category, name, version };
+    });
+    const next = from + limit < ids.length ? { next: page.at(-1)!.id } : {};
+    return { ok: true, count: ids.length, templates: page, ...next };
   },
 });
 
