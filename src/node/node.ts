@@ -169,6 +169,9 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   };
 }
 
+/** What a row of another node is taken to have: on a network their bytes are not counted. */
+const NETWORK_ROW_BYTES = 600;
+
 /** Learns what there is on a network of nodes, and hears of it from then on. */
 async function joinNetwork(parts: Parts): Promise<void> {
   const { network, host, ownership, usage, access, streams } = parts;
@@ -176,7 +179,7 @@ async function joinNetwork(parts: Parts): Promise<void> {
   const { directory } = network;
   directory.onMachine = (machine) => {
     ownership.add(machine);
-    usage.add(machine.image.owner, machine.head.seq);
+    usage.add(machine.image.owner, machine.head.seq, machine.head.seq * NETWORK_ROW_BYTES);
   };
   directory.onKey = (key) => {
     access.forget(key.id);
