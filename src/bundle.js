@@ -1,6 +1,7 @@
 // The last step of the build: bundles the pages for browsers, and what a package may not ask of the machine that it is installed on.
 //
-//   dist/web/home.*, report.*, …  the pages, from src/web
+//   dist/web/node/home.*, …       the pages of a node, from src/web/node
+//   dist/web/report.*, …          those of reports, from src/web
 //   dist/web/play.html            the playground: one file, with the core of the simulation and the shipped scenarios
 //   dist/report/chart/canvas.js   chartjs-node-canvas and its own Chart.js, drawing by @napi-rs/canvas instead of the native `canvas`.
 //                                 Nothing is shared with a Chart.js of the program that uses the library.
@@ -19,10 +20,12 @@ import { themeStyle } from '../dist/web/chart/palette.js';
 
 await build({
   entryPoints: [
-    'home.html',
-    'home.ts',
-    'home.css',
-    'home.svg',
+    'node/home.html',
+    'node/home.tsx',
+    'node/machine.html',
+    'node/machine.tsx',
+    'node/node.css',
+    'node/icon.svg',
     'report.ts',
     'report.css',
     'sweep.ts',
@@ -35,6 +38,8 @@ await build({
   target: 'es2022',
   minify: true,
   charset: 'utf8',
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
   loader: { '.html': 'copy', '.svg': 'copy' },
 });
 

@@ -122,7 +122,8 @@ export function machineOf(plan: Plan): ContractMachine {
   return contractSetup.createMachine(configOf(plan) as never) as unknown as ContractMachine;
 }
 
-function configOf(plan: Plan): object {
+/** The config of the machine of a plan, whole as JSON. */
+export function configOf(plan: Plan): object {
   const { definition, states, initial } = plan;
   return {
     id: definition.name,

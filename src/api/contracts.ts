@@ -207,6 +207,29 @@ export const getContract = {
   },
 } as const satisfies Endpoint;
 
+export const showStateMachine = {
+  method: 'GET',
+  path: '/api/chain/{slug}/contracts/{contract_id}/state-machine',
+  shapes: { params: OfContract },
+  answers: {
+    200: {
+      description: 'The machine, as the config of `createMachine` of XState, whole as JSON.',
+      schema: Type.Object({
+        ok: Ok,
+        state: Type.String({ description: 'Name of the current state of the contract.' }),
+        machine: Type.Object(
+          {
+            id: Type.String({ description: 'Name of the definition.' }),
+            initial: Type.String(),
+            states: Type.Record(Type.String(), Type.Object({}, { additionalProperties: true })),
+          },
+          { additionalProperties: true },
+        ),
+      }),
+    },
+  },
+} as const satisfies Endpoint;
+
 export const driveTransition = {
   method: 'POST',
   path: '/api/chain/{slug}/contracts/{contract_id}/transition',

@@ -131,6 +131,9 @@ export const gateBelow = {
 } as const satisfies Endpoint;
 export const gateByPost = { ...gateParts, method: 'POST' } as const satisfies Endpoint;
 
+/** Ids of contracts, separated by commas. */
+const MOST_COUNTS = 24;
+
 export const openStream = {
   method: 'GET',
   path: '/api/chain/{slug}/stream',
@@ -145,6 +148,13 @@ export const openStream = {
               'The same as the header Last-Event-ID, which has precedence: the seq of the last row received; 0 for all. Rows that were removed are replaced by one event `rows_removed`.',
           }),
         ),
+        counts: Type.Optional(
+          Type.String({
+            maxLength: MOST_COUNTS * 65,
+            description: `Ids of up to ${MOST_COUNTS} contracts, separated by commas: the stream also has an event \`counts\` for each cycle that is over, with what each of them counted in it. It begins with the cycles that the node has kept, up to 600. Nodes of a network, which count together, give none.`,
+          }),
+        ),
+        after_cycle: Type.Optional({ ...Cycle, description: 'Only counts of cycles after this one.' }),
       },
       closed,
     ),

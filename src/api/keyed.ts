@@ -19,6 +19,10 @@ export const listContractKeys = {
         limit: Type.Optional(
           Type.Integer({ minimum: 1, maximum: 1_000, description: 'Keys a page; 100 when absent.' }),
         ),
+        limited: Type.Optional(Type.Boolean({ description: 'Only keys whose state does not admit.' })),
+        contains: Type.Optional(
+          Type.String({ minLength: 1, maxLength: 256, description: 'Only keys that contain this text.' }),
+        ),
       },
       closed,
     ),

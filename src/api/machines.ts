@@ -3,9 +3,10 @@ import { Type } from '../schema/json-schema.js';
 import type { Endpoint } from './endpoint.js';
 import { Cycle, closed, OfMachine, Ok, Slug } from './shapes.js';
 import { MachineSummary, MachineView } from './views.js';
+import { LONGEST_WINDOW, WINDOWS } from './windows.js';
 
-/** The longest window of the ranking, in cycles. */
-export const LONGEST_WINDOW = 3_600;
+/** Stretches of equal length into which the window is cut. */
+export const STRETCHES = 30;
 
 export const createMachine = {
   method: 'POST',
@@ -41,6 +42,9 @@ export const listMachines = {
         ),
         limit: Type.Optional(
           Type.Integer({ minimum: 1, maximum: 1_000, description: 'Machines a page; 100 when absent.' }),
+        ),
+        own: Type.Optional(
+          Type.Boolean({ description: 'Only those of the caller: none for anyone without a credential.' }),
         ),
       },
       closed,
@@ -94,6 +98,18 @@ export const listActive = {
             transitions: Type.Integer({ description: 'Within the window.' }),
             last_transition_cycle: Cycle,
             contracts: Type.Integer({ description: 'On the machine.' }),
+            limiting: Type.Optional(
+              Type.Integer({
+                description: 'Those of them whose state does not admit now; absent on a node of a network.',
+              }),
+            ),
+            display_name: Type.String(),
+            last: Type.Array(Type.Integer(), {
+              description: `Transitions within the last ${WINDOWS.join(', ')} cycles.`,
+            }),
+            stretches: Type.Array(Type.Integer(), {
+              description: `Transitions in each of ${STRETCHES} stretches of the window, oldest first.`,
+            }),
           }),
         ),
       }),

@@ -7,6 +7,7 @@ import {
   inspectRateLimiter,
   listContracts,
   listTemplates,
+  showStateMachine,
 } from '../api/contracts.js';
 import { countMany, countOne, gate, gateByPost } from '../api/events.js';
 import { gates, listContractKeys } from '../api/keyed.js';
@@ -18,7 +19,19 @@ import { readRecord, verifyRecord } from '../api/record.js';
 
 export const endpoints = {
   ...{ createContract, deployRateLimiter, driveTransition, getContract, inspectRateLimiter, listContracts },
-  ...{ listTemplates, countMany, countOne, gate, gateByPost, endSession, listKeys, makeKey, mintKey, openSession },
+  ...{
+    showStateMachine,
+    listTemplates,
+    countMany,
+    countOne,
+    gate,
+    gateByPost,
+    endSession,
+    listKeys,
+    makeKey,
+    mintKey,
+    openSession,
+  },
   ...{ revokeKey, rotateKey, createMachine, getMachine, listActive, listMachines, listEndpoints, listLimits, proveKey },
   ...{ gates, listContractKeys, publicKey, readClock, getOperator, listOperators, shift, readRecord, verifyRecord },
 } as const;

@@ -7,6 +7,14 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { openStream } from '../api/events.js';
 import type { ApiClient, Route } from './api-client.js';
 
+/** Counts of contracts on a stream. */
+export interface CountsOption {
+  /** Up to 24 ids. */
+  readonly contracts: readonly string[];
+  /** The last cycle whose counts are known; undefined for none. */
+  readonly afterCycle: () => number | undefined;
+}
+
 interface FollowOptions {
   /** The last known row of the record; 0 for none. */
   readonly afterSeq: number;
@@ -16,13 +24,15 @@ interface FollowOptions {
   readonly prove: () => Promise<void>;
   /** Called before the stream is opened again. */
   readonly onPause: (waitMs: number, afterSeq: number) => void;
+  /** Whose counts the stream is to have, too; each time it is opened, those of the cycles after `afterCycle`. Default: nobody's. */
+  readonly counts?: CountsOption | undefined;
   /** Multiplies a wait that the node did not ask for: clients that lost the same node do not come back together. Default: 1. */
   readonly jitter?: (() => number) | undefined;
 }
 
 /** A message of the stream. */
 export interface StreamMessage {
-  /** `transition`, `rate_limited`, `rate_restored`, `cycle` or the name of another event. */
+  /** `transition`, `rate_limited`, `rate_restored`, `cycle`, `counts` or the name of another event. */
   readonly event: string;
   /** The CloudEvents envelope as it was sent. */
   readonly data: string;
@@ -78,7 +88,7 @@ const LONGEST_MESSAGE = 4 << 20;
 export async function* follow(
   api: ApiClient,
   slug: string,
-  { afterSeq, signal, sleep, prove, onPause, jitter = () => 1 }: FollowOptions,
+  { afterSeq, signal, sleep, prove, onPause, counts, jitter = () => 1 }: FollowOptions,
 ): AsyncGenerator<StreamMessage> {
   const seen = new Seen(afterSeq);
   let waitMs = FIRST_WAIT_MS;
@@ -87,7 +97,8 @@ export async function* follow(
   for (let hasConnected = false; !signal.aborted; ) {
     try {
       if (hasConnected) await prove();
-      const ask = { params: { slug }, query: { last_event_id: String(seen.resumeAfter) } };
+      const asked = counts && { counts: counts.contracts.join(), after_cycle: counts.afterCycle() };
+      const ask = { params: { slug }, query: { last_event_id: String(seen.resumeAfter), ...asked } };
       const pieces = await api.open(route, ask, 'text/event-stream', signal);
       hasConnected = true;
       askedMs = undefined;
@@ -158,7 +169,7 @@ class Seen {
 
   /** @param seq row of the message; NaN without a row */
   isNew(seq: number, event: string, message: string): boolean {
-    if (event === 'cycle' || !Number.isSafeInteger(seq)) return true;
+    if (event === 'cycle' || event === 'counts' || !Number.isSafeInteger(seq)) return true;
     if (seq < this.#seq) return false;
     if (seq > this.#seq) this.#ofLast.clear();
     this.#seq = seq;

@@ -13,6 +13,7 @@ export const routes: RouteTable = {
   deployRateLimiter: { method: 'POST', path: '/api/contracts/templates/rate-limiter/deploy' },
   driveTransition: { method: 'POST', path: '/api/chain/{slug}/contracts/{contract_id}/transition' },
   getContract: { method: 'GET', path: '/api/chain/{slug}/contracts/{contract_id}' },
+  showStateMachine: { method: 'GET', path: '/api/chain/{slug}/contracts/{contract_id}/state-machine' },
   inspectRateLimiter: { method: 'GET', path: '/api/contracts/templates/rate-limiter' },
   listContracts: { method: 'GET', path: '/api/chain/{slug}/contracts' },
   listTemplates: { method: 'GET', path: '/api/contracts/templates' },

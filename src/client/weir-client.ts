@@ -8,7 +8,7 @@ import { pause } from '../time/wall.js';
 import { type AnswerOf, type AnyAsk, ApiClient, type AskOf, behind, type CallOptions, pagesOf } from './api-client.js';
 import { isReadable } from './base-url.js';
 import { type BatchOptions, EventBatch, type WeirEvent } from './event-batch.js';
-import { follow, type StreamMessage } from './event-stream.js';
+import { type CountsOption, follow, type StreamMessage } from './event-stream.js';
 import { type FetchOptions, FetchTransport, jitter, newIdempotencyKey } from './fetch-transport.js';
 import { type Endpoints, routes } from './route-table.js';
 import { errorFrom, retryAfterMsOf, unreadable, WeirError, wrongUsage } from './weir-error.js';
@@ -59,6 +59,10 @@ export interface WeirFollowOptions {
   readonly afterSeq?: number | undefined;
   /** Ends the stream. */
   readonly signal?: AbortSignal | undefined;
+  /** Contracts whose counts the stream is to have, cycle by cycle, in messages `counts`. Default: none. */
+  readonly counts?: CountsOption | undefined;
+  /** Called when the connection is lost, with the wait until it is opened again. */
+  readonly onPause?: ((waitMs: number) => void) | undefined;
 }
 
 /**
@@ -116,14 +120,18 @@ export class WeirClient {
    * Yields every message of a machine once, and resumes the stream where its connection breaks, with growing, random waits.
    * @throws WeirError for the first connection, and for the refusal of a node that is up
    */
-  follow(machine: string, { afterSeq = 0, signal }: WeirFollowOptions = {}): AsyncGenerator<StreamMessage> {
+  follow(
+    machine: string,
+    { afterSeq = 0, signal, counts, onPause = () => {} }: WeirFollowOptions = {},
+  ): AsyncGenerator<StreamMessage> {
     const ended = signal ?? new AbortController().signal;
     return follow(this.#api, machine, {
       afterSeq,
       signal: ended,
       sleep: (ms) => pause(ms, ended),
       prove: async () => {},
-      onPause: () => {},
+      onPause,
+      counts,
       jitter,
     });
   }

@@ -97,6 +97,11 @@ export class Keys {
     this.table.reach(cycle);
   }
 
+  /** Whether the state of a key that is there does not admit. */
+  isLimited(key: number): boolean {
+    return (this.table.flags(key) & LIMITED) !== 0;
+  }
+
   /** A number for a new key. */
   take(name: string): number {
     const { table } = this;

@@ -12,10 +12,12 @@ import type { Clock } from '../time/clock.js';
 import { startOf } from '../time/cycle.js';
 import { Rank } from '../time/rank.js';
 
-/** What wakes: a contract. */
-interface Sleeper {
+/** What wakes: a contract, or who takes figures of contracts. */
+export interface Sleeper {
   /** When it may fire without an event, in unix ms; Infinity for never. */
   readonly wakeMs: number;
+  /** Its order among those of one instant. Default: `Rank.advance`, that of contracts. */
+  readonly rank?: Rank;
   wake(ms: number): void;
 }
 
@@ -44,7 +46,7 @@ export class Wakes {
     this.forget(contract);
     if (ms === Number.POSITIVE_INFINITY) return;
     this.#agenda ??= new Agenda(Number.MIN_SAFE_INTEGER);
-    const ticket = this.#agenda.at(ms, Rank.advance, () => {
+    const ticket = this.#agenda.at(ms, contract.rank ?? Rank.advance, () => {
       this.#tickets.delete(contract);
       contract.wake(ms);
     });

@@ -2,7 +2,7 @@
 //
 //   Authorization: Bearer weir_…   ──► hash ──► key ─────────► caller        looked up once, then cached by the header
 //   Cookie: weir_session=…         ──► hash ──► session, key ─► caller        accepted only from pages of this node
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Failure, unreachable } from '../schema/failure.js';
 import type { Credentials, Key, Scope } from '../store/credential-store.js';
 import { Recent } from './recent.js';
@@ -14,8 +14,25 @@ const SESSION_COOKIE = 'weir_session';
  * The cookie of a session. By HTTPS it has the prefix by which browsers refuse it from any other host, and from this one without
  * `Secure`; by plain HTTP, which is for this machine, browsers take no such name.
  */
-export function sessionCookieOf({ protocol }: FastifyRequest): string {
+function sessionCookieOf({ protocol }: FastifyRequest): string {
   return protocol === 'https' ? `__Host-${SESSION_COOKIE}` : SESSION_COOKIE;
+}
+
+/** Sets the cookie of a session. @param maxAge seconds; 0 for one that is over */
+export function setSessionCookie(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  value: string,
+  maxAge: number,
+): FastifyReply {
+  const cookie = request.server.serializeCookie(sessionCookieOf(request), value, {
+    httpOnly: true,
+    sameSite: 'lax',
+    path: '/',
+    secure: request.protocol === 'https',
+    maxAge,
+  });
+  return reply.header('set-cookie', cookie);
 }
 
 /** Whom a route is for. */

@@ -2,7 +2,8 @@
 //
 //   one machine   cycle   100  103  104          the transitions of cycles a .. b are a difference of two sums:
 //                 sum      1    4    6           a look-up costs O(log cycles), a transition O(1)
-import { LONGEST_WINDOW } from '../api/machines.js';
+import { STRETCHES } from '../api/machines.js';
+import { LONGEST_WINDOW, WINDOWS } from '../api/windows.js';
 import type { Host } from '../host/host.js';
 import type { Machine } from '../host/machine.js';
 import type { AuditRow } from '../record/row.js';
@@ -14,6 +15,10 @@ export interface ActiveMachine {
   readonly transitions: number;
   readonly last_transition_cycle: number;
   readonly contracts: number;
+  readonly limiting?: number;
+  readonly display_name: string;
+  readonly last: readonly number[];
+  readonly stretches: readonly number[];
 }
 
 /** Rows read at a time when the index is made. */
@@ -21,13 +26,18 @@ const PAGE = 500;
 
 export class ActiveMachines {
   readonly #host: Host;
+  readonly #knowsStates: boolean;
   readonly #activity = new Map<Machine, Activity>();
   /** Rankings of the cycle that was asked about last, by length of the window. */
-  readonly #rankings = new Map<number, ActiveMachine[]>();
+  readonly #rankings = new Map<number, readonly Ranked[]>();
+  /** What is said of the machines of a ranking, made when it is asked for. */
+  readonly #said = new Map<Ranked, ActiveMachine>();
   #rankedCycle = Number.NaN;
 
-  constructor(host: Host) {
+  /** @param knowsStates whether contracts are in this process, and not those of a network */
+  constructor(host: Host, knowsStates = true) {
     this.#host = host;
+    this.#knowsStates = knowsStates;
   }
 
   /** Takes what the store remembers of the last cycles; rows that are not durable yet will be handed in. Reads few more than it takes. */
@@ -71,6 +81,7 @@ export class ActiveMachines {
   top(cycle: number, within: number, limit: number): readonly ActiveMachine[] {
     if (cycle !== this.#rankedCycle) {
       this.#rankings.clear();
+      this.#said.clear();
       this.#rankedCycle = cycle;
     }
     let ranking = this.#rankings.get(within);
@@ -78,19 +89,51 @@ export class ActiveMachines {
       ranking = this.#rank(cycle, within);
       this.#rankings.set(within, ranking);
     }
-    return ranking.slice(0, limit);
+    return ranking.slice(0, limit).map((ranked) => {
+      const said = this.#said.get(ranked) ?? viewOf(ranked, cycle, within, this.#knowsStates);
+      this.#said.set(ranked, said);
+      return said;
+    });
   }
 
-  #rank(cycle: number, within: number): ActiveMachine[] {
-    const found: ActiveMachine[] = [];
+  #rank(cycle: number, within: number): readonly Ranked[] {
+    const found: Ranked[] = [];
     for (const [machine, activity] of this.#activity) {
       const transitions = activity.since(cycle - within + 1);
       if (transitions === 0) continue;
-      const { slug, contracts } = machine;
-      found.push({ slug, transitions, last_transition_cycle: activity.lastCycle, contracts: contracts.length });
+      found.push({ machine, activity, transitions });
     }
-    return found.sort((a, b) => b.transitions - a.transitions || (a.slug < b.slug ? -1 : 1));
+    return found.sort((a, b) => b.transitions - a.transitions || (a.machine.slug < b.machine.slug ? -1 : 1));
   }
+}
+
+interface Ranked {
+  readonly machine: Machine;
+  readonly activity: Activity;
+  readonly transitions: number;
+}
+
+function viewOf(
+  { machine, activity, transitions }: Ranked,
+  cycle: number,
+  within: number,
+  knowsStates: boolean,
+): ActiveMachine {
+  const { slug, contracts, image } = machine;
+  const from = (stretch: number) => cycle - within + 1 + Math.floor((stretch * within) / STRETCHES);
+  return {
+    slug,
+    transitions,
+    last_transition_cycle: activity.lastCycle,
+    contracts: contracts.length,
+    ...(knowsStates ? { limiting: contracts.reduce((sum, { admits }) => sum + (admits ? 0 : 1), 0) } : {}),
+    display_name: image.displayName,
+    last: WINDOWS.map((cycles) => activity.since(cycle - cycles + 1)),
+    stretches: Array.from(
+      { length: STRETCHES },
+      (_, index) => activity.since(from(index)) - activity.since(from(index + 1)),
+    ),
+  };
 }
 
 /** Transitions of one machine by cycle, oldest first, as running sums. */

@@ -58,6 +58,9 @@ export interface Limits {
   readonly readers: number;
   readonly readersPerMachine: number;
   readonly readersPerCaller: number;
+  /** Contracts whose counts streams give cycle by cycle: of one stream, and of all together. Each takes some 40 kB. */
+  readonly coursesPerStream: number;
+  readonly courses: number;
   /** Bytes that wait for one reader; beyond that it gets the rest from the store, as fast as it reads. */
   readonly readerBytes: number;
   /** How often a quiet stream shows that it lives, in ms: well within the time after which proxies cut what does not move. */
@@ -110,6 +113,8 @@ export const defaultLimits: Limits = {
   readers: 4_096,
   readersPerMachine: 2_048,
   readersPerCaller: 256,
+  coursesPerStream: 24,
+  courses: 1_024,
   readerBytes: 256 << 10,
   heartbeatMs: 10 * SECOND,
   verifications: 16,

@@ -13,6 +13,7 @@ import { VERSION } from '../version.js';
 import { Access } from './access.js';
 import { ActiveMachines } from './active-machines.js';
 import { Checkpoints } from './checkpoints.js';
+import { Courses } from './courses.js';
 import { Durability, type DurabilityMode } from './durability.js';
 import { Turns } from './fair-queue.js';
 import { holdClock } from './hold-clock.js';
@@ -100,13 +101,14 @@ export function assemble(options: PartsOptions, routes: readonly ListedRoute[], 
     counts,
     limits,
     holds: (caller) => access.holdsAt(caller, clock.now()),
+    courses: () => parts.courses,
   });
   /** What is made of the machines of the host: anew, when these are. */
   const views = () => {
     // First: it makes the machine of the node where there is none.
     const ofMint = network === undefined ? host : new Host({ clock, store: new MemoryStore() });
     const mintLimit = new MintLimit(ofMint, limits.mint);
-    const active = new ActiveMachines(host);
+    const active = new ActiveMachines(host, network === undefined);
     active.load(store, clock.cycle());
     const ownership = new Ownership(host);
     const usage = new Usage(host, store, ownership, limits);
@@ -118,6 +120,7 @@ export function assemble(options: PartsOptions, routes: readonly ListedRoute[], 
       retention: new Retention({ host, store, signer, clock, turns, keepRows: options.keepRows, onRemoved }),
       keyRecord: new KeyRecord(host, ownership, network),
       mintLimit,
+      courses: new Courses(host, limits),
       checkpoints: new Checkpoints(host, store, signer),
       idempotency: new Idempotency(host, store.answers, limits),
     };

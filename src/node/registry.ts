@@ -1,7 +1,7 @@
 // The list of every route of the node. Routing, validation, GET /api/endpoints, the OpenAPI document and the authorization tests all
 // come from it.
 import type { Route } from './route.js';
-import { createContract, getContract, listContracts } from './routes/contracts.js';
+import { createContract, getContract, listContracts, showStateMachine } from './routes/contracts.js';
 import { countMany } from './routes/count-many.js';
 import { countOne, openStream } from './routes/events.js';
 import { gate, gateBelow, gateByPost } from './routes/gate.js';
@@ -9,21 +9,9 @@ import { gates, listContractKeys } from './routes/keyed.js';
 import { listKeys, makeKey, mintKey, revokeKey, rotateKey } from './routes/keys.js';
 import { createMachine, getMachine, listActive, listMachines } from './routes/machines.js';
 import { showMachineMetrics, showMetrics } from './routes/metrics.js';
-import {
-  homeIcon,
-  homePage,
-  homeScript,
-  homeStyle,
-  listEndpoints,
-  listLimits,
-  live,
-  proveKey,
-  publicKey,
-  readClock,
-  ready,
-  showOpenApi,
-} from './routes/node.js';
+import { listEndpoints, listLimits, live, proveKey, publicKey, readClock, ready, showOpenApi } from './routes/node.js';
 import { getOperator, listOperators, shift } from './routes/operators.js';
+import { pages } from './routes/pages.js';
 import { readRecord, verifyRecord } from './routes/record.js';
 import { endSession, openSession } from './routes/sessions.js';
 import {
@@ -54,6 +42,7 @@ export const routes: readonly Route[] = [
   createContract,
   listContracts,
   getContract,
+  showStateMachine,
   listContractKeys,
   driveTransition,
   countOne,
@@ -79,8 +68,5 @@ export const routes: readonly Route[] = [
   live,
   ready,
   showMetrics,
-  homePage,
-  homeScript,
-  homeStyle,
-  homeIcon,
+  ...pages,
 ];

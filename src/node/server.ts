@@ -16,8 +16,10 @@ import Fastify, {
 import type { Shapes } from '../api/endpoint.js';
 import { Nothing } from '../api/shapes.js';
 import { Failure } from '../schema/failure.js';
+import { setSessionCookie } from './access.js';
 import { adminLogOf, noteAdminAction } from './admin-log.js';
 import { mountAnyMethod, withoutClientPath } from './any-method.js';
+
 import { Connections } from './connections.js';
 import type { HostCheck } from './host-names.js';
 import { registerOpenApi } from './openapi.js';
@@ -226,7 +228,7 @@ function identify(parts: Parts, route: Route, checkHost: HostCheck | undefined) 
   const changes = changesState(route);
   const identified = (
     request: FastifyRequest,
-    _reply: FastifyReply,
+    reply: FastifyReply,
     done: (error?: Error) => void,
     isAgain = false,
   ): void => {
@@ -239,11 +241,15 @@ function identify(parts: Parts, route: Route, checkHost: HostCheck | undefined) 
       if (takesAnyMethod && headers['content-type'] !== undefined) headers['content-type'] = 'application/octet-stream';
     } catch (error) {
       if (parts.network === undefined || isAgain) {
+        // A browser sends the cookie of a session that is over until it is taken away, and could look at nothing with it.
+        const isOver =
+          error instanceof Failure && error.code === 'credential_invalid' && headers.authorization === undefined;
+        if (isOver) setSessionCookie(request, reply, '', 0);
         done(error as Error);
         return;
       }
       // Another node may have made the key just now.
-      const again = () => identified(request, _reply, done, true);
+      const again = () => identified(request, reply, done, true);
       parts.network.directory.follow().then(again, again);
       return;
     }

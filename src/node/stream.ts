@@ -4,23 +4,25 @@
 //   Last-Event-ID: 7 ─► behind: rows 8 … head from the store, page by page, as fast as the reader takes them
 //                         │ ▲
 //             caught up   ▼ │   more bytes wait than the limit       rows that were removed: one message says so
-//                        live: every row as it becomes durable, every cycle as it begins
+//                        live: every row as it becomes durable, every cycle as it begins, with the counts of those before: courses.ts
 //
 // The bytes that wait for a reader are bounded however slow it is, and it misses nothing but cycles. Readers that are behind take turns,
 // one page each: see fair-queue.ts. A reader that takes nothing is cut by the idle timeout of the server.
 import type { ServerResponse } from 'node:http';
+import type { Contract } from '../host/contract.js';
 import type { Machine } from '../host/machine.js';
-import type { AuditRow, Cut } from '../record/row.js';
+import type { AuditRow } from '../record/row.js';
 import { Failure } from '../schema/failure.js';
 import type { RecordReader } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
-import { startOf } from '../time/cycle.js';
 import type { CycleTick } from '../time/cycles.js';
 import type { Caller } from './access.js';
+import type { Courses, Watched } from './courses.js';
 import type { Turns } from './fair-queue.js';
 import type { Limits } from './limits.js';
 import type { Counts } from './metrics.js';
 import { ofOwner } from './source.js';
+import { countsMessage, cycleMessage, messagesOf, removedMessage } from './stream-messages.js';
 
 interface Reader {
   readonly response: ServerResponse;
@@ -29,6 +31,8 @@ interface Reader {
   readonly caller: Caller | undefined;
   /** What the readers of one caller are counted by. */
   readonly source: string;
+  /** The contracts whose counts it gets; undefined for none. */
+  readonly watched: Watched | undefined;
   /** The last row that was written to it. */
   seq: number;
   /** Whether it has caught up. */
@@ -37,12 +41,22 @@ interface Reader {
   isFresh: boolean;
 }
 
+/** Who asks for a stream, and for what besides the rows. */
+interface Opening extends Pick<Reader, 'caller' | 'source'> {
+  /** Whose counts it is to have. */
+  readonly contracts: readonly Contract[];
+  /** The last cycle whose counts the reader has seen; undefined for none. */
+  readonly afterCycle: number | undefined;
+}
+
 export interface StreamsSources {
   readonly record: RecordReader;
   readonly clock: Clock;
   readonly turns: Turns;
   readonly counts: Counts;
   readonly limits: Pick<Limits, 'readers' | 'readersPerMachine' | 'readersPerCaller' | 'readerBytes'>;
+  /** Those of the present machines. */
+  readonly courses: () => Courses;
   /** Whether a caller may still listen. */
   readonly holds: (caller: Caller) => boolean;
 }
@@ -78,12 +92,12 @@ export class Streams {
    * Turns a response into a stream.
    * @param asked.source what its readers are counted by; see `sourceOf`
    * @param afterSeq the last row that the reader has seen; undefined to begin with what happens from now on
-   * @throws Failure `node_overloaded`, `too_many_requests` for one caller
+   * @throws Failure `node_overloaded`, `too_many_requests` for one caller, `invalid_input` for counts of too many contracts
    */
   open(
     response: ServerResponse,
     machine: Machine,
-    { caller, source }: Pick<Reader, 'caller' | 'source'>,
+    { caller, source, contracts, afterCycle }: Opening,
     afterSeq: number | undefined,
   ): void {
     const { readers: most, readersPerMachine, readersPerCaller } = this.#sources.limits;
@@ -91,9 +105,10 @@ export class Streams {
     if (ofSource >= readersPerCaller) throw tooManyOfCaller(readersPerCaller);
     if (this.#size >= most || (this.#byMachine.get(machine.slug)?.size ?? 0) >= readersPerMachine)
       throw tooManyReaders();
+    const watched = contracts.length === 0 ? undefined : this.#sources.courses().watch(machine, contracts, afterCycle);
     this.#bySource.set(source, ofSource + 1);
     const seq = Math.min(afterSeq ?? machine.durableSeq, machine.durableSeq);
-    const reader: Reader = { response, machine, caller, source, seq, isLive: false, isFresh: true };
+    const reader: Reader = { response, machine, caller, source, watched, seq, isLive: false, isFresh: true };
     const readers = this.#byMachine.get(machine.slug) ?? new Set();
     this.#byMachine.set(machine.slug, readers.add(reader));
     this.#size += 1;
@@ -122,7 +137,11 @@ export class Streams {
     for (const [slug, readers] of this.#byMachine) {
       const { durableSeq } = [...readers][0]!.machine;
       const message = Buffer.from(cycleMessage(slug, durableSeq, cycle, missed, this.#sources.clock.cycleMs));
-      for (const reader of readers) if (reader.isLive) this.#send(reader, reader.seq, message);
+      for (const reader of readers) {
+        if (!reader.isLive) continue;
+        this.#send(reader, reader.seq, message);
+        this.#sendCounts(reader);
+      }
     }
   }
 
@@ -148,7 +167,9 @@ export class Streams {
   /** Sends what the reader has not seen when its turn comes; the reader is live if there is nothing. */
   #goOn(reader: Reader): void {
     reader.isLive = reader.seq === reader.machine.durableSeq;
-    if (!reader.isLive) this.#sources.turns.take(reader.source, () => this.#sendPage(reader));
+    const { turns } = this.#sources;
+    if (!reader.isLive) turns.take(reader.source, () => this.#sendPage(reader));
+    else if (reader.watched !== undefined) turns.take(reader.source, () => this.#sendCounts(reader));
   }
 
   /** Sends a page of what the reader has not seen; the next one follows when it has taken this one. */
@@ -177,6 +198,16 @@ export class Streams {
     else this.#goOn(reader);
   }
 
+  /** Sends the counts of the cycles that the reader does not have. */
+  #sendCounts(reader: Reader): void {
+    const { isLive, machine, watched, seq } = reader;
+    if (!isLive || watched === undefined) return;
+    const { courses, clock } = this.#sources;
+    const contracts = courses().news(watched);
+    if (contracts !== undefined)
+      this.#write(reader, countsMessage(machine.slug, seq, watched.cycle, contracts, clock.cycleMs));
+  }
+
   #send(reader: Reader, seq: number, messages: Buffer | string): void {
     reader.seq = seq;
     if (messages.length > 0) this.#write(reader, messages);
@@ -198,6 +229,7 @@ export class Streams {
     const { slug } = machine;
     const readers = this.#byMachine.get(slug);
     if (readers === undefined || !readers.delete(reader)) return;
+    if (reader.watched !== undefined) this.#sources.courses().leave(reader.watched);
     this.#size -= 1;
     const left = this.#bySource.get(source)! - 1;
     if (left === 0) this.#bySource.delete(source);
@@ -224,58 +256,4 @@ function tooManyReaders(): Failure {
     why: 'As many readers as this node takes, or takes for one machine, are listening already.',
     fix: 'Try again later, or ask another node.',
   });
-}
-
-interface CloudEvent {
-  readonly specversion: '1.0';
-  /** Unique together with `source`. */
-  readonly id: string;
-  readonly source: string;
-  readonly type: string;
-  readonly time: string;
-  readonly datacontenttype: 'application/json';
-  readonly data: unknown;
-}
-
-/** The messages of a row, in one piece: its transition, then what it emitted. Empty for rows that are no transition. */
-function messagesOf(row: AuditRow): string {
-  if (row.kind !== 'transition') return '';
-  const { machine, contract_id, key, seq, cycle, at: time, to: state, emitted } = row;
-  const envelope = { specversion: '1.0', source: `/api/chain/${machine}/contracts/${contract_id}`, time } as const;
-  const count = row.substrate?.inputs['S'] ?? row.inputs?.['S'];
-  const messages = emitted.map((event, index) => {
-    const data = { event, machine, contract_id, key, state, count, cycle, seq };
-    return message(seq, event, { ...envelope, ...typed(`${seq}/${index}`, event), data });
-  });
-  return message(seq, 'transition', { ...envelope, ...typed(`${seq}`, 'transition'), data: row }) + messages.join('');
-}
-
-/** Rows that the reader has not seen were removed. */
-function removedMessage({ machine, ...cut }: Cut): string {
-  const { removed_to_seq: seq, at: time } = cut;
-  const envelope = { specversion: '1.0', source: `/api/chain/${machine}`, time } as const;
-  return message(seq, 'rows_removed', {
-    ...envelope,
-    ...typed(`removed/${seq}`, 'rows_removed'),
-    data: { machine, ...cut },
-  });
-}
-
-/** A cycle has begun on a machine whose last row is `seq`. */
-function cycleMessage(machine: string, seq: number, cycle: number, missed: number, cycleMs: number): string {
-  return message(seq, 'cycle', {
-    specversion: '1.0',
-    source: `/api/chain/${machine}`,
-    time: new Date(startOf(cycle, cycleMs)).toISOString(),
-    ...typed(`cycle/${cycle}`, 'cycle'),
-    data: { machine, cycle, missed, seq },
-  });
-}
-
-function typed(id: string, event: string) {
-  return { id, type: `weir.${event}`, datacontenttype: 'application/json' } as const;
-}
-
-function message(seq: number, event: string, envelope: CloudEvent): string {
-  return `id: ${seq}\nevent: ${event}\ndata: ${JSON.stringify(envelope)}\n\n`;
 }

@@ -3,10 +3,12 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
 export type BundledFile =
-  | 'home.html'
-  | 'home.js'
-  | 'home.css'
-  | 'home.svg'
+  | 'node/home.html'
+  | 'node/home.js'
+  | 'node/machine.html'
+  | 'node/machine.js'
+  | 'node/node.css'
+  | 'node/icon.svg'
   | 'play.html'
   | 'report.js'
   | 'report.css'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LONGEST_WINDOW } from '../../src/api/machines.js';
+import { LONGEST_WINDOW } from '../../src/api/windows.js';
 import { Host } from '../../src/host/host.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { ActiveMachines } from '../../src/node/active-machines.js';
@@ -83,7 +83,7 @@ describe('GET /api/chain/active', () => {
   });
   afterAll(() => node.close());
 
-  it('tells slug, transitions, when the last one was, and how many contracts there are', async () => {
+  it('tells slug, transitions by window and stretch, when the last one was, and how many contracts limit', async () => {
     const key = node.keyOf('owner');
     await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'busy', is_public: true } });
     await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'hidden' } });
@@ -99,7 +99,18 @@ describe('GET /api/chain/active', () => {
       ok: true,
       window_cycles: 60,
       cycle,
-      machines: [{ slug: 'busy', transitions: 2, last_transition_cycle: cycle, contracts: 2 }],
+      machines: [
+        {
+          slug: 'busy',
+          transitions: 2,
+          last_transition_cycle: cycle,
+          contracts: 2,
+          limiting: 2,
+          display_name: 'busy',
+          last: [2, 2, 2],
+          stretches: [...Array(29).fill(0), 2],
+        },
+      ],
     });
   });
 });

@@ -124,7 +124,7 @@ export class Network {
   }
 
   /** A page of the keys of a contract, by the cycle of their last count. @param after how many to skip */
-  async listKeys(contract: Contract, after: number, limit: number): Promise<object> {
+  async listKeys(contract: Contract, after: number, limit: number) {
     const prefix = prefixOf(contract.machine.slug);
     const range = [String(after), String(after + limit)];
     const all = await this.connection.command(prefix, 'ZRANGE', `${prefix}k:${gateName(contract)}`, ...range);
@@ -132,7 +132,7 @@ export class Network {
     const page = await Promise.all(names.slice(0, limit).map((name) => this.#turns.look(contract, name)));
     const keys = page.map((one, index) => {
       const { state, count, remaining, retry_after_cycles } = decisionOf(one, 0, 0, 0);
-      return { key: names[index], state, count, remaining, retry_after_cycles };
+      return { key: names[index]!, state, count, remaining, retry_after_cycles };
     });
     return { cycle: this.#clock.cycle(), keys, ...(names.length > limit ? { next: after + limit } : {}) };
   }

@@ -1,5 +1,6 @@
 // Routes of contracts: creating one from a definition, listing, looking at one.
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { configOf } from '../../actor/contract-machine.js';
 import * as api from '../../api/contracts.js';
 import type { Contract } from '../../host/contract.js';
 import { KeyedContract } from '../../host/keyed-contract.js';
@@ -106,6 +107,24 @@ export const getContract = route({
     const last_transitions = transitions.slice(-api.MOST_TRANSITIONS);
     await durability.ofRows(machine);
     return { ok: true, contract: { ...status, definition: contract.plan.definition, last_transitions } };
+  },
+});
+
+export const showStateMachine = route({
+  ...api.showStateMachine,
+  auth: 'public_or_owner',
+  scope: 'read',
+  tier: 'public',
+  domain: 'contracts',
+  summary: 'Shows the XState machine that a contract runs, and the state in which it is.',
+  errors: ['machine_not_found', 'contract_not_found'],
+  example: { params: { slug: 'edge-gateway', contract_id: '{contract_id}' }, status: 200 },
+  async handle({ host, ownership, durability, network }, { params, caller }) {
+    const machine = ownership.visible(params.slug, caller);
+    const contract = contractOf(host, machine, params.contract_id);
+    const { plan, state } = (await network?.look(contract)) ?? contract;
+    await durability.ofRows(machine);
+    return { ok: true, state, machine: configOf(plan) };
   },
 });
 

@@ -9,6 +9,7 @@ import { onceOnly, Replayed } from '../idempotency.js';
 import { checkKey, claimPlaces, nameOf } from '../keyed.js';
 import { arrayLast, JSON_TYPE } from '../long-answer.js';
 import type { Network } from '../network/network.js';
+import { contractOf } from '../ownership.js';
 import type { Parts } from '../parts.js';
 import { route } from '../route.js';
 import { sourceOf } from '../source.js';
@@ -124,16 +125,20 @@ export const openStream = route({
   tier: 'public',
   domain: 'events',
   summary:
-    'Streams what happens on a machine as server-sent events: transition, rate_limited, rate_restored, cycle; each a CloudEvents envelope.',
-  errors: ['machine_not_found', 'invalid_input', 'too_many_requests', 'node_overloaded'],
+    'Streams what happens on a machine as server-sent events: transition, rate_limited, rate_restored, cycle, counts; each a CloudEvents envelope.',
+  errors: ['machine_not_found', 'contract_not_found', 'invalid_input', 'too_many_requests', 'node_overloaded'],
   example: { params: { slug: 'edge-gateway' }, query: { last_event_id: '0' }, status: 200 },
   hasHead: false,
-  handle({ ownership, streams }, request, reply) {
+  handle({ host, ownership, streams, network }, request, reply) {
     const { params, query, headers, caller } = request;
     const machine = ownership.visible(params.slug, caller);
     const lastEventId = headers['last-event-id'] ?? query.last_event_id;
     const afterSeq = lastEventId === undefined || lastEventId === '' ? undefined : seqOf(String(lastEventId));
-    streams.open(reply.raw, machine, { caller, source: sourceOf(request) }, afterSeq);
+    const ids = new Set(query.counts?.split(',').filter((id) => id !== ''));
+    const named = [...ids].map((id) => contractOf(host, machine, id));
+    const contracts = network === undefined ? named : [];
+    const asked = { caller, source: sourceOf(request), contracts, afterCycle: query.after_cycle };
+    streams.open(reply.raw, machine, asked, afterSeq);
     reply.hijack();
   },
 });

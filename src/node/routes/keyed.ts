@@ -25,8 +25,13 @@ export const listContractKeys = route({
   async handle({ host, ownership, durability, work, network }, { params, query, caller }) {
     const machine = ownership.owned(params.slug, caller);
     const contract = contractOf(host, machine, params.contract_id);
-    const { after = 0, limit = 100 } = query;
-    if (network !== undefined) return { ok: true, ...(await network.listKeys(contract, after, limit)) };
+    const { after = 0, limit = 100, limited = false, contains = '' } = query;
+    if (network !== undefined) {
+      const { keys, ...page } = await network.listKeys(contract, after, limit);
+      const isAsked = ({ key, retry_after_cycles: wait }: (typeof keys)[number]) =>
+        key.includes(contains) && (!limited || wait !== 0);
+      return { ok: true, ...page, keys: keys.filter(isAsked) };
+    }
     const answer = await work.of(machine, function* (cycle) {
       if (!(contract instanceof KeyedContract)) return { ok: true, cycle, keys: [] };
       const { table } = contract.keys;
@@ -35,7 +40,8 @@ export const listContractKeys = route({
       while (number < table.last && keys.length < limit) {
         number += 1;
         yield LOOK;
-        if (!table.has(number)) continue;
+        if (!table.has(number) || !table.nameOf(number).includes(contains)) continue;
+        if (limited && !contract.keys.isLimited(number)) continue;
         const { key, state, count, remaining, retry_after_cycles } = decisionOf(
           contract,
           0,

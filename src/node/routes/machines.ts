@@ -54,12 +54,12 @@ export const listMachines = route({
   example: { query: { limit: '10' }, status: 200 },
   async handle({ ownership, durability, turns }, request, reply) {
     const { query, caller } = request;
-    const { after = '', limit = 100 } = query;
+    const { after = '', limit = 100, own = false } = query;
     const found: Machine[] = [];
     let from: string | undefined = after;
     const look = () => {
       const { seen, last } = ownership.look(caller, from!, LOOKED_AT_ONCE);
-      found.push(...seen);
+      for (const machine of seen) if (!own || machine.image.owner === caller?.owner) found.push(machine);
       from = last;
       return from !== undefined && found.length <= limit;
     };

@@ -1,16 +1,15 @@
-// Routes about the node itself: its page, its routes, its public key, its clock and its health.
+// Routes about the node itself: its routes, its public key, its clock and its health.
 import * as api from '../../api/node.js';
 import { Cycle, Ok } from '../../api/shapes.js';
 import { signProof } from '../../record/signing.js';
 import { Failure } from '../../schema/failure.js';
 import { Type } from '../../schema/json-schema.js';
 import { startOf } from '../../time/cycle.js';
-import { type BundledFile, bundled } from '../../web/bundled.js';
 import type { SharedRate } from '../limits.js';
 import { JSON_TYPE } from '../long-answer.js';
 import { documentOf } from '../openapi.js';
 import { overloaded } from '../overload.js';
-import { type Route, route } from '../route.js';
+import { route } from '../route.js';
 import type { SourceLimit } from '../source-limit.js';
 
 const common = { method: 'GET', auth: 'public', domain: 'node' } as const;
@@ -121,6 +120,8 @@ export const listLimits = route({
         small_body_bytes: limits.smallBodyBytes,
         streams: limits.readers,
         streams_per_machine: limits.readersPerMachine,
+        stream_contracts: limits.coursesPerStream,
+        watched_contracts: limits.courses,
         stream_bytes: limits.readerBytes,
         verifications: limits.verifications,
         key_lifetime_ms: limits.keyLifetimeMs,
@@ -202,46 +203,3 @@ export const proveKey = route({
     return { ok: true, public_key: signer.publicKey, signature: signProof(signer, query.nonce) };
   },
 });
-
-/** Nothing but what this node serves, and no script or style inside the page. */
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
-
-export const homePage = file(
-  '/',
-  'text/html; charset=utf-8',
-  'home.html',
-  'Shows the most active machines, the clock and the key of this node.',
-);
-export const homeScript = file('/home.js', 'text/javascript; charset=utf-8', 'home.js', 'The script of the page at /.');
-export const homeStyle = file('/home.css', 'text/css; charset=utf-8', 'home.css', 'The style of the page at /.');
-export const homeIcon = file('/home.svg', 'image/svg+xml', 'home.svg', 'The icon of the page at /.');
-
-function file(path: string, type: string, name: BundledFile, summary: string): Route {
-  return route({
-    method: 'GET',
-    path,
-    auth: 'public',
-    tier: 'public',
-    domain: 'home',
-    summary,
-    answers: { 200: { description: 'The file.', type: type.split(';', 1)[0]! } },
-    example: { status: 200 },
-    handle(_parts, _request, reply) {
-      return reply
-        .header('content-type', type)
-        .header('content-security-policy', policy)
-        .header('referrer-policy', 'no-referrer')
-        .header('cache-control', 'no-cache')
-        .send(bundled(name));
-    },
-  });
-}

@@ -1,9 +1,8 @@
 // Routes of sessions: a cookie in exchange for a key, with the scopes of that key and no longer than it.
-import type { Shapes } from '../../api/endpoint.js';
 import * as api from '../../api/keys.js';
 import { assert } from '../../schema/failure.js';
-import { sessionCookieOf } from '../access.js';
-import { type Asked, route } from '../route.js';
+import { setSessionCookie } from '../access.js';
+import { route } from '../route.js';
 import { newSession } from '../secret.js';
 
 export const openSession = route({
@@ -26,7 +25,7 @@ export const openSession = route({
     const { text, hash } = newSession();
     credentials.putSession({ hash, keyId: caller.key.id, expiresAtMs });
     await durability.commit();
-    reply.code(201).header('set-cookie', cookie(request, text, Math.floor((expiresAtMs - nowMs) / 1000)));
+    setSessionCookie(request, reply.code(201), text, Math.floor((expiresAtMs - nowMs) / 1000));
     return { ok: true, owner: caller.owner, expires_at: new Date(expiresAtMs).toISOString() };
   },
 });
@@ -44,20 +43,6 @@ export const endSession = route({
     assert(hash !== undefined, 'a session is ended by its cookie');
     access.end(hash);
     await durability.commit();
-    return reply
-      .code(204)
-      .header('set-cookie', cookie(request, '', 0))
-      .send();
+    return setSessionCookie(request, reply.code(204), '', 0).send();
   },
 });
-
-function cookie(request: Asked<Shapes>, value: string, maxAge: number): string {
-  const secure = request.protocol === 'https';
-  return request.server.serializeCookie(sessionCookieOf(request), value, {
-    httpOnly: true,
-    sameSite: 'lax',
-    path: '/',
-    secure,
-    maxAge,
-  });
-}

@@ -1,0 +1,236 @@
+// The courses of contracts that somebody watches: what each counted, cycle by cycle, kept in memory for the cycles that a page shows.
+//
+//   cycle         7          8          9
+//             .x..x..x|   x       |xxxx
+//                     ▲           ▲
+//                     taken when the cycle is over and nothing of the next has happened: Rank.close of the machine's own order of time
+//
+// A course begins when somebody opens a stream with its contract, and is kept for a while after the last of them has left, so that a page
+// that is loaded again has its past. Nothing is taken of contracts that nobody watches. All courses together are bounded.
+import type { Contract } from '../host/contract.js';
+import type { Host } from '../host/host.js';
+import { KeyedContract } from '../host/keyed-contract.js';
+import type { Machine } from '../host/machine.js';
+import type { Sleeper } from '../host/wakes.js';
+import { Failure } from '../schema/failure.js';
+import { cycleOf, startOf } from '../time/cycle.js';
+import { Rank } from '../time/rank.js';
+import type { Limits } from './limits.js';
+
+/** Cycles that a course goes back, and for which it is kept once nobody watches. */
+export const COURSE_CYCLES = 600;
+
+/** What is known of each cycle, in this order. */
+const columns = ['count', 'admitted', 'limited', 'entries', 'restores', 'limiting', 'keys', 'limited_keys'] as const;
+type Column = (typeof columns)[number];
+
+/** Columns that grow for as long as the contract lives: of a cycle, it is said by how much. */
+const growing: ReadonlySet<Column> = new Set(['admitted', 'limited', 'entries', 'restores']);
+
+/** What somebody watches: contracts of one machine, from a cycle on. */
+export interface Watched {
+  readonly ids: readonly string[];
+  /** The last cycle that the watcher has. */
+  cycle: number;
+}
+
+export class Courses {
+  readonly #host: Host;
+  readonly #limits: Pick<Limits, 'courses' | 'coursesPerStream'>;
+  readonly #byContract = new Map<string, Course>();
+  readonly #samplers = new Map<Machine, Sampler>();
+
+  constructor(host: Host, limits: Pick<Limits, 'courses' | 'coursesPerStream'>) {
+    this.#host = host;
+    this.#limits = limits;
+  }
+
+  /** How many courses are kept. */
+  get size(): number {
+    return this.#byContract.size;
+  }
+
+  /**
+   * Watches contracts until `leave`.
+   * @throws Failure `invalid_input` for more than a stream may watch, `node_overloaded` when all courses are watched
+   */
+  watch(machine: Machine, contracts: readonly Contract[], afterCycle: number | undefined): Watched {
+    const { courses: most, coursesPerStream } = this.#limits;
+    if (contracts.length > coursesPerStream) throw tooManyContracts(coursesPerStream);
+    const missing = contracts.filter(({ id }) => !this.#byContract.has(id)).length;
+    for (const [id, { watchers }] of this.#byContract) {
+      if (this.#byContract.size + missing <= most) break;
+      if (watchers.size === 0 && !contracts.some((contract) => contract.id === id)) this.#drop(id);
+    }
+    if (this.#byContract.size + missing > most) throw tooManyCourses();
+    let sampler = this.#samplers.get(machine);
+    if (sampler === undefined) {
+      sampler = new Sampler(machine, (id) => this.#drop(id));
+      this.#samplers.set(machine, sampler);
+    }
+    const watched = { ids: contracts.map(({ id }) => id), cycle: afterCycle ?? 0 };
+    for (const contract of contracts) {
+      const course = this.#byContract.get(contract.id) ?? sampler.begin(contract);
+      this.#byContract.set(contract.id, course);
+      course.watchers.add(watched);
+    }
+    return watched;
+  }
+
+  leave(watched: Watched): void {
+    for (const id of watched.ids) this.#byContract.get(id)?.watchers.delete(watched);
+  }
+
+  /** The cycles that a watcher does not have yet, as JSON; undefined where there are none. The watcher has them from now on. */
+  news(watched: Watched): string | undefined {
+    const texts: string[] = [];
+    let newest = watched.cycle;
+    for (const id of watched.ids) {
+      const course = this.#byContract.get(id);
+      if (course === undefined) continue;
+      newest = Math.max(newest, course.last);
+      const text = course.textAfter(watched.cycle);
+      if (text !== undefined) texts.push(text);
+    }
+    watched.cycle = newest;
+    return texts.length === 0 ? undefined : `[${texts.join()}]`;
+  }
+
+  #drop(id: string): void {
+    const course = this.#byContract.get(id);
+    if (course === undefined) return;
+    this.#byContract.delete(id);
+    const machine = this.#host.machines.get(course.contract.image.machine);
+    const sampler = machine && this.#samplers.get(machine);
+    if (machine === undefined || sampler === undefined) return;
+    sampler.courses.delete(course);
+    if (sampler.courses.size === 0) {
+      machine.parts.wakes.forget(sampler);
+      this.#samplers.delete(machine);
+    }
+  }
+}
+
+/** Takes the figures of the watched contracts of one machine, as the first thing in each cycle. */
+class Sampler implements Sleeper {
+  readonly rank = Rank.close;
+  readonly courses = new Set<Course>();
+  wakeMs = 0;
+  readonly #machine: Machine;
+  readonly #drop: (id: string) => void;
+
+  constructor(machine: Machine, drop: (id: string) => void) {
+    this.#machine = machine;
+    this.#drop = drop;
+    this.#next(machine.cycle + 1);
+  }
+
+  begin(contract: Contract): Course {
+    const course = new Course(contract, this.#machine.cycle);
+    this.courses.add(course);
+    return course;
+  }
+
+  wake(ms: number): void {
+    const { clock } = this.#machine.parts;
+    const over = cycleOf(ms, clock.cycleMs) - 1;
+    for (const course of this.courses) {
+      course.take(over);
+      if (over - course.watchedCycle > COURSE_CYCLES) this.#drop(course.contract.id);
+    }
+    // After a night's suspension only the cycles that a course holds are taken.
+    if (this.courses.size > 0) this.#next(Math.max(over + 2, clock.cycle() - COURSE_CYCLES));
+  }
+
+  #next(cycle: number): void {
+    const { clock, wakes } = this.#machine.parts;
+    this.wakeMs = startOf(cycle, clock.cycleMs);
+    wakes.schedule(this);
+  }
+}
+
+/** The last cycles of one contract. */
+class Course {
+  readonly contract: Contract;
+  readonly watchers = new Set<Watched>();
+  /** The last cycle in which somebody watched. */
+  watchedCycle: number;
+  /** The cycles that are there; none while `last < first`. */
+  first: number;
+  last: number;
+  readonly #rows = new Float64Array(COURSE_CYCLES * columns.length);
+  /** Of the growing columns, what was reached. */
+  #before: readonly number[];
+  /** The last cycle as text: most watchers lack nothing else. */
+  #text = '';
+
+  constructor(contract: Contract, cycle: number) {
+    this.contract = contract;
+    this.first = cycle;
+    this.last = cycle - 1;
+    this.watchedCycle = cycle;
+    this.#before = figuresOf(contract);
+  }
+
+  /** Takes the figures of a cycle that is over. */
+  take(cycle: number): void {
+    const { contract } = this;
+    if (contract.failure === undefined) {
+      contract.advance(cycle);
+      if (contract instanceof KeyedContract) contract.reach(cycle);
+    }
+    if (this.watchers.size > 0) this.watchedCycle = cycle;
+    if (cycle !== this.last + 1) this.first = cycle;
+    const figures = figuresOf(contract);
+    const at = (cycle % COURSE_CYCLES) * columns.length;
+    for (const [index, name] of columns.entries()) {
+      this.#rows[at + index] = figures[index]! - (growing.has(name) ? this.#before[index]! : 0);
+    }
+    this.#before = figures;
+    this.last = cycle;
+    this.first = Math.max(this.first, cycle - COURSE_CYCLES + 1);
+    this.#text = this.#textFrom(cycle);
+  }
+
+  textAfter(cycle: number): string | undefined {
+    const from = Math.max(this.first, cycle + 1);
+    if (from > this.last) return undefined;
+    return from === this.last ? this.#text : this.#textFrom(from);
+  }
+
+  #textFrom(from: number): string {
+    const said: Partial<Record<Column, number[]>> = {};
+    for (const [index, name] of columns.entries()) {
+      if (name.endsWith('keys') && !(this.contract instanceof KeyedContract)) continue;
+      const values: number[] = [];
+      for (let cycle = from; cycle <= this.last; cycle += 1)
+        values.push(this.#rows[(cycle % COURSE_CYCLES) * columns.length + index]!);
+      said[name] = values;
+    }
+    return JSON.stringify({ id: this.contract.id, from_cycle: from, ...said });
+  }
+}
+
+function figuresOf(contract: Contract): readonly number[] {
+  const { gate, tally, admits } = contract;
+  const { table, limited } = contract instanceof KeyedContract ? contract.keys : { table: { size: 0 }, limited: 0 };
+  const { admitted, entries, restores } = tally;
+  return [gate.count, admitted, tally.limited, entries, restores, admits ? 0 : 1, table.size, limited];
+}
+
+function tooManyContracts(most: number): Failure {
+  return new Failure('invalid_input', {
+    what: 'The stream was not opened.',
+    why: `One stream gives the counts of up to ${most} contracts.`,
+    fix: 'Open another stream for the others.',
+    faults: [{ path: '/counts', message: `must name at most ${most} contracts` }],
+  });
+}
+
+function tooManyCourses(): Failure {
+  return new Failure('node_overloaded', {
+    what: 'The stream was not opened.',
+    why: 'The counts of as many contracts as this node takes are watched already.',
+    fix: 'Open it without counts, or try again later.',
+  });
+}

@@ -1,0 +1,62 @@
+// The pages of the node, and the files that they are made of: src/web/node.
+import type { TObject } from 'typebox';
+import { OfMachine } from '../../api/shapes.js';
+import { type BundledFile, bundled } from '../../web/bundled.js';
+import { type Example, type Route, route } from '../route.js';
+
+/** Nothing but what this node serves, and no script or style inside the page. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "worker-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const [HTML, SCRIPT] = ['text/html; charset=utf-8', 'text/javascript; charset=utf-8'];
+const STYLE = 'text/css; charset=utf-8';
+
+/** The page of a machine is the same for every slug: what it shows, it asks for. */
+const ofMachine = { params: OfMachine, example: { params: { slug: 'edge-gateway' }, status: 200 } } as const;
+
+/** The pages of the node, and the files that they are made of. */
+export const pages: readonly Route[] = [
+  file('/', HTML, 'node/home.html', 'Shows the most active machines, and the health of this node.'),
+  file('/m/{slug}', HTML, 'node/machine.html', 'Shows a machine as it moves: counts, transitions, record.', ofMachine),
+  file('/home.js', SCRIPT, 'node/home.js', 'The script of the page at /.'),
+  file('/machine.js', SCRIPT, 'node/machine.js', 'The script of the page of a machine.'),
+  file('/node.css', STYLE, 'node/node.css', 'The style of the pages of the node.'),
+  file('/icon.svg', 'image/svg+xml', 'node/icon.svg', 'The icon of the pages of the node.'),
+];
+
+function file(
+  path: string,
+  type: string,
+  name: BundledFile,
+  summary: string,
+  { params, example }: { readonly params?: TObject; readonly example: Example } = { example: { status: 200 } },
+): Route {
+  return route({
+    method: 'GET',
+    path,
+    auth: 'public',
+    tier: 'public',
+    domain: 'home',
+    summary,
+    ...(params === undefined ? {} : { shapes: { params } }),
+    answers: { 200: { description: 'The file.', type: type.split(';', 1)[0]! } },
+    example,
+    handle(_parts, _request, reply) {
+      return reply
+        .header('content-type', type)
+        .header('content-security-policy', policy)
+        .header('referrer-policy', 'no-referrer')
+        .header('cache-control', 'no-cache')
+        .send(bundled(name));
+    },
+  });
+}

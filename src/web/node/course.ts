@@ -1,0 +1,84 @@
+// What a page knows of one contract, cycle by cycle: the last 600 cycles, each of them once, without a gap in the numbering.
+//
+//   message   from 7: 3 4 5       from 9: 5 6            from 13: 2
+//   course    7 8 9 = 3 4 5       10 = 6 (9 is known)    11 12 = unknown, 13 = 2
+
+/** Cycles in view. */
+export const IN_VIEW = 600;
+
+/** What is known of a cycle, by name; the names are those of the message. */
+export const columns = [
+  'count',
+  'admitted',
+  'limited',
+  'entries',
+  'restores',
+  'limiting',
+  'keys',
+  'limited_keys',
+] as const;
+
+export type Column = (typeof columns)[number];
+
+/** What a message `counts` says of one contract. */
+export type CourseNews = { readonly id: string; readonly from_cycle: number } & {
+  readonly [Name in Column]?: readonly number[];
+};
+
+export class Course {
+  /** The cycle of the first value; the values of a cycle are null where nobody took them. */
+  first = 0;
+  readonly #values = new Map<Column, (number | null)[]>(columns.map((name) => [name, []]));
+
+  get length(): number {
+    return this.of('count').length;
+  }
+
+  /** The last cycle that is known; undefined before the first. */
+  get last(): number | undefined {
+    return this.length === 0 ? undefined : this.first + this.length - 1;
+  }
+
+  of(name: Column): readonly (number | null)[] {
+    return this.#values.get(name)!;
+  }
+
+  /** The newest value; 0 before the first. */
+  now(name: Column): number {
+    return this.of(name).at(-1) ?? 0;
+  }
+
+  /** The sum of what is in view. */
+  sum(name: Column): number {
+    return this.of(name).reduce<number>((sum, value) => sum + (value ?? 0), 0);
+  }
+
+  /** Cycles that are there already are passed over, those that are missing in between stay unknown. */
+  take(news: CourseNews): void {
+    const length = news.count?.length ?? 0;
+    const known = this.last ?? news.from_cycle - 1;
+    if (this.length === 0) this.first = news.from_cycle;
+    const unknown = Math.min(IN_VIEW, Math.max(0, news.from_cycle - known - 1));
+    const skipped = Math.max(0, known + 1 - news.from_cycle);
+    for (const name of columns) {
+      const values = this.#values.get(name)!;
+      for (let n = 0; n < unknown; n += 1) values.push(null);
+      for (let index = skipped; index < length; index += 1) values.push(news[name]?.[index] ?? null);
+      if (values.length > IN_VIEW) values.splice(0, values.length - IN_VIEW);
+    }
+    this.first = Math.max(known, news.from_cycle + length - 1) - this.length + 1;
+  }
+
+  /** The stretches of cycles in which a column is not 0, both ends included. */
+  stretches(name: Column): readonly (readonly [from: number, to: number])[] {
+    const found: [number, number][] = [];
+    for (const [index, value] of this.of(name).entries()) {
+      if (value === null || value === 0) continue;
+      const cycle = this.first + index;
+      const open = found.at(-1);
+      if (open?.[1] === cycle - 1) open[1] = cycle;
+      else found.push([cycle, cycle]);
+    }
+    return found;
+  }
+}

@@ -1,0 +1,57 @@
+// A form that asks the node for something, and says what it answered. It stays closed until somebody wants it.
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { wordsOf } from './node-client.js';
+
+interface FormProps {
+  readonly title: string;
+  /** What the button says. */
+  readonly verb: string;
+  /** Asks the node; what it gives is said below the form. What it throws, too. */
+  readonly send: (fields: FormData) => Promise<string>;
+  readonly children: ComponentChildren;
+}
+
+export function Form({ title, verb, send, children }: FormProps) {
+  const [told, setTold] = useState<{ readonly words: string; readonly isFault: boolean }>();
+  const [isBusy, setIsBusy] = useState(false);
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const form = event.currentTarget as HTMLFormElement;
+    setIsBusy(true);
+    try {
+      setTold({ words: await send(new FormData(form)), isFault: false });
+    } catch (error) {
+      setTold({ words: wordsOf(error), isFault: true });
+    }
+    setIsBusy(false);
+  };
+  return (
+    <details class="form">
+      <summary>{title}</summary>
+      <form onSubmit={submit}>
+        {children}
+        <div class="actions">
+          <button type="submit" class="first" disabled={isBusy}>
+            {verb}
+          </button>
+        </div>
+        <p class={told?.isFault ? 'fault' : 'quiet'} role="status">
+          {told?.words}
+        </p>
+      </form>
+    </details>
+  );
+}
+
+/** The text of a field; undefined where it is empty. */
+export function textOf(fields: FormData, name: string): string | undefined {
+  const text = String(fields.get(name) ?? '').trim();
+  return text === '' ? undefined : text;
+}
+
+/** The number in a field; undefined where it is empty. */
+export function numberOf(fields: FormData, name: string): number | undefined {
+  const text = textOf(fields, name);
+  return text === undefined ? undefined : Number(text);
+}

@@ -1,0 +1,152 @@
+// What every page of the node has: the head with the clock, how the connection is, and who is logged in.
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { type NodeClock, nowOf } from './clock.js';
+import { figures, weir, withKey, wordsOf } from './node-client.js';
+
+/** How the connection to the node is. */
+export interface Status {
+  readonly is: 'connecting' | 'live' | 'lost';
+  readonly words: string;
+}
+
+export const connecting: Status = { is: 'connecting', words: 'Connecting…' };
+export const live: Status = { is: 'live', words: 'Live' };
+
+interface FrameProps {
+  readonly clock: NodeClock | undefined;
+  readonly status: Status;
+  readonly session: Session;
+  readonly children: ComponentChildren;
+}
+
+export function Frame({ clock, status, session, children }: FrameProps) {
+  return (
+    <>
+      <a class="skip" href="#main">
+        Skip to the content
+      </a>
+      <header class="head">
+        <a class="brand" href="/">
+          Weir
+        </a>
+        <Clock clock={clock} />
+        <p class={`status ${status.is}`} role="status">
+          {status.words}
+        </p>
+        <LogIn session={session} />
+      </header>
+      <main id="main">{children}</main>
+    </>
+  );
+}
+
+const CLOCK_MS = 100;
+
+/** Written past the component: it changes ten times a second, and nothing else does. */
+function Clock({ clock }: Pick<FrameProps, 'clock'>) {
+  const cycle = useRef<HTMLElement>(null);
+  const bar = useRef<HTMLProgressElement>(null);
+  useEffect(() => {
+    if (clock === undefined) return;
+    const show = () => {
+      const now = nowOf(clock);
+      const text = figures(now.cycle);
+      if (cycle.current !== null && cycle.current.textContent !== text) cycle.current.textContent = text;
+      if (bar.current !== null) bar.current.value = now.share;
+    };
+    show();
+    const timer = setInterval(show, CLOCK_MS);
+    return () => clearInterval(timer);
+  }, [clock]);
+  return (
+    <div class="clock">
+      <span>
+        Cycle{' '}
+        <b id="cycle" ref={cycle}>
+          –
+        </b>
+      </span>
+      <progress ref={bar} max="1" value="0" aria-label="Share of the cycle that is over" />
+    </div>
+  );
+}
+
+/** Who is logged in; `isIn` is undefined until it is known. */
+export interface Session {
+  readonly isIn: boolean | undefined;
+  readonly change: () => void;
+}
+
+/** Asks the node whether the page has a session; `change` asks again. */
+export function useSession(): Session {
+  const [isIn, setIsIn] = useState<boolean>();
+  const [asked, setAsked] = useState(0);
+  useEffect(() => {
+    const ask = async () => (await weir.call('listLimits')).machines.used !== undefined;
+    // A cookie of a session that is over is refused once, and taken away with that.
+    ask()
+      .catch(ask)
+      .then(setIsIn, () => setIsIn(false));
+  }, [asked]);
+  return { isIn, change: () => setAsked(asked + 1) };
+}
+
+function LogIn({ session: { isIn, change } }: Pick<FrameProps, 'session'>) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [fault, setFault] = useState('');
+  if (isIn === undefined) return null;
+  const leave = async () => {
+    await weir.call('endSession').catch(() => {});
+    change();
+  };
+  if (isIn)
+    return (
+      <button type="button" onClick={leave}>
+        Log out
+      </button>
+    );
+  const enter = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const form = event.currentTarget as HTMLFormElement;
+    try {
+      await withKey(String(new FormData(form).get('key')).trim()).call('openSession');
+      form.reset();
+      setFault('');
+      dialog.current?.close();
+      change();
+    } catch (error) {
+      setFault(wordsOf(error));
+    }
+  };
+  return (
+    <>
+      <button type="button" onClick={() => dialog.current?.showModal()}>
+        Log in
+      </button>
+      <dialog ref={dialog} aria-labelledby="log-in-title">
+        <form onSubmit={enter}>
+          <h2 id="log-in-title">Log in with a key</h2>
+          <p class="quiet">The key is sent once, for a session of this browser. It is not kept.</p>
+          <label>
+            Key
+            <input name="key" type="password" required autocomplete="off" spellcheck={false} />
+          </label>
+          {fault === '' ? null : (
+            <p class="fault" role="alert">
+              {fault}
+            </p>
+          )}
+          <div class="actions">
+            <button type="submit" class="first">
+              Log in
+            </button>
+            <button type="button" onClick={() => dialog.current?.close()}>
+              Cancel
+            </button>
+          </div>
+        </form>
+      </dialog>
+    </>
+  );
+}

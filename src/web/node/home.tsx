@@ -1,0 +1,267 @@
+// The page at /: the most active machines as they move, the health of the node, and the machines of who is logged in.
+import { render } from 'preact';
+import { useState } from 'preact/hooks';
+import { WINDOWS } from '../../api/windows.js';
+import type { AnswerOf } from '../../client/api-client.js';
+import type { Endpoints } from '../../client/route-table.js';
+import { useClock, useEvery } from './clock.js';
+import { CreateMachine } from './create-machine.js';
+import { connecting, Frame, live, useSession } from './frame.js';
+import { ago, figures, some, weir, wordsOf } from './node-client.js';
+
+type Active = AnswerOf<Endpoints['listActive']>;
+type ActiveMachine = Active['machines'][number];
+
+const REFRESH_MS = 1_000;
+const SHOWN = 20;
+
+function Home() {
+  const clock = useClock();
+  const session = useSession();
+  const [status, setStatus] = useState(connecting);
+  const [window, setWindow] = useState<number>(WINDOWS[0]);
+  const [active, setActive] = useState<Active>();
+  useEvery(
+    REFRESH_MS,
+    async () => {
+      try {
+        setActive(await weir.call('listActive', { query: { cycles: window, limit: SHOWN } }));
+        setStatus(live);
+      } catch (error) {
+        setStatus({ is: 'lost', words: `The node does not answer: ${wordsOf(error)}` });
+      }
+    },
+    window,
+  );
+  return (
+    <Frame clock={clock} status={status} session={session}>
+      <h1>Machines</h1>
+      <div class="columns">
+        <section aria-labelledby="active-title">
+          <div class="title">
+            <h2 id="active-title">Most active</h2>
+            <fieldset class="choice">
+              <legend>Ranked by transitions within the last</legend>
+              {WINDOWS.map((cycles) => (
+                <label key={cycles}>
+                  <input
+                    type="radio"
+                    name="window"
+                    value={cycles}
+                    checked={window === cycles}
+                    onChange={() => setWindow(cycles)}
+                  />
+                  <span>{figures(cycles)} cycles</span>
+                </label>
+              ))}
+            </fieldset>
+          </div>
+          {active === undefined ? null : <Ranking active={active} />}
+        </section>
+        <aside>
+          {session.isIn ? <OwnMachines /> : null}
+          <NodeHealth />
+        </aside>
+      </div>
+    </Frame>
+  );
+}
+
+function Ranking({ active: { machines, cycle, window_cycles } }: { readonly active: Active }) {
+  if (machines.length === 0)
+    return (
+      <p class="quiet" id="empty">
+        No public machine has moved within the last {figures(window_cycles)} cycles.
+      </p>
+    );
+  return (
+    <table class="ranking">
+      <thead>
+        <tr>
+          <th scope="col">Machine</th>
+          <th scope="col" class="wide">
+            Activity
+          </th>
+          {WINDOWS.map((cycles) => (
+            <th scope="col" class="number" key={cycles}>
+              {figures(cycles)}
+            </th>
+          ))}
+          <th scope="col" class="number wide">
+            Last moved
+          </th>
+        </tr>
+      </thead>
+      <tbody id="machines">
+        {machines.map((machine) => (
+          <tr key={machine.slug}>
+            <th scope="row">
+              <a href={`/m/${machine.slug}`}>{machine.display_name}</a>
+              <Now machine={machine} />
+              <div class="narrow">
+                <Spark values={machine.stretches} />
+              </div>
+            </th>
+            <td class="wide">
+              <Spark values={machine.stretches} />
+            </td>
+            {machine.last.map((transitions, index) => (
+              <td class="number" key={WINDOWS[index]}>
+                {figures(transitions)}
+              </td>
+            ))}
+            <td class="number wide">{ago(machine.last_transition_cycle, cycle)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** What a machine is doing. */
+function Now({ machine: { limiting = 0, contracts, slug, display_name } }: { readonly machine: ActiveMachine }) {
+  const words =
+    limiting === 0
+      ? `${some(contracts, 'contract')}, ${contracts === 1 ? 'admits' : 'all admit'}`
+      : `${figures(limiting)} of ${some(contracts, 'contract')} ${limiting === 1 ? 'limits' : 'limit'}`;
+  return (
+    <span class={`doing ${limiting === 0 ? 'admits' : 'limits'}`}>
+      {display_name === slug ? '' : `${slug} · `}
+      {words}
+    </span>
+  );
+}
+
+const [WIDTH, HEIGHT] = [120, 24];
+
+/** Transitions in stretches of the window, as bars. The figures stand beside it. */
+function Spark({ values }: { readonly values: readonly number[] }) {
+  const most = Math.max(1, ...values);
+  const step = WIDTH / values.length;
+  const bars = values.map((value, index) => {
+    const height = value === 0 ? 0 : Math.max(2, (value / most) * HEIGHT);
+    return height === 0 ? '' : `M${index * step} ${HEIGHT}v${-height}h${step - 1}v${height}z`;
+  });
+  return (
+    <svg class="spark" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+      <path class="base" d={`M0 ${HEIGHT - 0.5}h${WIDTH}`} />
+      <path d={bars.join('')} />
+    </svg>
+  );
+}
+
+type Machines = AnswerOf<Endpoints['listMachines']>['machines'];
+
+function OwnMachines() {
+  const [machines, setMachines] = useState<Machines>();
+  const [fault, setFault] = useState('');
+  useEvery(5 * REFRESH_MS, async () => {
+    try {
+      setMachines((await weir.call('listMachines', { query: { own: true } })).machines);
+    } catch (error) {
+      setFault(wordsOf(error));
+    }
+  });
+  return (
+    <section aria-labelledby="own-title">
+      <h2 id="own-title">Your machines</h2>
+      {fault === '' ? null : <p class="fault">{fault}</p>}
+      <ul class="plain" id="own">
+        {machines?.map(({ slug, display_name, is_public, contract_count }) => (
+          <li key={slug}>
+            <a href={`/m/${slug}`}>{display_name}</a>
+            <span class="quiet">
+              {some(contract_count, 'contract')} · {is_public ? 'public' : 'private'}
+            </span>
+          </li>
+        ))}
+      </ul>
+      {machines?.length === 0 ? <p class="quiet">None yet.</p> : null}
+      <CreateMachine />
+    </section>
+  );
+}
+
+interface Health {
+  readonly words: string;
+  readonly isWell: boolean;
+}
+
+const rooms = [
+  ['machines', 'Machines'],
+  ['contracts', 'Contracts'],
+  ['rows', 'Rows of records'],
+  ['window_cycles', 'Cycles of windows'],
+  ['key_cells', 'Cells for keys'],
+] as const;
+
+function NodeHealth() {
+  const [health, setHealth] = useState<Health>();
+  const [limits, setLimits] = useState<AnswerOf<Endpoints['listLimits']>>();
+  const [identity, setIdentity] = useState<AnswerOf<Endpoints['publicKey']>>();
+  useEvery(5 * REFRESH_MS, async () => {
+    try {
+      setHealth(await readHealth());
+      setLimits(await weir.call('listLimits'));
+      if (identity === undefined) setIdentity(await weir.call('publicKey'));
+    } catch {
+      setHealth({ words: 'does not answer', isWell: false });
+    }
+  });
+  return (
+    <section aria-labelledby="node-title">
+      <h2 id="node-title">This node</h2>
+      <dl class="facts">
+        <dt>Health</dt>
+        <dd class={health?.isWell === false ? 'limits doing' : 'admits doing'} id="health">
+          {health?.words ?? '–'}
+        </dd>
+        <dt>Version</dt>
+        <dd id="version">{identity?.version ?? '–'}</dd>
+        <dt>Key</dt>
+        <dd id="fingerprint" class="code">
+          {identity?.fingerprint ?? '–'}
+        </dd>
+      </dl>
+      {limits === undefined ? null : (
+        <dl class="rooms">
+          {rooms.map(([name, words]) => {
+            const { on_node, free_on_node } = limits[name];
+            const used = on_node - free_on_node;
+            return (
+              <div key={name}>
+                <dt>{words}</dt>
+                <dd>
+                  {figures(used)} <span class="quiet">of {figures(on_node)}</span>
+                </dd>
+                <dd class="bar">
+                  <meter min={0} max={on_node} value={used} aria-label={`${words} in use`} />
+                </dd>
+              </div>
+            );
+          })}
+        </dl>
+      )}
+      <nav aria-label="API">
+        <a href="/api/endpoints">Routes</a>
+        <a href="/api/openapi.json">OpenAPI</a>
+      </nav>
+    </section>
+  );
+}
+
+const healthWords: Readonly<Record<string, string>> = {
+  live: 'well',
+  disk_full: 'its disk is full: it decides nothing until there is room',
+  draining: 'it is shutting down',
+};
+
+async function readHealth(): Promise<Health> {
+  const answer = (await (await fetch('/healthz', { cache: 'no-store' })).json()) as {
+    readonly status: string;
+    readonly detail?: string;
+  };
+  return { words: healthWords[answer.status] ?? answer.detail ?? answer.status, isWell: answer.status === 'live' };
+}
+
+render(<Home />, document.body);

@@ -1,0 +1,82 @@
+// What happens on a machine, as its stream says it: rows, cycles, and the counts of the contracts in view. It resumes where it was cut.
+import type { AnswerOf } from '../../client/api-client.js';
+import type { Endpoints } from '../../client/route-table.js';
+import { Course, type CourseNews } from './course.js';
+import type { Status } from './frame.js';
+import { connecting, live } from './frame.js';
+import { weir, wordsOf } from './node-client.js';
+
+export type Row = AnswerOf<Endpoints['readRecord']>['rows'][number];
+
+interface CountsData {
+  readonly cycle: number;
+  readonly contracts: readonly CourseNews[];
+}
+
+export class MachineFeed {
+  readonly courses: ReadonlyMap<string, Course>;
+  status: Status = connecting;
+  /** The last row of the record that is known. */
+  seq: number;
+  /** The running cycle, as the stream said it last. */
+  cycle = 0;
+  readonly #ended = new AbortController();
+
+  /**
+   * @param contracts whose counts are wanted
+   * @param onRow hears every transition once; `onChange`: that anything is new
+   */
+  constructor(
+    slug: string,
+    seq: number,
+    contracts: readonly string[],
+    readonly onRow: (row: Row) => void,
+    readonly onChange: () => void,
+  ) {
+    this.seq = seq;
+    this.courses = new Map(contracts.map((id) => [id, new Course()]));
+    void this.#run(slug);
+  }
+
+  close(): void {
+    this.#ended.abort();
+  }
+
+  async #run(slug: string): Promise<void> {
+    const { signal } = this.#ended;
+    const onPause = (waitMs: number) =>
+      this.#say({ is: 'lost', words: `Connection lost; trying again in ${Math.ceil(waitMs / 1000)} s` });
+    const afterCycle = () => {
+      const lasts = [...this.courses.values()].flatMap(({ last }) => last ?? []);
+      return lasts.length === 0 ? undefined : Math.min(...lasts);
+    };
+    const counts = { contracts: [...this.courses.keys()], afterCycle };
+    const options = { afterSeq: this.seq, signal, onPause, ...(counts.contracts.length === 0 ? {} : { counts }) };
+    try {
+      for await (const { event, data } of weir.follow(slug, options)) this.#take(event, JSON.parse(data).data);
+    } catch (error) {
+      if (!signal.aborted) this.#say({ is: 'lost', words: wordsOf(error) });
+    }
+  }
+
+  #take(event: string, data: unknown): void {
+    if (event === 'transition') {
+      const row = data as Row;
+      this.seq = Math.max(this.seq, row.seq);
+      this.onRow(row);
+    } else if (event === 'cycle') {
+      const { cycle, seq } = data as { cycle: number; seq: number };
+      this.cycle = cycle;
+      this.seq = Math.max(this.seq, seq);
+      this.status = live;
+    } else if (event === 'counts') {
+      for (const news of (data as CountsData).contracts) this.courses.get(news.id)?.take(news);
+    }
+    this.onChange();
+  }
+
+  #say(status: Status): void {
+    this.status = status;
+    this.onChange();
+  }
+}

@@ -1,0 +1,195 @@
+// The page at /m/{slug}: a machine as it moves. Its contracts with their counts, its record, and what its owner may do with it.
+import { render } from 'preact';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { AnswerOf } from '../../client/api-client.js';
+import type { Endpoints } from '../../client/route-table.js';
+import { useClock } from './clock.js';
+import { type Contract, ContractCard } from './contract-card.js';
+import { Course } from './course.js';
+import { connecting, Frame, type Session, useSession } from './frame.js';
+import { MachineFeed } from './machine-feed.js';
+import { figures, some, weir, wordsOf } from './node-client.js';
+import { OwnerForms } from './owner-forms.js';
+import { RecordPages, RecordTable } from './record-table.js';
+
+type Machine = AnswerOf<Endpoints['getMachine']>['machine'];
+
+/** Contracts that are shown at a time: a stream gives the counts of as many, and more would not be looked at. */
+const SHOWN = 20;
+
+/** Up to so many contracts each shows its diagram at once. */
+const FEW = 4;
+
+const slug = decodeURIComponent(location.pathname.split('/')[2] ?? '');
+
+function MachinePage() {
+  const clock = useClock();
+  const session = useSession();
+  const [found, setFound] = useState<{ readonly machine: Machine } | { readonly fault: string }>();
+  const [asked, setAsked] = useState(0);
+  const [status, setStatus] = useState(connecting);
+  useEffect(() => {
+    if (session.isIn === undefined) return;
+    weir.call('getMachine', { params: { slug } }).then(
+      ({ machine }) => {
+        document.title = `${machine.display_name} · Weir`;
+        setFound({ machine });
+      },
+      (error) => {
+        setFound({ fault: wordsOf(error) });
+        setStatus({ is: 'lost', words: 'Not found' });
+      },
+    );
+  }, [session.isIn, asked]);
+  return (
+    <Frame clock={clock} status={status} session={session}>
+      {found === undefined ? null : 'fault' in found ? (
+        <>
+          <h1>{slug}</h1>
+          <p class="fault">{found.fault}</p>
+        </>
+      ) : (
+        <MachineView
+          machine={found.machine}
+          session={session}
+          onStatus={setStatus}
+          onChanged={() => setAsked(asked + 1)}
+        />
+      )}
+    </Frame>
+  );
+}
+
+interface ViewProps {
+  readonly machine: Machine;
+  readonly session: Session;
+  readonly onStatus: (status: typeof connecting) => void;
+  /** The machine has other contracts than before. */
+  readonly onChanged: () => void;
+}
+
+function MachineView({ machine, onStatus, onChanged }: ViewProps) {
+  const { display_name, is_public, is_own, created_cycle, contract_count } = machine;
+  const pages = useMemo(() => new RecordPages(slug), []);
+  const [after, setAfter] = useState<readonly string[]>([]);
+  const [contracts, setContracts] = useState<readonly Contract[]>();
+  const [fault, setFault] = useState('');
+  const feed = useRef<MachineFeed>(undefined);
+  const [, setDrawn] = useState(0);
+  const states = useMemo(() => new Map<string, string>(), []);
+  const latest = after.at(-1);
+  useEffect(() => {
+    const query = { limit: SHOWN, ...(latest === undefined ? {} : { after: latest }) };
+    let isOver = false;
+    weir.call('listContracts', { params: { slug }, query }).then(
+      ({ contracts: listed }) => {
+        if (isOver) return;
+        for (const { id, currentState } of listed) states.set(id, currentState);
+        setContracts(listed);
+      },
+      (error) => setFault(wordsOf(error)),
+    );
+    return () => {
+      isOver = true;
+    };
+  }, [latest, machine]);
+  useEffect(() => {
+    if (contracts === undefined) return;
+    let isDue = false;
+    const draw = () => {
+      if (isDue) return;
+      isDue = true;
+      requestAnimationFrame(() => {
+        isDue = false;
+        onStatus(opened.status);
+        setDrawn((drawn) => drawn + 1);
+      });
+    };
+    const opened = new MachineFeed(
+      slug,
+      feed.current?.seq ?? machine.head.seq,
+      contracts.map(({ id }) => id),
+      (row) => {
+        pages.put(row);
+        if (row.key === undefined && row.contract_id !== undefined && row.to !== undefined)
+          states.set(row.contract_id, row.to);
+      },
+      draw,
+    );
+    feed.current = opened;
+    return () => opened.close();
+  }, [contracts]);
+  const names = useMemo(
+    () => new Map(contracts?.map(({ id, name }) => [id, `${name} ${id.slice(0, 6)}`])),
+    [contracts],
+  );
+  const { seq = machine.head.seq, cycle = 0, courses } = feed.current ?? {};
+  return (
+    <>
+      <div class="title">
+        <h1>
+          {display_name} {display_name === slug ? null : <span class="quiet">{slug}</span>}
+        </h1>
+        <p class="quiet">
+          {is_public ? 'Public' : 'Private'} · {some(contract_count, 'contract')} · {some(seq, 'row')} · since cycle{' '}
+          {figures(created_cycle)}
+        </p>
+      </div>
+      {is_own && contracts !== undefined ? (
+        <OwnerForms slug={slug} contracts={contracts} onChanged={onChanged} />
+      ) : null}
+      {fault === '' ? null : <p class="fault">{fault}</p>}
+      <div class="title">
+        <h2>Contracts</h2>
+        {contract_count <= SHOWN ? null : (
+          <nav aria-label="Pages of contracts">
+            <button type="button" disabled={after.length === 0} onClick={() => setAfter(after.slice(0, -1))}>
+              Earlier
+            </button>
+            <span class="quiet">
+              {figures(after.length * SHOWN + 1)} to {figures(Math.min(contract_count, (after.length + 1) * SHOWN))} of{' '}
+              {figures(contract_count)}
+            </span>
+            <button
+              type="button"
+              disabled={(after.length + 1) * SHOWN >= contract_count || contracts === undefined}
+              onClick={() => setAfter([...after, contracts!.at(-1)!.id])}
+            >
+              Later
+            </button>
+          </nav>
+        )}
+      </div>
+      {contracts?.length === 0 ? <p class="quiet">There are none yet.</p> : null}
+      <div class="contracts">
+        {contracts?.map((contract) => {
+          const course = courses?.get(contract.id) ?? none;
+          return (
+            <ContractCard
+              key={contract.id}
+              contract={contract}
+              state={states.get(contract.id) ?? contract.currentState}
+              course={course}
+              cycle={course.last}
+              isOwn={is_own}
+              isFew={contracts.length <= FEW}
+            />
+          );
+        })}
+      </div>
+      <section aria-labelledby="record-title">
+        <div class="title">
+          <h2 id="record-title">Record</h2>
+          <a href={`/api/chain/${slug}/state?format=ndjson`} download={`${slug}.ndjson`}>
+            Export
+          </a>
+        </div>
+        <RecordTable pages={pages} head={seq} cycle={cycle} nameOf={(id) => names.get(id) ?? id.slice(0, 6)} />
+      </section>
+    </>
+  );
+}
+
+const none = new Course();
+
+render(<MachinePage />, document.body);

@@ -1,0 +1,266 @@
+// The record of a machine as one long table, newest row first. Only the rows in sight are there; pages of the record are asked for when
+// they come into sight, so that ten thousand rows, or ten million, cost no more than ten.
+//
+//   scrolled to 3,200 px ─► rows 100 to 112 from the top ─► seq head - 112 to head - 100 ─► page of 100 that holds them
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Row } from './machine-feed.js';
+import { ago, figures, weir, wordsOf } from './node-client.js';
+import { Scrolling } from './scrolling.js';
+
+const ROW_PX = 36;
+/** Beyond this browsers draw no higher: older rows are reached by their number. */
+const MOST_PX = 8_000_000;
+const PAGE = 100;
+const SPARE = 6;
+/** Pages that are kept. */
+const KEPT = 50;
+
+/** The rows that are known, by page; rows of a record never change. */
+export class RecordPages {
+  readonly #slug: string;
+  readonly #pages = new Map<number, readonly (Row | undefined)[]>();
+  readonly #asked = new Set<number>();
+
+  constructor(slug: string) {
+    this.#slug = slug;
+  }
+
+  row(seq: number): Row | undefined {
+    return this.#pages.get(pageOf(seq))?.[(seq - 1) % PAGE];
+  }
+
+  put(row: Row): void {
+    const page = pageOf(row.seq);
+    const rows = [...(this.#pages.get(page) ?? [])];
+    rows[(row.seq - 1) % PAGE] = row;
+    this.#pages.delete(page);
+    this.#pages.set(page, rows);
+    const [eldest] = this.#pages.keys();
+    if (this.#pages.size > KEPT) this.#pages.delete(eldest!);
+  }
+
+  /** Asks for the pages of rows that are not known, up to the last row. @returns whether any came */
+  async load(from: number, to: number): Promise<boolean> {
+    let isNew = false;
+    for (let page = pageOf(from); page <= pageOf(to); page += 1) {
+      const first = Math.max(from, page * PAGE + 1);
+      const last = Math.min(to, (page + 1) * PAGE);
+      let isKnown = !this.#asked.has(page);
+      for (let seq = first; isKnown && seq <= last; seq += 1) isKnown = this.row(seq) !== undefined;
+      if (isKnown || this.#asked.has(page)) continue;
+      this.#asked.add(page);
+      try {
+        const query = { after_seq: page * PAGE, limit: PAGE };
+        const { rows } = await weir.call('readRecord', { params: { slug: this.#slug }, query });
+        for (const row of rows) this.put(row);
+        isNew ||= rows.length > 0;
+      } finally {
+        this.#asked.delete(page);
+      }
+    }
+    return isNew;
+  }
+}
+
+function pageOf(seq: number): number {
+  return Math.floor((seq - 1) / PAGE);
+}
+
+interface RecordTableProps {
+  readonly pages: RecordPages;
+  /** The last row. */
+  readonly head: number;
+  readonly cycle: number;
+  readonly nameOf: (contractId: string) => string;
+}
+
+export function RecordTable({ pages, head, cycle, nameOf }: RecordTableProps) {
+  const place = useRef<HTMLElement>(null);
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [top, setTop] = useState(0);
+  const [height, setHeight] = useState(0);
+  const [, setLoaded] = useState(0);
+  const [shown, setShown] = useState<Row>();
+  const [fault, setFault] = useState('');
+  const before = useRef(head);
+  const rows = Math.min(head, Math.floor(MOST_PX / ROW_PX));
+  const firstIndex = Math.max(0, Math.floor(top / ROW_PX) - SPARE);
+  const behind = Math.min(rows, Math.ceil((top + height) / ROW_PX) + SPARE);
+  const [newest, oldest] = [head - firstIndex, head - behind + 1];
+  useEffect(() => {
+    const element = place.current!;
+    const measured = new ResizeObserver(() => setHeight(element.clientHeight));
+    measured.observe(element);
+    return () => measured.disconnect();
+  }, []);
+  useEffect(() => {
+    // New rows come above: who reads further down stays where they are.
+    const element = place.current!;
+    if (element.scrollTop > ROW_PX) element.scrollTop += (head - before.current) * ROW_PX;
+    before.current = head;
+  }, [head]);
+  useEffect(() => {
+    if (height === 0 || newest < 1) return;
+    pages.load(Math.max(1, oldest), newest).then(
+      (isNew) => isNew && setLoaded((loaded) => loaded + 1),
+      (error) => setFault(wordsOf(error)),
+    );
+  }, [newest, oldest, height]);
+  const open = (row: Row) => {
+    setShown(row);
+    dialog.current?.showModal();
+  };
+  const visible = Array.from({ length: Math.max(0, behind - firstIndex) }, (_, index) => newest - index);
+  return (
+    <>
+      {fault === '' ? null : <p class="fault">{fault}</p>}
+      <Scrolling
+        class="record"
+        label="Rows of the record"
+        place={place}
+        onScroll={() => setTop(place.current!.scrollTop)}
+      >
+        <table aria-rowcount={head + 1} aria-label="Record">
+          <thead>
+            <tr aria-rowindex={1}>
+              <th scope="col" class="seq number">
+                Row
+              </th>
+              <th scope="col">What happened</th>
+              <th scope="col" class="why wide">
+                Why
+              </th>
+              <th scope="col" class="digest wide">
+                Proof
+              </th>
+              <th scope="col" class="when number">
+                When
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            <Space rows={firstIndex} />
+            {visible.map((seq) => (
+              <RowLine
+                key={seq}
+                seq={seq}
+                row={pages.row(seq)}
+                index={head - seq + 2}
+                cycle={cycle}
+                nameOf={nameOf}
+                onOpen={open}
+              />
+            ))}
+            <Space rows={rows - behind} />
+          </tbody>
+        </table>
+      </Scrolling>
+      <dialog ref={dialog} class="proof" aria-labelledby="row-title">
+        {shown === undefined ? null : <Proof row={shown} name={nameOf(shown.contract_id ?? '')} />}
+        <div class="actions">
+          <button type="button" onClick={() => dialog.current?.close()}>
+            Close
+          </button>
+        </div>
+      </dialog>
+    </>
+  );
+}
+
+/** Rows that are not in sight. */
+function Space({ rows }: { readonly rows: number }) {
+  return (
+    <tr class="space">
+      <td colSpan={5} ref={(element) => element?.style.setProperty('height', `${Math.max(0, rows) * ROW_PX}px`)} />
+    </tr>
+  );
+}
+
+interface RowLineProps extends Pick<RecordTableProps, 'cycle' | 'nameOf'> {
+  readonly seq: number;
+  readonly row: Row | undefined;
+  /** Its place in the table, from 1. */
+  readonly index: number;
+  readonly onOpen: (row: Row) => void;
+}
+
+function RowLine({ seq, row, index, cycle, nameOf, onOpen }: RowLineProps) {
+  if (row === undefined)
+    return (
+      <tr aria-rowindex={index}>
+        <td class="number">{figures(seq)}</td>
+        <td colSpan={4}>…</td>
+      </tr>
+    );
+  return (
+    <tr aria-rowindex={index}>
+      <td class="number">
+        <button type="button" class="link" onClick={() => onOpen(row)} aria-label={`Row ${seq} in full`}>
+          {figures(seq)}
+        </button>
+      </td>
+      <td class="what">{whatOf(row, nameOf)}</td>
+      <td class="wide">{row.by ?? row.cause}</td>
+      <td class="wide code">{row.proof_digest?.slice(0, 12) ?? ''}</td>
+      <td class="number">{ago(row.cycle, Math.max(cycle, row.cycle))}</td>
+    </tr>
+  );
+}
+
+function whatOf({ kind, from, to, contract_id: id = '', key, failure }: Row, nameOf: (id: string) => string): string {
+  const of = key === undefined ? nameOf(id) : `${nameOf(id)}, key ${key}`;
+  switch (kind) {
+    case 'machine_created':
+      return 'machine created';
+    case 'contract_created':
+      return `${of}: created`;
+    case 'transition':
+      return `${of}: ${from} → ${to}`;
+    case 'transition_failed':
+      return `${of}: ${from} → ${to ?? ''} refused, ${failure?.code}`;
+    default:
+      return kind.replaceAll('_', ' ');
+  }
+}
+
+/** All that a row says, in the order in which one reads it. */
+function Proof({ row, name }: { readonly row: Row; readonly name: string }) {
+  const facts: [string, string | undefined][] = [
+    ['Contract', row.contract_id && `${name} (${row.contract_id})`],
+    ['Key', row.key],
+    ['From, to', row.from && `${row.from} → ${row.to}`],
+    ['Cycle', `${figures(row.cycle)}, ${row.at}`],
+    ['Cause', row.by === undefined ? row.cause : `${row.cause}, by ${row.by}`],
+    ['Operator', row.operator && `${row.operator} ${row.operator_version ?? ''}`],
+    ['Equation', row.master_equation_block],
+    ['Inputs', row.inputs && listed(row.inputs)],
+    ['Result', row.result?.toString()],
+    ['Substrate', row.substrate && JSON.stringify(row.substrate)],
+    ['Proof', row.proof_digest],
+    ['Emitted', row.emitted.join(', ') || undefined],
+    ['Refused', row.failure && `${row.failure.code}: ${row.failure.detail}`],
+    ['Row before', row.previous_hash],
+    ['Hash', row.hash],
+  ];
+  return (
+    <>
+      <h2 id="row-title">Row {figures(row.seq)}</h2>
+      <dl class="facts">
+        {facts.map(([term, text]) =>
+          text === undefined ? null : (
+            <>
+              <dt>{term}</dt>
+              <dd class={/^(Proof|Row before|Hash|Equation|Substrate)$/.test(term) ? 'code' : ''}>{text}</dd>
+            </>
+          ),
+        )}
+      </dl>
+    </>
+  );
+}
+
+function listed(inputs: Readonly<Record<string, number>>): string {
+  return Object.entries(inputs)
+    .map(([name, value]) => `${name} = ${value}`)
+    .join(', ');
+}

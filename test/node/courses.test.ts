@@ -1,0 +1,171 @@
+// The courses of watched contracts, in virtual time; and the counts of a stream, by a node.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Host } from '../../src/host/host.js';
+import { rateLimiter } from '../../src/limiter/rate-limiter.js';
+import { COURSE_CYCLES, Courses } from '../../src/node/courses.js';
+import { MemoryStore } from '../../src/store/memory.js';
+import { VirtualClock } from '../../src/time/virtual.js';
+import { type Running, startRunning } from './running.js';
+
+const CYCLE_MS = 100;
+const FIRST = 1_000;
+
+function watched({ courses: most = 4, coursesPerStream = 2 } = {}) {
+  const clock = new VirtualClock(FIRST * CYCLE_MS, CYCLE_MS);
+  const host = new Host({ clock, store: new MemoryStore() });
+  const courses = new Courses(host, { courses: most, coursesPerStream });
+  const machine = host.createMachine({ slug: 'm' });
+  const contract = (threshold = 2, within = 3) => host.createContract('m', rateLimiter({ threshold, within }));
+  const to = (cycle: number) => clock.run({ untilMs: (FIRST + cycle) * CYCLE_MS });
+  const count = (of: ReturnType<typeof contract>, n: number) => host.decide(of.id, n, clock.cycle());
+  return { clock, courses, machine, contract, to, count };
+}
+
+describe('the course of a contract', () => {
+  it('has each cycle once, as it was when it was over', () => {
+    const { courses, machine, contract, to, count } = watched();
+    const one = contract();
+    const reader = courses.watch(machine, [one], undefined);
+    for (const [cycle, n] of [
+      [0, 1],
+      [1, 2],
+      [2, 0],
+      [3, 0],
+      [4, 0],
+      [5, 1],
+    ] as const) {
+      to(cycle);
+      if (n > 0) count(one, n);
+    }
+    to(6.5);
+    expect(JSON.parse(courses.news(reader)!)).toEqual([
+      {
+        id: one.id,
+        from_cycle: FIRST,
+        //       cycle 0  1  2  3  4  5
+        count: /*    */ [1, 3, 3, 2, 0, 1],
+        admitted: /* */ [1, 1, 0, 0, 0, 1],
+        limited: /*  */ [0, 1, 0, 0, 0, 0],
+        entries: /*  */ [0, 1, 0, 0, 0, 0],
+        restores: /* */ [0, 0, 0, 1, 0, 0],
+        limiting: /* */ [0, 1, 1, 0, 0, 0],
+      },
+    ]);
+    expect(courses.news(reader)).toBeUndefined();
+    to(7.5);
+    expect(JSON.parse(courses.news(reader)!)).toMatchObject([{ from_cycle: FIRST + 6, count: [1] }]);
+  });
+
+  it('takes what an event of the next cycle finds, before it is counted', () => {
+    const { clock, courses, machine, contract, to, count } = watched();
+    const one = contract(5, 1);
+    const reader = courses.watch(machine, [one], undefined);
+    count(one, 3);
+    to(0.99);
+    // The event comes before the clock has told anybody of the cycle.
+    one.decide(2, clock.cycle() + 1);
+    to(2.5);
+    expect(JSON.parse(courses.news(reader)!)).toMatchObject([{ count: [3, 2], admitted: [3, 2] }]);
+  });
+
+  it('is kept for who comes again, and forgotten when nobody does', () => {
+    const { courses, machine, contract, to } = watched();
+    const one = contract();
+    const first = courses.watch(machine, [one], undefined);
+    to(5.5);
+    courses.leave(first);
+    const again = courses.watch(machine, [one], FIRST + 2);
+    expect(JSON.parse(courses.news(again)!)).toMatchObject([{ from_cycle: FIRST + 3, count: [0, 0] }]);
+    to(2 * COURSE_CYCLES);
+    expect(JSON.parse(courses.news(again)!)[0].count.length).toBe(COURSE_CYCLES);
+    courses.leave(again);
+    to(3 * COURSE_CYCLES + 2);
+    expect(courses.size).toBe(0);
+  });
+
+  it('has its bounds: of a stream, and of all together; one that nobody watches makes room', () => {
+    const { courses, machine, contract } = watched();
+    const [a, b, c, d, e] = [contract(), contract(), contract(), contract(), contract()];
+    const code = (work: () => unknown) => {
+      try {
+        work();
+        return undefined;
+      } catch (error) {
+        return (error as { code: string }).code;
+      }
+    };
+    const ab = courses.watch(machine, [a, b], undefined);
+    courses.watch(machine, [c, d], undefined);
+    expect(code(() => courses.watch(machine, [a, b, c], undefined))).toBe('invalid_input');
+    expect(code(() => courses.watch(machine, [e], undefined))).toBe('node_overloaded');
+    courses.leave(ab);
+    expect(code(() => courses.watch(machine, [e], undefined))).toBeUndefined();
+    expect(courses.size).toBe(4);
+  });
+});
+
+describe('GET …/stream?counts=', () => {
+  let node: Running;
+  let key: string;
+  let id: string;
+  beforeAll(async () => {
+    node = await startRunning({ cycleMs: 50 });
+    key = node.keyOf('owner');
+    await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'seen', is_public: true } });
+    const deployed = await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', {
+      key,
+      body: { slug: 'seen' },
+    });
+    id = deployed.body.contract.id;
+  });
+  afterAll(() => node.close());
+
+  /** The counts of the next `cycles` cycles. */
+  async function counts(query: string, cycles: number): Promise<{ cycle: number; admitted: number }[]> {
+    const ended = new AbortController();
+    const response = await fetch(`${node.url}/api/chain/seen/stream?counts=${id}${query}`, { signal: ended.signal });
+    const found: { cycle: number; admitted: number }[] = [];
+    let text = '';
+    for await (const piece of response.body!.pipeThrough(new TextDecoderStream())) {
+      text += piece;
+      const messages = text.split('\n\n');
+      text = messages.pop()!;
+      for (const message of messages.filter((one) => one.includes('event: counts'))) {
+        const { data } = JSON.parse(/^data: (.*)$/m.exec(message)![1]!);
+        const [{ from_cycle, admitted }] = data.contracts;
+        found.push(...admitted.map((value: number, index: number) => ({ cycle: from_cycle + index, admitted: value })));
+      }
+      if (found.length >= cycles) break;
+    }
+    ended.abort();
+    return found;
+  }
+
+  it('gives each cycle once, adds up to what was decided, and goes on after a cycle', async () => {
+    const reading = counts('', 12);
+    let sent = 0;
+    for (let n = 1; n <= 5; n += 1) {
+      await node.ask('POST', '/api/chain/seen/event', { key, body: { type: 'request', count: n } });
+      sent += n;
+    }
+    const found = await reading;
+    const cycles = found.map(({ cycle }) => cycle);
+    expect(cycles).toEqual(cycles.map((_, index) => cycles[0]! + index));
+    expect(found.reduce((sum, { admitted }) => sum + admitted, 0)).toBe(sent);
+    const resumed = await counts(`&after_cycle=${cycles[4]}`, 8);
+    expect(resumed.slice(0, 7)).toEqual(found.slice(5, 12));
+  });
+
+  it.each([
+    ['a contract that is not there', 'counts=none', 404, 'contract_not_found'],
+    [
+      'more than a stream may have',
+      `counts=${Array.from({ length: 200 }, (_, n) => `contract-number-${n}`)}`,
+      400,
+      'invalid_input',
+    ],
+  ])('%s is refused', async (_, query, status, code) => {
+    const answer = await node.ask('GET', `/api/chain/seen/stream?${query}`);
+    expect([answer.status, answer.body.code]).toEqual([status, code]);
+  });
+});

@@ -1,0 +1,242 @@
+// The page of a machine, in a browser: what it shows is what the API says, for a whole burst and over the death of its node.
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findChromium, launchChromium, noChromium } from '../chromium.js';
+import { type Serving, serve, temporaryFolder } from '../cli/command-line.js';
+import { ask } from './asking.js';
+import { hiddenPixels, openPage, picture, stops, violations } from './node-page.js';
+
+const path = findChromium();
+const THRESHOLD = 20;
+const WITHIN = 10;
+
+describe.skipIf(path === undefined)(
+  `the page of a machine${path === undefined ? ` (SKIPPED: ${noChromium})` : ''}`,
+  () => {
+    let node: Serving;
+    let browser: Browser;
+    let key: string;
+    let id: string;
+    const data = temporaryFolder();
+    const start = (port = 0) =>
+      serve(['--data', data, '--log-level', 'error', '--cycle-ms', '200', '--port', String(port)]);
+
+    beforeAll(async () => {
+      node = await start();
+      browser = await launchChromium(path ?? '');
+      key = (await ask(node.url, 'POST', '/api/demo-key/mint')).key;
+      await ask(node.url, 'POST', '/api/chain/state-machines', key, { slug: 'edge', is_public: true });
+      id = await deploy('edge', { threshold: THRESHOLD, within: WITHIN });
+    });
+    afterAll(async () => {
+      await browser.close();
+      await node.stop();
+    });
+
+    const deploy = async (slug: string, more: object) =>
+      (await ask(node.url, 'POST', '/api/contracts/templates/rate-limiter/deploy', key, { slug, ...more })).contract.id;
+
+    /** Events, one request after the other, a little apart. @returns what the node decided */
+    async function burst(counts: readonly number[]): Promise<{ admitted: number; limited: number }> {
+      const sum = { admitted: 0, limited: 0 };
+      for (const count of counts) {
+        const body = { type: 'request', count, contract_id: id };
+        const [decision] = (await ask(node.url, 'POST', '/api/chain/edge/event', key, body)).contracts;
+        sum.admitted += decision.admitted;
+        sum.limited += decision.limited;
+        await new Promise((resolve) => setTimeout(resolve, 90));
+      }
+      return sum;
+    }
+
+    it('shows a whole burst as the API decided it, and the transitions as the record has them', async () => {
+      const { page, complaints, hosts } = await openPage(browser, `${node.url}/m/edge`);
+      await page.getByText('Live', { exact: true }).waitFor();
+      await page.getByText('Figures, cycle by cycle').click();
+      await expect.poll(async () => (await figuresOf(page)).length).toBeGreaterThan(2);
+      const decided = await burst([3, 4, 5, 6, 7, 8, 0 + 2, 1]);
+      await expect.poll(() => stateOf(page)).toBe('limiting');
+      await expect.poll(() => stateOf(page), { timeout: 20_000 }).toBe('allowing');
+      // The window is empty again a window later, and the burst is over in every cycle that the page has.
+      await expect.poll(async () => (await figuresOf(page))[0]![1], { timeout: 20_000 }).toBe(0);
+      const shown = await figuresOf(page);
+      const sum = (column: number) => shown.reduce((total, row) => total + Number(row[column]), 0);
+      expect({ admitted: sum(2), limited: sum(3) }).toEqual(decided);
+      expect(await decisionsShown(page)).toEqual(decided);
+      expect(countsByHand(shown)).toEqual(shown.map((row) => row[1]));
+      const { rows } = await ask(node.url, 'GET', '/api/chain/edge/state?kind=transition');
+      const moved = rows.map(({ seq, from, to }: any) => `${seq} ${from} → ${to}`).reverse();
+      expect((await recordShown(page)).filter((text) => text.includes('→'))).toEqual(moved);
+      expect([await violations(page), complaints, [...hosts]]).toEqual([[], [], [node.url]]);
+      await page.close();
+    });
+
+    it('goes on without a hole or a double after its node was killed', async () => {
+      const { page } = await openPage(browser, `${node.url}/m/edge`);
+      await page.getByText('Live', { exact: true }).waitFor();
+      await page.getByText('Figures, cycle by cycle').click();
+      await burst([9, 9, 9]);
+      await expect.poll(() => stateOf(page)).toBe('limiting');
+      const { port } = new URL(node.url);
+      await node.stop('SIGKILL');
+      await page.getByText('Connection lost').waitFor();
+      node = await start(Number(port));
+      await page.getByText('Live', { exact: true }).waitFor();
+      await expect.poll(() => stateOf(page), { timeout: 20_000 }).toBe('allowing');
+      await burst([5, 30]);
+      await expect.poll(() => stateOf(page)).toBe('limiting');
+      await expect.poll(() => stateOf(page), { timeout: 20_000 }).toBe('allowing');
+      const cycles = (await figuresOf(page)).map(([cycle]) => cycle!);
+      expect(cycles).toEqual(cycles.map((_, index) => cycles[0]! - index));
+      const { rows } = await ask(node.url, 'GET', '/api/chain/edge/state');
+      const all = rows.map(({ seq }: any) => String(seq)).reverse();
+      expect((await recordShown(page)).map((text) => text.split(' ')[0])).toEqual(all);
+      await page.close();
+    });
+
+    it.each([
+      [360, 'light'],
+      [360, 'dark'],
+      [1440, 'light'],
+      [1440, 'dark'],
+    ] as const)('fits, and has nothing that axe objects to: %i px, %s', async (width, colorScheme) => {
+      const { page } = await openPage(browser, `${node.url}/m/edge`, { width, colorScheme });
+      await page.getByText('Live', { exact: true }).waitFor();
+      await page.locator('.chart canvas').first().waitFor();
+      await page.getByText('Figures, cycle by cycle').click();
+      await page.locator('.diagram').first().waitFor();
+      const hidden = await hiddenPixels(page);
+      await page.getByRole('button', { name: /^Row 1 in full/ }).click();
+      await page.getByRole('dialog').getByText('Row before').waitFor();
+      const found = await violations(page);
+      await page.keyboard.press('Escape');
+      await picture(page, `machine-${width}-${colorScheme}.png`);
+      await page.close();
+      expect([hidden, found]).toEqual([0, []]);
+    });
+
+    it('can be used with the keyboard alone', async () => {
+      const { page } = await openPage(browser, `${node.url}/m/edge`);
+      await page.locator('.record button').first().waitFor();
+      const reached = await stops(page, 7);
+      await page.close();
+      const first = ['Skip to the content', 'Weir', 'Log in', 'Figures, cycle by cycle', 'States', 'Export'];
+      expect(reached).toEqual([...first, 'Rows of the record']);
+    });
+
+    it('lets its owner send events, move and deploy, by the same checks as the API', async () => {
+      const { page } = await openPage(browser, `${node.url}/m/edge`);
+      await page.getByRole('button', { name: 'Log in' }).click();
+      await page.getByLabel('Key', { exact: true }).fill(key);
+      await page.getByRole('dialog').getByRole('button', { name: 'Log in' }).click();
+      await page.getByText('Send an event').click();
+      await page.getByLabel('How many').fill('3');
+      await page.getByRole('button', { name: 'Send' }).click();
+      await page.getByText('3 admitted, 0 limited').waitFor();
+      await page.getByText('Move a contract').click();
+      await page.getByLabel('To the state').fill('nowhere');
+      await page.getByRole('button', { name: 'Move', exact: true }).click();
+      await page.locator('.form .fault').getByText('nowhere').waitFor();
+      await page.getByLabel('To the state').fill('limiting');
+      await page.getByRole('button', { name: 'Move', exact: true }).click();
+      await page.getByText('allowing → limiting, row').waitFor();
+      await page.getByText('Deploy a rate limiter').click();
+      await page.getByLabel('Most keys').fill('10');
+      await page.getByRole('button', { name: 'Deploy', exact: true }).click();
+      await page.locator('.contract').nth(1).waitFor();
+      const found = await violations(page);
+      const sent = { type: 'request', count: 5, key: 'somebody' };
+      await ask(node.url, 'POST', '/api/chain/edge/event', key, { ...sent, contract_id: await lastOf(node) });
+      await page.getByText('Keys', { exact: true }).click();
+      await page.getByLabel('Find keys that contain').fill('some');
+      await page.locator('.keys th', { hasText: 'somebody' }).waitFor();
+      await page.close();
+      expect(found).toEqual([]);
+    });
+
+    it('has ten thousand rows in one table, and draws those in sight', async () => {
+      await ask(node.url, 'POST', '/api/chain/state-machines', key, { slug: 'long', is_public: true });
+      const contract_id = await deploy('long', { threshold: 1, within: 1, keyed: { max_keys: 10_000 } });
+      const moves = 10_000;
+      // Each of five thousand keys is limited once, and restored when its cycle is over.
+      for (let first = 0; first < moves / 2; first += 1_000) {
+        const requests = Array.from({ length: 1_000 }, (_, index) => ({ contract_id, key: `k${first + index}`, n: 2 }));
+        await ask(node.url, 'POST', '/api/chain/long/gates', key, { requests });
+      }
+      const head = async () => (await ask(node.url, 'GET', '/api/chain/state-machines/long')).machine.head.seq;
+      await expect.poll(head, { timeout: 30_000 }).toBe(moves + 2);
+      const { page } = await openPage(browser, `${node.url}/m/long`);
+      await page.locator('.record button').first().waitFor();
+      const first = await recordShown(page);
+      await page.locator('.record').focus();
+      await page.keyboard.press('End');
+      await page.getByText('machine created').waitFor();
+      const last = await recordShown(page);
+      const drawn = await page.locator('.record tbody tr').count();
+      const rows = await page.locator('.record table').getAttribute('aria-rowcount');
+      await page.close();
+      expect([first[0], last.at(-1), rows]).toEqual([
+        `${moves + 2} limiting → allowing`,
+        '1 machine created',
+        String(moves + 3),
+      ]);
+      expect(drawn).toBeLessThan(60);
+    });
+
+    it('shows nothing of a private machine to anybody else', async () => {
+      await ask(node.url, 'POST', '/api/chain/state-machines', key, { slug: 'secret-plan' });
+      const { page } = await openPage(browser, `${node.url}/m/secret-plan`);
+      await page.getByText('There is no machine "secret-plan", or it is private and not yours.').waitFor();
+      await page.close();
+    });
+
+    it('is small: less than 200 kB with all scripts, like the home', async () => {
+      const sizes = async (of: string) => {
+        const files = [of, of === '/' ? '/home.js' : '/machine.js', '/node.css', '/icon.svg'];
+        const bodies = files.map(async (file) => (await (await fetch(node.url + file)).arrayBuffer()).byteLength);
+        return (await Promise.all(bodies)).reduce((sum, bytes) => sum + bytes);
+      };
+      expect(Math.max(await sizes('/'), await sizes('/m/edge'))).toBeLessThan(200_000);
+    });
+  },
+);
+
+async function stateOf(page: Page): Promise<string | null> {
+  return page.locator('.contract .pill').first().textContent();
+}
+
+/** The figures of the first contract, newest cycle first: cycle, count, admitted, limited. NaN where nobody took them. */
+async function figuresOf(page: Page): Promise<readonly (readonly number[])[]> {
+  const rows: string[][] = await page.evaluate(
+    `[...document.querySelectorAll('.contract .scrolls tbody tr')].map((row) => [...row.children].map((cell) => cell.textContent))`,
+  );
+  return rows.map((row) => row.slice(0, 4).map((text) => Number(text.replaceAll(',', ''))));
+}
+
+/** The count of each cycle from what was admitted and limited in the cycles of its window. */
+function countsByHand(rows: readonly (readonly number[])[]): readonly number[] {
+  return rows.map((_, index) =>
+    rows.slice(index, index + WITHIN).reduce((sum, [, , admitted, limited]) => sum + admitted! + limited!, 0),
+  );
+}
+
+/** The sums that the card of the first contract shows. */
+async function decisionsShown(page: Page): Promise<object> {
+  const texts = await page.locator('.contract .figures .quiet').allTextContents();
+  const [admitted, limited] = texts.filter((text) => text.includes('in view')).map((text) => Number.parseInt(text, 10));
+  return { admitted, limited };
+}
+
+/** The rows of the record that are drawn: seq and what happened, without the contract. */
+async function recordShown(page: Page): Promise<readonly string[]> {
+  const rows: string[][] = await page.evaluate(
+    `[...document.querySelectorAll('.record tbody tr')].map((row) => [...row.children].map((cell) => cell.textContent))`,
+  );
+  return rows
+    .filter((cells) => cells.length > 2)
+    .map(([seq, what]) => `${seq!.replaceAll(',', '')} ${what!.replace(/^.*: /, '')}`);
+}
+
+async function lastOf({ url }: Serving): Promise<string> {
+  return (await ask(url, 'GET', '/api/chain/edge/contracts')).contracts.at(-1).id;
+}
