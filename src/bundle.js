@@ -18,14 +18,14 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { themeStyle } from '../dist/web/chart/palette.js';
 
-await build({
+const pages = await build({
   entryPoints: [
     'node/home.html',
     'node/home.tsx',
     'node/machine.html',
     'node/machine.tsx',
     'node/node.css',
-    'node/icon.svg',
+    'icon.svg',
     'report.ts',
     'report.css',
     'sweep.ts',
@@ -38,6 +38,7 @@ await build({
   target: 'es2022',
   minify: true,
   charset: 'utf8',
+  metafile: true,
   jsx: 'automatic',
   jsxImportSource: 'preact',
   loader: { '.html': 'copy', '.svg': 'copy' },
@@ -77,7 +78,7 @@ function playPage(outputs) {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>Weir playground</title>
-<link rel="icon" href="data:image/svg+xml;base64,${readFileSync('src/web/home.svg').toString('base64')}">
+<link rel="icon" href="data:image/svg+xml;base64,${readFileSync('src/web/icon.svg').toString('base64')}">
 <style>${style}</style>
 </head>
 <body>
@@ -178,6 +179,7 @@ const program = await build({
 
 const packages = new Set(
   Object.keys({
+    ...pages.metafile.inputs,
     ...charts.metafile.inputs,
     ...others.metafile.inputs,
     ...anywhere.metafile.inputs,

@@ -8,7 +8,7 @@ export type BundledFile =
   | 'node/machine.html'
   | 'node/machine.js'
   | 'node/node.css'
-  | 'node/icon.svg'
+  | 'icon.svg'
   | 'play.html'
   | 'report.js'
   | 'report.css'

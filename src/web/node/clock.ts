@@ -10,7 +10,7 @@ export interface NodeClock {
 }
 
 /** Milliseconds on the clock of the page. */
-export function pageMs(): number {
+function pageMs(): number {
   return Number(document.timeline.currentTime);
 }
 

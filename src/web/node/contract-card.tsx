@@ -1,15 +1,11 @@
 // One contract of a machine: its state, its count against the threshold as it moves, what it admitted and limited, its diagram.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { AnswerOf } from '../../client/api-client.js';
-import type { Endpoints } from '../../client/route-table.js';
 import { type LiveChart, liveChart } from '../live-chart.js';
 import { type Course, IN_VIEW } from './course.js';
 import { Keys } from './keys.js';
-import { figures, some, weir, wordsOf } from './node-client.js';
+import { type Contract, figures, some, weir, wordsOf } from './node-client.js';
 import { Scrolling } from './scrolling.js';
 import { StateDiagram, type StateMachine } from './state-diagram.js';
-
-export type Contract = AnswerOf<Endpoints['listContracts']>['contracts'][number];
 
 interface CardProps {
   readonly contract: Contract;

@@ -4,8 +4,7 @@ import { useState } from 'preact/hooks';
 import type { AnswerOf } from '../../client/api-client.js';
 import type { Endpoints } from '../../client/route-table.js';
 import { useEvery } from './clock.js';
-import type { Contract } from './contract-card.js';
-import { figures, some, weir, wordsOf } from './node-client.js';
+import { type Contract, figures, some, weir, wordsOf } from './node-client.js';
 import { Scrolling } from './scrolling.js';
 
 type KeyLine = AnswerOf<Endpoints['listContractKeys']>['keys'][number];

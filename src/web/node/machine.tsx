@@ -4,11 +4,11 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { AnswerOf } from '../../client/api-client.js';
 import type { Endpoints } from '../../client/route-table.js';
 import { useClock } from './clock.js';
-import { type Contract, ContractCard } from './contract-card.js';
+import { ContractCard } from './contract-card.js';
 import { Course } from './course.js';
 import { connecting, Frame, type Session, useSession } from './frame.js';
 import { MachineFeed } from './machine-feed.js';
-import { figures, some, weir, wordsOf } from './node-client.js';
+import { type Contract, figures, some, weir, wordsOf } from './node-client.js';
 import { OwnerForms } from './owner-forms.js';
 import { RecordPages, RecordTable } from './record-table.js';
 

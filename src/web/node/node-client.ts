@@ -1,5 +1,9 @@
 // The node that served the page: one client of its API, typed by its routes. The session of the page is its credential, where there is one.
+import type { AnswerOf } from '../../client/api-client.js';
+import type { Endpoints } from '../../client/route-table.js';
 import { WeirClient, WeirError } from '../../client/weir-client.js';
+
+export type Contract = AnswerOf<Endpoints['listContracts']>['contracts'][number];
 
 export const weir = new WeirClient({ url: location.origin, retries: 1 });
 

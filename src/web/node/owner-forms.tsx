@@ -1,9 +1,8 @@
 // What the owner of a machine may do from its page: count events, move a contract, deploy one, create one from a definition. The node checks
 // all of it as it checks any other request.
 import { useState } from 'preact/hooks';
-import type { Contract } from './contract-card.js';
 import { Form, numberOf, textOf } from './form.js';
-import { figures, some, weir } from './node-client.js';
+import { type Contract, figures, some, weir } from './node-client.js';
 
 interface OwnerProps {
   readonly slug: string;
