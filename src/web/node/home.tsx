@@ -119,13 +119,15 @@ function Ranking({ active: { machines, cycle, window_cycles } }: { readonly acti
 }
 
 /** What a machine is doing. */
-function Now({ machine: { limiting = 0, contracts, slug, display_name } }: { readonly machine: ActiveMachine }) {
+function Now({ machine: { limiting, contracts, slug, display_name } }: { readonly machine: ActiveMachine }) {
   const words =
-    limiting === 0
-      ? `${some(contracts, 'contract')}, ${contracts === 1 ? 'admits' : 'all admit'}`
-      : `${figures(limiting)} of ${some(contracts, 'contract')} ${limiting === 1 ? 'limits' : 'limit'}`;
+    limiting === undefined
+      ? some(contracts, 'contract')
+      : limiting === 0
+        ? `${some(contracts, 'contract')}, ${contracts === 1 ? 'admits' : 'all admit'}`
+        : `${figures(limiting)} of ${some(contracts, 'contract')} ${limiting === 1 ? 'limits' : 'limit'}`;
   return (
-    <span class={`doing ${limiting === 0 ? 'admits' : 'limits'}`}>
+    <span class={`doing ${limiting ? 'limits' : 'admits'}`}>
       {display_name === slug ? '' : `${slug} · `}
       {words}
     </span>
