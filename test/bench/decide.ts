@@ -8,32 +8,12 @@ import { RandomStream } from '../../src/math/random.js';
 import { standardOperators } from '../../src/operator/registry.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { VirtualClock } from '../../src/time/virtual.js';
+import { BareRing, THRESHOLD, WITHIN } from './bare-ring.js';
 import { type BenchRow, median } from './measure.js';
 
 const CONTRACTS = 10_000;
-const THRESHOLD = 100;
-const WITHIN = 60;
 /** Requests of one cycle over all contracts: each is asked once in about two cycles, and most stay below their threshold. */
 const PER_CYCLE = 5_000;
-
-/** The least that could count a window: a ring of counts and its sum, found by id. */
-class BareRing {
-  count = 0;
-  private readonly ring = new Uint32Array(WITHIN);
-  private cycle = 0;
-  private slot = 0;
-
-  decide(cycle: number): boolean {
-    for (; this.cycle < cycle; this.cycle += 1) {
-      this.slot = this.slot + 1 === WITHIN ? 0 : this.slot + 1;
-      this.count -= this.ring[this.slot]!;
-      this.ring[this.slot] = 0;
-    }
-    this.ring[this.slot]! += 1;
-    this.count += 1;
-    return this.count <= THRESHOLD;
-  }
-}
 
 export async function benchDecide(rounds = 5, n = 400_000): Promise<BenchRow[]> {
   const operators = standardOperators();

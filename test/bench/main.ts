@@ -4,6 +4,7 @@ import { benchAgenda } from './agenda.js';
 import { benchClients } from './clients.js';
 import { benchDecide } from './decide.js';
 import { benchFleet, benchGcraFleet, DAY } from './fleet.js';
+import { benchKeys } from './keys.js';
 import { benchMachine } from './machine.js';
 import type { BenchRow } from './measure.js';
 import { benchMemory } from './memory.js';
@@ -18,6 +19,7 @@ const words = process.argv.slice(2);
 const isSmoke = words.includes('--smoke');
 const benches: Record<string, () => Promise<BenchRow[]>> = {
   decide: () => (isSmoke ? benchDecide(1, 40_000) : benchDecide()),
+  keys: () => benchKeys(),
   rules: async () => [...(await benchRules()), ...(await benchGcraFleet())],
   agenda: () => benchAgenda(),
   clients: () => benchClients(),

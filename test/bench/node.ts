@@ -8,6 +8,8 @@ import { type BenchRow, median } from './measure.js';
 import type { Kind, Listening } from './node-peer.js';
 
 const CONNECTIONS = 50;
+/** Gates of one request: as many as it may ask. */
+const GATES = 1_000;
 
 /** How long each server is asked, and how often in turn. */
 export interface NodeBenchOptions {
@@ -32,9 +34,16 @@ export async function benchNode({ seconds = 3, rounds = 5 }: NodeBenchOptions = 
     const gate = await inTurn(servers, (told) => requestsPerSecond(told, 'gate', seconds), rounds);
     const lines = await linesPerSecond(node!.told, '{"type":"request"}\n', rounds);
     const batches = await linesPerSecond(node!.told, '{"type":"request","count":10}\n', rounds);
+    const gates = await gatesPerSecond(node!.told, rounds);
     return [
       ...rowsOf('node: POST event', event),
       ...rowsOf('node: GET gate', gate),
+      {
+        what: 'node: POST gates, 1,000 in a request',
+        value: gates,
+        unit: 'gates/s',
+        against: { name: 'one gate a request', value: gate.weir, ratio: gates / gate.weir, target: 20 },
+      },
       wanted('node: events in bulk, one a line', lines, 'lines/s', 300_000),
       wanted('node: events in bulk, ten a line', 10 * batches, 'events/s', 1_000_000),
     ];
@@ -87,6 +96,26 @@ async function requestsPerSecond(told: Listening, what: 'event' | 'gate', durati
   if (result.non2xx > 0 || result.errors > 0)
     throw new Error(`${url}: ${result.non2xx} refused, ${result.errors} lost`);
   return result.requests.total / result.duration;
+}
+
+/** Requests for many gates, two at a time. */
+async function gatesPerSecond({ url, authorization, gate }: Listening, rounds: number): Promise<number> {
+  const contract_id = gate.split('/').at(-2);
+  const body = JSON.stringify({ requests: Array.from({ length: GATES }, () => ({ contract_id })) });
+  const headers = { authorization, 'content-type': 'application/json' };
+  const path = `${gate.slice(0, gate.indexOf('/contracts/'))}/gates`;
+  const send = async () => {
+    const response = await fetch(url + path, { method: 'POST', headers, body });
+    const { decisions } = (await response.json()) as { decisions: unknown[] };
+    if (decisions.length !== GATES) throw new Error(`${decisions.length} of ${GATES} gates were decided`);
+  };
+  const seen: number[] = [];
+  for (let round = 0; round <= rounds; round += 1) {
+    const startMs = performance.now();
+    for (let sent = 0; sent < 100; sent += 1) await Promise.all([send(), send()]);
+    if (round > 0) seen.push((200 * 1000 * GATES) / (performance.now() - startMs));
+  }
+  return median(seen);
 }
 
 /** Bodies of a megabyte, two at a time. */
