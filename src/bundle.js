@@ -1,6 +1,7 @@
 // The last step of the build: bundles the pages for browsers, and what a package may not ask of the machine that it is installed on.
 //
 //   dist/web/node/home.*, …       the pages of a node, from src/web/node
+//   dist/web/node/verify.js       the verifier of records, for a browser
 //   dist/web/report.*, …          those of reports, from src/web
 //   dist/web/play.html            the playground: one file, with the core of the simulation and the shipped scenarios
 //   dist/report/chart/canvas.js   chartjs-node-canvas and its own Chart.js, drawing by @napi-rs/canvas instead of the native `canvas`.
@@ -42,6 +43,22 @@ const pages = await build({
   jsx: 'automatic',
   jsxImportSource: 'preact',
   loader: { '.html': 'copy', '.svg': 'copy' },
+});
+
+const verifier = await build({
+  entryPoints: { verify: 'src/web/node/verify-worker.ts' },
+  outdir: 'dist/web/node',
+  bundle: true,
+  platform: 'browser',
+  format: 'esm',
+  target: 'es2022',
+  minify: true,
+  charset: 'utf8',
+  alias: { 'node:crypto': './src/web/node/node-in-browser.ts', 'node:buffer': './src/web/node/node-in-browser.ts' },
+  inject: ['src/web/node/node-in-browser.ts'],
+  // As for the playground, below.
+  define: { 'globalThis.Function': 'undefined' },
+  metafile: true,
 });
 
 const play = await build({
@@ -180,6 +197,7 @@ const program = await build({
 const packages = new Set(
   Object.keys({
     ...pages.metafile.inputs,
+    ...verifier.metafile.inputs,
     ...charts.metafile.inputs,
     ...others.metafile.inputs,
     ...anywhere.metafile.inputs,

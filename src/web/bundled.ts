@@ -7,6 +7,7 @@ export type BundledFile =
   | 'node/home.js'
   | 'node/machine.html'
   | 'node/machine.js'
+  | 'node/verify.js'
   | 'node/node.css'
   | 'icon.svg'
   | 'play.html'

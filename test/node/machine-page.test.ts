@@ -94,6 +94,38 @@ describe.skipIf(path === undefined)(
       await page.close();
     });
 
+    it('verifies the record in the browser, and says where it does not hold', async () => {
+      const { page, complaints } = await openPage(browser, `${node.url}/m/edge`);
+      const verified = async (words: RegExp) => {
+        await page.getByRole('button', { name: 'Verify in this browser' }).click();
+        await page.locator('.verdict', { hasText: words }).waitFor();
+        return page.locator('.verdict').textContent();
+      };
+      const told = await ask(node.url, 'GET', '/api/chain/edge/state/verify');
+      const proofs = `${told.rows} rows chained, ${told.proofs} results computed again`;
+      expect(await verified(/^Holds/)).toBe(
+        `Holds: ${proofs}, signed by ${node.fingerprint}, pinned now, on first use.`,
+      );
+      expect(await verified(/^Holds.*as pinned/)).toContain(node.fingerprint);
+      // A row that says something else, a record that ends early, and one that somebody else signed.
+      await page.route('**/state?format=ndjson', async (route) => {
+        const text = await (await route.fetch()).text();
+        await route.fulfill({ body: text.replace('"from":"allowing"', '"from":"limiting"') });
+      });
+      expect(await verified(/^Does not hold at row/)).toContain('Its hash is not that of its content.');
+      await page.unroute('**/state?format=ndjson');
+      await page.route('**/state?format=ndjson', async (route) => {
+        const lines = (await (await route.fetch()).text()).split('\n');
+        await route.fulfill({ body: [...lines.slice(0, -3), ...lines.slice(-2)].join('\n') });
+      });
+      expect(await verified(/^Does not hold at row/)).toContain('only');
+      await page.unroute('**/state?format=ndjson');
+      await page.evaluate(`localStorage.setItem('weir pinned key', '${'A'.repeat(43)}=')`);
+      expect(await verified(/^Does not hold:/)).toContain('is pinned');
+      expect(complaints).toEqual([]);
+      await page.close();
+    });
+
     it.each([
       [360, 'light'],
       [360, 'dark'],

@@ -11,6 +11,7 @@ import { MachineFeed } from './machine-feed.js';
 import { type Contract, figures, some, weir, wordsOf } from './node-client.js';
 import { OwnerForms } from './owner-forms.js';
 import { RecordPages, RecordTable } from './record-table.js';
+import { Verify } from './verify.js';
 
 type Machine = AnswerOf<Endpoints['getMachine']>['machine'];
 
@@ -180,9 +181,12 @@ function MachineView({ machine, onStatus, onChanged }: ViewProps) {
       <section aria-labelledby="record-title">
         <div class="title">
           <h2 id="record-title">Record</h2>
-          <a href={`/api/chain/${slug}/state?format=ndjson`} download={`${slug}.ndjson`}>
-            Export
-          </a>
+          <div class="actions">
+            <Verify slug={slug} head={seq} />
+            <a href={`/api/chain/${slug}/state?format=ndjson`} download={`${slug}.ndjson`}>
+              Export
+            </a>
+          </div>
         </div>
         <RecordTable pages={pages} head={seq} cycle={cycle} nameOf={(id) => names.get(id) ?? id.slice(0, 6)} />
       </section>
