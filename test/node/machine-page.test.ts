@@ -150,10 +150,10 @@ describe.skipIf(path === undefined)(
     it('can be used with the keyboard alone', async () => {
       const { page } = await openPage(browser, `${node.url}/m/edge`);
       await page.locator('.record button').first().waitFor();
-      const reached = await stops(page, 7);
+      const reached = await stops(page, 8);
       await page.close();
-      const first = ['Skip to the content', 'Weir', 'Log in', 'Figures, cycle by cycle', 'States', 'Export'];
-      expect(reached).toEqual([...first, 'Rows of the record']);
+      const first = ['Skip to the content', 'Weir', 'Log in', 'Figures, cycle by cycle', 'States'];
+      expect(reached).toEqual([...first, 'Verify in this browser', 'Export', 'Rows of the record']);
     });
 
     it('lets its owner send events, move and deploy, by the same checks as the API', async () => {
