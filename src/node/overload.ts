@@ -59,7 +59,7 @@ export class Overload {
   /** A listener that refuses, or hands over to `next`. */
   before(next: RequestListener): RequestListener {
     return (request, response) => {
-      if (this.#mustRefuse(request)) this.#refuse(request, response);
+      if (this.#mustRefuse(request)) this.refuse(request, response);
       else next(request, response);
     };
   }
@@ -84,14 +84,15 @@ export class Overload {
     this.#lastInTurnMs = 0;
   }
 
-  #refuse({ method, url = '' }: IncomingMessage, response: ServerResponse): void {
+  /** @param isLast whether its connection is closed, whatever it asks for */
+  refuse({ method, url = '' }: IncomingMessage, response: ServerResponse, isLast = false): void {
     const answers = this.#counts.answersOf(undefined);
     answers[503]! += 1;
     this.#lastRefusedMs = this.#clock.monotonicMs();
     response.writeHead(503, [
       ...['Content-Type', PROBLEM_TYPE, 'Content-Length', LENGTH, 'Cache-Control', 'no-store'],
       ...['Retry-After', COME_AGAIN_SECONDS[answers[503]! % COME_AGAIN_SECONDS.length]!],
-      ...['Connection', DECIDES.test(url) ? 'keep-alive' : 'close'],
+      ...['Connection', DECIDES.test(url) && !isLast ? 'keep-alive' : 'close'],
     ]);
     response.end(method === 'HEAD' ? undefined : BODY);
   }

@@ -24,6 +24,7 @@ import { Connections } from './connections.js';
 import type { HostCheck } from './host-names.js';
 import { registerOpenApi } from './openapi.js';
 import type { Parts } from './parts.js';
+import { Pipelines } from './pipelines.js';
 import {
   answerUnrouted,
   failureFrom,
@@ -65,6 +66,9 @@ export async function createServer(
   const { limits, counts } = parts;
   const adminLog = adminLogOf(log);
   const connections = new Connections(parts);
+  const pipelines = new Pipelines(limits.waitingPerCaller, (request, response) =>
+    parts.overload.refuse(request, response, true),
+  );
   const unrouted =
     (refuse: (request: IncomingMessage) => Unrouted) => (request: IncomingMessage, response: ServerResponse) => {
       const status = answerUnrouted(refuse(request), request, response);
@@ -73,7 +77,7 @@ export async function createServer(
   const refuseUndecodable = unrouted(undecodable);
   const app: FastifyInstance = Fastify({
     bodyLimit: limits.smallBodyBytes,
-    serverFactory: (answer) => connections.server(parts.overload.before(answer)),
+    serverFactory: (answer) => connections.server(pipelines.before(parts.overload.before(answer))),
     // A request on a connection that is still open is answered while the node finishes.
     return503OnClosing: false,
     trustProxy: trustProxy.length === 0 ? false : [...trustProxy],

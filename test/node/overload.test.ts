@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
 import { Counts } from '../../src/node/metrics.js';
 import { Overload } from '../../src/node/overload.js';
+import { Pipelines } from '../../src/node/pipelines.js';
 import { figureIn, metricsOf } from './asking.js';
 import { type Running, startRunning } from './running.js';
 
@@ -102,6 +103,45 @@ it('counts what the process works, and not how long its machine stands still', (
     [200, 200, 200],
     [503, 503, 200],
   ]);
+});
+
+it('hands over a few requests of a connection in a turn of the loop, in order, and refuses one that has too many', async () => {
+  const log: string[] = [];
+  const pipelines = new Pipelines(20, ({ url }) => log.push(`refused ${url}`));
+  const listener = pipelines.before(({ url }) => log.push(url!));
+  const [a, b] = ['a', 'b'].map((name) => {
+    const socket = { destroyed: false };
+    return (n: number) => listener({ url: `${name}${n}`, socket } as unknown as IncomingMessage, {} as ServerResponse);
+  });
+  const turn = () => new Promise<void>((resolve) => setImmediate(() => resolve(log.push('|') as never)));
+  // The turn ends behind what the requests left for it.
+  for (let n = 1; n <= 40; n += 1) a!(n);
+  b!(1);
+  for (let left = 4; left > 0; left -= 1) await turn();
+  b!(2);
+  const upTo = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => `a${from + n}`);
+  expect(log).toEqual([
+    ...upTo(1, 8),
+    'refused a29',
+    'b1',
+    ...upTo(9, 16),
+    '|',
+    ...upTo(17, 24),
+    '|',
+    ...upTo(25, 28),
+    '|',
+    '|',
+    'b2',
+  ]);
+});
+
+it('answers what a client sends at once in order, and closes the connection of one that sends too much', async () => {
+  const { key, gate } = await start({ afterMs: 3_600_000, gateTurnMs: 0, otherTurnMs: 0 });
+  const { statuses, text } = await together(gate, key, 600);
+  const counts = [...text.matchAll(/"count":(\d+)/g)].map(([, count]) => Number(count));
+  expect(statuses.indexOf(503)).toBe(statuses.length - 1);
+  expect(statuses.length).toBeLessThan(600);
+  expect(counts).toEqual(Array.from({ length: statuses.length - 1 }, (_, index) => index + 1));
 });
 
 it('refuses nothing as long as the loop now and then waits', async () => {
