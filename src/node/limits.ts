@@ -34,8 +34,8 @@ export interface Limits {
   readonly connectionsCheckMs: number;
   readonly sockets: number;
   /**
-   * Once the event loop has worked for `afterMs` without waiting for anything, a turn of it answers gates and events for `gateTurnMs` and
-   * other requests for `otherTurnMs`, and refuses the rest. All three are processor time.
+   * Once the event loop has not waited for anything for `afterMs`, a turn of it answers gates and events for `gateTurnMs` and other
+   * requests for `otherTurnMs`, and refuses the rest. Time in which the machine stood still counts for none of them.
    */
   readonly overload: { readonly afterMs: number; readonly gateTurnMs: number; readonly otherTurnMs: number };
   /** Requests, beside gates and events, of one owner, or of one address without a credential, that may wait for their turn. */

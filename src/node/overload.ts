@@ -3,8 +3,8 @@
 //   turn of the loop   cycle ticks │ a b c d e f g h i j k │ 503 503 503 503        first come, first served, for so long;
 //                                  0 ms              200 ms                         the others may come again later
 //
-// A request waits for one turn of the loop and is answered in the next: bounding a turn bounds the wait. What is bounded is work, in
-// processor time: a machine that stood still, or worked for others, is no reason to refuse. The bound holds only once the
+// A request waits for one turn of the loop and is answered in the next: bounding a turn bounds the wait. A machine that stood
+// still is no reason to refuse: between two requests no more counts than one can take, see loop-turn.ts. The bound holds only once the
 // loop has not waited for anything for a while: a burst after an idle moment is answered as a whole. Gates and events are refused
 // much later than other requests, so they go on while those are refused. Whether a node is alive can be asked at any time.
 //
@@ -33,19 +33,13 @@ export class Overload {
   readonly #counts: Counts;
   readonly #limits: Limits['overload'];
   #lastRefusedMs = Number.NEGATIVE_INFINITY;
-  /** When the present turn refused first and last, in ms of work since it began, and for how long the one before it did. */
+  /** When the present turn refused first and last, in ms since it began, and for how long the one before it did. */
   #firstInTurnMs = Number.POSITIVE_INFINITY;
   #lastInTurnMs = 0;
   #refusedBeforeMs = 0;
 
-  /** @param processorMs processor time of this process, in ms; default: as the system counts it */
-  constructor(
-    clock: Pick<WallClock, 'monotonicMs'>,
-    counts: Counts,
-    limits: Limits['overload'],
-    processorMs?: () => number,
-  ) {
-    this.#turn = new LoopTurn(() => clock.monotonicMs(), processorMs);
+  constructor(clock: Pick<WallClock, 'monotonicMs'>, counts: Counts, limits: Limits['overload']) {
+    this.#turn = new LoopTurn(() => clock.monotonicMs());
     this.#clock = clock;
     this.#counts = counts;
     this.#limits = limits;
@@ -69,12 +63,10 @@ export class Overload {
     const turnMs = this.#turn.turnMs();
     if (turnMs === 0) this.#beginTurn();
     const most = Math.max(otherTurnMs, this.#refusedBeforeMs);
-    if (turnMs <= most) return false;
-    const workedMs = this.#turn.workedMs();
-    if (workedMs <= most || this.#turn.busyMs() <= afterMs) return false;
-    if ((workedMs <= gateTurnMs && DECIDES.test(url)) || SUPERVISES.test(url)) return false;
-    this.#firstInTurnMs = Math.min(this.#firstInTurnMs, workedMs);
-    this.#lastInTurnMs = workedMs;
+    if (turnMs <= most || this.#turn.busyMs <= afterMs) return false;
+    if ((turnMs <= gateTurnMs && DECIDES.test(url)) || SUPERVISES.test(url)) return false;
+    this.#firstInTurnMs = Math.min(this.#firstInTurnMs, turnMs);
+    this.#lastInTurnMs = turnMs;
     return true;
   }
 
