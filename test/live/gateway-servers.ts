@@ -1,5 +1,6 @@
 // Gateways of Debian with the recipes of scenarios/recipes, on free loopback ports: each file as it is, with the addresses, the contract
-// and the key of a test in place of those that stand there.
+// and the key of a test in place of those that stand there. They wait for the gate for as long as a busy machine takes: those that are open
+// while the node is away would let requests through that the test counts.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -19,8 +20,7 @@ export interface Places {
 export const gateways = {
   nginx: {
     program: 'nginx',
-    /** @param patience how long nginx waits for the gate */
-    start: (places: Places, patience = '2s') =>
+    start: (places: Places) =>
       run('nginx', places, ['nginx.conf'], (folder) => {
         const main = `daemon off; worker_processes 2; pid ${folder}/pid; error_log ${folder}/error.log;
 events { worker_connections 4096; }
@@ -30,8 +30,6 @@ http {
   include ${folder}/nginx.conf;
 }
 `;
-        const file = join(folder, 'nginx.conf');
-        writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/(proxy_\w+_timeout) \ds/g, `$1 ${patience}`));
         writeFileSync(join(folder, 'main.conf'), main);
         return ['-c', join(folder, 'main.conf'), '-p', folder];
       }),
@@ -83,11 +81,19 @@ async function run(
   return started(
     program,
     (folder) => {
-      for (const file of files) writeFileSync(join(folder, file), recipe(file, places, port));
+      for (const file of files) writeFileSync(join(folder, file), patient(recipe(file, places, port)));
       return args(folder);
     },
     port,
   );
+}
+
+/** Waits a minute where the recipe of nginx, HAProxy or Apache waits a second or two. */
+function patient(text: string): string {
+  return text
+    .replaceAll(/(proxy_\w+_timeout) \ds/g, '$1 60s')
+    .replace('timeout = 1000,', 'timeout = 60000,')
+    .replace('http.TIMEOUT = 1\n', 'http.TIMEOUT = 60\n');
 }
 
 /** A recipe with the places of a test. */

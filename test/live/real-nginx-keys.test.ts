@@ -41,7 +41,7 @@ describe.skipIf(!isInstalled('nginx'))(`${KEYS} keys over nginx`, () => {
       key,
       app: new URL(app.url).host,
     };
-    gateway = await gateways.nginx.start(places, '60s');
+    gateway = await gateways.nginx.start(places);
     pool = new Pool(gateway.url, { connections: AT_A_TIME });
   });
   afterAll(async () => {
