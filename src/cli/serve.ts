@@ -243,7 +243,7 @@ function startText(
         : `${dir}, durability ${given.durability}`;
   const lines = [
     `weir ${VERSION} listens on ${url}`,
-    `  data    ${kept}`,
+    `  data    ${kept}${given.keepRows === undefined ? '' : `, the last ${given.keepRows} rows of each record`}`,
     `  key     ${signer.fingerprint}${isNew ? ', made now' : ''}`,
     `  cycles  of ${cycleMs} ms`,
   ];
