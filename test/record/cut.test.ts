@@ -1,23 +1,28 @@
 // A record whose first rows were removed: it holds behind a cut that the node signed, and behind nothing else.
 import { describe, expect, it } from 'vitest';
+import { Host } from '../../src/host/host.js';
+import type { KeyedContract } from '../../src/host/keyed-contract.js';
+import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { exportRecord } from '../../src/record/export.js';
 import { KeyRing } from '../../src/record/key-ring.js';
 import type { AuditRow, Cut } from '../../src/record/row.js';
 import { publicKeyFrom, type Signer, signCheckpoint, signCut, signSuccession } from '../../src/record/signing.js';
 import { ExportVerifier, verifyExport } from '../../src/record/verify-export.js';
 import { RecordVerifier } from '../../src/record/verify-record.js';
+import { MemoryStore } from '../../src/store/memory.js';
+import { VirtualClock } from '../../src/time/virtual.js';
 import { closing, contractCreated, drafts, exported, first, moved, recordOf, START, second } from './sample-record.js';
 
 const rows = recordOf(drafts);
 const pinned = publicKeyFrom(first.publicKey);
 const AT = '2026-11-21T00:00:00.000Z';
 
-function bodyAt(seq: number, of = rows): Omit<Cut, 'signature'> {
+function bodyAt(seq: number, of: readonly AuditRow[] = rows): Omit<Cut, 'signature'> {
   const { machine, hash } = of[seq - 1]!;
   return { machine, removed_to_seq: seq, removed_hash: hash, at: AT, cycle: START + 160 };
 }
 
-const cutAt = (seq: number, signer = first, of = rows) => signCut(signer, bodyAt(seq, of));
+const cutAt = (seq: number, signer = first, of: readonly AuditRow[] = rows) => signCut(signer, bodyAt(seq, of));
 
 const linesOf = (cut: Cut | undefined, left: readonly AuditRow[], end = closing(left)) => [
   ...exportRecord(left, () => end, cut),
@@ -68,6 +73,27 @@ describe('a record behind a cut', () => {
     for (const upTo of [5, 7, rows.length])
       for (const goesOn of [true, false]) expect(verdict(withCut(5).join(''), saved(upTo), goesOn)).toBe('holds');
   });
+});
+
+it('a record of keys that open and close holds behind a cut at any row, the gate that others share included', () => {
+  const clock = new VirtualClock(START * 777, 777);
+  const store = new MemoryStore();
+  const host = new Host({ clock, store });
+  host.createMachine({ slug: 'gateway' });
+  const keyed = { maxKeys: 2, idleCycles: 0, overflow: 'share' } as const;
+  const limiter = rateLimiter({ threshold: 2, within: 3 });
+  const contract = host.createContract('gateway', limiter, undefined, keyed) as KeyedContract;
+  for (let cycle = START + 1; cycle < START + 60; cycle += 1) {
+    clock.run({ untilMs: cycle * 777 + 1 });
+    for (const [index, key] of ['a', 'b', 'c', 'd'].entries())
+      if ((cycle * 7 + index * 5) % 11 < 4) contract.decideKey(key, 1 + ((cycle + index) % 3), cycle);
+  }
+  const made = store.rows('gateway', { limit: 1_000 });
+  expect(new Set(made.map(({ key }) => key)).size).toBeGreaterThan(2);
+  for (const { seq } of made.slice(0, -1)) {
+    const left = made.slice(seq);
+    expect(verdict(linesOf(cutAt(seq, first, made), left).join(''))).toBe('holds');
+  }
 });
 
 describe('what does not hold', () => {
