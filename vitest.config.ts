@@ -12,6 +12,7 @@ const long = [
     'kill-loop',
     'machine-page',
     'many-readers',
+    'network-faults',
     'slow-clients',
     'stepped-process',
     'stopped',

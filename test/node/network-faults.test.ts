@@ -1,0 +1,220 @@
+// What nodes over one Redis promise when something breaks: real servers that are killed, stopped, full or cut off.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { verifyExport } from '../../src/record/verify-export.js';
+import { hasRedis, RedisServer } from '../store/redis/server.js';
+import { type NetworkNode, startNetworkNode } from './network-nodes.js';
+
+const CYCLE_MS = 200;
+
+let server: RedisServer | undefined;
+let nodes: NetworkNode[] = [];
+let children: ChildProcess[] = [];
+let key = '';
+
+afterEach(async () => {
+  for (const child of children) child.kill('SIGKILL');
+  server?.signal('SIGCONT');
+  await Promise.all(nodes.map((node) => node.close()));
+  await server?.stop();
+  server = undefined;
+  nodes = [];
+  children = [];
+  key = '';
+});
+
+interface Answer {
+  readonly status: number;
+  readonly body: any;
+  readonly headers: Headers;
+}
+
+async function ask(url: string, method: string, path: string, body?: object): Promise<Answer> {
+  const headers = { ...(key && { authorization: `Bearer ${key}` }), ...(body && { 'content-type': 'application/json' }) };
+  const response = await fetch(`${url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.includes('json') === true && !path.includes('ndjson');
+  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+}
+
+/** Three nodes, a machine, and a gate on it. @returns the path of the gate */
+async function begin(count: number, args: readonly string[], threshold: number, within: number, deadlineMs?: number): Promise<string> {
+  server = await RedisServer.start(...args);
+  for (let index = 0; index < count; index += 1) nodes.push(await startNetworkNode(server.url, CYCLE_MS, deadlineMs));
+  return deployed(nodes[0]!.url, threshold, within);
+}
+
+async function deployed(url: string, threshold: number, within: number): Promise<string> {
+  key = (await ask(url, 'POST', '/api/demo-key/mint')).body.key;
+  await ask(url, 'POST', '/api/chain/state-machines', { slug: 'edge', is_public: true });
+  const made = await ask(url, 'POST', '/api/contracts/templates/rate-limiter/deploy', { slug: 'edge', threshold, within });
+  return `/api/chain/edge/contracts/${made.body.contract.id}/gate`;
+}
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 25));
+}
+
+const isReady = async (url: string) => (await ask(url, 'GET', '/readyz')).status === 200;
+const allReady = () => until(async () => (await Promise.all(nodes.map(({ url }) => isReady(url)))).every(Boolean));
+
+/** Sends to all nodes until it is stopped. */
+function hammer(path: string) {
+  const told = { acknowledged: 0, refused: 0, retryAfter: new Set<string | null>() };
+  let isOver = false;
+  const senders = nodes.flatMap(({ url }) =>
+    [1, 2, 3].map(async () => {
+      while (!isOver) {
+        const { status, headers } = await ask(url, 'POST', path);
+        if (status === 503) {
+          told.refused += 1;
+          told.retryAfter.add(headers.get('retry-after'));
+        } else told.acknowledged += 1;
+      }
+    }),
+  );
+  return {
+    told,
+    async stop() {
+      isOver = true;
+      await Promise.all(senders);
+    },
+  };
+}
+
+/** All that was counted, by the last node. */
+async function countOf(path: string): Promise<number> {
+  return (await ask(nodes.at(-1)!.url, 'POST', `${path}?peek=1`)).body.count;
+}
+
+describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', () => {
+  it('Redis killed and started again: nothing that was acknowledged is lost, nothing counts twice', async () => {
+    const path = await begin(3, ['--appendonly', 'yes', '--appendfsync', 'everysec'], 100_000, 100_000);
+    for (let round = 0; round < 3; round += 1) {
+      const before = await countOf(path);
+      const sending = hammer(path);
+      await until(async () => sending.told.acknowledged > 100);
+      await server!.kill();
+      await until(async () => sending.told.refused > 20);
+      expect((await ask(nodes[0]!.url, 'GET', '/readyz')).body.code).toBe('store_away');
+      expect((await ask(nodes[0]!.url, 'GET', '/healthz')).status).toBe(200);
+      await server!.restart();
+      await allReady();
+      const { acknowledged } = sending.told;
+      await until(async () => sending.told.acknowledged > acknowledged + 100);
+      await sending.stop();
+      const counted = (await countOf(path)) - before;
+      expect(counted).toBeGreaterThanOrEqual(sending.told.acknowledged);
+      // What was under way when it was killed may have counted or not: at most one request of each sender, and none twice.
+      expect(counted).toBeLessThanOrEqual(sending.told.acknowledged + nodes.length * 3);
+      expect([...sending.told.retryAfter]).toEqual(['1']);
+    }
+  });
+
+  it('Redis stopped: answers come while it stands still, and nothing counts after its deadline', async () => {
+    const path = await begin(3, [], 100_000, 100_000, 250);
+    await allReady();
+    await until(async () => (await ask(nodes[0]!.url, 'POST', path)).status === 200);
+    const before = await countOf(path);
+    server!.signal('SIGSTOP');
+    const told = await Promise.all(
+      Array.from({ length: 30 }, (_, index) => ask(nodes[index % 3]!.url, 'POST', path).then(({ status }) => status)),
+    );
+    expect(told).toEqual(Array(30).fill(503));
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    server!.signal('SIGCONT');
+    await allReady();
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(await countOf(path)).toBe(before);
+  });
+
+  it('Redis out of memory: it goes on counting, and rows come once there is room', async () => {
+    const path = await begin(2, ['--maxmemory-policy', 'noeviction'], 3, 100_000);
+    await server!.ask('CONFIG', 'SET', 'maxmemory', '1mb');
+    const told = await Promise.all([1, 2, 3, 4, 5].map((index) => ask(nodes[index % 2]!.url, 'POST', path)));
+    expect(told.map(({ status }) => status).sort()).toEqual([200, 200, 200, 429, 429]);
+    const made = await ask(nodes[0]!.url, 'POST', '/api/chain/state-machines', { slug: 'another' });
+    expect(made).toMatchObject({ status: 503, body: { code: 'store_away' } });
+    expect((await ask(nodes[1]!.url, 'GET', '/api/chain/edge/state')).body.rows).toHaveLength(2);
+    await server!.ask('CONFIG', 'SET', 'maxmemory', '0');
+    await until(async () => (await ask(nodes[1]!.url, 'GET', '/api/chain/edge/state')).body.rows.length === 3);
+  });
+
+  it('connections cut in the middle of batches: every outcome is known, or an error; none counts twice', async () => {
+    const path = await begin(3, [], 100_000, 100_000);
+    const sending = hammer(path);
+    for (let cut = 0; cut < 10; cut += 1) {
+      const { acknowledged } = sending.told;
+      await until(async () => sending.told.acknowledged > acknowledged + 50);
+      await server!.ask('CLIENT', 'KILL', 'TYPE', 'normal');
+    }
+    await allReady();
+    await sending.stop();
+    const counted = await countOf(path);
+    expect(counted).toBeGreaterThanOrEqual(sending.told.acknowledged);
+    expect(counted).toBeLessThanOrEqual(sending.told.acknowledged + sending.told.refused);
+  });
+
+  it('nodes killed and paused while they link, with a clock an hour ahead: one chain, no row lost, none twice', async () => {
+    await begin(1, [], 1, 2);
+    const started = await Promise.all([0, 1, 2].map((index) => startProcess(server!.url, index === 0 ? 3_600_000 : 0)));
+    const path = await deployedOn(started[1]!.url);
+    const clocks = await Promise.all(started.map(({ url }) => ask(url, 'GET', '/api/clock')));
+    const cycles = clocks.map(({ body }) => body.cycle as number);
+    expect(Math.max(...cycles) - Math.min(...cycles)).toBeLessThan(100);
+    const all = [...nodes.map(({ fingerprint }) => fingerprint), ...started.map(({ fingerprint }) => fingerprint)];
+    for (let round = 0; round < 9; round += 1) {
+      const victim = started[round % started.length]!;
+      const others = [nodes[0]!.url, ...started.filter((one) => one !== victim).map(({ url }) => url)];
+      const asking = Promise.all([...others, victim.url].map((url) => ask(url, 'POST', path).catch(() => undefined)));
+      if (round % 2 === 0) {
+        victim.process.kill('SIGSTOP');
+        await Promise.all(others.map((url) => ask(url, 'POST', path)));
+        victim.process.kill('SIGCONT');
+        await asking;
+      } else {
+        victim.process.kill('SIGKILL');
+        await asking;
+        started[round % started.length] = await startProcess(server!.url, 0);
+        all.push(started[round % started.length]!.fingerprint);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 3 * CYCLE_MS));
+    }
+    const state = () => ask(nodes[0]!.url, 'GET', `/api/chain/second/state?kind=transition&limit=1000`);
+    // Idle for long enough, the contract allows again: every move was linked.
+    await until(async () => (await state()).body.rows.at(-1)?.to === 'allowing');
+    const { body } = await ask(nodes[0]!.url, 'GET', '/api/chain/second/state?format=ndjson');
+    expect(verifyExport(body, { nodes: all })).toMatchObject({ valid: true });
+    const moves = (await state()).body.rows.map(({ to }: { to: string }) => to);
+    expect(moves.length).toBeGreaterThan(4);
+    expect(moves).toEqual(moves.map((_: string, index: number) => (index % 2 === 0 ? 'limiting' : 'allowing')));
+    expect(await server!.ask('KEYS', 'weir:{*}:w:*')).toEqual([]);
+  });
+});
+
+async function deployedOn(url: string): Promise<string> {
+  await ask(url, 'POST', '/api/chain/state-machines', { slug: 'second', is_public: true });
+  const body = { slug: 'second', threshold: 1, within: 2 };
+  const made = await ask(url, 'POST', '/api/contracts/templates/rate-limiter/deploy', body);
+  return `/api/chain/second/contracts/${made.body.contract.id}/gate`;
+}
+
+/** `weir serve` in a process of its own, whose wall clock is ahead. */
+async function startProcess(url: string, aheadMs: number) {
+  const command = ['dist/cli/main.js', 'serve', '--store', url, '--port', '0', '--json'];
+  const shifted = aheadMs === 0 ? [] : ['--import', './test/node/shifted-date.mjs'];
+  const shift = join(mkdtempSync(join(tmpdir(), 'weir-shift-')), 'ms');
+  writeFileSync(shift, String(aheadMs));
+  const env = { ...process.env, WEIR_TEST_SHIFT: shift };
+  const child = spawn(process.execPath, [...shifted, ...command], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  children.push(child);
+  let text = '';
+  for await (const chunk of child.stdout) {
+    text += chunk;
+    if (text.includes('\n')) break;
+  }
+  return { process: child, ...(JSON.parse(text) as { url: string; fingerprint: string }) };
+}
