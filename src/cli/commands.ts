@@ -79,6 +79,11 @@ export const commands: readonly ListedCommand[] = [
   },
   { usage: 'serve', summary: 'run a node: the whole API on a durable store', load: () => import('./serve.js') },
   {
+    usage: 'up',
+    summary: 'run a network of nodes over one Redis on this machine, with one port in front',
+    load: () => import('./up.js'),
+  },
+  {
     usage: 'backup <file>',
     summary: 'copy the data of a node, running or stopped, and verify the copy',
     load: () => import('./backup.js'),

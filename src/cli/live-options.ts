@@ -9,7 +9,8 @@ export const liveOptions = {
   url: {
     type: 'string',
     requiresArg: true,
-    describe: 'the target (default: a node is started on a free loopback port)',
+    describe:
+      'the target (default: a node is started on a free loopback port); several nodes of one network: once for each',
   },
   'cycle-ms': {
     type: 'number',
@@ -53,6 +54,8 @@ export function liveOptionsOf(
       fix: 'See `weir load --help`.',
     });
   };
+  // Given more than once, an option is a list.
+  const [url, ...alsoUrls] = given.url === undefined ? [] : [given.url].flat();
   const cycleMs = whole('cycle-ms', given.cycleMs, 86_400_000);
   const timeoutMs = given.timeout === undefined ? undefined : whole('timeout', msOf(given.timeout, cycleMs), 3_600_000);
   const key = given.credential ?? given.key ?? (process.env['WEIR_KEY'] || undefined);
@@ -60,7 +63,8 @@ export function liveOptionsOf(
   return {
     allowRemote: given.allowRemote,
     insecure: given.insecure,
-    ...(given.url === undefined ? {} : { url: given.url }),
+    ...(url === undefined ? {} : { url }),
+    ...(alsoUrls.length === 0 ? {} : { alsoUrls }),
     ...(key === undefined ? {} : { key }),
     ...(cycleMs === undefined ? {} : { cycleMs }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),

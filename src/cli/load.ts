@@ -29,7 +29,11 @@ export const options = (yargs: Argv) =>
     .option('json', jsonOption)
     .example('$0 load scenarios/burst.yaml', 'against a node started for the run, at full cycles')
     .example('$0 load scenarios/burst.yaml --cycle-ms 50', 'the same in seconds')
-    .example('$0 load scenarios/*.yaml --url http://127.0.0.1:7770', 'against a node that runs already');
+    .example('$0 load scenarios/*.yaml --url http://127.0.0.1:7770', 'against a node that runs already')
+    .example(
+      '$0 load scenarios/burst.yaml --url http://127.0.0.1:7771 --url http://127.0.0.1:7772',
+      'nodes of one network',
+    );
 
 export type GivenToLoad = GivenTo<typeof options>;
 

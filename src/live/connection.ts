@@ -18,6 +18,8 @@ import { HttpPool, type PoolRequest, unreadable } from './http-pool.js';
 
 export interface ConnectionOptions {
   readonly allowRemote?: boolean | undefined;
+  /** Further nodes of the same network, which take requests in turn with the first. */
+  readonly also?: readonly string[] | undefined;
   /** Whether a credential may be sent by plain http to another machine. Default: false. */
   readonly insecure?: boolean | undefined;
   /** What a scenario has sent to a target that is no node. */
@@ -61,9 +63,11 @@ export async function connectTo(url: string, options: ConnectionOptions): Promis
   const endpoint = endpointOf(url, allowRemote);
   const isNode = cycleMs === undefined;
   const sendsCredential = isNode || Object.keys(options.headers ?? {}).some((name) => CREDENTIAL.test(name));
-  if (sendsCredential && options.insecure !== true && isReadable(endpoint.origin)) throw insecure(endpoint.origin);
-  let node: Reached | undefined;
-  const pool = new HttpPool(endpoint.origin, { connections });
+  const others = (options.also ?? []).map((one) => endpointOf(one, allowRemote));
+  for (const { origin } of [endpoint, ...others])
+    if (sendsCredential && options.insecure !== true && isReadable(origin)) throw insecure(origin);
+  const nodes: Reached[] = [];
+  const pool = new HttpPool(endpoint.origin, { connections, also: others.map(({ origin }) => origin) });
   const clock = new WallClock(cycleMs ?? 1_000, {
     onError: (error) => {
       throw error;
@@ -72,12 +76,14 @@ export async function connectTo(url: string, options: ConnectionOptions): Promis
   clock.start();
   const close = async () => {
     clock.stop();
-    await Promise.all([pool.close(), node?.close()]);
+    await Promise.all([pool.close(), ...nodes.map((node) => node.close())]);
   };
-  const prove = async () => node?.prove();
+  const prove = async () => {
+    await Promise.all(nodes.map((node) => node.prove()));
+  };
   try {
     const time = isNode ? await readNodeTime(pool, endpoint, clock, timeoutMs, signal) : ownTime(clock, cycleMs);
-    if (isNode) node = await reach(endpoint.origin + endpoint.basePath);
+    if (isNode) for (const { origin, basePath } of [endpoint, ...others]) nodes.push(await reach(origin + basePath));
     await prove();
     return { endpoint, pool, clock, time, connections, timeoutMs, prove, close };
   } catch (error) {

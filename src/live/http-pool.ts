@@ -37,8 +37,10 @@ export interface RequestListener {
 }
 
 export interface PoolOptions {
-  /** The most connections that are opened. */
+  /** The most connections that are opened, all together. */
   readonly connections: number;
+  /** Origins of further nodes of the same network: requests go to all of them in turn. */
+  readonly also?: readonly string[] | undefined;
 }
 
 const MOST_BODY = 64 * 1024;
@@ -52,30 +54,37 @@ const LONGEST_REST_MS = 2_000;
 export class HttpPool {
   /** The most connections that stood at a time. */
   mostConnected = 0;
-  readonly #pool: Pool;
+  /** Of the origin, and of those that take turns with it. */
+  readonly #pools: readonly Pool[];
+  #next = 0;
 
   constructor(
     readonly origin: string,
-    { connections }: PoolOptions,
+    { connections, also = [] }: PoolOptions,
   ) {
-    this.#pool = new Pool(origin, {
-      connections,
+    const origins = [origin, ...also];
+    const options = {
+      connections: Math.max(1, Math.floor(connections / origins.length)),
       pipelining: 1,
       keepAliveTimeout: LONGEST_REST_MS,
       keepAliveMaxTimeout: LONGEST_REST_MS,
       // Whoever asks sets the limits of time, on the clock of the run.
       headersTimeout: 0,
       bodyTimeout: 0,
-    });
-    this.#pool.on('connect', () => {
-      this.mostConnected = Math.max(this.mostConnected, this.#pool.stats.connected);
-    });
+    };
+    this.#pools = origins.map((one) => new Pool(one, options));
+    for (const pool of this.#pools)
+      pool.on('connect', () => {
+        this.mostConnected = Math.max(this.mostConnected, this.connected);
+      });
   }
 
   /** Sends a request as soon as a connection is free. @returns lets it go: the connection is cut, and nothing more is heard */
   fire(request: PoolRequest, listener: RequestListener): () => void {
     const exchange = new Exchange(listener);
-    this.#pool.dispatch(dispatched(request), exchange);
+    const pool = this.#pools[this.#next]!;
+    this.#next = (this.#next + 1) % this.#pools.length;
+    pool.dispatch(dispatched(request), exchange);
     return () => exchange.cancel();
   }
 
@@ -113,7 +122,7 @@ export class HttpPool {
 
   /** Connections that stand now. */
   get connected(): number {
-    return this.#pool.stats.connected;
+    return this.#pools.reduce((sum, { stats }) => sum + stats.connected, 0);
   }
 
   /** Opens `n` connections, by asking that often at once. */
@@ -127,13 +136,13 @@ export class HttpPool {
     on: { open(status: number): void; text(piece: string): void; over(): void },
   ): () => void {
     const listening = new Listening(on);
-    this.#pool.dispatch(dispatched(request), listening);
+    this.#pools[0]!.dispatch(dispatched(request), listening);
     return () => listening.cancel();
   }
 
   /** Cuts every connection. */
   async close(): Promise<void> {
-    await this.#pool.destroy();
+    await Promise.all(this.#pools.map((pool) => pool.destroy()));
   }
 }
 

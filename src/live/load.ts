@@ -24,6 +24,8 @@ import { mintAt } from './weir-target.js';
 export interface LiveOptions {
   /** A Weir node, or with a `target` in the scenario any HTTP service. Default: a node is started for the run. */
   readonly url?: string;
+  /** Further nodes of the same network: requests go to all in turn, and the model is still one limiter. */
+  readonly alsoUrls?: readonly string[];
   /** Length of a cycle of the node that is started, or of a service that does not tell; in ms. Default: that of the scenario. */
   readonly cycleMs?: number;
   /** A key of the node, instead of minting one. */
@@ -120,6 +122,7 @@ export async function connected<T>(
   try {
     const connection = await connectTo(node?.url ?? url ?? '', {
       allowRemote,
+      also: options.alsoUrls,
       insecure,
       headers: target?.headers,
       connections,

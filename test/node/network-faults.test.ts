@@ -33,7 +33,10 @@ interface Answer {
 }
 
 async function ask(url: string, method: string, path: string, body?: object): Promise<Answer> {
-  const headers = { ...(key && { authorization: `Bearer ${key}` }), ...(body && { 'content-type': 'application/json' }) };
+  const headers = {
+    ...(key && { authorization: `Bearer ${key}` }),
+    ...(body && { 'content-type': 'application/json' }),
+  };
   const response = await fetch(`${url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.includes('json') === true && !path.includes('ndjson');
@@ -41,7 +44,13 @@ async function ask(url: string, method: string, path: string, body?: object): Pr
 }
 
 /** Three nodes, a machine, and a gate on it. @returns the path of the gate */
-async function begin(count: number, args: readonly string[], threshold: number, within: number, deadlineMs?: number): Promise<string> {
+async function begin(
+  count: number,
+  args: readonly string[],
+  threshold: number,
+  within: number,
+  deadlineMs?: number,
+): Promise<string> {
   server = await RedisServer.start(...args);
   for (let index = 0; index < count; index += 1) nodes.push(await startNetworkNode(server.url, CYCLE_MS, deadlineMs));
   return deployed(nodes[0]!.url, threshold, within);
@@ -50,7 +59,11 @@ async function begin(count: number, args: readonly string[], threshold: number, 
 async function deployed(url: string, threshold: number, within: number): Promise<string> {
   key = (await ask(url, 'POST', '/api/demo-key/mint')).body.key;
   await ask(url, 'POST', '/api/chain/state-machines', { slug: 'edge', is_public: true });
-  const made = await ask(url, 'POST', '/api/contracts/templates/rate-limiter/deploy', { slug: 'edge', threshold, within });
+  const made = await ask(url, 'POST', '/api/contracts/templates/rate-limiter/deploy', {
+    slug: 'edge',
+    threshold,
+    within,
+  });
   return `/api/chain/edge/contracts/${made.body.contract.id}/gate`;
 }
 

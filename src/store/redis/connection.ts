@@ -7,15 +7,12 @@
 // its deadline, by the clock of Redis. After a failure calls are refused at once (the breaker) until Redis answers again.
 //
 //   now in Redis   reply says t at the instant r of our clock: t - r is at most the distance of the two clocks; the largest of late counts
-import { createClient, createCluster, createSentinel, RESP_TYPES } from '@redis/client';
 import { Failure } from '../../schema/failure.js';
 import { Rank } from '../../time/rank.js';
 import { pause, WallClock } from '../../time/wall.js';
 import { type FunctionName, functionNamed, librarySource } from './library.js';
-import { type RedisPlace, redisPlace } from './place.js';
-
-/** For how long a call may take, in ms. */
-const DEADLINE_MS = 250;
+import { redisPlace } from './place.js';
+import { openWire, type Wire } from './wire.js';
 
 /** How often Redis is asked for its time, in ms, and while it is away, whether it is back. */
 const BEAT_MS = 500;
@@ -27,19 +24,10 @@ const SILENCE_MS = 10_000;
 /** Replies of this many ms decide how far the clocks are apart. */
 const CLOCK_SPAN_MS = 2_000;
 
-/** What is used of the three kinds of clients. */
-interface Wire {
-  send(key: string, args: string[], isBinary: boolean): Promise<unknown>;
-  /** For each server that has keys. */
-  sendToAll(args: string[]): Promise<unknown>;
-  subscribe(channels: readonly string[], listener: (message: string, channel: string) => void): Promise<void>;
-  close(): void;
-}
-
 export interface RedisOptions {
   readonly url: string;
   readonly onError?: (error: unknown) => void;
-  /** Default 250. */
+  /** Instead of that of the URL. */
   readonly deadlineMs?: number | undefined;
 }
 
@@ -49,6 +37,8 @@ export class RedisConnection {
   failures = 0;
   readonly #clock: WallClock;
   readonly #wire: Wire;
+  /** Replicas that must have what a call wrote. */
+  readonly #wait: number;
   readonly #onError: (error: unknown) => void;
   #away: Failure | undefined;
   #isClosed = false;
@@ -56,15 +46,22 @@ export class RedisConnection {
   #offsets: [last: number, now: number] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
   #spanEndMs = 0;
 
-  private constructor(wire: Wire, clock: WallClock, deadlineMs: number, onError: (error: unknown) => void) {
+  private constructor(
+    wire: Wire,
+    clock: WallClock,
+    deadlineMs: number,
+    wait: number,
+    onError: (error: unknown) => void,
+  ) {
     this.#wire = wire;
     this.#clock = clock;
     this.deadlineMs = deadlineMs;
+    this.#wait = wait;
     this.#onError = onError;
   }
 
   /** @throws Failure `store_away`, `wrong_usage` for a URL that names no Redis */
-  static async open({ url, onError = () => {}, deadlineMs = DEADLINE_MS }: RedisOptions): Promise<RedisConnection> {
+  static async open({ url, onError = () => {}, deadlineMs }: RedisOptions): Promise<RedisConnection> {
     const place = redisPlace(url);
     let wire: Wire;
     try {
@@ -74,7 +71,7 @@ export class RedisConnection {
     }
     const clock = new WallClock(1_000, { onError });
     clock.start();
-    const connection = new RedisConnection(wire, clock, deadlineMs, onError);
+    const connection = new RedisConnection(wire, clock, deadlineMs ?? place.deadlineMs, place.wait, onError);
     try {
       await wire.sendToAll(['FUNCTION', 'LOAD', 'REPLACE', librarySource]);
       await connection.#askTime();
@@ -148,7 +145,7 @@ export class RedisConnection {
   async #send(key: string, args: string[], isBinary: boolean): Promise<unknown> {
     if (this.#away !== undefined) throw this.#away;
     try {
-      return await this.#inTime(this.#wire.send(key, args, isBinary));
+      return await this.#inTime(this.#replicated(key, args, isBinary));
     } catch (error) {
       if (!isMissingFunction(error)) throw this.#failed(error);
     }
@@ -159,6 +156,16 @@ export class RedisConnection {
     } catch (error) {
       throw this.#failed(error);
     }
+  }
+
+  /** The reply, once enough replicas have what was written. Both are sent at once, one behind the other. */
+  async #replicated(key: string, args: string[], isBinary: boolean): Promise<unknown> {
+    const reply = this.#wire.send(key, args, isBinary);
+    if (this.#wait === 0) return reply;
+    const waited = this.#wire.send(key, ['WAIT', String(this.#wait), String(this.deadlineMs)], false);
+    const [told, replicas] = await Promise.all([reply, waited]);
+    if (Number(replicas) >= this.#wait) return told;
+    throw new Error(`only ${replicas} of ${this.#wait} replicas have it: it happened, and a failover may lose it`);
   }
 
   #inTime<T>(reply: Promise<T>): Promise<T> {
@@ -225,75 +232,4 @@ export function away(why: string): Failure {
 
 function isMissingFunction(error: unknown): boolean {
   return (error as Error).message.includes('Function not found');
-}
-
-/** Its own timer costs more than the command, and ends once that is written. */
-const commandOptions = { timeout: undefined } as unknown as { readonly timeout: number };
-const bytes = { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } } as const;
-
-function reconnectStrategy(retries: number): number {
-  return Math.min(25 * 2 ** retries, 500);
-}
-
-async function openWire(place: RedisPlace, onError: (error: unknown) => void): Promise<Wire> {
-  const socket = { connectTimeout: 1_000, reconnectStrategy };
-  const options = { ...place.credentials, disableOfflineQueue: true, commandOptions };
-  switch (place.kind) {
-    case 'single': {
-      const tls = place.isTls ? ({ tls: true } as const) : {};
-      const first = {
-        ...options,
-        socket: { ...socket, ...tls, ...place.nodes[0]!, reconnectStrategy: false as const },
-      };
-      // Whether it is there at all is said at once; later it is waited for.
-      const probe = createClient(first);
-      probe.on('error', () => {});
-      await probe.connect();
-      probe.destroy();
-      const client = createClient({ ...options, socket: { ...socket, ...tls, ...place.nodes[0]! } });
-      client.on('error', onError);
-      await client.connect();
-      const listening = client.duplicate({ disableOfflineQueue: false });
-      listening.on('error', () => {});
-      await listening.connect();
-      return {
-        send: (_key, args, isBinary) => client.sendCommand(args, isBinary ? bytes : undefined),
-        sendToAll: (args) => client.sendCommand(args),
-        subscribe: (channels, listener) => listening.subscribe([...channels], listener),
-        close() {
-          client.destroy();
-          listening.destroy();
-        },
-      };
-    }
-    case 'cluster': {
-      const rootNodes = place.nodes.map((node) => ({ socket: { ...socket, ...node } }));
-      const defaults = { ...options, socket };
-      const cluster = createCluster({ rootNodes, defaults, commandOptions });
-      cluster.on('error', onError);
-      await cluster.connect();
-      return {
-        send: (key, args, isBinary) => cluster.sendCommand(key, false, args, isBinary ? bytes : undefined),
-        sendToAll: (args) =>
-          Promise.all(cluster.masters.map(async (node) => (await cluster.nodeClient(node)).sendCommand(args))),
-        subscribe: (channels, listener) => cluster.subscribe([...channels], listener),
-        close: () => cluster.destroy(),
-      };
-    }
-    case 'sentinel': {
-      const sentinel = createSentinel({
-        name: place.name,
-        sentinelRootNodes: [...place.nodes],
-        nodeClientOptions: { ...options, socket },
-      });
-      sentinel.on('error', onError);
-      await sentinel.connect();
-      return {
-        send: (_key, args, isBinary) => sentinel.sendCommand(false, args, isBinary ? bytes : undefined),
-        sendToAll: (args) => sentinel.sendCommand(false, args),
-        subscribe: (channels, listener) => sentinel.subscribe([...channels], listener),
-        close: () => sentinel.destroy(),
-      };
-    }
-  }
 }

@@ -1,0 +1,201 @@
+// Three nodes over one Redis, random schedules, a node killed in each: every decision is that of one limiter, the chain holds, no row is lost.
+// WEIR_SCENARIOS says how many; few by default, since each starts a process.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { verifyExport } from '../../src/record/verify-export.js';
+import { NaiveLimiter, type NaiveTransition } from '../limiter/naive-limiter.js';
+import { hasRedis, RedisServer } from '../store/redis/server.js';
+
+const SCENARIOS = Number(process.env['WEIR_SCENARIOS'] ?? 3);
+const CYCLE_MS = 60;
+
+interface Node {
+  readonly url: string;
+  readonly fingerprint: string;
+  readonly process: ChildProcess;
+}
+
+/** What a node said of one request. */
+interface Said {
+  readonly cycle: number;
+  readonly count: number;
+  readonly isAdmitted: boolean;
+}
+
+let server: RedisServer;
+let key: string;
+const nodes: Promise<Node>[] = [];
+const fingerprints: string[] = [];
+
+beforeAll(async () => {
+  if (!hasRedis) return;
+  server = await RedisServer.start('--appendonly', 'yes', '--appendfsync', 'everysec');
+  nodes.push(startNode());
+  await nodes[0];
+  nodes.push(startNode(), startNode(), startNode());
+  key = (await ask((await nodes[0]!).url, 'POST', '/api/demo-key/mint')).body.key;
+});
+
+afterAll(async () => {
+  for (const node of await Promise.all(nodes)) node.process.kill('SIGKILL');
+  await server?.stop();
+});
+
+async function startNode(): Promise<Node> {
+  const args = [
+    'dist/cli/main.js',
+    'serve',
+    '--store',
+    `${server.url}?deadline_ms=20000`,
+    '--port',
+    '0',
+    '--json',
+    '--cycle-ms',
+    String(CYCLE_MS),
+  ];
+  const child = spawn(process.execPath, [...args, '--log-level', 'silent'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let text = '';
+  for await (const chunk of child.stdout) {
+    text += chunk;
+    if (text.includes('\n')) break;
+  }
+  const { url, fingerprint } = JSON.parse(text) as { url: string; fingerprint: string };
+  fingerprints.push(fingerprint);
+  return { url, fingerprint, process: child };
+}
+
+async function ask(url: string, method: string, path: string, body?: object): Promise<{ status: number; body: any }> {
+  const headers = {
+    ...(key && { authorization: `Bearer ${key}` }),
+    ...(body && { 'content-type': 'application/json' }),
+  };
+  const response = await fetch(`${url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+  const text = await response.text();
+  return { status: response.status, body: path.includes('ndjson') ? text : JSON.parse(text) };
+}
+
+/** A small generator with a seed: the same scenario again by its number. */
+function randomOf(seed: number): (below: number) => number {
+  let state = seed * 2_654_435_761;
+  return (below) => {
+    state = (Math.imul(state ^ (state >>> 15), 2_246_822_519) + 3_266_489_917) | 0;
+    return (state >>> 0) % below;
+  };
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/**
+ * What one limiter would have done, if so many requests without an answer were counted in these cycles.
+ * @returns undefined where that is not what the nodes said
+ */
+function explained(
+  said: readonly Said[],
+  unknown: readonly number[],
+  threshold: number,
+  within: number,
+  first: number,
+): readonly NaiveTransition[] | undefined {
+  const model = new NaiveLimiter(threshold, within, first);
+  const cycles = [...new Set([...said.map(({ cycle }) => cycle), ...unknown])].sort((a, b) => a - b);
+  for (const cycle of cycles) {
+    model.advance(cycle);
+    let left = unknown.filter((one) => one === cycle).length;
+    for (const { count, isAdmitted } of said.filter((one) => one.cycle === cycle)) {
+      for (; left > 0 && model.count + 1 < count; left -= 1) model.decide(1, cycle);
+      const { admitted } = model.decide(1, cycle);
+      if (model.count !== count || admitted !== (isAdmitted ? 1 : 0)) return undefined;
+    }
+    if (left > 0) model.decide(left, cycle);
+  }
+  model.advance(model.cycle + within);
+  return model.transitions;
+}
+
+/** All ways in which so many requests may have counted, or not, in some cycles. */
+function* guesses(unanswered: number, cycles: readonly number[]): Generator<number[]> {
+  if (unanswered === 0) yield [];
+  else
+    for (const rest of guesses(unanswered - 1, cycles)) {
+      yield rest;
+      for (const cycle of cycles) yield [...rest, cycle];
+    }
+}
+
+async function play(seed: number): Promise<void> {
+  const random = randomOf(seed + 1);
+  const three = await Promise.all(nodes.slice(0, 3));
+  const slug = `s-${seed}`;
+  const threshold = 1 + random(20);
+  const within = 2 + random(12);
+  await ask(three[0]!.url, 'POST', '/api/chain/state-machines', { slug, is_public: true });
+  const body = { slug, threshold, within };
+  const { contract } = (await ask(three[1]!.url, 'POST', '/api/contracts/templates/rate-limiter/deploy', body)).body;
+  const path = `/api/chain/${slug}/contracts/${contract.id}/gate`;
+  const said: Said[] = [];
+  const victim = random(3);
+  const steps = 40 + random(60);
+  const killAt = 10 + random(steps - 20);
+  let unanswered = 0;
+  let killCycle = 0;
+  const send = async (index: number) => {
+    const count = steps;
+    for (let step = 0; step < count; step += 1) {
+      if (index === victim && step === killAt) {
+        // In the middle of a request.
+        const asked = ask(three[index]!.url, 'POST', path).then(heard, () => {
+          unanswered += 1;
+        });
+        if (random(2) === 0) await pause(random(4));
+        three[index]!.process.kill('SIGKILL');
+        killCycle = Math.max(0, ...said.map(({ cycle }) => cycle));
+        await asked;
+        return;
+      }
+      heard(await ask(three[index]!.url, 'POST', path));
+      await pause(random(3) === 0 ? random(2 * CYCLE_MS) : random(6));
+    }
+  };
+  const heard = ({ status, body: { cycle, count, ok, detail, code } }: { status: number; body: any }) => {
+    // Refused before it was counted.
+    if (code === 'node_overloaded') return;
+    if (status === 503) {
+      unanswered += 1;
+      return;
+    }
+    expect([200, 429], `${ok} ${detail}`).toContain(status);
+    said.push({ cycle, count, isAdmitted: status === 200 });
+  };
+  await Promise.all([0, 1, 2].map(send));
+  nodes.splice(victim, 1);
+  nodes.push(startNode());
+  said.sort((a, b) => a.cycle - b.cycle || a.count - b.count);
+  expect(unanswered, 'requests without an answer').toBeLessThan(4);
+  const around = Array.from({ length: 9 }, (_, index) => killCycle - 3 + index);
+  const possible: (readonly NaiveTransition[])[] = [];
+  for (const unknown of guesses(unanswered, around)) {
+    const transitions = explained(said, unknown, threshold, within, contract.created_cycle);
+    if (transitions !== undefined) possible.push(transitions);
+  }
+  expect(possible.length, `wrong decisions in scenario ${seed}`).toBeGreaterThan(0);
+  const other = three[(victim + 1) % 3]!.url;
+  await pause((within + 3) * CYCLE_MS);
+  const moves = async () => {
+    const { rows } = (await ask(other, 'GET', `/api/chain/${slug}/state?kind=transition&limit=1000`)).body;
+    return rows.map(({ cycle, to, inputs }: any) => ({ cycle, to, count: inputs.S }));
+  };
+  let rows = await moves();
+  for (let tries = 0; tries < 100 && rows.at(-1)?.to === 'limiting'; tries += 1) {
+    await pause(CYCLE_MS);
+    rows = await moves();
+  }
+  expect(possible, `rows of scenario ${seed}`).toContainEqual(rows);
+  const text = (await ask(other, 'GET', `/api/chain/${slug}/state?format=ndjson`)).body as unknown as string;
+  expect(verifyExport(text, { nodes: fingerprints }), `chain of scenario ${seed}`).toMatchObject({ valid: true });
+}
+
+describe.skipIf(!hasRedis)('three nodes, one killed (needs redis-server)', () => {
+  it(`decide as one limiter in ${SCENARIOS} scenarios`, { timeout: SCENARIOS * 60_000 }, async () => {
+    for (let seed = 0; seed < SCENARIOS; seed += 1) await play(seed);
+  });
+});
