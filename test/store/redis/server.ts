@@ -80,6 +80,42 @@ export class RedisServer {
   }
 }
 
+/** Three masters with a third of the slots each. */
+export class RedisCluster {
+  readonly #servers: readonly RedisServer[];
+
+  private constructor(servers: readonly RedisServer[]) {
+    this.#servers = servers;
+  }
+
+  static async start(): Promise<RedisCluster> {
+    const servers = [];
+    for (let index = 0; index < 3; index += 1) servers.push(await RedisServer.start('--cluster-enabled', 'yes'));
+    const slots = [
+      [0, 5460],
+      [5461, 10_922],
+      [10_923, 16_383],
+    ];
+    for (const [index, server] of servers.entries()) {
+      await server.ask('CLUSTER', 'ADDSLOTSRANGE', ...slots[index]!.map(String));
+      await servers[0]!.ask('CLUSTER', 'MEET', '127.0.0.1', String(server.port));
+    }
+    for (const server of servers) {
+      while (!(await server.ask<string>('CLUSTER', 'INFO')).includes('cluster_state:ok'))
+        await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    return new RedisCluster(servers);
+  }
+
+  get url(): string {
+    return `redis+cluster://${this.#servers.map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#servers.map((server) => server.stop()));
+  }
+}
+
 async function freePort(): Promise<number> {
   const probe = createServer();
   await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));

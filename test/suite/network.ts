@@ -1,0 +1,220 @@
+// What nodes over one Redis promise, whatever kind of Redis it is: any of them answers any request, and all decide and record as one.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { verifyExport } from '../../src/record/verify-export.js';
+import { Listening } from '../node/listening.js';
+import { type NetworkNode, startNetworkNode } from '../node/network-nodes.js';
+import { hasRedis } from '../store/redis/server.js';
+
+const CYCLE_MS = 200;
+
+type Answer = { readonly status: number; readonly body: any; readonly headers: Headers };
+
+/** A Redis of some kind, for one test file. */
+interface Redis {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+export function describeNetwork(name: string, start: () => Promise<Redis>): void {
+  let redis: Redis;
+  let nodes: NetworkNode[];
+  let key: string;
+
+  async function ask(
+    node: number,
+    method: string,
+    path: string,
+    body?: unknown,
+    more: Record<string, string> = {},
+  ): Promise<Answer> {
+    const isText = typeof body === 'string';
+    const headers: Record<string, string> = { ...(key && { authorization: `Bearer ${key}` }), ...more };
+    if (body !== undefined) headers['content-type'] ??= isText ? 'application/x-ndjson' : 'application/json';
+    const sent = body === undefined ? {} : { body: isText ? body : JSON.stringify(body) };
+    const response = await fetch(`${nodes[node]!.url}${path}`, { method, headers, ...sent });
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.includes('json') === true && !path.includes('ndjson');
+    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+  }
+
+  async function machine(slug: string): Promise<void> {
+    expect((await ask(0, 'POST', '/api/chain/state-machines', { slug, is_public: true })).status).toBe(201);
+  }
+
+  async function deploy(node: number, slug: string, more: object): Promise<string> {
+    const { status, body } = await ask(node, 'POST', '/api/contracts/templates/rate-limiter/deploy', { slug, ...more });
+    expect({ status, body }).toMatchObject({ status: 201 });
+    return body.contract.id;
+  }
+
+  beforeAll(async () => {
+    if (!hasRedis) return;
+    redis = await start();
+    nodes = [];
+    for (let index = 0; index < 3; index += 1) nodes.push(await startNetworkNode(redis.url, CYCLE_MS));
+    key = (await ask(0, 'POST', '/api/demo-key/mint')).body.key;
+  });
+
+  afterAll(async () => {
+    await Promise.all((nodes ?? []).map((node) => node.close()));
+    await redis?.stop();
+  });
+
+  describe.skipIf(!hasRedis)(`three nodes over ${name} (needs redis-server)`, () => {
+    it('what one node makes, the others have at once', async () => {
+      await machine('made');
+      const id = await deploy(1, 'made', { threshold: 2, within: 50 });
+      const { body } = await ask(2, 'GET', `/api/chain/made/contracts/${id}`);
+      expect(body.contract).toMatchObject({ id, currentState: 'allowing', threshold: 2, within: 50, count: 0 });
+      expect((await ask(1, 'POST', '/api/chain/state-machines', { slug: 'made' })).body.code).toBe('slug_taken');
+    });
+
+    it('a gate counts on all of them as one', async () => {
+      await machine('gate');
+      const id = await deploy(0, 'gate', { threshold: 7, within: 100 });
+      const path = `/api/chain/gate/contracts/${id}/gate`;
+      const told = await Promise.all(Array.from({ length: 12 }, (_, index) => ask(index % 3, 'POST', path)));
+      const statuses = told.map(({ status }) => status).sort();
+      expect(statuses).toEqual([...Array(7).fill(200), ...Array(5).fill(429)]);
+      expect(new Set(told.map(({ body }) => body.count)).size).toBe(12);
+      const peeked = await ask(1, 'POST', `${path}?peek=1`);
+      expect(peeked).toMatchObject({ status: 429, body: { count: 12, state: 'limiting' } });
+      expect(Number(peeked.headers.get('retry-after'))).toBeGreaterThan(0);
+    });
+
+    it('events, many gates at once and many lines are counted alike', async () => {
+      await machine('many');
+      const id = await deploy(0, 'many', { threshold: 10, within: 100 });
+      const one = await ask(1, 'POST', '/api/chain/many/event', { type: 'request', count: 4 });
+      expect(one.body.contracts).toMatchObject([
+        { id, count: 4, admitted: 4, limited: 0, remaining: 6, retry_after_cycles: 0 },
+      ]);
+      const requests = [{ contract_id: id, n: 3 }, { contract_id: id }, { contract_id: id, n: 3 }];
+      const gates = await ask(2, 'POST', '/api/chain/many/gates', { requests });
+      expect(gates.body.decisions.map(({ admitted, limited }: any) => [admitted, limited])).toEqual([
+        [3, 0],
+        [1, 0],
+        [2, 1],
+      ]);
+      const lines = '{"type":"request"}\nnonsense\n{"type":"request","count":2}\n';
+      const { body } = await ask(0, 'POST', '/api/chain/many/events', lines);
+      expect(body).toMatchObject({ lines: 3, counted: 2, refused: 1, admitted: 0, limited: 3 });
+      expect(body.contracts).toMatchObject([{ id, state: 'limiting', count: 14, admitted: 0, limited: 3 }]);
+    });
+
+    it('an idempotency key counts once, whichever node is asked again', async () => {
+      await machine('once');
+      await deploy(0, 'once', { threshold: 10, within: 100 });
+      const send = (node: number, count: number) =>
+        ask(node, 'POST', '/api/chain/once/event', { type: 'request', count }, { 'idempotency-key': 'k-1' });
+      const first = await send(0, 3);
+      const again = await send(1, 3);
+      expect(again.body).toEqual(first.body);
+      expect(again.headers.get('idempotent-replayed')).toBe('true');
+      expect((await send(2, 4)).body.code).toBe('idempotency_key_reused');
+    });
+
+    it('a rule decides on all nodes as on one', async () => {
+      await machine('rule');
+      const rule = { primitive: 'token_bucket', rate: 1, per_ms: 3_600_000, capacity: 5 };
+      const made = await ask(1, 'POST', '/api/contracts/templates/token-bucket/deploy', {
+        slug: 'rule',
+        params: { rate: rule.rate, per_ms: rule.per_ms, capacity: rule.capacity },
+      });
+      expect(made.status).toBe(201);
+      const path = `/api/chain/rule/contracts/${made.body.contract.id}/gate`;
+      const told = await Promise.all(Array.from({ length: 9 }, (_, index) => ask(index % 3, 'POST', path)));
+      expect(told.map(({ status }) => status).sort()).toEqual([...Array(5).fill(200), ...Array(4).fill(429)]);
+    });
+
+    it('each key of a contract has its own count, and they are bounded', async () => {
+      await machine('keyed');
+      const id = await deploy(2, 'keyed', { threshold: 2, within: 100, keyed: { max_keys: 2 } });
+      const gate = async (node: number, name: string) =>
+        (await ask(node, 'POST', `/api/chain/keyed/contracts/${id}/gate?key=${name}`)).body;
+      expect((await gate(0, 'a')).count).toBe(1);
+      expect((await gate(1, 'a')).count).toBe(2);
+      expect(await gate(2, 'a')).toMatchObject({ decision: 'limited', count: 3, key: 'a' });
+      expect((await gate(1, 'b')).count).toBe(1);
+      expect((await gate(0, 'c')).code).toBe('too_many_keys');
+      const { body } = await ask(0, 'GET', `/api/chain/keyed/contracts/${id}/keys`);
+      expect(body.keys).toMatchObject([
+        { key: 'a', state: 'limiting', count: 3 },
+        { key: 'b', count: 1 },
+      ]);
+    });
+
+    it('a manual transition answers with its row, and holds', async () => {
+      await machine('hand');
+      const id = await deploy(0, 'hand', { threshold: 2, within: 3 });
+      const path = `/api/chain/hand/contracts/${id}/transition`;
+      const { status, body } = await ask(1, 'POST', path, { to: 'limiting', hold_cycles: 1_000 });
+      expect({ status, body }).toMatchObject({
+        status: 200,
+        body: { previous_state: 'allowing', new_state: 'limiting', seq: 3 },
+      });
+      const limited = await ask(2, 'POST', `/api/chain/hand/contracts/${id}/gate`);
+      expect(limited).toMatchObject({ status: 429, body: { state: 'limiting', count: 1 } });
+      expect(limited.body.retry_after_cycles).toBeGreaterThan(900);
+      expect((await ask(0, 'POST', path, { to: 'limiting' })).body.code).toBe('no_transition');
+    });
+
+    it('the record is one chain, signed by nodes that a reader can name', async () => {
+      await machine('chain');
+      const id = await deploy(1, 'chain', { threshold: 1, within: 2 });
+      const path = `/api/chain/chain/contracts/${id}/gate`;
+      for (let round = 0; round < 3; round += 1) {
+        await Promise.all([0, 1, 2].map((node) => ask(node, 'POST', path)));
+        for (;;) {
+          const { body } = await ask(round, 'GET', '/api/chain/chain/state?kind=transition');
+          if (body.rows.length === 2 * round + 2) break;
+          await new Promise((resolve) => setTimeout(resolve, CYCLE_MS / 4));
+        }
+      }
+      const verified = await ask(2, 'GET', '/api/chain/chain/state/verify');
+      expect(verified.body).toMatchObject({ valid: true, rows: 8, proofs: 6 });
+      const { body } = await ask(1, 'GET', '/api/chain/chain/state?format=ndjson');
+      const all = nodes.map(({ fingerprint }) => fingerprint);
+      expect(verifyExport(body, { nodes: all })).toMatchObject({ valid: true, rows: 8 });
+      const signers = new Set([...body.matchAll(/"signed_by":"([^"]+)"/g)].map(([, raw]) => raw));
+      expect(signers.size).toBeGreaterThan(0);
+      expect(verifyExport(body, { nodes: [`SHA256:${'A'.repeat(43)}`] }).first_broken?.check).toBe('key');
+      const forged = body.replace(/"signature":"[^"]{4}/, '"signature":"AAAA');
+      expect(verifyExport(forged, { nodes: all }).first_broken?.check).toBe('key');
+    });
+
+    it('a stream on one node goes on with another', async () => {
+      await machine('stream');
+      const id = await deploy(0, 'stream', { threshold: 1, within: 2 });
+      const path = `/api/chain/stream/contracts/${id}/gate`;
+      const first = await Listening.to(nodes[2] as never, '/api/chain/stream/stream', { key });
+      await Promise.all([ask(0, 'POST', path), ask(1, 'POST', path)]);
+      const { id: seen, data } = await first.next('rate_limited');
+      expect(data.data).toMatchObject({ machine: 'stream', contract_id: id, state: 'limiting', count: 2 });
+      first.close();
+      const second = await Listening.to(nodes[1] as never, '/api/chain/stream/stream', {
+        key,
+        headers: { 'last-event-id': seen },
+      });
+      const restored = await second.next('rate_restored');
+      expect(Number(restored.id)).toBe(Number(seen) + 1);
+      second.close();
+    });
+
+    it('a key that is made or revoked on one node holds or ends on the others', async () => {
+      const made = await ask(0, 'POST', '/api/keys', { scopes: ['read'] });
+      const own = { authorization: `Bearer ${made.body.key}` };
+      const list = (node: number) => fetch(`${nodes[node]!.url}/api/chain/state-machines`, { headers: own });
+      expect((await list(1)).status).toBe(200);
+      expect((await ask(2, 'DELETE', `/api/keys/${made.body.key_id}`)).status).toBe(204);
+      while ((await list(1)).status !== 401) await new Promise((resolve) => setTimeout(resolve, 10));
+      const { record } = (await ask(1, 'GET', '/api/keys')).body;
+      const { body } = await ask(0, 'GET', `/api/chain/${record}/state`);
+      expect(body.rows.map(({ action }: any) => action)).toEqual([undefined, 'key_made', 'key_revoked']);
+    });
+
+    it('nothing went wrong inside', () => {
+      expect(nodes.flatMap(({ errors }) => errors)).toEqual([]);
+    });
+  });
+}
