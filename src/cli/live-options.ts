@@ -9,8 +9,7 @@ export const liveOptions = {
   url: {
     type: 'string',
     requiresArg: true,
-    describe:
-      'the target (default: a node is started on a free loopback port); several nodes of one network: once for each',
+    describe: 'the target (default: a node is started on a free loopback port)',
   },
   'cycle-ms': {
     type: 'number',
@@ -41,11 +40,23 @@ export const liveOptions = {
   connections: { type: 'number', requiresArg: true, describe: 'the most connections to open (default: 128)' },
 } as const;
 
+/** Of commands that send to several nodes of one network. */
+export const severalUrls = {
+  type: 'string',
+  array: true,
+  nargs: 1,
+  describe:
+    'the target (default: a node is started on a free loopback port); several nodes of one network: once for each',
+} as const;
+
 type Given = ArgumentsCamelCase<InferredOptionTypes<typeof liveOptions>>;
 
 /** @throws Failure `wrong_usage` for a value that is not a number or out of range */
 export function liveOptionsOf(
-  given: Pick<Given, 'url' | 'cycleMs' | 'credential' | 'key' | 'allowRemote' | 'insecure' | 'timeout' | 'connections'>,
+  given: { readonly url?: string | string[] | undefined } & Pick<
+    Given,
+    'cycleMs' | 'credential' | 'key' | 'allowRemote' | 'insecure' | 'timeout' | 'connections'
+  >,
 ): LiveOptions {
   const whole = (option: string, value: number | undefined, most: number) => {
     if (value === undefined || (Number.isInteger(value) && value >= 1 && value <= most)) return value;
@@ -54,7 +65,6 @@ export function liveOptionsOf(
       fix: 'See `weir load --help`.',
     });
   };
-  // Given more than once, an option is a list.
   const [url, ...alsoUrls] = given.url === undefined ? [] : [given.url].flat();
   const cycleMs = whole('cycle-ms', given.cycleMs, 86_400_000);
   const timeoutMs = given.timeout === undefined ? undefined : whole('timeout', msOf(given.timeout, cycleMs), 3_600_000);

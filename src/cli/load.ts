@@ -1,7 +1,7 @@
 // `weir load`: runs scenarios against a live target. The runs are in load-runs.ts.
 import type { Argv } from 'yargs';
 import type { GivenTo } from './command.js';
-import { liveOptions, liveOptionsOf } from './live-options.js';
+import { liveOptions, liveOptionsOf, severalUrls } from './live-options.js';
 import {
   checkSeed,
   checkTop,
@@ -16,7 +16,7 @@ import {
 export const options = (yargs: Argv) =>
   yargs
     .positional('scenario', scenariosArgument)
-    .options(liveOptions)
+    .options({ ...liveOptions, url: severalUrls })
     .option('seed', seedOption)
     .option('pacing', {
       choices: ['arrival', 'spaced', 'at once'] as const,

@@ -24,11 +24,12 @@ export const options = (yargs: Argv) =>
     })
     .option('pin', {
       type: 'string',
-      requiresArg: true,
+      array: true,
+      nargs: 1,
       describe:
         'public key of the node: a PEM file, base64, or a fingerprint (default: the pinned one); of several nodes: once for each, or a file with one a line',
     })
-    .option('key', { type: 'string', requiresArg: true, hidden: true })
+    .option('key', { type: 'string', array: true, nargs: 1, hidden: true })
     .conflicts('pin', 'key')
     .option('url', {
       type: 'string',
@@ -69,8 +70,7 @@ export const options = (yargs: Argv) =>
     .example('$0 verify edge.ndjson --pin SHA256:…', 'against a fingerprint')
     .example('$0 record edge-gateway | $0 verify -', 'without a file');
 
-/** Given more than once, an option is a list. */
-type Given = GivenTo<typeof options> & { readonly pin?: string | string[]; readonly key?: string | string[] };
+type Given = GivenTo<typeof options>;
 
 /** The key against which the record is verified. */
 type Trusted =
@@ -82,7 +82,7 @@ type Trusted =
 export async function run(given: Given): Promise<void> {
   const { record, pin = given.key, url, json, allowUnpinned, checkpoint, from, saveCheckpoint } = given;
   const trusted =
-    pin === undefined ? pinnedFor(url ?? (process.env['WEIR_URL'] || DEFAULT_URL)) : await trustedFrom([pin].flat());
+    pin === undefined ? pinnedFor(url ?? (process.env['WEIR_URL'] || DEFAULT_URL)) : await trustedFrom(pin);
   const verifier = await verifierFor(trusted);
   if (checkpoint !== undefined) verifier.expect(contentOf(checkpoint, '--checkpoint takes a saved head'));
   if (from !== undefined) verifier.expect(contentOf(from, '--from takes a saved head'), true);
