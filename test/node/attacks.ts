@@ -259,7 +259,7 @@ const lacksInputs = {
     {
       from: 'a',
       to: 'b',
-      operator: 'KO41',
+      operator: 'NEWTON2',
       trigger: { kind: 'on_aggregate', event: 'request', aggregate: 'count', within: 60, condition: 'count > 0' },
     },
   ],
