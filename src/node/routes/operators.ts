@@ -9,6 +9,7 @@ import { nearest } from '../../schema/did-you-mean.js';
 import { Failure } from '../../schema/failure.js';
 import { CYCLE_MS } from '../../time/cycle.js';
 import { route } from '../route.js';
+import { sourceOf } from '../source.js';
 
 export const listOperators = route({
   ...api.listOperators,
@@ -51,6 +52,9 @@ function notFound(operators: OperatorRegistry, id: string): Failure {
   });
 }
 
+/** Steps of an operator that are computed, proved and verified in one go. */
+const STEPS_AT_ONCE = 16;
+
 export const shift = route({
   ...api.shift,
   auth: 'key_and_session',
@@ -60,13 +64,20 @@ export const shift = route({
   summary: 'Projects operators over cycles: computed, proved, verified, step by step.',
   errors: ['operator_not_registered', 'invalid_input', 'compute_failed', 'prove_failed', 'verify_failed'],
   example: { body: { steps: 3, base_cycle: 2_345_678_901, operators: [SUBSTRATE], inputs: { S: 100 } }, status: 200 },
-  handle({ operators, clock }, { body }) {
+  async handle({ operators, clock, turns }, request) {
+    const { body } = request;
     const { steps, base_cycle = clock.cycle(), inputs = {} } = body;
     const chosen = chosenFrom(operators, body.operators ?? []);
     refuseUnknownInputs(chosen, inputs);
-    const projection = Array.from({ length: steps }, (_, step) =>
-      chosen.map((operator) => stepOf(operator, inputs, step, base_cycle + step)),
-    ).flat();
+    const projection: ReturnType<typeof stepOf>[] = [];
+    let step = 0;
+    const project = () => {
+      for (let left = Math.ceil(STEPS_AT_ONCE / chosen.length); left > 0 && step < steps; left -= 1, step += 1)
+        for (const operator of chosen) projection.push(stepOf(operator, inputs, step, base_cycle + step));
+      return step < steps;
+    };
+    // The first piece now: who asks has the turn.
+    if (project()) while (await turns.of(sourceOf(request), project));
     const summary = {
       ...summaryOf(projection),
       by_operator: Object.fromEntries(
