@@ -266,7 +266,7 @@ async function recordShown(page: Page): Promise<readonly string[]> {
   );
   return rows
     .filter((cells) => cells.length > 2)
-    .map(([seq, what]) => `${seq!.replaceAll(',', '')} ${what!.replace(/^.*: /, '')}`);
+    .map(([seq, what]) => `${seq!.replaceAll(',', '')} ${what!.replace(/ · .*$/, '')}`);
 }
 
 async function lastOf({ url }: Serving): Promise<string> {

@@ -171,7 +171,7 @@ export function RecordTable({ pages, head, cycle, nameOf }: RecordTableProps) {
 function Space({ rows }: { readonly rows: number }) {
   return (
     <tr class="space">
-      <td colSpan={5} ref={(element) => element?.style.setProperty('height', `${Math.max(0, rows) * ROW_PX}px`)} />
+      <td ref={(element) => element?.style.setProperty('height', `${Math.max(0, rows) * ROW_PX}px`)} />
     </tr>
   );
 }
@@ -189,7 +189,7 @@ function RowLine({ seq, row, index, cycle, nameOf, onOpen }: RowLineProps) {
     return (
       <tr aria-rowindex={index}>
         <td class="number">{figures(seq)}</td>
-        <td colSpan={4}>…</td>
+        <td>…</td>
       </tr>
     );
   return (
@@ -201,7 +201,7 @@ function RowLine({ seq, row, index, cycle, nameOf, onOpen }: RowLineProps) {
       </td>
       <td class="what">{whatOf(row, nameOf)}</td>
       <td class="wide">{row.by ?? row.cause}</td>
-      <td class="wide code">{row.proof_digest?.slice(0, 12) ?? ''}</td>
+      <td class="wide code">{proofOf(row)}</td>
       <td class="number">{ago(row.cycle, Math.max(cycle, row.cycle))}</td>
     </tr>
   );
@@ -213,14 +213,20 @@ function whatOf({ kind, from, to, contract_id: id = '', key, failure }: Row, nam
     case 'machine_created':
       return 'machine created';
     case 'contract_created':
-      return `${of}: created`;
+      return `created · ${of}`;
     case 'transition':
-      return `${of}: ${from} → ${to}`;
+      return `${from} → ${to} · ${of}`;
     case 'transition_failed':
-      return `${of}: ${from} → ${to ?? ''} refused, ${failure?.code}`;
+      return `${from} → ${to ?? ''} refused, ${failure?.code} · ${of}`;
     default:
       return kind.replaceAll('_', ' ');
   }
+}
+
+/** What was computed, and the digest of its proof where it has one. */
+function proofOf({ operator, result, proof_digest: digest }: Row): string {
+  if (operator === undefined) return '';
+  return digest === undefined ? `${operator} = ${result?.toPrecision(6)}` : `${operator} ${digest.slice(0, 10)}`;
 }
 
 /** All that a row says, in the order in which one reads it. */
