@@ -90,7 +90,8 @@ function drawSome(): void {
 }
 
 function alignedOf({ cycles, count, admitted, limited }: LiveData): uPlot.AlignedData {
-  const all = admitted.map((value, index) => (value === null ? null : value + (limited[index] ?? 0)));
+  // Where nothing was limited, nothing of it may shine through at the edge of what was admitted.
+  const all = admitted.map((value, index) => (limited[index] ? (value ?? 0) + limited[index] : null));
   return [cycles, all, admitted, count] as unknown as uPlot.AlignedData;
 }
 
