@@ -9,6 +9,7 @@ import { benchMachine } from './machine.js';
 import type { BenchRow } from './measure.js';
 import { benchMemory } from './memory.js';
 import { benchNode } from './node.js';
+import { benchRedis } from './redis.js';
 import { benchReplay } from './replay.js';
 import { benchRules } from './rules.js';
 import { benchSender } from './sender.js';
@@ -28,6 +29,7 @@ const benches: Record<string, () => Promise<BenchRow[]>> = {
   sizing: () => benchSizing(),
   sender: () => benchSender(),
   node: () => benchNode(),
+  redis: () => benchRedis(),
   memory: () => benchMemory(),
   start: () => benchStart(),
 };

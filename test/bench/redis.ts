@@ -1,0 +1,121 @@
+// Counting in Redis beside the limiter of rate-limiter-flexible on the same server, in the same run: processor time of Redis and of the client.
+// Rounds alternate, medians are taken. Skipped where redis-server is absent.
+import { Redis } from 'ioredis';
+import { RateLimiterRedis } from 'rate-limiter-flexible';
+import { CountBatch } from '../../src/store/redis/batch.js';
+import { prefixOf } from '../../src/store/redis/buckets.js';
+import { RedisConnection } from '../../src/store/redis/connection.js';
+import { CYCLE_MS } from '../../src/time/cycle.js';
+import { hasRedis, RedisServer } from '../store/redis/server.js';
+import { type BenchRow, median } from './measure.js';
+
+const GATES = 2_000;
+const THRESHOLD = 100;
+const IN_FLIGHT = 50;
+const ROUNDS = 3;
+const N = 5_000;
+
+interface Cost {
+  /** µs of processor time of Redis, and of this process, for one decision. */
+  readonly server: number;
+  readonly client: number;
+  /** Decisions a second. */
+  readonly rate: number;
+}
+
+export async function benchRedis(): Promise<BenchRow[]> {
+  if (!hasRedis) return [];
+  const server = await RedisServer.start();
+  const connection = await RedisConnection.open({ url: `${server.url}?deadline_ms=10000` });
+  const io = new Redis(server.port, '127.0.0.1');
+  try {
+    return await measured(server, connection, io);
+  } finally {
+    io.disconnect();
+    connection.close();
+    await server.stop();
+  }
+}
+
+async function measured(server: RedisServer, connection: RedisConnection, io: Redis): Promise<BenchRow[]> {
+  const prefix = prefixOf('bench');
+  const gatesOf = async (within: number) => {
+    const slug = `bench-${within}`;
+    const head = [String(connection.deadline()), String(CYCLE_MS), slug];
+    await connection.call('machine', prefix, [...head, '{}', '{"e":0}', '0']);
+    const ids = Array.from({ length: GATES }, (_, index) => `c${index}`);
+    const make = (id: string) =>
+      connection.call('contract', prefix, [...head, id, '{}', '{"e":0}', String(THRESHOLD), String(within)]);
+    await Promise.all(ids.map(make));
+    return ids.map((id) => `${slug}/${id}`);
+  };
+  const [short, long] = [await gatesOf(60), await gatesOf(600)];
+  const flexible = new RateLimiterRedis({ storeClient: io, points: THRESHOLD, duration: 47, keyPrefix: 'rlf' });
+  const batch = new CountBatch(connection, CYCLE_MS);
+  const single = (gates: readonly string[], cycleMs: number) => (index: number) =>
+    connection.call('count', prefix, [String(connection.deadline()), String(cycleMs), gates[index % GATES]!, '1']);
+  // One round over all gates takes so long: with cycles of a twentieth of it, each gate is asked after a gap of 20.
+  let roundMs = 40;
+  const bodies: Record<string, (index: number) => Promise<unknown>> = {
+    flexible: (index) => flexible.consume(String(index % GATES)).catch(() => {}),
+    single: single(short, 3_600_000),
+    long: single(long, 3_600_000),
+    gap: (index) => single(short, Math.max(1, Math.round(roundMs / 20)))(index),
+    batched: (index) => batch.count(prefix, short[index % GATES]!, 1),
+  };
+  const costs = new Map<string, Cost[]>(Object.keys(bodies).map((name) => [name, []]));
+  for (let round = -1; round < ROUNDS; round += 1)
+    for (const [name, body] of Object.entries(bodies)) {
+      // Gates of the round before have other cycles.
+      if (name === 'gap') await costOf(server, GATES, body);
+      const cost = await costOf(server, N, body);
+      if (name === 'single') roundMs = (GATES / cost.rate) * 1_000;
+      if (round >= 0) costs.get(name)!.push(cost);
+    }
+  const of = (name: string, what: keyof Cost) => {
+    const cost = median(costs.get(name)!.map((one) => one[what]));
+    return what === 'rate' ? cost : 1e6 / cost;
+  };
+  const row = (what: string, [a, b]: readonly [string, string], figure: keyof Cost, target: number): BenchRow => {
+    const [value, other] = [of(a, figure), of(b, figure)];
+    const unit = figure === 'rate' ? 'decisions/s' : 'decisions/CPU s';
+    return { what, value, unit, against: { name: NAMES[b]!, value: other, ratio: value / other, target } };
+  };
+  return [
+    row('Redis: its CPU, one decision a call', ['single', 'flexible'], 'server', 1 / 1.3),
+    row('Redis: its CPU, window of 600 cycles', ['long', 'single'], 'server', 1 / 1.1),
+    row('Redis: its CPU, after a gap of 20 cycles', ['gap', 'single'], 'server', 1 / 1.6),
+    row('Redis: its CPU, batched, 50 in flight', ['batched', 'flexible'], 'server', 1),
+    row('Redis: CPU of the node, batched, 50 in flight', ['batched', 'flexible'], 'client', 4),
+    row('Redis: rate, batched, 50 in flight', ['batched', 'flexible'], 'rate', 3),
+  ];
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  flexible: 'rate-limiter-flexible',
+  single: 'a window of 60, same cycle',
+};
+
+/** Decides n times, with so many in flight. */
+async function costOf(server: RedisServer, n: number, body: (index: number) => Promise<unknown>): Promise<Cost> {
+  const redis = await cpuOf(server);
+  const own = process.cpuUsage();
+  const startMs = performance.now();
+  let next = 0;
+  const worker = async () => {
+    while (next < n) await body(next++);
+  };
+  await Promise.all(Array.from({ length: IN_FLIGHT }, worker));
+  const tookMs = performance.now() - startMs;
+  const { user, system } = process.cpuUsage(own);
+  return { server: ((await cpuOf(server)) - redis) / n, client: (user + system) / n, rate: (n / tookMs) * 1_000 };
+}
+
+/** Processor time of the server so far, in µs. */
+async function cpuOf(server: RedisServer): Promise<number> {
+  const text = await server.ask<string>('INFO', 'cpu');
+  const seconds = ['used_cpu_user', 'used_cpu_sys'].map((name) =>
+    Number(new RegExp(`^${name}:(.*)$`, 'm').exec(text)?.[1]),
+  );
+  return seconds.reduce((sum, one) => sum + one * 1e6, 0);
+}
