@@ -23,6 +23,7 @@ const long = [
   ...['follow', 'load', 'pinning', 'serving', 'sweep', 'up'].map((name) => `test/cli/${name}.test.ts`),
   ...['foreign', 'load'].map((name) => `test/live/${name}.test.ts`),
   ...['gateways', 'haproxy-redis', 'libraries', 'nginx', 'nginx-keys'].map((name) => `test/live/real-${name}.test.ts`),
+  'test/identify/investigation.test.ts',
   'test/live/rule-explanation.test.ts',
   'test/live/wrong-nodes.test.ts',
   'test/package.test.ts',

@@ -42,6 +42,7 @@ const floors = [
   ['report'],
   ['node'],
   ['live'],
+  ['identify'],
   ['validation'],
   // The command line, the library and the build's last step: who uses the house, each without the others.
   ['cli', 'weir.ts', 'schemas.ts'],

@@ -37,6 +37,11 @@ export const commands: readonly ListedCommand[] = [
     load: () => import('./load.js'),
   },
   {
+    usage: 'identify [url]',
+    summary: 'find out from outside which rule a limiter follows, and with which numbers',
+    load: () => import('./identify.js'),
+  },
+  {
     usage: 'stress',
     summary: 'saturate a node with many connections: how much does it hold',
     load: () => import('./stress.js'),

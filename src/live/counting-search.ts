@@ -132,7 +132,9 @@ class Search {
     };
     for (const node of nodes) reach(releasedBy(node, step));
     for (let key = open.pop(); key !== undefined && this.#nodes <= this.#options.mostNodes; key = open.pop()) {
-      const node = known.get(key)!;
+      const node = known.get(key);
+      // It was opened twice, and left out in between.
+      if (node === undefined) continue;
       this.#nodes += 1;
       const limited = this.#limit(node, step, tMs);
       if (limited !== undefined) {

@@ -134,7 +134,11 @@ type Typed = {
  * @throws Failure `invalid_definition` with every place that does not fit
  */
 export function ruleOf(input: unknown): Rule {
-  const definition = checkRule(input);
+  return uncheckedRule(checkRule(input));
+}
+
+/** The rule of a definition that is known to fit: for who makes thousands of them. */
+export function uncheckedRule(definition: RuleDefinition): Rule {
   const step = definition.clock_resolution_ms ?? definition.res ?? resolutionOf(definition.params);
   const rule = build(definition as Typed, step ?? GRAIN_MS);
   return rule.ownClock ? rule : onClock(rule, step);

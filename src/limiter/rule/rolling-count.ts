@@ -77,7 +77,7 @@ export function cycleWindow({ limit, within, cycleMs, countsRefused, fromMade }:
       const window = windowAt(state, t);
       return window.count === 0 ? NEVER : timeOfAtMost(state, window, window.count - 1);
     },
-    remaining: (state, t) => Math.max(0, limit - windowAt(state, t).count),
+    remaining: (state, t) => Math.max(0, limit - advanceTo(state.cells.slice(), 0, cycleAt(state, t))),
     forgettable: (state, t) => windowAt(state, t).count === 0,
   };
 }

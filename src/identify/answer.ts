@@ -1,0 +1,152 @@
+// The answer of an investigation: the rule with its parameters, what cannot be told apart from it, and what follows. Pure.
+
+import type { RuleDefinition } from '../limiter/rule/definition.js';
+import { checkRule } from '../limiter/rule/definition.js';
+import { waitsInWords } from '../live/told-waits.js';
+import type { Investigated } from './explanations.js';
+import { type Fitted, isOpen, type Range } from './fit.js';
+import { productsLike } from './products-like.js';
+import { explains, firstUnexplained } from './proof.js';
+import type { Parameters } from './structure.js';
+import { BASE_MS } from './violation.js';
+
+export interface Rule {
+  readonly structure: string;
+  readonly family: string;
+  readonly words: string;
+  /** Ready for a scenario; its numbers are the roundest of the ranges. */
+  readonly limiter: RuleDefinition;
+  readonly parameters: Readonly<Record<string, Range & { readonly value: number }>>;
+  /** Known as exactly as it was asked. */
+  readonly isExact: boolean;
+  readonly products: readonly string[];
+}
+
+export interface Answer {
+  readonly verdict: 'identified' | 'several' | 'nothing fits' | 'never limited' | 'undecided';
+  readonly rules: readonly Rule[];
+  /** Sentences: what ended it, what remains, which headers are wrong. */
+  readonly remarks: readonly string[];
+  readonly requests: number;
+  readonly seconds: number;
+}
+
+export function answerOf(investigated: Investigated, resolution: number, harm?: string | undefined): Answer {
+  const { evidence, ended, requests, elapsedMs, toleranceMs } = investigated;
+  const common = { requests, seconds: Math.round(elapsedMs / 100) / 10 };
+  const stopped = harm === undefined ? [] : [`It stopped early: ${harm}`];
+  if (ended === 'never limited') {
+    return {
+      verdict: 'never limited',
+      rules: [],
+      remarks: [`None of ${requests} requests was refused: either there is no limit, or it is higher.`],
+      ...common,
+    };
+  }
+  const isLimited = evidence.seen.some(({ decision }) => decision === 'limited');
+  if (!isLimited) return { verdict: 'undecided', rules: [], remarks: stopped, ...common };
+  const alive = investigated.alive.filter((fitted) => explains(fitted, evidence, toleranceMs));
+  const headers = headersInWords(investigated, alive);
+  if (alive.length === 0) {
+    return {
+      verdict: 'nothing fits',
+      rules: [],
+      remarks: [...stopped, firstUnexplained(investigated), ...headers],
+      ...common,
+    };
+  }
+  const rules = alive.map((fitted) => ruleOf(fitted, resolution, toleranceMs));
+  const remarks = [...stopped];
+  const isCut = ended === 'budget' || ended === 'time' || ended === 'stopped';
+  if (isCut)
+    remarks.push(
+      ended === 'stopped'
+        ? 'Fewer probes were sent than were wanted.'
+        : `More ${ended === 'budget' ? 'requests' : 'time'} would have been used: raise --${ended}.`,
+    );
+  if (rules.length > 1) {
+    remarks.push(
+      isCut
+        ? `${rules.length} rules explain all answers: what was asked so far does not tell them apart.`
+        : `${rules.length} rules explain all answers, and no probe that is known would tell them apart.`,
+    );
+  }
+  return {
+    verdict: rules.length === 1 ? 'identified' : 'several',
+    rules,
+    remarks: [...remarks, ...headers],
+    ...common,
+  };
+}
+
+function ruleOf(fitted: Fitted, resolution: number, toleranceMs: number): Rule {
+  const { best, ranges } = fitted;
+  const { structure, parameters } = best;
+  const value = (name: 'limit' | 'spanMs' | 'otherMs') => roundest(ranges[name], parameters[name]);
+  const rounded: Parameters = {
+    ...parameters,
+    limit: value('limit'),
+    spanMs: value('spanMs'),
+    otherMs: value('otherMs'),
+  };
+  const shown: Record<string, Range & { value: number }> = {
+    limit: { ...ranges.limit, value: rounded.limit },
+    [structure.family === 'token bucket' || structure.family === 'queue' ? 'token_ms' : 'window_ms']: {
+      ...ranges.spanMs,
+      value: rounded.spanMs,
+    },
+  };
+  if (structure.part !== undefined)
+    shown['part'] = { least: structure.part, most: structure.part, value: structure.part };
+  if (structure.has.includes('otherMs')) shown['block_ms'] = { ...ranges.otherMs, value: rounded.otherMs };
+  const definition = structure.definition(rounded);
+  const params = { ...(definition.params as Record<string, unknown>) };
+  if (structure.period !== undefined) {
+    const period = structure.period(rounded);
+    const from = structure.period(parameters);
+    const phase = modulo(-(BASE_MS + parameters.shiftMs), from);
+    const isEpoch = Math.min(phase, from - phase) <= Math.max(toleranceMs * 2, 0.01 * from);
+    shown['phase_ms'] = { least: phase, most: phase, value: isEpoch ? 0 : Math.round(phase) };
+    if (!isEpoch && 'align' in params) params['phase_ms'] = Math.round(phase) % period;
+  }
+  return {
+    structure: structure.id,
+    family: structure.family,
+    words: structure.words,
+    limiter: checkRule({ ...definition, params }),
+    parameters: shown,
+    isExact: !isOpen(fitted, resolution),
+    products: productsLike(structure, rounded),
+  };
+}
+
+/** Of the numbers in a range the one with the fewest digits; the nearest to `value` among those. */
+function roundest({ least, most }: Range, value: number): number {
+  let scale = 1e15;
+  while (scale > most) scale /= 10;
+  for (; scale > 1e-9 * most; scale /= 10) {
+    // Halves and quarters are round, too.
+    for (const step of [scale, scale / 2]) {
+      const near = Math.round(value / step) * step;
+      const inside = [near, near - step, near + step].filter((one) => one >= least && one <= most && one > 0);
+      if (inside.length > 0) return Number(inside[0]!.toPrecision(12));
+    }
+  }
+  return value;
+}
+
+function headersInWords({ evidence }: Investigated, alive: readonly Fitted[]): string[] {
+  const told = evidence.seen.find(({ toldLimit }) => toldLimit !== undefined)?.toldLimit;
+  const limits = [...new Set(alive.map(({ best }) => best.parameters.limit))];
+  const words: string[] = [];
+  if (told !== undefined && limits.length === 1 && told !== limits[0]) {
+    words.push(`The headers tell a limit of ${told}; the answers show ${limits[0]}.`);
+  }
+  const waits = waitsInWords(evidence.seen);
+  if (waits !== undefined) words.push(waits);
+  return words;
+}
+
+function modulo(value: number, period: number): number {
+  return ((value % period) + period) % period;
+}

@@ -1,0 +1,82 @@
+// The structures that explain what was seen. Pure.
+import { type Evidence, evidenceOf, type Seen } from './evidence.js';
+import { featuresOf, stagesOf } from './features.js';
+import { type Fitted, fitted } from './fit.js';
+import type { Hypothesis, Structure } from './structure.js';
+import { structures } from './structures.js';
+
+export interface Investigated {
+  readonly evidence: Evidence;
+  /** Those that explain the answers. */
+  readonly alive: readonly Fitted[];
+  /** The structure that comes nearest where none explains them. */
+  readonly nearest: Fitted | undefined;
+  readonly toleranceMs: number;
+  readonly requests: number;
+  readonly elapsedMs: number;
+  /** Why it ended. */
+  readonly ended: 'settled' | 'budget' | 'time' | 'stopped' | 'never limited';
+}
+
+/** What requests that were seen earlier show, without another. */
+export function investigated(seen: readonly Seen[]): Investigated {
+  const evidence = evidenceOf(seen);
+  const toleranceMs = toleranceOf(evidence);
+  const all = explanationsOf(evidence, [], structures);
+  const alive = preferred(
+    all.filter(({ violationMs }) => violationMs <= toleranceMs),
+    evidence,
+  );
+  const times = seen.map(({ sentMs }) => sentMs);
+  return {
+    evidence,
+    alive,
+    nearest: all[0],
+    toleranceMs,
+    requests: seen.length,
+    elapsedMs:
+      times.reduce((most, ms) => Math.max(most, ms), -Infinity) -
+      times.reduce((least, ms) => Math.min(least, ms), Infinity),
+    ended: seen.some(({ decision }) => decision === 'limited') ? 'settled' : 'never limited',
+  };
+}
+
+/** The structures, those first that explain what was seen. */
+export function explanationsOf(
+  evidence: Evidence,
+  before: readonly Fitted[] = [],
+  among: readonly Structure[] = structures,
+  isAnew = false,
+): Fitted[] {
+  const toleranceMs = toleranceOf(evidence);
+  const stages = stagesOf(evidence);
+  const burst = Math.max(...featuresOf(evidence).bursts);
+  const near = isAnew && before.length > 0 ? before.flatMap(({ best }) => spansOf(best)) : undefined;
+  const from = new Map(before.map((one) => [one.best.structure.id, one]));
+  return among
+    .filter(({ holds }) => holds === undefined || evidence.isHeld)
+    .filter(({ family, part = 1 }) => family !== 'token bucket' || part === 1 || part < burst)
+    .map((structure) => fitted(structure, stages, toleranceMs, from.get(structure.id), near))
+    .sort((a, b) => a.violationMs - b.violationMs);
+}
+
+function spansOf({ parameters: { spanMs, limit }, structure: { family } }: Hypothesis): number[] {
+  return family === 'token bucket' || family === 'queue' ? [spanMs, spanMs * limit] : [spanMs, spanMs / limit];
+}
+
+/** What is not known of the instants at which requests are counted: in ms. */
+export function toleranceOf({ jitterMs }: Evidence): number {
+  return jitterMs + 1;
+}
+
+/** Without those that differ from a simple one by what the answers can not show, and those that leave delays unexplained. */
+export function preferred(alive: readonly Fitted[], { isHeld }: Evidence): Fitted[] {
+  const ids = new Set(alive.map(({ best }) => best.structure.id));
+  const holds = isHeld && alive.some(({ best }) => best.structure.holds);
+  return alive.filter(({ best, ranges }) => {
+    if (holds && best.structure.holds === undefined) return false;
+    const base = best.structure.extends;
+    if (base === undefined || !ids.has(base)) return true;
+    return best.structure.has.includes('otherMs') && ranges.otherMs.least > 0.05 * best.parameters.spanMs;
+  });
+}

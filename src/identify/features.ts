@@ -1,0 +1,94 @@
+// What of the answers says where to look for parameters, and the answers cut into stages. Pure.
+import { type Evidence, evidenceOf, type Seen } from './evidence.js';
+
+/** What of the answers says where to look. */
+export interface Features {
+  /** How many were admitted before a refusal, in a row or at once: the most frequent first. */
+  readonly bursts: readonly number[];
+  /** Middles of what lies between a refusal and the next admission. */
+  readonly recoveries: readonly number[];
+  /** First refusals after an admission. */
+  readonly refusals: readonly number[];
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+export function featuresOf({ seen, longestMs }: Evidence): Features {
+  const inOrder = seen.filter(({ decision }) => decision !== 'unknown').sort((a, b) => a.sentMs - b.sentMs);
+  const recoveries: number[] = [];
+  const refusals: number[] = [];
+  const last = new Map<string, { decision: string; sentMs: number; answeredMs: number }>();
+  const runs = new Map<string, number>();
+  const times = new Map<number, number>();
+  const note = (n: number) => void (n > 0 && times.set(n, (times.get(n) ?? 0) + 1));
+  let volley = { key: '', fromMs: -Infinity, admitted: 0, isLimited: false };
+  for (const one of inOrder) {
+    const before = last.get(one.key);
+    if (before?.decision === 'limited' && one.decision === 'admitted' && one.sentMs > before.sentMs + longestMs) {
+      recoveries.push((before.sentMs + one.answeredMs) / 2);
+    }
+    if (one.key !== volley.key || one.sentMs > volley.fromMs + VOLLEY_MS) {
+      if (volley.isLimited) note(volley.admitted);
+      volley = { key: one.key, fromMs: one.sentMs, admitted: 0, isLimited: false };
+    }
+    const isApart = before !== undefined && one.sentMs > before.answeredMs + 2 * longestMs;
+    if (isApart) note(runs.get(one.key)!);
+    const run = isApart ? 0 : (runs.get(one.key) ?? 0);
+    if (one.decision === 'limited') {
+      if (before?.decision !== 'limited') refusals.push((one.sentMs + one.answeredMs) / 2);
+      volley.isLimited = true;
+    } else volley.admitted += 1;
+    runs.set(one.key, run + (one.decision === 'admitted' ? 1 : 0));
+    last.set(one.key, one);
+  }
+  if (volley.isLimited) note(volley.admitted);
+  for (const n of runs.values()) note(n);
+  const bursts = [...times.keys()].sort((a, b) => times.get(b)! - times.get(a)! || b - a);
+  const fromMs = inOrder[0]?.sentMs ?? 0;
+  return {
+    bursts: limitsFrom([...bursts.slice(0, MOST_BURSTS), Math.max(1, ...bursts)]),
+    recoveries,
+    refusals,
+    fromMs,
+    toMs: inOrder.reduce((most, one) => Math.max(most, one.answeredMs), fromMs),
+  };
+}
+
+/** Requests that are sent within this time are sent together, in ms. */
+const VOLLEY_MS = 3;
+/** So many limits are tried. */
+const MOST_BURSTS = 4;
+
+/** What came back while they were counted adds one or two. */
+function limitsFrom(bursts: readonly number[]): number[] {
+  const near = [...bursts, ...bursts.slice(0, 2).flatMap((n) => [n - 1, n - 2])];
+  return [...new Set(near.filter((n) => n >= 1))];
+}
+
+/** The answers up to some time, and what they say of where to look. */
+export interface Stage {
+  readonly evidence: Evidence;
+  readonly features: Features;
+}
+
+/** After so many requests the parameters are looked for first, then among those that are left after twice as many, and so on. */
+const FIRST_STAGE = 50;
+export function stagesOf(whole: Evidence): Stage[] {
+  const inOrder = [...whole.seen].sort((a, b) => a.sentMs - b.sentMs);
+  const stages: Stage[] = [];
+  const add = (some: readonly Seen[]) => {
+    const evidence = evidenceOf(some, whole);
+    stages.push({ evidence, features: featuresOf(evidence) });
+  };
+  let [next, answeredMs] = [FIRST_STAGE, -Infinity];
+  inOrder.forEach((one, k) => {
+    // What is under way together stays together.
+    if (k >= next && one.sentMs > answeredMs) {
+      add(inOrder.slice(0, k));
+      next = 2 * k;
+    }
+    answeredMs = Math.max(answeredMs, one.answeredMs);
+  });
+  add(inOrder);
+  return stages;
+}

@@ -1,0 +1,189 @@
+// Which probe is asked next, until one structure is left or nothing that is asked would tell more. Pure: a generator that asks, and is
+// given what was answered.
+//
+//   burst, twice as large each time ─► polls, farther apart each time ─► what fits ─► the probe that splits it most for its cost ─┐
+//                                                                         ▲                                                      │
+//                                                                         └──────────────────────────────────────────────────────┘
+import { type Choice, nextProbe } from './choice.js';
+import { type Evidence, evidenceOf, type Seen } from './evidence.js';
+import { explanationsOf, type Investigated, preferred, toleranceOf } from './explanations.js';
+import type { Fitted } from './fit.js';
+import type { Probe, Volley } from './probe.js';
+import type { Structure } from './structure.js';
+import { simple, structures } from './structures.js';
+
+export interface InvestigationOptions {
+  /** The most requests. */
+  readonly budget: number;
+  /** The most time, in ms. */
+  readonly timeMs: number;
+  /** Each probe may use a key that was never used. */
+  readonly hasKeys: boolean;
+  /** How exact spans are wanted, as a part of their length. */
+  readonly resolution: number;
+}
+
+/** One probe to be sent. */
+export interface Ask {
+  readonly probe: Probe;
+  /** Silence before it, in ms. */
+  readonly restMs: number;
+  readonly key: string;
+}
+
+/** What came of it; `isOver` when nothing more may be asked. */
+export interface Answered {
+  readonly seen: readonly Seen[];
+  readonly nowMs: number;
+  readonly isOver?: boolean | undefined;
+}
+
+export type Investigation = Generator<Ask, Investigated, Answered>;
+
+export function* investigate(options: InvestigationOptions): Investigation {
+  const course = new Course(options);
+  yield* course.findLimit();
+  if (!course.isLimited) return course.result(course.isOver ? 'stopped' : 'never limited');
+  yield* course.findRecovery();
+  return yield* course.narrow();
+}
+
+/** A part of the budget that the first burst may use. */
+const BURST_SHARE = 0.5;
+const POLL_FACTOR = 1.25;
+const MOST_ROUNDS = 40;
+
+class Course {
+  readonly #options: InvestigationOptions;
+  readonly #seen: Seen[] = [];
+  #fitted: Fitted[] = [];
+  #alive: Fitted[] = [];
+  #evidence: Evidence = evidenceOf([]);
+  /** What is still looked at; undefined for all. */
+  #candidates: readonly Structure[] | undefined;
+  #nowMs = 0;
+  #fromMs: number | undefined;
+  #keys = 0;
+  isOver = false;
+  readonly #asked = new Map<string, number>();
+
+  constructor(options: InvestigationOptions) {
+    this.#options = options;
+  }
+
+  get isLimited(): boolean {
+    return this.#seen.some(({ decision }) => decision === 'limited');
+  }
+
+  /** Bursts, each twice as large as the last, until one is refused. */
+  *findLimit(): Generator<Ask, void, Answered> {
+    let sent = 0;
+    for (let n = 1; !this.isOver && !this.isLimited; n = Math.min(2 * n, 512)) {
+      const left = Math.floor(this.#options.budget * BURST_SHARE) - sent;
+      if (left <= 0) return;
+      const size = Math.min(n, left);
+      sent += size;
+      yield* this.#ask({ words: 'a burst, for the limit', volleys: [{ atMs: 0, n: size }] }, 0);
+    }
+  }
+
+  /** Polls at growing distances until one is admitted, then bursts again: what has come back. */
+  *findRecovery(): Generator<Ask, void, Answered> {
+    const { shortestMs } = evidenceOf(this.#seen);
+    const volleys: Volley[] = [];
+    const first = Math.max(4, shortestMs / 2);
+    for (let ms = first; ms < this.#left().timeMs / 2 && volleys.length < this.#left().requests / 3; ms *= POLL_FACTOR)
+      volleys.push({ atMs: ms, n: 1 });
+    yield* this.#ask({ words: 'polls, for when it admits again', volleys, until: 'admitted' }, 0);
+    const limited = () => this.#seen.at(-1)?.decision === 'limited';
+    for (let n = 1; n <= 4096 && !limited() && !this.isOver && this.#left().requests > 2 * n; n *= 2) {
+      yield* this.#ask({ words: 'a burst, for what has come back', volleys: [{ atMs: 0, n }] }, 0);
+      if (this.#seen.slice(-n).some(({ decision }) => decision === 'limited')) break;
+    }
+  }
+
+  /** The simple structures first; what is finer is held against all that was seen then. */
+  *narrow(): Generator<Ask, Investigated, Answered> {
+    let among: readonly Structure[] = simple;
+    let isAnew = false;
+    for (let round = 0; round < MOST_ROUNDS; round += 1) {
+      this.#refit(among, isAnew);
+      isAnew = false;
+      if (this.isOver) return this.result('stopped');
+      const next = this.#alive.length === 0 ? undefined : this.#choose();
+      if (next === 'budget' || next === 'time' || (next === undefined && among === structures)) {
+        if (among === simple) {
+          this.#candidates = undefined;
+          this.#refit(structures, true);
+        }
+        return this.result(next ?? 'settled');
+      }
+      if (next === undefined) {
+        among = structures;
+        this.#candidates = undefined;
+        isAnew = true;
+      } else yield* this.#ask(next.probe, next.restMs, next.isFresh);
+    }
+    return this.result('settled');
+  }
+
+  result(ended: Investigated['ended']): Investigated {
+    const evidence = evidenceOf(this.#seen);
+    return {
+      evidence,
+      alive: this.#alive,
+      nearest: this.#fitted[0],
+      toleranceMs: toleranceOf(evidence),
+      requests: this.#seen.length,
+      elapsedMs: this.#nowMs - (this.#fromMs ?? this.#nowMs),
+      ended,
+    };
+  }
+
+  get #key(): string {
+    return `weir-${this.#keys}`;
+  }
+
+  #left(): { readonly requests: number; readonly timeMs: number } {
+    const { budget, timeMs } = this.#options;
+    return { requests: budget - this.#seen.length, timeMs: timeMs - (this.#nowMs - (this.#fromMs ?? this.#nowMs)) };
+  }
+
+  *#ask(probe: Probe, restMs: number, isFresh = false): Generator<Ask, void, Answered> {
+    if (isFresh) this.#keys += 1;
+    const { seen, nowMs, isOver = false } = yield { probe, restMs, key: this.#key };
+    this.#fromMs ??= seen[0]?.sentMs ?? nowMs;
+    this.#seen.push(...seen);
+    this.#nowMs = nowMs;
+    this.isOver ||= isOver;
+  }
+
+  /** Those that explained what was seen before; all are looked at where none of them explains it now. */
+  #refit(among: readonly Structure[], isAnew = false): void {
+    this.#evidence = evidenceOf(this.#seen);
+    const toleranceMs = toleranceOf(this.#evidence);
+    const isAlive = ({ violationMs }: Fitted) => violationMs <= toleranceMs;
+    const attempt = (structures_: readonly Structure[]) => {
+      this.#fitted = explanationsOf(this.#evidence, this.#alive, structures_, isAnew);
+      return preferred(this.#fitted.filter(isAlive), this.#evidence);
+    };
+    const alive = this.#candidates === undefined ? [] : attempt(this.#candidates);
+    const found = alive.length > 0 ? alive : attempt(among);
+    this.#alive = found.length > 0 || among === structures ? found : attempt(structures);
+    this.#candidates = this.#alive.length === 0 ? undefined : this.#alive.map(({ best }) => best.structure);
+  }
+
+  #choose(): Choice | 'budget' | 'time' | undefined {
+    const chosen = nextProbe({
+      alive: this.#alive,
+      evidence: this.#evidence,
+      options: this.#options,
+      left: this.#left(),
+      nowMs: this.#nowMs,
+      key: this.#key,
+      asked: this.#asked,
+    });
+    if (typeof chosen === 'object') this.#asked.set(chosen.probe.words, (this.#asked.get(chosen.probe.words) ?? 0) + 1);
+    return chosen;
+  }
+}

@@ -1,0 +1,76 @@
+// What can be asked next, and what each hypothesis expects of it. Pure.
+//
+//   burst, silence, burst     ████        ██████          how much has come back
+//   burst, then polls         ████    | | | |             when the first comes back
+//   split burst               ██     ██       ████        what a window remembers
+//   hammer                    ████ | | | | | | | | |      whether refused requests count
+
+import { uncheckedRule } from '../limiter/rule/definition.js';
+import { LIMITED } from '../limiter/rule/rule.js';
+import type { Evidence } from './evidence.js';
+import type { Hypothesis } from './structure.js';
+import { BASE_MS } from './violation.js';
+
+/** Requests that go out together, `atMs` after the beginning of the probe. */
+export interface Volley {
+  readonly atMs: number;
+  readonly n: number;
+}
+
+export interface Probe {
+  /** What it is for, in words. */
+  readonly words: string;
+  readonly volleys: readonly Volley[];
+  /** No further request is sent once one was answered so. */
+  readonly until?: 'admitted' | 'limited' | undefined;
+}
+
+export function requestsOf({ volleys }: Probe): number {
+  return volleys.reduce((sum, { n }) => sum + n, 0);
+}
+
+export function lengthOf({ volleys }: Probe): number {
+  return volleys.at(-1)?.atMs ?? 0;
+}
+
+/** States are copied: a rule changes its own in place. */
+function copy<T>(state: T): T {
+  if (typeof state !== 'object' || state === null) return state;
+  if (ArrayBuffer.isView(state)) return (state as unknown as Float64Array).slice() as T;
+  const next = (Array.isArray(state) ? state.slice() : { ...state }) as Record<string, unknown>;
+  for (const name in next) if (typeof next[name] === 'object') next[name] = copy(next[name]);
+  return next as T;
+}
+
+/**
+ * How many of each volley a limiter would admit, as text.
+ * @param state after all that was seen; undefined for a key that was never used
+ * @param startMs when the probe begins
+ */
+export function predicted(
+  { structure, parameters }: Hypothesis,
+  state: unknown,
+  startMs: number,
+  probe: Probe,
+  { shortestMs, longestMs }: Evidence,
+): string {
+  const rule = uncheckedRule(structure.definition(parameters));
+  const now = state === undefined ? rule.fresh(0) : copy(state);
+  const wayMs = (shortestMs + longestMs) / 4;
+  const holdMs = structure.isInFlight ? (shortestMs + longestMs) / 2 : 0;
+  const out: string[] = [];
+  for (const { atMs, n } of probe.volleys) {
+    const t = startMs + atMs + wayMs + parameters.shiftMs + BASE_MS;
+    let [admitted, held] = [0, 0];
+    for (let k = 0; k < n; k += 1) {
+      const delay = rule.decide(now, t, 1, holdMs);
+      if (delay === LIMITED) continue;
+      admitted += 1;
+      if (delay > longestMs + 20) held += 1;
+    }
+    out.push(held > 0 ? `${admitted}h${held}` : `${admitted}`);
+    const isEnd = probe.until === 'admitted' ? admitted > 0 : probe.until === 'limited' ? admitted < n : false;
+    if (isEnd) break;
+  }
+  return out.join(' ');
+}

@@ -1,0 +1,51 @@
+// The rules that a limiter may follow, each with the parameters that answers have to show. Pure.
+//
+//   structure    a primitive with its modifiers: "a fixed window from the first request, which a refused request restarts"
+//   parameters   limit, part (a second count), span and other (times in ms), shift (where a grid of the limiter's own lies)
+//
+// A structure that decides as another one for a single cost and a single key stands here once: a bucket of B tokens, a GCRA, nginx with
+// nodelay and Guava's bursty limiter are one; a bucket that is filled up at each tick is a fixed window on a grid.
+import type { RuleDefinition } from '../limiter/rule/definition.js';
+
+export interface Parameters {
+  readonly limit: number;
+  /** Segments, tokens of a tick, or how many are not held. */
+  readonly part: number;
+  readonly spanMs: number;
+  readonly otherMs: number;
+  /** How much later than ours the clock of the limiter is, in ms, at least 0. */
+  readonly shiftMs: number;
+  /** Where requests are counted, as a part of the time between sending and answer. */
+  readonly countedAt: number;
+}
+
+export type Name = keyof Parameters;
+
+export interface Structure {
+  readonly id: string;
+  /** What it is, for people. */
+  readonly words: string;
+  /** Which family of rules it belongs to. */
+  readonly family: string;
+  readonly definition: (parameters: Parameters) => RuleDefinition;
+  /** The parameters that it has, beside `limit` and `spanMs`. */
+  readonly has: readonly Name[];
+  /** The period of its own grid in ms; undefined without one. */
+  readonly period?: ((parameters: Parameters) => number) | undefined;
+  /** Admitted requests are held. */
+  readonly holds?: true;
+  /** What is in flight counts. */
+  readonly isInFlight?: true;
+  /** The one value of `part`, for a structure that is listed with each of several. Default: 1. */
+  readonly part?: number;
+  /** Looked at only once the simple ones were: there are many, and they may come close to a simple one. */
+  readonly isFine?: true;
+  /** The structure that it is where its additional parameter is small, or large. */
+  readonly extends?: string;
+}
+
+/** A structure with values for its parameters. */
+export interface Hypothesis {
+  readonly structure: Structure;
+  readonly parameters: Parameters;
+}

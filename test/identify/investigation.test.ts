@@ -1,0 +1,89 @@
+// Limiters in virtual time, behind latency and jitter: each is recognised with its numbers, and one that is none of them gets no name.
+// WEIR_IDENTIFY=500 looks at so many random ones, and prints who was taken for whom.
+import { describe, expect, it } from 'vitest';
+import { answerOf } from '../../src/identify/answer.js';
+import { investigate } from '../../src/identify/investigation.js';
+import type { RuleDefinition } from '../../src/limiter/rule/definition.js';
+import { LIMITED } from '../../src/limiter/rule/rule.js';
+import { RandomStream } from '../../src/math/random.js';
+import { type Decide, limiterOf, type Network, played } from './virtual.js';
+
+const options = { budget: 500, timeMs: 300_000, hasKeys: false, resolution: 0.01 };
+const near: Network = { latencyMs: 2, jitterMs: 1 };
+
+function answered(decide: Decide, network = near, seed = 1, more = {}) {
+  return answerOf(played(investigate({ ...options, ...more }), decide, network, seed), options.resolution);
+}
+
+/** Rule, structure, and the limit and the span that have to be found. */
+const known: readonly [name: string, rule: RuleDefinition, structure: string, limit: number, spanMs: number][] = [
+  [
+    'a fixed window',
+    { primitive: 'fixed_window', params: { limit: 10, window_ms: 1000, count_refused: true } },
+    'fixed',
+    10,
+    1000,
+  ],
+  [
+    'a fixed window on a grid',
+    { primitive: 'fixed_window', params: { limit: 10, window_ms: 1000, align: 'epoch' } },
+    'fixed-grid',
+    10,
+    1000,
+  ],
+  ['a sliding log', { primitive: 'sliding_log', params: { limit: 10, window_ms: 1000 } }, 'log', 10, 1000],
+  [
+    'a token bucket',
+    { primitive: 'token_bucket', params: { rate: 10, per_ms: 1000, capacity: 10 } },
+    'bucket',
+    10,
+    100,
+  ],
+  [
+    'HAProxy http_req_rate',
+    {
+      primitive: 'sliding_counter',
+      params: { limit: 10, window_ms: 1000, count_refused: true, even_ms: true },
+      clock_resolution_ms: 1,
+    },
+    'counter-refused',
+    10,
+    1000,
+  ],
+  [
+    'a sliding counter on a grid',
+    {
+      primitive: 'sliding_counter',
+      params: { limit: 10, window_ms: 1000, align: 'epoch', floor_prev: true },
+      clock_resolution_ms: 1,
+    },
+    'counter-grid-floor',
+    10,
+    1000,
+  ],
+];
+
+describe('what is recognised', () => {
+  it.each(known)('%s', (_, rule, structure, limit, spanMs) => {
+    const { verdict, rules } = answered(limiterOf(rule, 0));
+    const [found] = rules;
+    const span = found?.parameters['window_ms'] ?? found?.parameters['token_ms'];
+    expect([verdict, found?.structure, found?.parameters['limit']?.value]).toEqual(['identified', structure, limit]);
+    expect(Math.abs(span!.value - spanMs) / spanMs).toBeLessThan(0.02);
+  });
+});
+
+describe('what gets no name', () => {
+  it('refuses at random', () => {
+    const random = new RandomStream(5, 'refusals');
+    const { verdict, rules, remarks } = answered(() => (random.uniform() < 0.4 ? LIMITED : 0));
+    expect([verdict, rules]).toEqual(['nothing fits', []]);
+    expect(remarks.join(' ')).toMatch(
+      /No rule here explains these answers; the first that none explains is request \d+/,
+    );
+  });
+
+  it('never refuses', () => {
+    expect(answered(() => 0)).toMatchObject({ verdict: 'never limited', rules: [] });
+  });
+});

@@ -1,0 +1,72 @@
+// A limiter in virtual time, behind a network with latency and jitter: what an investigation asks, it answers.
+
+import type { Seen } from '../../src/identify/evidence.js';
+import type { Investigated } from '../../src/identify/explanations.js';
+import type { Answered, Ask, Investigation } from '../../src/identify/investigation.js';
+import type { RuleDefinition } from '../../src/limiter/rule/definition.js';
+import { ruleOf } from '../../src/limiter/rule/definition.js';
+import { LIMITED } from '../../src/limiter/rule/rule.js';
+import { RandomStream, type Seed } from '../../src/math/random.js';
+
+export interface Network {
+  /** One way, in ms. */
+  readonly latencyMs: number;
+  /** The most that a way takes longer, in ms. */
+  readonly jitterMs: number;
+  /** How long an admitted request is worked on, in ms. */
+  readonly serviceMs?: number;
+}
+
+/** Decides one request at a time. */
+export type Decide = (tMs: number, key: string) => number;
+
+export function limiterOf(definition: RuleDefinition, madeMs: number, serviceMs = 0): Decide {
+  const rule = ruleOf(definition);
+  const states = new Map<string, unknown>();
+  return (tMs, key) => {
+    const state = states.get(key) ?? rule.fresh(madeMs);
+    states.set(key, state);
+    return rule.decide(state, tMs, 1, serviceMs);
+  };
+}
+
+/** Plays an investigation against a limiter to its end. */
+export function played(
+  investigation: Investigation,
+  decide: Decide,
+  { latencyMs, jitterMs, serviceMs = 0 }: Network,
+  seed: Seed,
+  log?: (ask: Ask, answered: Answered) => void,
+): Investigated {
+  const random = new RandomStream(seed, 'network');
+  const way = () => latencyMs + random.uniform() * jitterMs;
+  let nowMs = 1_000_000 + random.uniform() * 1_000_000;
+  let next = investigation.next();
+  while (next.done !== true) {
+    const { probe, restMs, key } = next.value;
+    const startMs = nowMs + restMs;
+    const events: { sentMs: number; comesMs: number }[] = [];
+    for (const { atMs, n } of probe.volleys) {
+      for (let k = 0; k < n; k += 1) {
+        const sentMs = startMs + atMs + k * 0.02;
+        events.push({ sentMs, comesMs: sentMs + way() });
+      }
+    }
+    const seen: Seen[] = [];
+    let stopMs = Infinity;
+    // In order of arrival; what is sent after an answer that ends the probe is not sent.
+    for (const { sentMs, comesMs } of events.sort((a, b) => a.comesMs - b.comesMs)) {
+      if (sentMs > stopMs) continue;
+      const delay = decide(comesMs, key);
+      const admitted = delay !== LIMITED;
+      const answeredMs = comesMs + (admitted ? delay + serviceMs : 0) + way();
+      seen.push({ key, sentMs, answeredMs, decision: admitted ? 'admitted' : 'limited' });
+      if (probe.until === (admitted ? 'admitted' : 'limited')) stopMs = Math.min(stopMs, answeredMs);
+    }
+    nowMs = seen.reduce((most, one) => Math.max(most, one.answeredMs), startMs);
+    const answered = { seen: seen.sort((a, b) => a.sentMs - b.sentMs), nowMs };
+    log?.(next.value, answered);
+    next = investigation.next(answered);
+  }
+  return next.value;
+}
