@@ -31,6 +31,10 @@ export interface Answer {
   readonly seconds: number;
 }
 
+/** What so many rules explain says of none of them that it is the one. */
+const MOST_RULES = 5;
+const MOST_FAMILIES = 2;
+
 export function answerOf(investigated: Investigated, resolution: number, harm?: string | undefined): Answer {
   const { evidence, ended, requests, elapsedMs, toleranceMs } = investigated;
   const common = { requests, seconds: Math.round(elapsedMs / 100) / 10 };
@@ -54,6 +58,11 @@ export function answerOf(investigated: Investigated, resolution: number, harm?: 
       remarks: [...stopped, firstUnexplained(investigated), ...headers],
       ...common,
     };
+  }
+  const families = new Set(alive.map(({ best }) => best.structure.family)).size;
+  if (alive.length > MOST_RULES || families > MOST_FAMILIES) {
+    const remark = `${alive.length} rules of ${families} families explain all answers: they follow no one of them closely enough to give it a name.`;
+    return { verdict: 'undecided', rules: [], remarks: [...stopped, remark, ...headers], ...common };
   }
   const rules = alive.map((fitted) => ruleOf(fitted, resolution, toleranceMs));
   const remarks = [...stopped];

