@@ -20,7 +20,9 @@ const long = [
     'stopped',
     'victim',
   ].map((name) => `test/node/${name}.test.ts`),
-  ...['follow', 'load', 'pinning', 'serving', 'sweep', 'up'].map((name) => `test/cli/${name}.test.ts`),
+  ...['follow', 'load', 'pinning', 'serve-reports', 'serving', 'sweep', 'up', 'watch'].map(
+    (name) => `test/cli/${name}.test.ts`,
+  ),
   ...['foreign', 'load'].map((name) => `test/live/${name}.test.ts`),
   ...['gateways', 'haproxy-redis', 'libraries', 'nginx', 'nginx-keys'].map((name) => `test/live/real-${name}.test.ts`),
   'test/identify/investigation.test.ts',

@@ -4,6 +4,7 @@
 //   dist/web/node/verify.js       the verifier of records, for a browser
 //   dist/web/report.*, …          those of reports, from src/web
 //   dist/web/play.html            the playground: one file, with the core of the simulation and the shipped scenarios
+//   dist/web/watch.html           the page of a run while it goes on: one file
 //   dist/report/chart/canvas.js   chartjs-node-canvas and its own Chart.js, drawing by @napi-rs/canvas instead of the native `canvas`.
 //                                 Nothing is shared with a Chart.js of the program that uses the library.
 //   dist/schema/compile-schema.js, …
@@ -62,7 +63,7 @@ const verifier = await build({
 });
 
 const play = await build({
-  entryPoints: ['play.tsx', 'unpack.ts', 'play.css'].map((name) => `src/web/play/${name}`),
+  entryPoints: ['play.tsx', 'unpack.ts', 'watch.tsx', 'play.css'].map((name) => `src/web/play/${name}`),
   outdir: 'dist/web/play',
   bundle: true,
   platform: 'browser',
@@ -77,32 +78,47 @@ const play = await build({
   write: false,
   metafile: true,
 });
-writeFileSync('dist/web/play.html', playPage(play.outputFiles));
+const shipped = readdirSync('scenarios').filter((name) => name.endsWith('.yaml'));
+const scenarios = shipped.map((name) => [name.replace('.yaml', ''), readFileSync(`scenarios/${name}`, 'utf8')]);
+const played = (name) => play.outputFiles.find(({ path }) => path.endsWith(name)).text.trim();
+const hash = (content) => `'sha256-${createHash('sha256').update(content).digest('base64')}'`;
+const style = themeStyle + played('play.css');
 
-/** The playground in one file. Its policy names its scripts and its style by their hashes. */
-function playPage(outputs) {
-  const text = (name) => outputs.find(({ path }) => path.endsWith(name)).text.trim();
-  const [program, loader, style] = [text('play.js'), text('unpack.js'), themeStyle + text('play.css')];
-  const hash = (content) => `'sha256-${createHash('sha256').update(content).digest('base64')}'`;
-  const shipped = readdirSync('scenarios').filter((name) => name.endsWith('.yaml'));
-  const scenarios = shipped.map((name) => [name.replace('.yaml', ''), readFileSync(`scenarios/${name}`, 'utf8')]);
-  const policy = `default-src 'none'; script-src ${hash(program)} ${hash(loader)}; style-src ${hash(style)}; img-src data:; base-uri 'none'; form-action 'none'`;
+writeFileSync(
+  'dist/web/play.html',
+  page({
+    title: 'Weir playground',
+    policy: `script-src ${hash(played('play.js'))} ${hash(played('unpack.js'))}`,
+    body: `<script type="application/json" id="scenarios">${JSON.stringify(Object.fromEntries(scenarios)).replaceAll('<', '\\u003c')}</script>
+<script type="text/plain" id="program">${gzipSync(played('play.js'), { level: 9 }).toString('base64')}</script>
+<script>${played('unpack.js')}</script>`,
+  }),
+);
+writeFileSync(
+  'dist/web/watch.html',
+  page({
+    title: 'Weir: a run',
+    policy: `script-src ${hash(played('watch.js'))}; connect-src 'self'`,
+    body: `<script type="module">${played('watch.js').replaceAll('</script', '<\\/script')}</script>`,
+  }),
+);
+
+/** A page in one file. Its policy names its scripts and its style by their hashes. */
+function page({ title, policy, body }) {
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; ${policy}; style-src ${hash(style)}; img-src data:; base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>Weir playground</title>
+<title>${title}</title>
 <link rel="icon" href="data:image/svg+xml;base64,${readFileSync('src/web/icon.svg').toString('base64')}">
 <style>${style}</style>
 </head>
 <body>
-<div id="play"><noscript>The playground simulates in the browser, and needs JavaScript.</noscript></div>
-<script type="application/json" id="scenarios">${JSON.stringify(Object.fromEntries(scenarios)).replaceAll('<', '\\u003c')}</script>
-<script type="text/plain" id="program">${gzipSync(program, { level: 9 }).toString('base64')}</script>
-<script>${loader}</script>
+<div id="play"><noscript>This page needs JavaScript.</noscript></div>
+${body}
 </body>
 </html>
 `;

@@ -47,8 +47,8 @@ export const commands: readonly ListedCommand[] = [
     load: () => import('./stress.js'),
   },
   {
-    usage: 'report <run..>',
-    summary: 'render runs again, side by side, or against a baseline',
+    usage: 'report [run..]',
+    summary: 'render runs again, side by side, or against a baseline; --serve shows all of them in the browser',
     load: () => import('./report.js'),
   },
   {

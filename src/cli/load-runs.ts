@@ -1,5 +1,6 @@
 // The runs of `weir load`: one scenario after the other, with a line for each cycle.
 import { setFlagsFromString } from 'node:v8';
+import type { CycleLine } from '../live/live-session.js';
 import { type LiveOptions, load, mintKey } from '../live/load.js';
 import type { WrittenReport } from '../report/folder.js';
 import type { Reported } from '../report/reported.js';
@@ -10,8 +11,20 @@ import type { GivenToLoad as Given } from './load.js';
 import { topFlag } from './options.js';
 import { CycleLines } from './progress.js';
 import { rerunCommand } from './rerun-command.js';
+import { type Watch, watchOf } from './watch.js';
+import { WatchedRun } from './watched-run.js';
 
 export async function loadRuns(given: Given, options: LiveOptions): Promise<void> {
+  const watch = await watchOf(given.watch);
+  try {
+    await watchedRuns(given, options, watch);
+  } finally {
+    // A run that failed is shown no longer.
+    await watch?.end();
+  }
+}
+
+async function watchedRuns(given: Given, options: LiveOptions, watch: Watch | undefined): Promise<void> {
   // While answers are slow, requests live long; V8 then allocates all of their kind in old space, where they stay until the next full
   // collection: 3 kB a request, and eight pauses of 10 ms a second. Without that guess it pauses for 3 ms. For this process only, which
   // is the command's own: a library may not set flags.
@@ -36,7 +49,20 @@ export async function loadRuns(given: Given, options: LiveOptions): Promise<void
       ofSeveral: scenarios.length > 1,
     });
     const lines = new CycleLines(scenario.name);
-    const asked = { ...common, seed, top: given.top, onCycle: lines.show };
+    const watched =
+      watch &&
+      new WatchedRun(scenario.at(live.cycleMs ?? scenario.cycleMs), { kind: 'load', seed, nowMs: watch.nowMs });
+    if (watched !== undefined) {
+      // A log, or a service that only the model has: the run itself says why it cannot be.
+      await watched.predict().catch(() => {});
+      watch?.begin(watched);
+    }
+    const onCycle = (line: CycleLine) => {
+      if (given.watch !== 'text') lines.show(line);
+      watched?.line(line);
+      watch?.changed();
+    };
+    const asked = { ...common, seed, top: given.top, onCycle };
     const { observed, predicted, series } = await load(
       scenario,
       given.pacing === undefined ? asked : { ...asked, pacing: given.pacing },
@@ -52,6 +78,7 @@ export async function loadRuns(given: Given, options: LiveOptions): Promise<void
     runs.push(run);
     reports.push(await folder?.write(run));
   }
+  await watch?.end(reports.at(-1)?.page);
   release();
   printFindings(runs, reports, given);
 }

@@ -11,6 +11,7 @@ import {
   scenariosArgument,
   seedOption,
   topOption,
+  watchOption,
 } from './options.js';
 
 export const options = (yargs: Argv) =>
@@ -23,6 +24,7 @@ export const options = (yargs: Argv) =>
       requiresArg: true,
       describe: 'where in its cycle a request is sent (default: as its arrival says)',
     })
+    .option('watch', watchOption)
     .option('out', outOption)
     .option('report', reportOption)
     .option('top', topOption)

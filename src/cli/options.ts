@@ -28,6 +28,11 @@ export const outOption = {
   requiresArg: true,
 } as const;
 
+export const watchOption = {
+  type: 'string',
+  describe: 'show the run while it goes on: a page on loopback, or with --watch=text the whole terminal',
+} as const;
+
 export const portOption = {
   type: 'number',
   default: 0,

@@ -32,7 +32,7 @@ export async function run({ scenario, port, out }: Given): Promise<void> {
     return;
   }
   const link = scenario === undefined ? '' : await linkOf(scenario);
-  const [{ policyOf, servePages }, { interruptible }] = await Promise.all([
+  const [{ policyOf, servePages }, { aborted, interruptible }] = await Promise.all([
     import('./local-pages.js'),
     import('./interrupt.js'),
   ]);
@@ -43,7 +43,7 @@ export async function run({ scenario, port, out }: Given): Promise<void> {
   const { signal, release } = interruptible();
   process.stdout.write(`open it here: ${url}${link}\n`);
   if (process.stdout.isTTY) process.stdout.write('Ctrl-C ends it.\n');
-  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+  await aborted(signal);
   await close();
   release();
 }

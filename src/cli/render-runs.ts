@@ -8,7 +8,7 @@ import { exitCodes } from './ending.js';
 import type { GivenToReport } from './report.js';
 import { terminalAtHand } from './terminal.js';
 
-export async function renderRuns(given: GivenToReport): Promise<void> {
+export async function renderRuns(given: GivenToReport & { readonly run: readonly string[] }): Promise<void> {
   const { run: paths, baseline, format, out, tolerance: share, floor, failOnWorse } = given;
   const named = formatNamed(format);
   const runs: NamedRun[] = [];

@@ -2,17 +2,22 @@
 import type { Argv } from 'yargs';
 import { Failure } from '../schema/failure.js';
 import type { GivenTo } from './command.js';
-import { noDefault } from './options.js';
+import { noDefault, portOption } from './options.js';
 
 export const options = (yargs: Argv) =>
   yargs
     .positional('run', {
       type: 'string',
       array: true,
-      demandOption: true,
       ...noDefault,
-      describe: 'report folders, or their outcome.json',
+      describe: 'report folders, or their outcome.json; with --serve a folder of reports (default: reports)',
     })
+    .option('serve', {
+      type: 'boolean',
+      default: false,
+      describe: 'serve all reports on loopback: search, open, side by side',
+    })
+    .option('port', portOption)
     .option('format', {
       type: 'string',
       default: 'text',
@@ -41,6 +46,7 @@ export const options = (yargs: Argv) =>
     .example('$0 report reports/burst/7', 'one run again, as text')
     .example('$0 report reports/burst/7 --format markdown', 'for a pull request')
     .example('$0 report reports/burst/7 reports/burst/8', 'two runs side by side')
+    .example('$0 report --serve', 'all runs of reports/ in the browser')
     .example('$0 report new --baseline old --fail-on-worse', 'for CI');
 
 export type GivenToReport = GivenTo<typeof options>;
@@ -52,5 +58,16 @@ export async function run(given: GivenToReport): Promise<void> {
       fix: 'For example --tolerance 0.05.',
     });
   }
-  await (await import('./render-runs.js')).renderRuns(given);
+  const { run: named = [], serve, port } = given;
+  // Without a positional argument yargs gives a list of nothing.
+  const runs = named.filter((one) => one !== undefined);
+  if (serve && runs.length > 1)
+    throw new Failure('wrong_usage', { what: '--serve takes one folder of reports.', fix: 'For example reports.' });
+  if (serve) return (await import('./serve-reports.js')).serveReports(runs[0] ?? 'reports', port);
+  if (runs.length === 0)
+    throw new Failure('wrong_usage', {
+      what: 'No run is named.',
+      fix: 'For example reports/burst/7; `weir report --serve` shows all of them.',
+    });
+  await (await import('./render-runs.js')).renderRuns({ ...given, run: runs });
 }

@@ -18,8 +18,20 @@ import { rerunCommand } from './rerun-command.js';
 import type { GivenToSimulate as Given } from './simulate.js';
 import { table, terminalAtHand } from './terminal.js';
 import { TraceFile } from './trace-file.js';
+import { type Watch, watchOf } from './watch.js';
+import { WatchedRun } from './watched-run.js';
 
 export async function simulateRuns(given: Given): Promise<void> {
+  const watch = await watchOf(given.watch);
+  try {
+    await watchedRuns(given, watch);
+  } finally {
+    // A run that failed is shown no longer.
+    await watch?.end();
+  }
+}
+
+async function watchedRuns(given: Given, watch: Watch | undefined): Promise<void> {
   // All files are read before the first run, so that a misspelt path fails immediately.
   const scenarios: [path: string, scenario: LoadedScenario][] = [];
   for (const path of given.scenario) scenarios.push([path, await loadScenario(path)]);
@@ -31,11 +43,12 @@ export async function simulateRuns(given: Given): Promise<void> {
     const place = { scenario: placeOf(scenario, scenarios), id: String(given.seed ?? scenario.seed) };
     const folder = await folderFor(given, { ...place, ofSeveral: scenarios.length > 1 });
     const tracer = tracerFor(given, folder?.path);
-    const alone = await runOne(path, scenario, given, signal, tracer);
+    const alone = await runOne(path, scenario, given, signal, tracer, watch);
     const run = { ...(await withCompared(alone, scenario, given, signal)), command: commandFor(path, given) };
     runs.push(run);
     reports.push(await folder?.write(run, tracer?.files));
   }
+  await watch?.end(reports.at(-1)?.page);
   release();
   printFindings(runs, reports, given);
   if (!given.json) for (const { outcome } of runs) process.stdout.write(comparedText(outcome));
@@ -85,7 +98,11 @@ async function runOne(
   given: Given,
   signal: AbortSignal,
   tracer: TraceFile | undefined,
+  watch: Watch | undefined,
 ): Promise<Run> {
+  const watched =
+    watch && new WatchedRun(scenario, { kind: 'simulate', seed: given.seed ?? scenario.seed, nowMs: watch.nowMs });
+  if (watched !== undefined) watch?.begin(watched);
   const progress = new Progress(scenario.name);
   let states: (() => ActorState[]) | undefined;
   const run = await simulate(scenario, {
@@ -94,12 +111,15 @@ async function runOne(
     ...(given.seed === undefined ? {} : { seed: given.seed }),
     ...(given.until === undefined ? {} : { untilCycle: durationIn('until', given.until, scenario.cycleMs) }),
     ...(tracer === undefined ? {} : { inspect: tracer.trace.inspect }),
-    onProgress: (cycle, last) =>
+    onProgress: (cycle, last) => {
+      watch?.changed();
       progress.show(
         (cycle - scenario.startCycle) / Math.max(1, last - scenario.startCycle),
         `cycle ${cycle - scenario.startCycle}`,
-      ),
+      );
+    },
     onWorld: (world, clients) => {
+      if (watched !== undefined) world.rows.subscribe(watched.next);
       tracer?.trace.follow(world, clients);
       states = () => actorStates(world, clients);
     },
@@ -108,10 +128,19 @@ async function runOne(
   tracer?.close();
   if (given.until !== undefined && !given.json) process.stdout.write(`${actorTable(states?.() ?? [])}\n`);
   if (given.replications === undefined || signal.aborted) return run;
-  return replicated(path, run, given, signal);
+  return replicated(path, run, given, signal, (done, n) => {
+    watched?.part(done / n, [['runs', `${done} of ${n}`]]);
+    watch?.changed();
+  });
 }
 
-async function replicated(path: string, run: Run, given: Given, signal: AbortSignal): Promise<Run> {
+async function replicated(
+  path: string,
+  run: Run,
+  given: Given,
+  signal: AbortSignal,
+  onRun: (done: number, n: number) => void,
+): Promise<Run> {
   const { outcome } = run;
   const progress = new Progress(`${outcome.scenario} replications`);
   const found = await replicate(path, {
@@ -119,7 +148,10 @@ async function replicated(path: string, run: Run, given: Given, signal: AbortSig
     n: given.replications ?? 0,
     signal,
     ...(given.threads === undefined ? {} : { threads: given.threads }),
-    onProgress: (done, n) => progress.show(done / n, `${done} of ${n}`),
+    onProgress: (done, n) => {
+      onRun(done, n);
+      progress.show(done / n, `${done} of ${n}`);
+    },
   });
   progress.clear();
   if (found === undefined) return run;

@@ -12,6 +12,7 @@ import {
   scenariosArgument,
   seedOption,
   topOption,
+  watchOption,
 } from './options.js';
 
 export const options = (yargs: Argv) =>
@@ -40,6 +41,7 @@ export const options = (yargs: Argv) =>
       requiresArg: true,
       describe: 'stop at the end of this cycle (120, or 93s from the start), and show what every actor is doing',
     })
+    .option('watch', watchOption)
     .option('out', outOption)
     .option('report', reportOption)
     .option('top', topOption)

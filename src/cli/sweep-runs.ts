@@ -5,6 +5,7 @@ import { safeName } from '../report/folder.js';
 import { flatRow, SweepFolder, sweepDigest } from '../report/sweep-files.js';
 import { writeSweepReport } from '../report/sweep-report.js';
 import { cellTable, foundText, shownFigures } from '../report/sweep-text.js';
+import { loadScenario } from '../scenario/load-scenario.js';
 import { type Found, findValues } from '../simulate/sweep/find.js';
 import { planSweep, type SweepPlan } from '../simulate/sweep/plan-sweep.js';
 import { runSweep, type SweepRow, type SweepRun } from '../simulate/sweep/sweep.js';
@@ -15,6 +16,8 @@ import { Progress } from './progress.js';
 import { rerunCommand } from './rerun-command.js';
 import type { GivenToSweep } from './sweep.js';
 import { terminalAtHand } from './terminal.js';
+import { watchOf } from './watch.js';
+import { WatchedRun } from './watched-run.js';
 
 export async function sweepRuns(given: GivenToSweep): Promise<void> {
   const { seed, replications, samples, sampling } = given;
@@ -49,13 +52,28 @@ async function sweepAndPrint(plan: SweepPlan, given: GivenToSweep): Promise<void
   if (known.length > 0) say(`${known.length} of ${all} runs are known from before.`);
   const runs = [...known];
   const rows: SweepRow[] = [];
+  const watch = await watchOf(given.watch);
+  const watched =
+    watch &&
+    new WatchedRun(await loadScenario(given.scenario), { kind: 'simulate', seed: given.seed ?? 1, nowMs: watch.nowMs });
+  const seen = () => {
+    const cells = `${rows.length} of ${plan.cells.length}`;
+    watched?.part(runs.length / all, [
+      ['cells', cells],
+      ['runs', `${runs.length} of ${all}`],
+    ]);
+    watch?.changed();
+  };
+  let page: string | undefined;
   try {
+    if (watched !== undefined) watch?.begin(watched);
     const ended = estimate(all - known.length, given);
     const progress = new Progress(`sweep of ${plan.name}`);
     const onRun = (run: SweepRun) => {
       folder?.add(run);
       runs.push(run);
       ended();
+      seen();
       progress.show(runs.length / all, `${runs.length} of ${all}`);
     };
     for await (const row of runSweep(plan, { threads: given.threads, signal, known, onRun })) {
@@ -71,8 +89,11 @@ async function sweepAndPrint(plan: SweepPlan, given: GivenToSweep): Promise<void
       return;
     }
     const digest = folder?.finish(rows, runs) ?? sweepDigest(plan.name, rows);
-    await show(plan, rows, digest, given, folder);
+    page = await report(plan, rows, digest, given, folder);
+    await watch?.end(page);
+    show(plan, rows, digest, given, page);
   } finally {
+    await watch?.end(page);
     folder?.close();
   }
 }
@@ -100,20 +121,29 @@ function say(words: string): void {
   process.stderr.write(`${words}\n`);
 }
 
-async function show(
+/** Writes the report of a sweep; returns its page, undefined where none is wanted. */
+async function report(
   plan: SweepPlan,
   rows: readonly SweepRow[],
   digest: string,
   given: GivenToSweep,
   folder: SweepFolder | undefined,
-): Promise<void> {
+): Promise<string | undefined> {
+  if (folder === undefined) return undefined;
   const figures = shownFigures(rows, given.figure);
-  let page: string | undefined;
-  if (folder !== undefined) {
-    const files = ['sweep.csv', 'sweep.ndjson', 'runs.csv', 'runs.ndjson', 'sweep.json'];
-    page = await writeSweepReport(folder.path, { plan, rows, figures, digest, command: commandFor(given), files });
-  }
+  const files = ['sweep.csv', 'sweep.ndjson', 'runs.csv', 'runs.ndjson', 'sweep.json'];
+  return writeSweepReport(folder.path, { plan, rows, figures, digest, command: commandFor(given), files });
+}
+
+function show(
+  plan: SweepPlan,
+  rows: readonly SweepRow[],
+  digest: string,
+  given: GivenToSweep,
+  page: string | undefined,
+): void {
   if (given.json) return;
+  const figures = shownFigures(rows, given.figure);
   process.stdout.write(`${cellTable(plan.axes, rows, figures, terminalAtHand())}\n\n${digest}\n`);
   if (page !== undefined) process.stdout.write(`\nopen it here: ${page}\n`);
 }

@@ -2,7 +2,7 @@
 import type { Argv } from 'yargs';
 import { Failure } from '../schema/failure.js';
 import type { GivenTo } from './command.js';
-import { checkSeed, checkThreads, jsonOption, outOption, reportOption, seedOption } from './options.js';
+import { checkSeed, checkThreads, jsonOption, outOption, reportOption, seedOption, watchOption } from './options.js';
 
 export const options = (yargs: Argv) =>
   yargs
@@ -39,6 +39,7 @@ export const options = (yargs: Argv) =>
     })
     .option('over', { type: 'string', requiresArg: true, describe: 'with --find: field and range that is searched' })
     .option('plan', { type: 'boolean', default: false, describe: 'print the cells, and run nothing' })
+    .option('watch', watchOption)
     .option('out', { ...outOption, describe: 'folder for the files (default: reports/<scenario>/sweep-<id>)' })
     .option('report', reportOption)
     .option('json', { ...jsonOption, describe: 'print a line of JSON for each cell' })

@@ -32,6 +32,8 @@ export interface CycleLine {
   readonly limited: number;
   /** State of the one contract, or how many of several do not admit. */
   readonly state: string;
+  readonly sendLagMsP99: number;
+  readonly latencyMsP99: number;
 }
 
 /** Who sends: by a schedule, or clients of their own mind. */
@@ -290,6 +292,8 @@ export class LiveSession {
       sent,
       admitted,
       limited: arrived - admitted,
+      sendLagMsP99: this.#latency.sendLag.quantileMs(0.99),
+      latencyMsP99: this.#latency.latency.quantileMs(0.99),
       state: this.#states.length === 1 ? this.#states[0]! : `${shut} of ${this.#states.length} shut`,
     };
   }

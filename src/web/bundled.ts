@@ -11,6 +11,7 @@ export type BundledFile =
   | 'node/node.css'
   | 'icon.svg'
   | 'play.html'
+  | 'watch.html'
   | 'report.js'
   | 'report.css'
   | 'sweep.js'

@@ -6,13 +6,13 @@
 import { render } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Failure } from '../../schema/failure.js';
-import type { Theme } from '../chart/palette.js';
 import { element } from '../page-element.js';
 import { controlsOf } from './controls.js';
 import { type Linked, linkedBy, linkOf } from './link.js';
 import { Expectations, Figures, Pictures } from './pictures.js';
 import { type Picture, play } from './played.js';
 import { Sliders } from './sliders.js';
+import { useTheme } from './theme.js';
 
 /** The shipped scenarios, by name. */
 const shipped = JSON.parse(element('scenarios').textContent) as Readonly<Record<string, string>>;
@@ -23,7 +23,6 @@ const PATIENCE_MS = 400;
 const LINK_AFTER_MS = 300;
 
 const nowMs = () => Number(document.timeline.currentTime);
-const prefersDark = matchMedia('(prefers-color-scheme: dark)');
 
 /** Runs the newest text; of those that come meanwhile only the last. */
 class Player {
@@ -240,19 +239,6 @@ async function copied(text: string): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-function useTheme(): [theme: Theme, set: (theme: Theme) => void] {
-  const [theme, setTheme] = useState<Theme>(prefersDark.matches ? 'dark' : 'light');
-  useEffect(() => {
-    document.documentElement.dataset['theme'] = theme;
-  }, [theme]);
-  useEffect(() => {
-    const follow = () => setTheme(prefersDark.matches ? 'dark' : 'light');
-    prefersDark.addEventListener('change', follow);
-    return () => prefersDark.removeEventListener('change', follow);
-  }, []);
-  return [theme, setTheme];
 }
 
 const first = (await linkedBy(location.hash)) ?? { name: 'burst', text: shipped['burst'] ?? '' };

@@ -1,0 +1,150 @@
+// `weir report --serve`: all reports of a folder on loopback. Nothing outside of the folder is served.
+import { readdir, readFile, realpath, stat } from 'node:fs/promises';
+import { dirname, extname, join, resolve, sep } from 'node:path';
+import { compareRuns } from '../report/compare-runs.js';
+import { comparisonHtml } from '../report/page/page.js';
+import { type ListedReport, reportsHtml } from '../report/page/reports-page.js';
+import { readRun } from '../report/read-report.js';
+import { Failure } from '../schema/failure.js';
+import { aborted, interruptible } from './interrupt.js';
+import { type Page, policyOf, servePages } from './local-pages.js';
+
+const MOST_REPORTS = 2_000;
+const MOST_DEPTH = 4;
+const MOST_COMPARED = 8;
+
+const html = 'text/html; charset=utf-8';
+const text = 'text/plain; charset=utf-8';
+/** What a report consists of. */
+const types: Readonly<Record<string, string>> = {
+  '.html': html,
+  '.png': 'image/png',
+  '.json': 'application/json',
+  '.ndjson': text,
+  '.csv': text,
+  '.md': text,
+  '.mmd': text,
+  '.xml': text,
+};
+
+/** @param folder of reports */
+export async function serveReports(folder: string, port: number): Promise<void> {
+  const root = await rootOf(folder);
+  const { signal, release } = interruptible();
+  const { url, close } = await servePages(port, (asked) => pageFor(root, folder, asked));
+  process.stdout.write(`open it here: ${url}\n`);
+  await aborted(signal);
+  await close();
+  release();
+}
+
+async function rootOf(folder: string): Promise<string> {
+  try {
+    const root = await realpath(folder);
+    await readdir(root);
+    return root;
+  } catch (error) {
+    throw new Failure('unreadable_file', {
+      what: `The reports in ${folder} cannot be read.`,
+      why: `${(error as Error).message}.`,
+      fix: 'Name the folder of the reports; a run writes into reports/ where it was started.',
+    });
+  }
+}
+
+async function pageFor(root: string, folder: string, { pathname, searchParams }: URL): Promise<Page | undefined> {
+  if (pathname === '/') return page(reportsHtml(folder, await reportsIn(root), searchParams.get('q') ?? ''));
+  if (pathname === '/compare') return compared(root, searchParams.getAll('run'));
+  const path = unescaped(pathname);
+  if (path === undefined || !path.startsWith('/run/')) return undefined;
+  const name = path.endsWith('/') ? `${path}index.html` : path;
+  const file = await inside(root, name.slice('/run/'.length));
+  const type = types[extname(name)];
+  if (file === undefined || type === undefined) return undefined;
+  const content = await readFile(file);
+  return type === html ? page(content.toString('utf8')) : { type, content };
+}
+
+async function compared(root: string, names: readonly string[]): Promise<Page> {
+  if (names.length < 2 || names.length > MOST_COMPARED)
+    return { status: 400, type: text, content: `Choose 2 to ${MOST_COMPARED} reports.\n` };
+  const runs = [];
+  for (const name of names) {
+    const outcome = await inside(root, `${name}/outcome.json`);
+    // What lies beside it is read, too.
+    const isLinked =
+      outcome !== undefined &&
+      (await readdir(dirname(outcome), { withFileTypes: true })).some((one) => one.isSymbolicLink());
+    if (outcome === undefined || isLinked) return { status: 404, type: text, content: 'There is no such report.\n' };
+    runs.push({ name, reported: await readRun(outcome) });
+  }
+  const comparison = compareRuns(runs.map(({ name, reported: { outcome } }) => ({ name, outcome })));
+  return page(
+    comparisonHtml(
+      comparison,
+      runs.map(({ reported }) => reported),
+    ),
+  );
+}
+
+const page = (content: string): Page => ({ type: html, content, policy: policyOf(content) });
+
+function unescaped(path: string): string | undefined {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The real path of a file of the folder; undefined for one that is outside, hidden, no file, or not there. */
+async function inside(root: string, name: string): Promise<string | undefined> {
+  if (name.includes('\0') || name.split(/[/\\]/).some((part) => part.startsWith('.'))) return undefined;
+  try {
+    const path = await realpath(resolve(root, `./${name}`));
+    if (!path.startsWith(root.endsWith(sep) ? root : `${root}${sep}`)) return undefined;
+    return (await stat(path)).isFile() ? path : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The newest first. Links are not followed. */
+async function reportsIn(root: string): Promise<ListedReport[]> {
+  const reports: ListedReport[] = [];
+  const visit = async (folder: string, steps: readonly string[]): Promise<void> => {
+    if (steps.length > MOST_DEPTH || reports.length >= MOST_REPORTS) return;
+    const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+    const files = new Set(entries.filter((entry) => entry.isFile()).map(({ name }) => name));
+    const listed = steps.length > 0 && files.has('index.html') ? await reportOf(folder, steps, files) : undefined;
+    if (listed !== undefined) reports.push(listed);
+    for (const entry of entries)
+      if (entry.isDirectory() && !entry.name.startsWith('.'))
+        await visit(join(folder, entry.name), [...steps, entry.name]);
+  };
+  await visit(root, []);
+  return reports.sort((a, b) => (a.writtenAt < b.writtenAt ? 1 : -1));
+}
+
+async function reportOf(
+  folder: string,
+  steps: readonly string[],
+  files: ReadonlySet<string>,
+): Promise<ListedReport | undefined> {
+  const path = steps.join('/');
+  try {
+    const writtenAt = (await stat(join(folder, 'index.html'))).mtime.toISOString();
+    if (!files.has('outcome.json')) return { path, writtenAt, outcome: undefined };
+    const { scenario, question, kind, seed, verdict, requests, limited } = JSON.parse(
+      await readFile(join(folder, 'outcome.json'), 'utf8'),
+    );
+    const isOutcome = typeof scenario === 'string' && typeof requests === 'number' && typeof limited === 'number';
+    return {
+      path,
+      writtenAt,
+      outcome: isOutcome ? { scenario, question, kind, seed, verdict, requests, limited } : undefined,
+    };
+  } catch {
+    return undefined;
+  }
+}

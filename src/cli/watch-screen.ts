@@ -1,0 +1,94 @@
+// A run as a full-screen view of the terminal: it is redrawn in place, fits the window, and leaves what stood there before.
+import type { Reported } from '../report/reported.js';
+import { hued, shownName, type Terminal } from '../report/terminal-text.js';
+import { windowText } from '../report/window-text.js';
+import { duration, number } from '../report/words.js';
+import type { Watched } from '../web/watched.js';
+import { terminalAtHand } from './terminal.js';
+
+const ENTER = '\u001b[?1049h\u001b[?25l';
+const LEAVE = '\u001b[?25h\u001b[?1049l';
+
+export class WatchScreen {
+  readonly #out: NodeJS.WriteStream;
+  #isOpen = false;
+  #redraw: () => void = () => {};
+  readonly #onResize = (): void => this.#redraw();
+  readonly #onExit = (): void => this.close();
+
+  constructor(out: NodeJS.WriteStream) {
+    this.#out = out;
+  }
+
+  open(): void {
+    if (this.#isOpen) return;
+    this.#isOpen = true;
+    this.#out.write(ENTER);
+    this.#out.on('resize', this.#onResize);
+    // Also where a second Ctrl-C ends the process at once.
+    process.on('exit', this.#onExit);
+  }
+
+  draw(watched: Watched, reported: Reported | undefined): void {
+    this.#redraw = () => {
+      if (!this.#isOpen) return;
+      const rows = this.#out.rows ?? 24;
+      const lines = screenLines(watched, reported, terminalAtHand(this.#out)).slice(0, rows - 1);
+      this.#out.write(`\u001b[H${lines.map((line) => `${line}\u001b[K\n`).join('')}\u001b[J`);
+    };
+    this.#redraw();
+  }
+
+  close(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#out.off('resize', this.#onResize);
+    process.off('exit', this.#onExit);
+    this.#out.write(LEAVE);
+  }
+}
+
+/** The lines of the view, none wider than the terminal. */
+export function screenLines(watched: Watched, reported: Reported | undefined, terminal: Terminal): string[] {
+  const { name, question, share, leftMs, facts, running, expectations, cycles } = watched;
+  const width = terminal.columns - 1;
+  const bar = Math.max(8, Math.min(40, width - 40));
+  const full = Math.round(share * bar);
+  const left = leftMs === null ? '' : `, ${duration(leftMs)} left`;
+  const sum = (values: readonly number[]) => values.reduce((all, one) => all + one, 0);
+  const [requests, admitted] = [sum(running.requests), sum(running.admitted)];
+  const counts: typeof facts = [
+    ['requests', number(requests)],
+    ['admitted', number(admitted)],
+    ['limited', number(requests - admitted)],
+  ];
+  const known = new Set(counts.map(([one]) => one));
+  const words = [...counts, ...facts.filter(([one]) => !known.has(one))].map(([one, value]) => `${one} ${value}`);
+  const marks = terminal.unicode ? { held: '✔', broken: '✘', open: '·' } : { held: '+', broken: 'x', open: '.' };
+  const hues = { held: 'good', broken: 'bad', open: 'faint' } as const;
+  const cut = (text: string) => shownName(text, width);
+  return [
+    hued(cut(name), 'strong', terminal),
+    cut(question),
+    '',
+    cut(
+      `[${'='.repeat(full)}${' '.repeat(bar - full)}] ${Math.floor(100 * share)} % of ${number(cycles)} cycles${left}`,
+    ),
+    ...wrappedWords(words, width),
+    '',
+    ...(reported === undefined ? [] : [...windowText(reported, { ...terminal, columns: width }), '']),
+    ...expectations.map(({ name: what, state, found }) =>
+      hued(cut(`${marks[state]} ${what}${found === '' ? '' : `: ${found} so far`}`), hues[state], terminal),
+    ),
+  ];
+}
+
+function wrappedWords(words: readonly string[], width: number): string[] {
+  const lines: string[] = [''];
+  for (const word of words) {
+    const last = lines.at(-1)!;
+    if (last !== '' && last.length + 3 + word.length > width) lines.push(shownName(word, width));
+    else lines[lines.length - 1] = last === '' ? shownName(word, width) : `${last}   ${word}`;
+  }
+  return lines;
+}

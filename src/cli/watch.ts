@@ -1,0 +1,121 @@
+// `--watch`: the page of a run while it goes on, or the same as a full-screen view of the terminal.
+//
+//   run ─► rows ─► WatchedRun ─┬─► page on loopback, sent whole four times a second; at the end it becomes the report
+//                              └─► terminal, ten times a second
+import { readFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import { Failure } from '../schema/failure.js';
+import { CYCLE_MS } from '../time/cycle.js';
+import { WallClock } from '../time/wall.js';
+import { bundled } from '../web/bundled.js';
+import type { Watched } from '../web/watched.js';
+import { type LocalPages, policyOf, servePages } from './local-pages.js';
+import { WatchScreen } from './watch-screen.js';
+import type { WatchedOptions, WatchedRun } from './watched-run.js';
+
+const SENT_AFTER_MS = 250;
+const DRAWN_AFTER_MS = 100;
+/** How long the report waits for a page that is open. */
+const REPORT_WAIT_MS = 5_000;
+/** A reader that is further behind gets the next state instead. */
+const MOST_BEHIND = 1_000_000;
+
+const html = 'text/html; charset=utf-8';
+
+/**
+ * @param how what --watch was given: undefined for nobody, `text` for the terminal, else a page
+ * @throws Failure `wrong_usage`
+ */
+export async function watchOf(how: string | undefined): Promise<Watch | undefined> {
+  if (how === undefined) return undefined;
+  if (how !== '' && how !== 'page' && how !== 'text')
+    throw new Failure('wrong_usage', {
+      what: `--watch takes page or text, and not "${how}".`,
+      fix: 'Put --watch at the end, or say --watch=page.',
+    });
+  if (how === 'text' && process.stderr.isTTY !== true)
+    throw new Failure('wrong_usage', {
+      what: '--watch=text draws on a terminal, and there is none.',
+      fix: 'Say --watch for a page in the browser.',
+    });
+  const watch = new Watch(how === 'text' ? new WatchScreen(process.stderr) : undefined);
+  await watch.open();
+  return watch;
+}
+
+export class Watch {
+  readonly #clock = new WallClock(CYCLE_MS, { onError: () => {} });
+  readonly #screen: WatchScreen | undefined;
+  readonly #readers = new Set<ServerResponse>();
+  #pages: LocalPages | undefined;
+  #run: WatchedRun | undefined;
+  #ended: Watched['ended'];
+  #reportPath: string | undefined;
+  #nextMs = 0;
+  readonly #shownReport = new AbortController();
+
+  constructor(screen: WatchScreen | undefined) {
+    this.#screen = screen;
+  }
+
+  readonly nowMs: WatchedOptions['nowMs'] = () => this.#clock.monotonicMs();
+
+  async open(): Promise<void> {
+    if (this.#screen !== undefined) return;
+    this.#pages = await servePages(0, ({ pathname }, response) => this.#page(pathname, response));
+    process.stderr.write(`watch it here: ${this.#pages.url}\n`);
+  }
+
+  /** From now on this run is shown. */
+  begin(run: WatchedRun): void {
+    this.#run = run;
+    this.#screen?.open();
+    this.changed(true);
+  }
+
+  /** Something has happened. It is shown now and then. */
+  changed(isUrgent = false): void {
+    const nowMs = this.nowMs();
+    if ((!isUrgent && nowMs < this.#nextMs) || this.#run === undefined) return;
+    this.#nextMs = nowMs + (this.#screen === undefined ? SENT_AFTER_MS : DRAWN_AFTER_MS);
+    if (this.#screen !== undefined) this.#screen.draw(this.#run.shown(this.#ended), this.#run.reported());
+    else if (this.#readers.size > 0) this.#send(this.#readers);
+  }
+
+  /** @param page of the report; undefined where none was written */
+  async end(page?: string): Promise<void> {
+    if (this.#ended !== undefined) return;
+    this.#reportPath = page;
+    this.#ended = { hasReport: page !== undefined };
+    this.#screen?.close();
+    if (this.#screen !== undefined) return;
+    this.changed(true);
+    // The page goes on to the report, which needs no server once it is there.
+    if (this.#readers.size > 0 && page !== undefined) await this.#clock.sleep(REPORT_WAIT_MS, this.#shownReport.signal);
+    await this.#pages?.close();
+  }
+
+  async #page(path: string, response: ServerResponse) {
+    if (path === '/') {
+      const content = bundled('watch.html');
+      return { type: html, content, policy: policyOf(content) };
+    }
+    if (path === '/report' && this.#reportPath !== undefined) {
+      const content = await readFile(this.#reportPath, 'utf8');
+      response.once('finish', () => this.#shownReport.abort());
+      return { type: html, content, policy: policyOf(content) };
+    }
+    if (path !== '/events') return undefined;
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+    this.#readers.add(response);
+    response.once('close', () => this.#readers.delete(response));
+    this.#send([response]);
+    return 'sent' as const;
+  }
+
+  #send(readers: Iterable<ServerResponse>): void {
+    if (this.#run === undefined) return;
+    const text = `data: ${JSON.stringify(this.#run.shown(this.#ended))}\n\n`;
+    for (const reader of readers) if (reader.writableLength < MOST_BEHIND) reader.write(text);
+  }
+}

@@ -1,0 +1,232 @@
+// A run while it goes on: what has been seen of it so far, for the page and the terminal. It subscribes to the rows of the run, as the
+// outcome does.
+import type { CycleLine } from '../live/live-session.js';
+import { assemble } from '../outcome/assemble.js';
+import { type CycleRow, RowBuilder, type RunShape, shapeOf } from '../outcome/cycle-row.js';
+import { RunFold } from '../outcome/run-fold.js';
+import type { Outcome } from '../outcome/schema.js';
+import type { Reported } from '../report/reported.js';
+import { number } from '../report/words.js';
+import { contractNames, type LoadedScenario } from '../scenario/loaded-scenario.js';
+import { simulate } from '../simulate/simulate.js';
+import type { Watched, WatchedArm } from '../web/watched.js';
+
+const MOST_COLUMNS = 600;
+/** Beyond so many rows expectations are judged at the end only. */
+const MOST_JUDGED = 200_000;
+
+export interface WatchedOptions {
+  readonly kind: 'simulate' | 'load';
+  readonly seed: number;
+  /** A clock for the time left, in ms. */
+  readonly nowMs: () => number;
+}
+
+/** Sums and counts by columns of whole cycles. */
+class Arm {
+  readonly #requests: number[] = [];
+  readonly #admitted: number[] = [];
+  readonly #counts: number[] = [];
+  #count = 0;
+
+  constructor(readonly columnCycles: number) {}
+
+  /** @param at cycles from the start, ascending */
+  add(at: number, requests: number, admitted: number, count: number | undefined): void {
+    this.reach(at);
+    const column = this.#requests.length - 1;
+    this.#requests[column]! += requests;
+    this.#admitted[column]! += admitted;
+    if (count === undefined) return;
+    this.#counts[column] = at % this.columnCycles === 0 ? count : Math.max(this.#counts[column] ?? 0, count);
+    this.#count = count;
+  }
+
+  /** Cycles without a row are like the one before them, without requests. */
+  reach(at: number): void {
+    while (this.#requests.length * this.columnCycles <= at) {
+      this.#requests.push(0);
+      this.#admitted.push(0);
+      this.#counts.push(this.#count);
+    }
+  }
+
+  shown(hasCounts: boolean): WatchedArm {
+    return { requests: this.#requests, admitted: this.#admitted, counts: hasCounts ? this.#counts : [] };
+  }
+}
+
+export class WatchedRun {
+  readonly #scenario: LoadedScenario;
+  readonly #options: WatchedOptions;
+  readonly #startMs: number;
+  #cycles: number;
+  #reached = 0;
+  #firstCycle = 0;
+  #arm: Arm;
+  #predicted: Arm | undefined;
+  #fold: RunFold | undefined;
+  #run: RunShape | undefined;
+  #builder: RowBuilder | undefined;
+  readonly #window: number[] = [];
+  #isShut = false;
+  #facts: Watched['facts'] = [];
+  #share: number | undefined;
+
+  constructor(scenario: LoadedScenario, options: WatchedOptions) {
+    this.#scenario = scenario;
+    this.#options = options;
+    this.#startMs = options.nowMs();
+    this.#cycles = (scenario.duration ?? 0) + scenario.drain;
+    this.#arm = new Arm(Math.max(1, Math.ceil(this.#cycles / MOST_COLUMNS)));
+    this.#firstCycle = scenario.startCycle;
+  }
+
+  /** Runs the model on the same scenario and seed. What it cannot run, the run itself refuses in words. */
+  async predict(): Promise<void> {
+    const arm = new Arm(this.#arm.columnCycles);
+    const { startCycle } = this.#scenario;
+    const { outcome } = await simulate(this.#scenario, {
+      seed: this.#options.seed,
+      onWorld: ({ rows }) =>
+        rows.subscribe(({ cycle, totals, counts }) =>
+          arm.add(cycle - startCycle, totals.requests, totals.admitted, this.#isFleet ? totals.limiting : counts[0]),
+        ),
+    });
+    arm.reach((outcome.last_cycle ?? startCycle) - startCycle);
+    this.#predicted = arm;
+  }
+
+  /** A row of a simulation. */
+  readonly next = (row: CycleRow): void => {
+    this.#fold ??= new RunFold(row.run);
+    this.#run = row.run;
+    this.#fold.next(row);
+    const { requests, admitted, limiting } = row.totals;
+    this.#arm.add(row.cycle - this.#firstCycle, requests, admitted, this.#isFleet ? limiting : row.counts[0]);
+    this.#reached = Math.max(this.#reached, row.cycle - this.#firstCycle + 1);
+  };
+
+  /** A cycle of a live run. */
+  line(line: CycleLine): void {
+    const { cycle, elapsed, cycles, sent, admitted, limited, state, sendLagMsP99, latencyMsP99 } = line;
+    this.#firstCycle = cycle - elapsed + 1;
+    // A node with other cycles: the prediction was for another number of them.
+    if (cycles !== this.#cycles) {
+      this.#predicted = undefined;
+      this.#cycles = cycles;
+      this.#arm = this.#reached === 0 ? new Arm(Math.max(1, Math.ceil(cycles / MOST_COLUMNS))) : this.#arm;
+    }
+    const { plan, within } = this.#scenario;
+    const counted = admitted + limited;
+    this.#window.push(counted);
+    if (this.#window.length > Math.max(1, within)) this.#window.shift();
+    const count = this.#window.reduce((sum, n) => sum + n, 0);
+    this.#arm.add(elapsed - 1, counted, admitted, this.#isFleet ? Number.parseInt(state, 10) : count);
+    this.#reached = elapsed;
+    this.#facts = [
+      ['sent', number(this.#sum('sent', sent))],
+      ['under way', number(Math.max(0, this.#sum('sent', 0) - this.#sum('answered', counted)))],
+      ['send lag, p99', `${number(sendLagMsP99)} ms`],
+      ['latency, p99', `${number(latencyMsP99)} ms`],
+    ];
+    if (this.#isFleet || plan.rule !== undefined) return;
+    this.#run ??= shapeOf(['all'], plan);
+    this.#fold ??= new RunFold(this.#run);
+    this.#builder ??= new RowBuilder(this.#run);
+    this.#builder.requested(0, counted, admitted);
+    this.#builder.counted(0, count);
+    const index = this.#run.states.findIndex(({ name }) => name === state);
+    const isShut = index >= 0 && !this.#run.states[index]!.admits;
+    if (isShut !== this.#isShut && index >= 0) this.#builder.moved(0, index, count, cycle);
+    this.#isShut = isShut;
+    this.#fold.next(this.#builder.take(cycle));
+  }
+
+  /** For a run of many runs: how far it is. */
+  part(share: number, facts: Watched['facts']): void {
+    this.#share = share;
+    this.#facts = facts;
+  }
+
+  readonly #sums = new Map<string, number>();
+
+  #sum(name: string, more: number): number {
+    const sum = (this.#sums.get(name) ?? 0) + more;
+    this.#sums.set(name, sum);
+    return sum;
+  }
+
+  get #isFleet(): boolean {
+    return (contractNames(this.#scenario)?.length ?? 2) > 1;
+  }
+
+  /** The run so far, as reports use it; undefined before its first row, and where it has too many of them. */
+  reported(): Reported | undefined {
+    const fold = this.#fold;
+    if (fold === undefined || (fold.timeline?.length ?? MOST_JUDGED) >= MOST_JUDGED) return undefined;
+    const reached = this.#firstCycle + Math.max(0, this.#reached - 1);
+    const facts: Parameters<typeof assemble>[0] = {
+      kind: this.#options.kind,
+      arm: this.#options.kind === 'load' ? 'observed' : 'predicted',
+      scenario: this.#scenario.name,
+      question: this.#scenario.question,
+      seed: this.#options.seed,
+      partial: true,
+      cycle_ms: this.#scenario.cycleMs,
+      first_cycle: this.#firstCycle,
+      last_cycle: reached,
+      skipped_lines: 0,
+    };
+    const figures = fold.figures(reached, 100);
+    const outcome: Outcome = assemble(
+      facts,
+      figures,
+      fold.past(this.#firstCycle, reached),
+      this.#scenario.expectations,
+    );
+    return { outcome, timeline: fold.timeline, totals: fold.totals };
+  }
+
+  shown(ended?: Watched['ended']): Watched {
+    const { name, question, plan, expectations } = this.#scenario;
+    const share = this.#share ?? Math.min(1, this.#reached / Math.max(1, this.#cycles));
+    const hasCounts = this.#isFleet || plan.rule === undefined || this.#options.kind === 'simulate';
+    const judged = this.reported()?.outcome;
+    const sums =
+      judged === undefined
+        ? []
+        : [['limited', number(judged.limited)] as const, ['entries', number(judged.entries)] as const];
+    return {
+      name,
+      question,
+      cycles: this.#cycles,
+      columnCycles: this.#arm.columnCycles,
+      threshold: this.#isFleet ? null : shapeOf([], plan).threshold,
+      contracts: this.#isFleet ? 2 : 1,
+      share,
+      leftMs: ended !== undefined ? 0 : this.#leftMs(share),
+      facts: [...this.#facts, ...sums],
+      predicted: this.#predicted?.shown(true),
+      running: this.#arm.shown(hasCounts),
+      isLive: this.#options.kind === 'load',
+      expectations: expectations.map((one, index) => {
+        const found = judged?.expectations[index];
+        const actual = found?.actual ?? null;
+        return {
+          name: one.name,
+          expected: one.text,
+          state: actual === null ? 'open' : found!.held ? 'held' : 'broken',
+          found: actual === null ? '' : String(actual),
+        };
+      }),
+      ended,
+    };
+  }
+
+  #leftMs(share: number): number | null {
+    if (this.#options.kind === 'load' && this.#share === undefined)
+      return (this.#cycles - this.#reached) * this.#scenario.cycleMs;
+    return share < 0.01 ? null : ((this.#options.nowMs() - this.#startMs) * (1 - share)) / share;
+  }
+}

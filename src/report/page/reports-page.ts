@@ -1,0 +1,76 @@
+// The page that lists the reports of a folder: search, open, put two side by side. It has no script.
+import { createHash } from 'node:crypto';
+import type { Outcome } from '../../outcome/schema.js';
+import { bundled } from '../../web/bundled.js';
+import { themeStyle } from '../../web/chart/palette.js';
+import { counted, number } from '../words.js';
+import { escaped, type Html, html } from './html.js';
+
+/** A report in the list. */
+export interface ListedReport {
+  /** Its folder, from that of the reports, with slashes. */
+  readonly path: string;
+  /** When it was written, ISO 8601. */
+  readonly writtenAt: string;
+  /** What its outcome says; undefined for a sweep. */
+  readonly outcome:
+    | Pick<Outcome, 'scenario' | 'question' | 'kind' | 'seed' | 'verdict' | 'requests' | 'limited'>
+    | undefined;
+}
+
+/** @param query words that the path, the scenario or the question must have; all if empty */
+export function reportsHtml(folder: string, reports: readonly ListedReport[], query: string): string {
+  const words = query.toLowerCase().split(/\s+/);
+  const found = reports.filter(({ path, outcome }) => {
+    const text = `${path} ${outcome?.scenario ?? 'sweep'} ${outcome?.question ?? ''} ${outcome?.verdict ?? ''} ${outcome?.kind ?? ''}`;
+    return words.every((word) => text.toLowerCase().includes(word));
+  });
+  const shown = found.length === reports.length ? '' : `${number(found.length)} of `;
+  return document(
+    'Reports',
+    html`<header><div><h1>Reports</h1><p class="facts">${shown}${counted(reports.length, 'report')} in ${folder}</p></div></header>
+<main><form role="search" action="/"><label>Search<input type="search" name="q" value="${query}"></label><button>Search</button></form>
+${found.length === 0 ? html`<p>${reports.length === 0 ? 'There is no report yet: every run writes one.' : 'No report has these words.'}</p>` : listOf(found)}</main>`,
+  );
+}
+
+function listOf(reports: readonly ListedReport[]): Html {
+  return html`<form action="/compare"><div class="scroll" tabindex="0" role="region" aria-label="Reports">
+<table class="stack reports"><thead><tr><th>report</th><th>verdict</th><th class="n">requests</th><th class="n">limited</th><th>written</th><th>side by side</th></tr></thead>
+<tbody>${reports.map(rowOf)}</tbody></table></div>
+<p><button>Put the chosen ones side by side</button></p></form>`;
+}
+
+function rowOf({ path, writtenAt, outcome }: ListedReport): Html {
+  const about = outcome === undefined ? 'a sweep' : `${outcome.kind}, seed ${outcome.seed}`;
+  const choice =
+    outcome === undefined
+      ? ''
+      : html`<input type="checkbox" name="run" value="${path}" aria-label="${path} side by side with others">`;
+  const good = outcome?.verdict === 'held' || outcome?.verdict === 'nothing expected';
+  return html`<tr><td data-title="report"><span><a href="/run/${path.split('/').map(encodeURIComponent).join('/')}/">${path}</a><small>${outcome?.question ?? ''} (${about})</small></span></td>
+<td data-title="verdict">${outcome === undefined ? '' : html`<span class="${good ? 'ok' : 'no'}">${outcome.verdict}</span>`}</td>
+<td class="n" data-title="requests">${outcome === undefined ? '' : number(outcome.requests)}</td>
+<td class="n" data-title="limited">${outcome === undefined ? '' : number(outcome.limited)}</td>
+<td data-title="written">${writtenAt.slice(0, 16).replace('T', ' ')}</td>
+<td data-title="side by side">${choice}</td></tr>`;
+}
+
+const own = `.reports th{overflow-wrap:normal;white-space:nowrap}
+input[type=checkbox]{width:1.2rem;height:1.2rem;min-height:0;margin:.2rem 0;justify-self:start}
+`;
+
+function document(title: string, body: Html): string {
+  const style = `${themeStyle}${bundled('report.css')}${own}`;
+  const hash = createHash('sha256').update(style).digest('base64');
+  return [
+    '<!doctype html>',
+    '<html lang="en"><head><meta charset="utf-8">',
+    `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'self'">`,
+    '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">',
+    `<title>${escaped(title)}</title>`,
+    `<style>${style}</style></head><body><div class="page">`,
+    body.text,
+    '</div></body></html>\n',
+  ].join('\n');
+}

@@ -1,0 +1,132 @@
+// Owns `weir report --serve`: what it lists, finds and compares, and that nothing outside of the folder is served.
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findChromium, launchChromium, noChromium } from '../chromium.js';
+import { begin, temporaryFolder, weirHere } from './command-line.js';
+
+const base = temporaryFolder();
+const folder = join(base, 'reports');
+let url = '';
+let stop: () => Promise<unknown> = async () => {};
+beforeAll(async () => {
+  for (const [name, seed] of [
+    ['burst', '7'],
+    ['burst', '8'],
+    ['herd', '7'],
+  ] as const)
+    await weirHere(['simulate', `scenarios/${name}.yaml`, '--seed', seed, '--out', join(folder, name, seed)]);
+  writeFileSync(join(base, 'secret.json'), '"secret"');
+  mkdirSync(join(folder, '.hidden'));
+  writeFileSync(join(folder, '.hidden/index.html'), 'secret');
+  writeFileSync(join(folder, 'burst/7/run.sh'), 'secret');
+  symlinkSync(join(base, 'secret.json'), join(folder, 'herd/7/link.json'));
+  symlinkSync(base, join(folder, 'up'));
+  const running = begin(['report', '--serve', folder]);
+  url = (await running.line((line) => line.startsWith('open it here: '))).replace('open it here: ', '');
+  stop = () => {
+    running.child.kill('SIGINT');
+    return running.ended;
+  };
+});
+afterAll(async () => {
+  expect(await stop()).toBe(0);
+});
+
+/** The path as it is: `fetch` would resolve the dots. */
+function raw(path: string, host = 'localhost'): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1', () =>
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`),
+    );
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk;
+    });
+    socket.on('end', () => resolve(text)).on('error', reject);
+  });
+}
+
+describe('what lies outside is not there', () => {
+  it.each([
+    '/run/../secret.json',
+    '/run/..%2fsecret.json',
+    '/run/%2e%2e/secret.json',
+    '/run/burst/7/..%2f..%2f..%2fsecret.json',
+    '/run/burst%5c..%5c..%5csecret.json',
+    '/run/up/secret.json',
+    '/run/herd/7/link.json',
+    '/run/.hidden/index.html',
+    '/run/burst/7/run.sh',
+    '/run/burst/7/index.html%00.png',
+    '/run//etc/hostname',
+    '/run/%ff',
+    '/run/',
+    '/compare?run=up&run=burst/7',
+    '/compare?run=../reports/burst/7&run=burst/8',
+    '/compare?run=herd/7&run=burst/8',
+  ])('%s', async (path) => {
+    const answer = await raw(path);
+    expect(answer).toMatch(/^HTTP\/1\.1 404 /);
+    expect(answer).not.toContain('secret');
+  });
+
+  it('a name that was pointed here is refused', async () => {
+    expect(await raw('/', 'evil.example')).toMatch(/^HTTP\/1\.1 421 /);
+  });
+});
+
+describe('the reports', () => {
+  const textOf = async (path: string) => (await fetch(`${url}${path}`)).text();
+
+  it('are listed, found by any word, opened, and put side by side', async () => {
+    const listed = (page: string) => [...page.matchAll(/href="\/run\/([^"]+)\/"/g)].map(([, path]) => path).sort();
+    expect(listed(await textOf(''))).toEqual(['burst/7', 'burst/8', 'herd/7']);
+    expect(listed(await textOf('?q=flush+HERD'))).toEqual(['herd/7']);
+    expect(await textOf('?q=%22%3E%3Cscript%3E')).not.toContain('<script>');
+    expect(await textOf('run/burst/7/')).toBe(readFileSync(join(folder, 'burst/7/index.html'), 'utf8'));
+    expect(await textOf('run/burst/7/junit.xml')).toContain('<testsuite');
+    expect(await textOf('compare?run=burst/7&run=burst/8')).toContain('burst/8');
+    expect((await fetch(`${url}compare?run=burst/7`)).status).toBe(400);
+  });
+
+  it('every page states its policy, none of them unsafe', async () => {
+    for (const path of ['', 'run/burst/7/', 'compare?run=burst/7&run=burst/8', 'none']) {
+      const policy = (await fetch(`${url}${path}`)).headers.get('content-security-policy');
+      expect(policy).toMatch(/^default-src 'none'/);
+      expect(policy).not.toContain('unsafe');
+    }
+  });
+
+  const executable = findChromium();
+  it.skipIf(executable === undefined)(
+    executable === undefined ? `in a browser (${noChromium})` : 'in a browser: by keyboard, narrow, light and dark',
+    async () => {
+      const browser = await launchChromium(executable!);
+      const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+      for (const colorScheme of ['light', 'dark'] as const) {
+        const page = await browser.newPage({ viewport: { width: 360, height: 800 }, colorScheme });
+        await page.goto(url);
+        expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+        await page.evaluate(axe);
+        const found = await page.evaluate<any>('axe.run()');
+        expect(found.violations.map(({ id, nodes }: any) => [id, nodes[0].html])).toEqual([]);
+        await page.focus('input[type=checkbox] >> nth=1');
+        await page.keyboard.press('Space');
+        await page.focus('input[type=checkbox] >> nth=2');
+        await page.keyboard.press('Space');
+        await page.keyboard.press('Enter');
+        await page.waitForURL(/compare\?run=/);
+        expect(await page.innerText('body')).toContain('burst/8');
+        await page.close();
+      }
+      await browser.close();
+    },
+  );
+
+  it('no run named is refused in words', async () => {
+    expect(await weirHere(['report'])).toMatchObject({ code: 2, err: expect.stringContaining('No run is named.') });
+  });
+});

@@ -1,0 +1,91 @@
+// Owns the page of a run while it goes on, in a real browser: it grows, and at the end it is the report.
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Watched } from '../../src/web/watched.js';
+import { findChromium, launchChromium, noChromium } from '../chromium.js';
+import { begin, temporaryFolder } from './command-line.js';
+
+const executable = findChromium();
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+function watching(...args: string[]) {
+  const running = begin([...args]);
+  const url = new Promise<string>((resolve) => {
+    createInterface({ input: running.child.stderr! }).on('line', (line) => {
+      const [, found] = /^watch it here: (\S+)/.exec(line) ?? [];
+      if (found !== undefined) resolve(found);
+    });
+  });
+  return { ...running, url };
+}
+
+it('is sent whole each time: a reader that comes again has neither hole nor double', async () => {
+  const out = join(temporaryFolder(), 'report');
+  const { url, child, ended } = watching('load', 'scenarios/burst.yaml', '--cycle-ms', '40', '--watch', '--out', out);
+  const states = async (most: number) => {
+    const stop = new AbortController();
+    const answer = await fetch(`${await url}events`, { signal: stop.signal });
+    const all: Watched[] = [];
+    let text = '';
+    for await (const chunk of answer.body!.pipeThrough(new TextDecoderStream())) {
+      text += chunk;
+      const parts = text.split('\n\n');
+      text = parts.pop()!;
+      all.push(...parts.map((part) => JSON.parse(part.replace(/^data: /, ''))));
+      if (all.length >= most) break;
+    }
+    stop.abort();
+    return all;
+  };
+  const first = await states(5);
+  const second = await states(5);
+  const [a, b] = [first.at(-1)!.running, second.at(-1)!.running];
+  expect(b.requests.length).toBeGreaterThan(a.requests.length);
+  expect(b.requests.slice(0, a.requests.length)).toEqual(a.requests);
+  expect(second.at(-1)!.predicted!.requests).toHaveLength(300);
+  child.kill('SIGINT');
+  expect(await ended).toBe(130);
+});
+
+describe.skipIf(executable === undefined)(
+  executable === undefined ? `the page of a run (${noChromium})` : 'the page of a run',
+  () => {
+    let browser: Browser;
+    beforeAll(async () => {
+      browser = await launchChromium(executable!);
+    });
+    afterAll(() => browser?.close());
+
+    it('grows, holds names and contrast, and becomes the report, which needs no server any more', async () => {
+      const out = join(temporaryFolder(), 'report');
+      const { url, ended } = watching('load', 'scenarios/burst.yaml', '--cycle-ms', '60', '--watch', '--out', out);
+      const page = await browser.newPage({ viewport: { width: 360, height: 800 } });
+      const [asked, faults]: string[][] = [[], []];
+      page.on('request', (request) => asked!.push(request.url()));
+      page.on('console', (message) => message.type() === 'error' && faults!.push(message.text()));
+      await page.goto(await url);
+      await page.waitForSelector('[data-plot="limited"] canvas');
+      await page.waitForSelector('.expected .held');
+      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+      await page.evaluate(axe);
+      for (const colorScheme of ['dark', 'light'] as const) {
+        await page.emulateMedia({ colorScheme });
+        const found = await page.evaluate<any>('axe.run()');
+        expect(found.violations.map(({ id, nodes }: any) => [id, nodes[0].html])).toEqual([]);
+      }
+      await page.waitForURL(/\/report$/);
+      await ended;
+      expect(await page.innerText('h1')).toBe('burst');
+      expect(await page.content()).toContain('Expectations');
+      expect(
+        asked!.filter((one) => !/^http:\/\/127\.0\.0\.1:\d+\/(events|report)?$/.test(one) && !one.startsWith('data:')),
+      ).toEqual([]);
+      expect(faults).toEqual([]);
+      await page.close();
+    });
+  },
+);

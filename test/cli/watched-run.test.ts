@@ -1,0 +1,120 @@
+// Owns what is shown of a run while it goes on: at its end it is what the outcome says.
+import { describe, expect, it } from 'vitest';
+import { screenLines, WatchScreen } from '../../src/cli/watch-screen.js';
+import { WatchedRun } from '../../src/cli/watched-run.js';
+import { loadScenario } from '../../src/scenario/load-scenario.js';
+import { simulate } from '../../src/simulate/simulate.js';
+import { weirHere } from './command-line.js';
+
+const sum = (values: readonly number[]) => values.reduce((all, one) => all + one, 0);
+
+async function watched(name: string, each: (run: WatchedRun) => void = () => {}) {
+  const scenario = await loadScenario(`scenarios/${name}.yaml`);
+  const run = new WatchedRun(scenario, { kind: 'simulate', seed: scenario.seed, nowMs: () => 0 });
+  const { outcome } = await simulate(scenario, {
+    onWorld: ({ rows }) =>
+      rows.subscribe((row) => {
+        run.next(row);
+        each(run);
+      }),
+  });
+  return { run, outcome, shown: run.shown({ hasReport: false }) };
+}
+
+describe('a run that has come to its end', () => {
+  it.each(['burst', 'spikes', 'many-tenants', 'nginx-no-burst', 'sawtooth'])(
+    '%s: is that of its outcome',
+    async (name) => {
+      const { outcome, shown } = await watched(name);
+      expect([sum(shown.running.requests), sum(shown.running.admitted)]).toEqual([outcome.requests, outcome.admitted]);
+      if (outcome.contracts === 1) expect(Math.max(...shown.running.counts)).toBe(outcome.peak_count);
+      expect(shown.expectations.map(({ name, state }) => [name, state])).toEqual(
+        outcome.expectations.map(({ name, held }) => [name, held ? 'held' : 'broken']),
+      );
+    },
+  );
+
+  it('what only clients know is open', async () => {
+    const { shown } = await watched('herd');
+    expect(shown.expectations.map(({ state }) => state)).toContain('open');
+  });
+});
+
+it('a live run is its lines: the window is summed over them, and the model has said the same before', async () => {
+  const scenario = await loadScenario('scenarios/burst.yaml');
+  const live = new WatchedRun(scenario, { kind: 'load', seed: 7, nowMs: () => 0 });
+  await live.predict();
+  const rows: [cycle: number, requests: number, admitted: number, state: string][] = [];
+  const { outcome } = await simulate(scenario, {
+    onWorld: ({ rows: all }) =>
+      all.subscribe(({ cycle, run, totals, states }) => {
+        rows.push([cycle, totals.requests, totals.admitted, run.states[states[0]!]!.name]);
+      }),
+  });
+  let state = 'allowing';
+  for (let cycle = 0; cycle < 300; cycle += 1) {
+    const [, requests = 0, admitted = 0, now = state] = rows.find((row) => row[0] === cycle) ?? [];
+    state = now;
+    live.line({
+      cycle: 5_000 + cycle,
+      elapsed: cycle + 1,
+      cycles: 300,
+      planned: requests,
+      sent: requests,
+      admitted,
+      limited: requests - admitted,
+      state,
+      sendLagMsP99: 1,
+      latencyMsP99: 2,
+    });
+  }
+  const { running, predicted, expectations, facts } = live.shown();
+  expect(running).toEqual(predicted);
+  expect(expectations.every((one) => one.state === 'held')).toBe(true);
+  expect(facts).toContainEqual(['sent', String(outcome.requests)]);
+  expect(facts).toContainEqual(['under way', '0']);
+});
+
+describe('the view of a terminal', () => {
+  const terminal = (columns: number) => ({ columns, color: false, unicode: true });
+
+  it.each([40, 60, 90, 200])('at %i columns no line is wider', async (columns) => {
+    const { run } = await watched('burst');
+    const lines = screenLines(run.shown(), run.reported(), terminal(columns));
+    expect(lines.filter((line) => [...line].length > columns)).toEqual([]);
+    expect(lines.join('\n')).toContain('requests 270');
+  });
+
+  it('takes the screen once, fits its rows, follows a new size, and gives back what stood there', async () => {
+    const { run } = await watched('burst');
+    const written: string[] = [];
+    const listeners = new Set<() => void>();
+    const out = {
+      rows: 12,
+      columns: 80,
+      write: (text: string) => written.push(text),
+      on: (_: string, listener: () => void) => listeners.add(listener),
+      off: (_: string, listener: () => void) => listeners.delete(listener),
+    };
+    const screen = new WatchScreen(out as unknown as NodeJS.WriteStream);
+    screen.open();
+    screen.open();
+    screen.draw(run.shown(), run.reported());
+    out.rows = 6;
+    for (const listener of listeners) listener();
+    screen.close();
+    screen.close();
+    expect(written.map((text) => text.split('\n').length - 1)).toEqual([0, 11, 5, 0]);
+    expect([written[0], written.at(-1)]).toEqual(['\u001b[?1049h\u001b[?25l', '\u001b[?25h\u001b[?1049l']);
+    expect(listeners.size).toBe(0);
+  });
+
+  it.each([
+    ['--watch=text', '--watch=text draws on a terminal, and there is none.'],
+    ['--watch=pages', '--watch takes page or text, and not "pages".'],
+  ])('%s in a pipe is refused in words', async (option, words) => {
+    const ran = await weirHere(['simulate', 'scenarios/burst.yaml', '--no-report', option]);
+    expect([ran.code, ran.out]).toEqual([2, '']);
+    expect(ran.err).toContain(words);
+  });
+});
