@@ -242,7 +242,7 @@ describe('a bad request is told what is wrong with it', () => {
     ['GET', '/api/chain/gate/state?limit=1&limit=2', 400, 'invalid_input'],
     ['GET', '/api/chain/gate/state?lmit=1', 400, 'invalid_input'],
     ['GET', '/api/clock?x=1', 400, 'invalid_input'],
-    ['GET', '/api/chain/active?cycles=3601', 400, 'invalid_input'],
+    ['GET', '/api/chain/active?cycles=6001', 400, 'invalid_input'],
     ['GET', '/api/chain/gate/contracts/none', 404, 'contract_not_found'],
     ['GET', '/api/chain/gate/contracts/none/gate', 404, 'contract_not_found'],
     ['GET', '/api/chain/none/contracts', 404, 'machine_not_found'],
