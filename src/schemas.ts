@@ -1,6 +1,6 @@
 // A step of the build: writes the JSON Schemas of scenarios, outcomes and series into the package.
 import { mkdir, writeFile } from 'node:fs/promises';
-import { Outcome } from './outcome/schema.js';
+import { Outcome } from './outcome/outcome-schema.js';
 import { Series } from './outcome/series.js';
 import { Scenario } from './scenario/scenario-schema.js';
 

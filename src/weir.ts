@@ -44,7 +44,7 @@ export type { FindOperator, Operator } from './operator/operator.js';
 export { OperatorRegistry, standardOperators } from './operator/registry.js';
 export { differencesBetween as compare } from './outcome/cycle-differences.js';
 export type { CycleRow, RowTransition, RunShape } from './outcome/cycle-row.js';
-export { type Difference, Outcome } from './outcome/schema.js';
+export { type Difference, Outcome } from './outcome/outcome-schema.js';
 export type { Timeline } from './outcome/timeline.js';
 export type { Verification } from './record/verification.js';
 export { verifyRecord } from './record/verify-export.js';

@@ -9,7 +9,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { Outcome } from '../src/outcome/schema.js';
+import { Outcome } from '../src/outcome/outcome-schema.js';
 import { Scenario } from '../src/scenario/scenario-schema.js';
 
 const root = resolve(import.meta.dirname, '..');

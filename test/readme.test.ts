@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { clientKinds } from '../src/actor/client/schema.js';
+import { clientKinds } from '../src/actor/client/client-schema.js';
 import { Scenario } from '../src/scenario/scenario-schema.js';
 import { arrivalModels } from '../src/traffic/arrival/arrival-schema.js';
 import { recordedLogs } from './traffic/log/recorded.js';

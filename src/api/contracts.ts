@@ -1,7 +1,7 @@
 // The endpoints of contracts: list templates, deploy, create, list, show, move to a state.
 import { ContractDefinition, Shadow } from '../limiter/definition.js';
 import { GatewayDefinition } from '../limiter/gateway-definition.js';
-import { RuleDefinition } from '../limiter/rule/definition.js';
+import { RuleDefinition } from '../limiter/rule/rule-definition.js';
 import { Type } from '../schema/json-schema.js';
 import type { Endpoint } from './endpoint.js';
 import { Cycle, closed, Hash, Key, Keyed, OfContract, OfMachine, Ok, Row, Slug } from './shapes.js';

@@ -1,5 +1,5 @@
 // The end of a command: its exit code, and the text of a failure.
-import type { Verdict } from '../outcome/schema.js';
+import type { Verdict } from '../outcome/outcome-schema.js';
 import { Failure } from '../schema/failure.js';
 import { exitOfStop } from './interrupt.js';
 

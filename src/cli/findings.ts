@@ -1,6 +1,6 @@
 // The output of runs for simulate, replay and load: the printed result and the folders of reports.
 import { join } from 'node:path';
-import type { Outcome } from '../outcome/schema.js';
+import type { Outcome } from '../outcome/outcome-schema.js';
 import { openReportFolder, type ReportFolder, safeName, type WrittenReport } from '../report/folder.js';
 import type { Reported } from '../report/reported.js';
 import { reportText, summaryText } from '../report/text.js';

@@ -51,7 +51,7 @@ export async function run({ scenario, port, out }: Given): Promise<void> {
 /** As link.ts of the playground reads it. */
 async function linkOf(path: string): Promise<string> {
   const [{ FileSource, readSource }, { deflateRawSync }] = await Promise.all([
-    import('../scenario/source.js'),
+    import('../scenario/file-source.js'),
     import('node:zlib'),
   ]);
   const name = new FileSource(path).name.replace(/[^a-z0-9._-]+/g, '-').replace(/^[._-]+/, '') || 'scenario';

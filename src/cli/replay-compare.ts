@@ -12,7 +12,7 @@ import {
 } from '../report/rules-text.js';
 import { openSizingFolder, writeCompared } from '../report/sizing-folder.js';
 import { readDocument } from '../scenario/document.js';
-import { readSource } from '../scenario/source.js';
+import { readSource } from '../scenario/file-source.js';
 import { Failure } from '../schema/failure.js';
 import { compareLogs } from '../sizing/compare-logs.js';
 import type { Candidate } from '../sizing/key-effects.js';

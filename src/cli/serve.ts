@@ -200,7 +200,7 @@ export async function run(given: Given): Promise<void> {
 async function grpcOptions(port: number, files: readonly string[] = [], cycleMs: number) {
   const [{ readDescriptorLimits }, { readSource }] = await Promise.all([
     import('../node/envoy/limits-file.js'),
-    import('../scenario/source.js'),
+    import('../scenario/file-source.js'),
   ]);
   const domains = [];
   for (const file of files) domains.push(readDescriptorLimits(await readSource(file), file, cycleMs));

@@ -1,6 +1,6 @@
 // The runs of `weir simulate`: one scenario after the other, each with its report.
 import { join } from 'node:path';
-import type { Outcome } from '../outcome/schema.js';
+import type { Outcome } from '../outcome/outcome-schema.js';
 import type { WrittenReport } from '../report/folder.js';
 import type { Reported } from '../report/reported.js';
 import { ruleTable } from '../report/rules-text.js';

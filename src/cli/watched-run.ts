@@ -3,8 +3,8 @@
 import type { CycleLine } from '../live/live-session.js';
 import { assemble } from '../outcome/assemble.js';
 import { type CycleRow, RowBuilder, type RunShape, shapeOf } from '../outcome/cycle-row.js';
+import type { Outcome } from '../outcome/outcome-schema.js';
 import { RunFold } from '../outcome/run-fold.js';
-import type { Outcome } from '../outcome/schema.js';
 import type { Reported } from '../report/reported.js';
 import { number } from '../report/words.js';
 import { contractNames, type LoadedScenario } from '../scenario/loaded-scenario.js';

@@ -1,7 +1,7 @@
 // The answer of an investigation: the rule with its parameters, what cannot be told apart from it, and what follows. Pure.
 
-import type { RuleDefinition } from '../limiter/rule/definition.js';
-import { checkRule } from '../limiter/rule/definition.js';
+import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
+import { checkRule } from '../limiter/rule/rule-definition.js';
 import { waitsInWords } from '../live/told-waits.js';
 import type { Investigated } from './explanations.js';
 import { type Fitted, isOpen, type Range } from './fit.js';

@@ -2,7 +2,7 @@
 //
 //   dots     admitted above, limited below, at the time of sending
 //   line     how many requests the model would still admit
-import { uncheckedRule } from '../limiter/rule/definition.js';
+import { uncheckedRule } from '../limiter/rule/rule-definition.js';
 import type { Answer } from './answer.js';
 import { answerText } from './answer-text.js';
 import type { Seen } from './evidence.js';

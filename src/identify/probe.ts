@@ -5,8 +5,8 @@
 //   split burst               ██     ██       ████        what a window remembers
 //   hammer                    ████ | | | | | | | | |      whether refused requests count
 
-import { uncheckedRule } from '../limiter/rule/definition.js';
 import { LIMITED } from '../limiter/rule/rule.js';
+import { uncheckedRule } from '../limiter/rule/rule-definition.js';
 import type { Evidence } from './evidence.js';
 import type { Hypothesis } from './structure.js';
 import { BASE_MS } from './violation.js';

@@ -5,7 +5,7 @@
 //
 // A structure that decides as another one for a single cost and a single key stands here once: a bucket of B tokens, a GCRA, nginx with
 // nodelay and Guava's bursty limiter are one; a bucket that is filled up at each tick is a fixed window on a grid.
-import type { RuleDefinition } from '../limiter/rule/definition.js';
+import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
 
 export interface Parameters {
   readonly limit: number;

@@ -1,5 +1,5 @@
 // The structures that there are: every rule of OTHER-LIMITERS that shows from outside. Pure.
-import type { Primitive, RuleDefinition } from '../limiter/rule/definition.js';
+import type { Primitive, RuleDefinition } from '../limiter/rule/rule-definition.js';
 import type { Parameters, Structure } from './structure.js';
 
 const rule = (primitive: Primitive, params: object, stepMs?: number): RuleDefinition => ({

@@ -11,8 +11,8 @@
 // A request is counted at a fixed part of the time between sending and answer, and earlier or later where the rule answers as seen only
 // then. That is one order of counting: 0 is a proof that there is one; above 0 there may still be another.
 
-import { uncheckedRule } from '../limiter/rule/definition.js';
 import { LIMITED, NEVER, type Rule } from '../limiter/rule/rule.js';
+import { uncheckedRule } from '../limiter/rule/rule-definition.js';
 import type { Evidence, KeyEvidence, Queue } from './evidence.js';
 import type { Hypothesis } from './structure.js';
 

@@ -2,7 +2,7 @@
 import type { Static } from 'typebox';
 import { Type } from '../schema/json-schema.js';
 import { GatewayDefinition } from './gateway-definition.js';
-import { RuleDefinition } from './rule/definition.js';
+import { RuleDefinition } from './rule/rule-definition.js';
 
 const Name = (description: string) =>
   Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_-]{0,63}$', minLength: 1, maxLength: 64, description });

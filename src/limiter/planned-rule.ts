@@ -1,7 +1,8 @@
 // The rule of a definition made ready to run, with what others have to know of it: how much it admits at once, how long it remembers,
 // and how many numbers its state holds.
-import { checkRule, type RuleDefinition, ruleOf } from './rule/definition.js';
+
 import { LIMITED, NEVER, type Rule } from './rule/rule.js';
+import { checkRule, type RuleDefinition, ruleOf } from './rule/rule-definition.js';
 
 export interface PlannedRule {
   readonly definition: RuleDefinition;

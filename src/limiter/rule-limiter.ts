@@ -2,7 +2,7 @@
 //
 //   allowing ── refused > 0 / rate_limited ──► limiting ── refused == 0 / rate_restored ──► allowing
 import type { ContractDefinition } from './definition.js';
-import type { RuleDefinition } from './rule/definition.js';
+import type { RuleDefinition } from './rule/rule-definition.js';
 
 /** The template of a primitive: `token-bucket` for token_bucket. */
 export function templateOf({ primitive }: Pick<RuleDefinition, 'primitive'>): string {

@@ -1,7 +1,7 @@
 // The templates that can be deployed: the rate limiter, and one for each family of rules, at ten requests a second.
 import type { ContractDefinition } from './definition.js';
 import { rateLimiter, TEMPLATE_ID } from './rate-limiter.js';
-import type { Primitive } from './rule/definition.js';
+import type { Primitive } from './rule/rule-definition.js';
 import { ruleLimiter, templateOf } from './rule-limiter.js';
 
 const window = { limit: 10, window_ms: 1000 };

@@ -9,7 +9,7 @@ import { faultsOf } from '../schema/schema-faults.js';
 import { ContractDefinition, isOnAggregate, OnCount, OnRefused } from './definition.js';
 import { makePlan, type Plan, parseTransitions, type Steps } from './plan.js';
 import { restFaults } from './rest.js';
-import { checkRule } from './rule/definition.js';
+import { checkRule } from './rule/rule-definition.js';
 import { triggerFaults } from './trigger-faults.js';
 
 const definitionSchema = compileSchema(ContractDefinition);

@@ -8,7 +8,7 @@
 //            strict     |---------------|
 //
 // A cycle of a contract is compared as a whole: its answers in order of the counts that they tell, the k-th with the k-th.
-import type { Difference, TransitionSeen } from '../outcome/schema.js';
+import type { Difference, TransitionSeen } from '../outcome/outcome-schema.js';
 import type { Modelled } from './model.js';
 import type { Cell, SeenAnswer } from './request-log.js';
 

@@ -10,8 +10,9 @@
 //                    earliest and the latest that it can have. Then more may seem possible than is, and never less.
 //
 // On a clock in continuous time instants are cut to steps, so either answer is taken within a step of the instant at which it turns.
-import { type RuleDefinition, ruleOf } from '../limiter/rule/definition.js';
+
 import { LIMITED, type Rule } from '../limiter/rule/rule.js';
+import { type RuleDefinition, ruleOf } from '../limiter/rule/rule-definition.js';
 
 export interface Counting<State = unknown> {
   /** Steps of time that the search takes, in ms. */

@@ -4,7 +4,7 @@
 //   any other target answers with decisions alone      is there an order that fits?     explanation.ts
 //   a rule decides by the ms, not by the cycle         the same, for any rule           rule-findings.ts
 import type { Plan } from '../limiter/plan.js';
-import type { Difference } from '../outcome/schema.js';
+import type { Difference } from '../outcome/outcome-schema.js';
 import { cycleOf } from '../time/cycle.js';
 import { compare, type Models } from './compare.js';
 import { type Range, rollingWindow, slidingWindow } from './cycle-rule.js';

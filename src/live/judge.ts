@@ -5,7 +5,7 @@
 //   lost, late, nothing  ─► run invalid      the question of the scenario was not put to the node
 //   too uncertain        ─► run invalid      the answers fit the model, and as much else
 //   otherwise            ─► agrees
-import type { Comparison, Difference } from '../outcome/schema.js';
+import type { Comparison, Difference } from '../outcome/outcome-schema.js';
 import type { Fault, RequestLog } from './request-log.js';
 
 export interface Health {

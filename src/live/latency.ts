@@ -8,7 +8,7 @@
 // ("coordinated omission", G. Tene).
 import { Durations } from '../math/durations.js';
 import { nearestRank } from '../math/nearest-rank.js';
-import type { LiveFigures } from '../outcome/schema.js';
+import type { LiveFigures } from '../outcome/outcome-schema.js';
 import type { Series } from '../outcome/series.js';
 
 export interface Timing {

@@ -2,7 +2,7 @@
 //
 //   prepare ─► warm up ─► session ─► the clock once more ─► seen
 import { Durations } from '../math/durations.js';
-import type { TransitionSeen } from '../outcome/schema.js';
+import type { TransitionSeen } from '../outcome/outcome-schema.js';
 import type { Connection } from './connection.js';
 import { alignedClock, movedMs, type NodeTime, readNodeTime, warmUp } from './connection.js';
 import type { Heard } from './event-listener.js';

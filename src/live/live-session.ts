@@ -4,7 +4,7 @@
 //   │ cycles with requests │ drain │ ─► answers under way ─► what the stream still has to tell
 
 import type { Plan } from '../limiter/plan.js';
-import type { ClientFigures } from '../outcome/schema.js';
+import type { ClientFigures } from '../outcome/outcome-schema.js';
 import type { Series } from '../outcome/series.js';
 import type { Stretch } from '../outcome/stretch.js';
 import type { KeyedSpec } from '../scenario/loaded-scenario.js';

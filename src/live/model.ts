@@ -3,8 +3,8 @@
 // Within a cycle the requests of a contract are alike: whichever comes first, the k-th to be counted is decided as the k-th. So the
 // model needs to know how many there were, not which.
 import type { Plan } from '../limiter/plan.js';
+import type { TransitionSeen } from '../outcome/outcome-schema.js';
 import { RunFold } from '../outcome/run-fold.js';
-import type { TransitionSeen } from '../outcome/schema.js';
 import { drive } from '../simulate/drive.js';
 import { type Feed, recordedFeed } from '../simulate/feed.js';
 import { World } from '../simulate/world.js';

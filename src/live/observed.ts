@@ -3,7 +3,7 @@
 import { defer, from, map, type Observable } from 'rxjs';
 import type { Plan } from '../limiter/plan.js';
 import { type CycleRow, RowBuilder, type RunShape, shapeOf } from '../outcome/cycle-row.js';
-import type { Reaction, TransitionSeen } from '../outcome/schema.js';
+import type { Reaction, TransitionSeen } from '../outcome/outcome-schema.js';
 import { startOf } from '../time/cycle.js';
 import type { Cell } from './request-log.js';
 

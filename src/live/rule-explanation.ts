@@ -14,7 +14,7 @@
 // How much could be explained: a request is decidable if its answer, turned round, can not be explained. Some requests are looked at.
 //
 // The rolling count is in explanation.ts: its cycles are many requests long, and bounds on counts say more there than a search.
-import type { RuleDefinition } from '../limiter/rule/definition.js';
+import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
 import { type Counting, countingOf, namesIn } from './counting.js';
 import { type Contradiction, searchOrder } from './counting-search.js';
 import type { SeenRequest } from './placed-requests.js';

@@ -1,6 +1,6 @@
 // What the answers of a target show, held against a rule that decides by the ms: a difference, or how sure it is that there is none.
-import type { RuleDefinition } from '../limiter/rule/definition.js';
-import type { Difference } from '../outcome/schema.js';
+import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
+import type { Difference } from '../outcome/outcome-schema.js';
 import { cycleOf } from '../time/cycle.js';
 import type { Contradiction } from './counting-search.js';
 import type { Findings } from './differences.js';

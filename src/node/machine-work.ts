@@ -10,7 +10,7 @@ import type { Machine } from '../host/machine.js';
 import type { Steps } from '../limiter/plan.js';
 import { cycleOf } from '../time/cycle.js';
 import { sliceOf, type Turns } from './fair-queue.js';
-import { ofOwner } from './source.js';
+import { ofOwner } from './request-source.js';
 
 /** What a row costs: the operators, the hash, the write. */
 const ROW = 16;

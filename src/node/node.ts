@@ -17,7 +17,7 @@ import { hostCheck } from './host-names.js';
 import { openMetricsPort } from './metrics-port.js';
 import { documentOf } from './openapi.js';
 import { assemble, type Parts, type PartsOptions } from './parts.js';
-import { routes } from './registry.js';
+import { routes } from './route-list.js';
 import { showMetrics } from './routes/metrics.js';
 import { createServer } from './server.js';
 

@@ -36,8 +36,8 @@ import {
   undecodable,
   whyUnrouted,
 } from './problem.js';
+import { sourceOf } from './request-source.js';
 import { type Asked, changesState, type Route } from './route.js';
-import { sourceOf } from './source.js';
 import { compileValidator } from './validators.js';
 
 declare module 'fastify' {

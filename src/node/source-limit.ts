@@ -9,7 +9,7 @@ import type { Clock } from '../time/clock.js';
 import { secondsUntil } from '../time/cycle.js';
 import type { SharedRate } from './limits.js';
 import { Recent } from './recent.js';
-import { ofAddress, ofOwner } from './source.js';
+import { ofAddress, ofOwner } from './request-source.js';
 
 /** Sources that are remembered at least. */
 const SOURCES = 4_096;

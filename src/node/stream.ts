@@ -21,7 +21,7 @@ import type { Courses, Watched } from './courses.js';
 import type { Turns } from './fair-queue.js';
 import type { Limits } from './limits.js';
 import type { Counts } from './metrics.js';
-import { ofOwner } from './source.js';
+import { ofOwner } from './request-source.js';
 import { countsMessage, cycleMessage, messagesOf, removedMessage } from './stream-messages.js';
 
 interface Reader {

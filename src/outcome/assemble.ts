@@ -4,8 +4,8 @@ import { VERSION } from '../version.js';
 import { digestOf } from './digest.js';
 import { type Expectation, type FigureSource, judge } from './expectation.js';
 import { type Past, Stretches } from './interval-figures.js';
+import type { ExpectationOutcome, Outcome, Verdict } from './outcome-schema.js';
 import type { Figures } from './run-figures.js';
-import type { ExpectationOutcome, Outcome, Verdict } from './schema.js';
 
 /** What a run says of itself beside its figures. */
 export type RunFacts = Pick<

@@ -1,6 +1,6 @@
 // Rules on the same requests, side by side: of a log, or of a scenario.
 import type { Static } from 'typebox';
-import { RuleDefinition } from '../limiter/rule/definition.js';
+import { RuleDefinition } from '../limiter/rule/rule-definition.js';
 import { Type } from '../schema/json-schema.js';
 import { Count, Measure, strict, Text } from './read-schema.js';
 

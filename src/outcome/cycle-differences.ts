@@ -3,7 +3,7 @@
 //   cycle      41    42    43    44         requests and admitted: in every cycle in which they differ
 //   predicted   5     5     5     5         count and state: in the cycle in which they begin to differ
 //   observed    5     4     5     5
-import type { Difference } from './schema.js';
+import type { Difference } from './outcome-schema.js';
 import type { Timeline, TimelineRow } from './timeline.js';
 
 /** What is compared of a run. */

@@ -1,6 +1,6 @@
 // The digest of an outcome: the same scenario and seed give the same one, in every process and on every machine.
 import { canonicalJson, sha256Hex } from '../schema/canonical.js';
-import type { Outcome } from './schema.js';
+import type { Outcome } from './outcome-schema.js';
 
 /**
  * `sha256:` and SHA-256 over the canonical JSON of what a seed determines: all but the version of the program, the command that was

@@ -12,7 +12,7 @@ import { Failure } from '../schema/failure.js';
 import { Type } from '../schema/json-schema.js';
 import { timeField } from '../schema/quantity.js';
 import { type StretchFigure, stretchFigures, wholeFigures } from './figure-names.js';
-import type { ExpectationOutcome } from './schema.js';
+import type { ExpectationOutcome } from './outcome-schema.js';
 import { parseStretch, type ReadTime, type Stretch } from './stretch.js';
 
 const Condition = Type.String({

@@ -1,6 +1,6 @@
 // The names of the figures that an expectation may use. They follow from the schema of an outcome, so that none is missing.
 import type { TSchema } from 'typebox';
-import { ClientFigures, LiveFigures, Quantiles, ServiceFigures } from './schema.js';
+import { ClientFigures, LiveFigures, Quantiles, ServiceFigures } from './outcome-schema.js';
 
 /** Figures that can be taken over part of a run and for one contract. */
 export const stretchFigures = [

@@ -2,7 +2,7 @@
 
 import type { FigureSource } from './expectation.js';
 import type { StretchFigure } from './figure-names.js';
-import type { TransitionSeen } from './schema.js';
+import type { TransitionSeen } from './outcome-schema.js';
 import { Levels, type Points, Sums } from './sliding.js';
 import type { Stretch } from './stretch.js';
 import type { Timeline } from './timeline.js';

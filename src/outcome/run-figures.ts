@@ -5,7 +5,7 @@
 //                      |-- limiting_cycles-|          |-- counted up to the last cycle
 import type { Figures as Counted } from '../limiter/fast-path.js';
 import type { CycleRow, RowTransition, RunShape } from './cycle-row.js';
-import type { ContractOutcome, Outcome, Reaction, TransitionSeen } from './schema.js';
+import type { ContractOutcome, Outcome, Reaction, TransitionSeen } from './outcome-schema.js';
 
 /** The totals of an outcome and its contracts; of the reactions all, however many an outcome lists. */
 export type Figures = Pick<

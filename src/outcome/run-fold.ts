@@ -3,8 +3,8 @@ import type { Observer } from 'rxjs';
 import type { Figures as Counted } from '../limiter/fast-path.js';
 import type { CycleRow, RunShape } from './cycle-row.js';
 import type { Past } from './interval-figures.js';
+import type { TransitionSeen } from './outcome-schema.js';
 import { type Figures, RunFigures } from './run-figures.js';
-import type { TransitionSeen } from './schema.js';
 import { MOST_ROWS, Timeline, TotalsTimeline } from './timeline.js';
 
 /** Subscribe it to the rows of a run, predicted or observed: `rows.subscribe(fold)`. */

@@ -1,5 +1,5 @@
 // Compares several runs: every figure of each, and which figures are worse than the baseline by more than the tolerance.
-import type { Outcome } from '../outcome/schema.js';
+import type { Outcome } from '../outcome/outcome-schema.js';
 import { type Figure, figures, type Unit } from './figures.js';
 
 interface NamedOutcome {

@@ -1,5 +1,5 @@
 // The figures of an outcome that reports show: name, label, unit, and the direction in which a run is worse.
-import type { ClientFigures, Outcome, Quantiles } from '../outcome/schema.js';
+import type { ClientFigures, Outcome, Quantiles } from '../outcome/outcome-schema.js';
 import { duration, latency, number } from './words.js';
 
 export type Unit = 'count' | 'cycles' | 'ms' | 'number';

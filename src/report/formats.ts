@@ -1,5 +1,5 @@
 // The formats in which runs are rendered to standard output: a single run as its report, several runs as their comparison.
-import type { Outcome } from '../outcome/schema.js';
+import type { Outcome } from '../outcome/outcome-schema.js';
 import { csvLines } from '../outcome/timeline-file.js';
 import { nearest } from '../schema/did-you-mean.js';
 import { Failure } from '../schema/failure.js';

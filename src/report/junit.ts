@@ -1,6 +1,6 @@
 // An outcome as JUnit XML for Jenkins, GitLab and GitHub Actions: one case for each expectation, one for the comparison of the arms,
 // one for the run itself.
-import type { Outcome } from '../outcome/schema.js';
+import type { Outcome } from '../outcome/outcome-schema.js';
 import { foundWords, verdictSentence } from './words.js';
 
 interface Case {

@@ -1,5 +1,5 @@
 // An outcome as Markdown for a pull request: verdict, expectations, figures, and the rest in collapsed sections.
-import type { Outcome } from '../outcome/schema.js';
+import type { Outcome } from '../outcome/outcome-schema.js';
 import type { ChartSpec } from '../web/chart/spec.js';
 import { figures, figureText, meanText, meanTitle } from './figures.js';
 import { commandOf, type Reported } from './reported.js';

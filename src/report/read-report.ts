@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { TSchema } from 'typebox';
 import { RowBuilder } from '../outcome/cycle-row.js';
-import { Outcome } from '../outcome/schema.js';
+import { Outcome } from '../outcome/outcome-schema.js';
 import { Series } from '../outcome/series.js';
 import { Timeline, type TimelineRow, TotalsTimeline } from '../outcome/timeline.js';
 import { compileSchema } from '../schema/compile-schema.js';

@@ -1,5 +1,5 @@
 // The input of every report: a run with its outcome, timelines and series.
-import type { ContractOutcome, Outcome, TransitionSeen } from '../outcome/schema.js';
+import type { ContractOutcome, Outcome, TransitionSeen } from '../outcome/outcome-schema.js';
 import type { Series } from '../outcome/series.js';
 import type { Timeline } from '../outcome/timeline.js';
 

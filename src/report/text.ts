@@ -1,5 +1,5 @@
 // Runs as text for a terminal: a single run with verdict, question, expectations, window and figures; several runs as a table.
-import type { Outcome } from '../outcome/schema.js';
+import type { Outcome } from '../outcome/outcome-schema.js';
 import { unreachable } from '../schema/failure.js';
 import { figures, figureText, meanText, meanTitle } from './figures.js';
 import type { Reported } from './reported.js';

@@ -5,7 +5,7 @@
 //     0 ┤▁▂▃▄▄▄▄▄▄▄▄▄▄██████▄▄▄▄▄▃▂▁
 //         limiting    ▀▀▀▀▀▀
 //        0            120           300 cycles
-import type { Outcome } from '../outcome/schema.js';
+import type { Outcome } from '../outcome/outcome-schema.js';
 import { isNear } from './chart/cycle-axis.js';
 import { limitingIntervals, limitingStates, type Reported, shownContract } from './reported.js';
 import { shownName, type Terminal } from './terminal-text.js';

@@ -1,5 +1,5 @@
 // Numbers, times and verdicts in words: the same in the terminal, on the page and in a pull request.
-import type { Outcome, Verdict } from '../outcome/schema.js';
+import type { Outcome, Verdict } from '../outcome/outcome-schema.js';
 import { unreachable } from '../schema/failure.js';
 
 /**

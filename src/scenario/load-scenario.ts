@@ -1,8 +1,8 @@
 // Loads a scenario from a file, or from a text or an object beside its files.
 import type { FindOperator } from '../operator/operator.js';
+import { FileSource, readSource } from './file-source.js';
 import type { LoadedScenario } from './loaded-scenario.js';
 import { planScenario, type ScenarioObject } from './plan-scenario.js';
-import { FileSource, readSource } from './source.js';
 
 export type { LoadedScenario } from './loaded-scenario.js';
 export type { ScenarioObject } from './plan-scenario.js';

@@ -1,6 +1,6 @@
 // Makes a scenario from its text or an object: parses it, checks it, and fills in numbers and defaults. Reads no file by itself.
 import { type CustomClientSpec, planClients } from '../actor/client/client-plan.js';
-import { type ClientSpec, clientFaults } from '../actor/client/schema.js';
+import { type ClientSpec, clientFaults } from '../actor/client/client-schema.js';
 import { type Plan, spanCycles } from '../limiter/plan.js';
 import { type Family, families } from '../limiter/products/families.js';
 import { followsRule, limiterDefinition, ruleLimiterFaults } from '../limiter/products/limiter-spec.js';

@@ -1,6 +1,6 @@
 // The shape of a scenario file: a question, and everything needed to answer it. Published with the package as JSON Schema.
 import type { Static } from 'typebox';
-import { ClientsSpec } from '../actor/client/schema.js';
+import { ClientsSpec } from '../actor/client/client-schema.js';
 import { ContractDefinition } from '../limiter/definition.js';
 import { type Family, families } from '../limiter/products/families.js';
 import { ruleShapes, windowFields } from '../limiter/products/limiter-spec.js';

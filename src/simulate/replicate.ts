@@ -6,7 +6,7 @@ import { meanInterval, shareInterval } from '../math/interval.js';
 import type { Seed } from '../math/random.js';
 import { verdictOf } from '../outcome/assemble.js';
 import { digestOf } from '../outcome/digest.js';
-import type { Outcome, Replications } from '../outcome/schema.js';
+import type { Outcome, Replications } from '../outcome/outcome-schema.js';
 import type { Band } from '../outcome/series.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { bandOf, type Span, stretchPeaks } from './band.js';

@@ -10,7 +10,7 @@
 import { Durations } from '../math/durations.js';
 import { Level } from '../math/level.js';
 import type { RandomStream } from '../math/random.js';
-import type { ServiceFigures } from '../outcome/schema.js';
+import type { ServiceFigures } from '../outcome/outcome-schema.js';
 import type { ServicePlan } from '../scenario/service-plan.js';
 import { assert } from '../schema/failure.js';
 import type { Clock } from '../time/clock.js';

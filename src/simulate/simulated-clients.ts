@@ -6,7 +6,7 @@ import type { ClientPlan } from '../actor/client/client-plan.js';
 import { Population } from '../actor/client/population.js';
 import type { Inspect } from '../actor/contract-actor.js';
 import { RandomStream, type Seed } from '../math/random.js';
-import type { ClientFigures, ServiceFigures } from '../outcome/schema.js';
+import type { ClientFigures, ServiceFigures } from '../outcome/outcome-schema.js';
 import type { Series } from '../outcome/series.js';
 import type { Stretch } from '../outcome/stretch.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';

@@ -2,9 +2,9 @@
 import type { ComparedRules } from '../outcome/compared-rules.js';
 import type { CycleBuffer } from '../simulate/feed.js';
 import { LogOrder, readInOrder } from '../simulate/log-order.js';
+import type { SourceHooks } from '../traffic/log/log-bytes.js';
 import type { LogOptions } from '../traffic/log/log-options.js';
 import { type LogReading, readLogs } from '../traffic/log/read.js';
-import type { SourceHooks } from '../traffic/log/source.js';
 import type { Candidate } from './key-effects.js';
 import { type ChangedKey, SideBySide } from './side-by-side.js';
 

@@ -2,7 +2,7 @@
 import { RuleGate } from '../limiter/rule-gate.js';
 import type { Seed } from '../math/random.js';
 import type { ComparedRule, ComparedRules } from '../outcome/compared-rules.js';
-import type { Outcome } from '../outcome/schema.js';
+import type { Outcome } from '../outcome/outcome-schema.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { assert } from '../schema/failure.js';
 import { simulate } from '../simulate/simulate.js';

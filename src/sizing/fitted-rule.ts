@@ -1,5 +1,5 @@
 // The answer for rules beside the window of Weir: for each rule, window and wanted share, the strictest number that keeps it.
-import type { RuleDefinition } from '../limiter/rule/definition.js';
+import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
 import { instantText, startOf } from '../time/cycle.js';
 import { rungFor } from './rule-ladder.js';
 import type { HeldOut, Sizing, Tuning } from './sizing.js';

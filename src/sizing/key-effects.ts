@@ -2,7 +2,7 @@
 //
 //   requests   |||  | ||||   |
 //   decided    ||.  | |||.   |       limited 2, most in a second 3, longest closure 0.2 s
-import type { RuleDefinition } from '../limiter/rule/definition.js';
+import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
 import type { ComparedRule } from '../outcome/compared-rules.js';
 
 export interface Candidate {

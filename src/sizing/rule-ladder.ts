@@ -10,8 +10,8 @@
 
 import { type Family, families } from '../limiter/products/families.js';
 import { definitionOf } from '../limiter/products/products.js';
-import { type RuleDefinition, ruleOf } from '../limiter/rule/definition.js';
 import { LIMITED, type Rule } from '../limiter/rule/rule.js';
+import { type RuleDefinition, ruleOf } from '../limiter/rule/rule-definition.js';
 import { Failure } from '../schema/failure.js';
 import { parseAxis } from '../simulate/sweep/axis.js';
 import { withFields } from '../simulate/sweep/grid.js';

@@ -3,8 +3,9 @@
 //   requests   |||  | ||||   |
 //   rule a     ||.  | |||.   |
 //   rule b     |||  | ||..   |       newly refused 1, newly admitted 1
-import { ruleOf } from '../limiter/rule/definition.js';
+
 import { LIMITED, type Rule } from '../limiter/rule/rule.js';
+import { ruleOf } from '../limiter/rule/rule-definition.js';
 import type { ComparedRules } from '../outcome/compared-rules.js';
 import { type Candidate, comparedRule, KeyEffects } from './key-effects.js';
 import { RefusalTimeline } from './refusal-timeline.js';

@@ -4,8 +4,8 @@
 //   cycles      |     |     |     |     |       any `within` of them in a row admit at most the threshold
 //   within 2    | T   |  0  |  T  |             so the cycles touched hold at most ceil(cycles / within) times the threshold
 
-import { type RuleDefinition, ruleOf } from '../limiter/rule/definition.js';
 import { LIMITED, type Rule } from '../limiter/rule/rule.js';
+import { type RuleDefinition, ruleOf } from '../limiter/rule/rule-definition.js';
 
 /**
  * For the rolling count of whole cycles. A client that sends in the first of every `within` cycles gets it.

@@ -1,7 +1,7 @@
 // The script of the page of `weir recommend`: a slider for the threshold, with the curve, the clients and the timeline at the number
 // chosen. It runs in the browser after Chart.js. It sets text content only, never HTML.
 import type { Chart as ChartClass } from 'chart.js';
-import { plainNumber } from './chart/axis.js';
+import { plainNumber } from './chart/axis-text.js';
 import type { Theme } from './chart/palette.js';
 import { element } from './page-element.js';
 import { barChart, curveChart } from './sizing-charts.js';

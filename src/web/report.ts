@@ -1,7 +1,7 @@
 // The script of a report: charts for the current theme and width, the table of transitions. It runs in the
 // browser after Chart.js. It sets text content only, never HTML.
 import type { Chart as ChartClass } from 'chart.js';
-import { plainNumber, stopwatch } from './chart/axis.js';
+import { plainNumber, stopwatch } from './chart/axis-text.js';
 import { paint } from './chart/paint.js';
 import { drawOnScreen } from './draw-on-screen.js';
 import { element } from './page-element.js';

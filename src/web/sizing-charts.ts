@@ -1,6 +1,6 @@
 // The charts of the page of a recommended limit, as configurations of Chart.js.
 import type { ChartConfiguration } from 'chart.js';
-import { plainNumber } from './chart/axis.js';
+import { plainNumber } from './chart/axis-text.js';
 import type { Palette } from './chart/palette.js';
 import type { SizedWindow } from './sizing-data.js';
 

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Static } from 'typebox';
 import { describe, expect, it } from 'vitest';
-import { Outcome } from '../../src/outcome/schema.js';
+import { Outcome } from '../../src/outcome/outcome-schema.js';
 import { compileSchema } from '../../src/schema/compile-schema.js';
 import { begin, type Serving, serve, temporaryFolder, weir } from './command-line.js';
 

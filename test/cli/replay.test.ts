@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import type { Outcome } from '../../src/outcome/schema.js';
+import type { Outcome } from '../../src/outcome/outcome-schema.js';
 import { temporaryFolder, weir, weirHere } from './command-line.js';
 
 const folder = temporaryFolder();

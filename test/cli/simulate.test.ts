@@ -4,7 +4,7 @@ import { Compile } from 'typebox/compile';
 import { describe, expect, it } from 'vitest';
 import { families } from '../../src/limiter/products/families.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
-import { Outcome } from '../../src/outcome/schema.js';
+import { Outcome } from '../../src/outcome/outcome-schema.js';
 import type { Series } from '../../src/outcome/series.js';
 import { begin, temporaryFolder, weir, weirHere } from './command-line.js';
 

@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { answerOf } from '../../src/identify/answer.js';
 import { investigate } from '../../src/identify/investigation.js';
-import type { RuleDefinition } from '../../src/limiter/rule/definition.js';
 import { LIMITED } from '../../src/limiter/rule/rule.js';
+import type { RuleDefinition } from '../../src/limiter/rule/rule-definition.js';
 import { RandomStream } from '../../src/math/random.js';
 import { type Decide, limiterOf, type Network, played } from './virtual.js';
 

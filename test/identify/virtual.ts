@@ -3,9 +3,9 @@
 import type { Seen } from '../../src/identify/evidence.js';
 import type { Investigated } from '../../src/identify/explanations.js';
 import type { Answered, Ask, Investigation } from '../../src/identify/investigation.js';
-import type { RuleDefinition } from '../../src/limiter/rule/definition.js';
-import { ruleOf } from '../../src/limiter/rule/definition.js';
 import { LIMITED } from '../../src/limiter/rule/rule.js';
+import type { RuleDefinition } from '../../src/limiter/rule/rule-definition.js';
+import { ruleOf } from '../../src/limiter/rule/rule-definition.js';
 import { RandomStream, type Seed } from '../../src/math/random.js';
 
 export interface Network {

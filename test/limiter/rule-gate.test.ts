@@ -6,8 +6,8 @@ import { ContractActor, type Proposal } from '../../src/actor/contract-actor.js'
 import { restoresInCycles, retryAfterCycles } from '../../src/limiter/forecast.js';
 import type { GateImage } from '../../src/limiter/gate.js';
 import type { Plan } from '../../src/limiter/plan.js';
-import { type RuleDefinition, ruleOf } from '../../src/limiter/rule/definition.js';
 import { LIMITED } from '../../src/limiter/rule/rule.js';
+import { type RuleDefinition, ruleOf } from '../../src/limiter/rule/rule-definition.js';
 import { gateFor, type RuleGate } from '../../src/limiter/rule-gate.js';
 import { ruleLimiter } from '../../src/limiter/rule-limiter.js';
 import { planContract } from '../../src/limiter/validate.js';

@@ -2,7 +2,7 @@
 
 import { type LoadOptions, load } from '../../src/live/load.js';
 import type { LoadResult } from '../../src/live/result.js';
-import type { Comparison, LiveFigures } from '../../src/outcome/schema.js';
+import type { Comparison, LiveFigures } from '../../src/outcome/outcome-schema.js';
 import { type LoadedScenario, parseScenario } from '../../src/scenario/load-scenario.js';
 
 /** A scenario of the lines given. */

@@ -5,7 +5,7 @@ import { planContract } from '../../src/limiter/validate.js';
 import { compare, type EventSeen, type Seen } from '../../src/live/compare.js';
 import { type Arrived, type Model, modelOf } from '../../src/live/model.js';
 import type { SeenAnswer } from '../../src/live/request-log.js';
-import type { TransitionSeen } from '../../src/outcome/schema.js';
+import type { TransitionSeen } from '../../src/outcome/outcome-schema.js';
 
 const NAMES = ['a', 'b'];
 const plan = planContract(rateLimiter({ threshold: 2, within: 4 }));

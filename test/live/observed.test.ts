@@ -5,8 +5,8 @@ import { planContract } from '../../src/limiter/validate.js';
 import { type Arrived, modelOf } from '../../src/live/model.js';
 import { observedRows } from '../../src/live/observed.js';
 import { RequestLog } from '../../src/live/request-log.js';
+import type { TransitionSeen } from '../../src/outcome/outcome-schema.js';
 import { RunFold } from '../../src/outcome/run-fold.js';
-import type { TransitionSeen } from '../../src/outcome/schema.js';
 
 const [firstCycle, lastCycle] = [0, 20];
 const names = ['a', 'b'];

@@ -1,6 +1,7 @@
 // Rules of every primitive for the tests of comparisons: right ones, and limiters that are wrong in one way.
-import { type RuleDefinition, ruleOf } from '../../src/limiter/rule/definition.js';
+
 import { LIMITED } from '../../src/limiter/rule/rule.js';
+import { type RuleDefinition, ruleOf } from '../../src/limiter/rule/rule-definition.js';
 
 type Params = Readonly<Record<string, unknown>>;
 

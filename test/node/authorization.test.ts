@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Auth } from '../../src/node/access.js';
-import { routes } from '../../src/node/registry.js';
 import type { Route } from '../../src/node/route.js';
+import { routes } from '../../src/node/route-list.js';
 import { type About, bodyOf, pathOf, typeOf } from './route-request.js';
 import { type Ask, type Running, startRunning } from './running.js';
 

@@ -1,7 +1,7 @@
 import { Compile } from 'typebox/compile';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Auth } from '../../src/node/access.js';
-import { routes } from '../../src/node/registry.js';
+import { routes } from '../../src/node/route-list.js';
 import { bodyOf, pathOf, typeOf } from './route-request.js';
 import { type Ask, type Running, startRunning } from './running.js';
 

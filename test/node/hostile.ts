@@ -5,8 +5,8 @@
 //                      odd targets, headers ─┴─► HTTP ─► as it is, or with bytes changed, lost, doubled, put in
 //   noise ────────────────────────────────────────────► as it is
 import fc from 'fast-check';
-import { routes } from '../../src/node/registry.js';
 import type { Route } from '../../src/node/route.js';
+import { routes } from '../../src/node/route-list.js';
 import { mostly, nasty, type Schema } from '../schema-values.js';
 import { type About, bodyOf, pathOf, typeOf } from './route-request.js';
 

@@ -4,7 +4,7 @@ import { Compile } from 'typebox/compile';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { endpoints } from '../../src/client/endpoints.js';
 import { errorsOf } from '../../src/node/openapi.js';
-import { routes } from '../../src/node/registry.js';
+import { routes } from '../../src/node/route-list.js';
 import { catalogue } from '../../src/schema/failure.js';
 import { type Running, startRunning } from './running.js';
 

@@ -1,6 +1,6 @@
 // Runs made by hand, for reports to be made of: small enough to be followed, with everything that a report can show.
 import { digestOf } from '../../src/outcome/digest.js';
-import type { ContractOutcome, Outcome, Quantiles, TransitionSeen } from '../../src/outcome/schema.js';
+import type { ContractOutcome, Outcome, Quantiles, TransitionSeen } from '../../src/outcome/outcome-schema.js';
 import type { Series } from '../../src/outcome/series.js';
 import { Timeline } from '../../src/outcome/timeline.js';
 import { totalsOf } from '../../src/report/read-report.js';

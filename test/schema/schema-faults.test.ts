@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { planContract } from '../../src/limiter/validate.js';
-import { routes } from '../../src/node/registry.js';
+import { routes } from '../../src/node/route-list.js';
 import { standardOperators } from '../../src/operator/registry.js';
 import { Scenario } from '../../src/scenario/scenario-schema.js';
 import { fitsSchema, schemaErrors } from '../../src/schema/compile-schema.js';

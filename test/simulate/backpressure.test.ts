@@ -1,8 +1,8 @@
 // Devices before a real gate: what they do when it emits, while it is still moving.
 import { describe, expect, it } from 'vitest';
 import { planClients } from '../../src/actor/client/client-plan.js';
+import type { ClientSpec } from '../../src/actor/client/client-schema.js';
 import { Population } from '../../src/actor/client/population.js';
-import type { ClientSpec } from '../../src/actor/client/schema.js';
 import { Host } from '../../src/host/host.js';
 import { retryAfterCycles } from '../../src/limiter/forecast.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';

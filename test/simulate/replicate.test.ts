@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Outcome } from '../../src/outcome/schema.js';
+import type { Outcome } from '../../src/outcome/outcome-schema.js';
 import { type FigureList, replicationSeed, summarise, withReplications } from '../../src/simulate/replicate.js';
 
 it('seeds of replications differ, and the first is that of the scenario', () => {

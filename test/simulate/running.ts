@@ -2,7 +2,7 @@
 import { Compile } from 'typebox/compile';
 import { expect } from 'vitest';
 import { digestOf } from '../../src/outcome/digest.js';
-import { Outcome } from '../../src/outcome/schema.js';
+import { Outcome } from '../../src/outcome/outcome-schema.js';
 import type { Timeline } from '../../src/outcome/timeline.js';
 import { type Run, type SimulateOptions, simulate } from '../../src/simulate/simulate.js';
 import { read } from '../scenario/reading.js';

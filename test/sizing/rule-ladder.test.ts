@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Family, families } from '../../src/limiter/products/families.js';
-import { ruleOf } from '../../src/limiter/rule/definition.js';
 import { LIMITED } from '../../src/limiter/rule/rule.js';
+import { ruleOf } from '../../src/limiter/rule/rule-definition.js';
 import { familyLadder, fitLadder, type LadderPlan, RuleLadder, rungFor } from '../../src/sizing/rule-ladder.js';
 import { playedBurst } from '../../src/sizing/worst-burst.js';
 import { adviceOn, file } from './logs.js';

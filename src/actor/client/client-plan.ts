@@ -6,11 +6,11 @@ import { parseRate, parseTimeMs } from '../../schema/quantity.js';
 import { type BackoffPlan, pauses } from './backoff.js';
 import type { Behaviour } from './behaviour.js';
 import type { ClientState } from './client.js';
+import type { ClientSpec } from './client-schema.js';
 import { closed } from './closed.js';
 import { holding } from './holding.js';
 import { obedient, open, retrying } from './requesting.js';
 import { type RetryBudgetPlan, SLICES } from './retry-budget.js';
-import type { ClientSpec } from './schema.js';
 
 /** One kind of client, ready to be made. */
 export interface ClientPlan {

@@ -6,8 +6,8 @@ import { Failure } from '../../schema/failure.js';
 import { Type } from '../../schema/json-schema.js';
 import { faultsOf } from '../../schema/schema-faults.js';
 import { announcedWait } from '../rule/announced.js';
-import { type Announces, type RuleDefinition, ruleOf } from '../rule/definition.js';
 import { LAST_MS, LIMITED, type Rule } from '../rule/rule.js';
+import { type Announces, type RuleDefinition, ruleOf } from '../rule/rule-definition.js';
 
 const RequestLine = Type.Object(
   {

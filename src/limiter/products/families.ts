@@ -2,7 +2,7 @@
 // So all of them admit a first burst of L, and L in W in the long run. Products are named with the words of their own configuration.
 import { nearest } from '../../schema/did-you-mean.js';
 import { Failure } from '../../schema/failure.js';
-import type { RuleDefinition } from '../rule/definition.js';
+import type { RuleDefinition } from '../rule/rule-definition.js';
 import { definitionOf } from './products.js';
 
 export interface FamilyWindow {

@@ -11,8 +11,8 @@ import { parseTime, timeField } from '../../schema/quantity.js';
 import { valueFaults } from '../../schema/value-faults.js';
 import type { ContractDefinition } from '../definition.js';
 import { rateLimiter } from '../rate-limiter.js';
-import { RuleDefinition } from '../rule/definition.js';
 import { strict } from '../rule/fields.js';
+import { RuleDefinition } from '../rule/rule-definition.js';
 import { ruleLimiter } from '../rule-limiter.js';
 import { definitionOf, namesOf, productOf, products } from './products.js';
 

@@ -2,7 +2,7 @@
 import type { Static, TSchema } from 'typebox';
 import { Type } from '../../schema/json-schema.js';
 import { parseTimeMs } from '../../schema/quantity.js';
-import type { Announces, Primitive, RuleDefinition } from '../rule/definition.js';
+import type { Announces, Primitive, RuleDefinition } from '../rule/rule-definition.js';
 
 export interface Product {
   /** What it is, with the version that was read or run. */

@@ -10,7 +10,7 @@ import { nearest } from '../../schema/did-you-mean.js';
 import { Failure } from '../../schema/failure.js';
 import { parseTime } from '../../schema/quantity.js';
 import { faultsOf } from '../../schema/schema-faults.js';
-import { checkRule, type RuleDefinition } from '../rule/definition.js';
+import { checkRule, type RuleDefinition } from '../rule/rule-definition.js';
 import { goAndJvm } from './go-and-jvm.js';
 import { nodeLibraries } from './node-libraries.js';
 import { nodeMiddleware } from './node-middleware.js';

@@ -5,8 +5,8 @@
 //   at its rate      | | | | | |      evenly, forty requests at exactly the rate; sixty at twice the rate
 //   waits            the wait announced to a refused request, and the wait after which it would have been admitted
 import { announcedWait } from '../rule/announced.js';
-import { type Primitive, type RuleDefinition, ruleOf } from '../rule/definition.js';
 import { LIMITED, type Rule } from '../rule/rule.js';
+import { type Primitive, type RuleDefinition, ruleOf } from '../rule/rule-definition.js';
 
 export interface Profile {
   /** Requests per second that the rule admits in the long run; undefined for limits on concurrency. */

@@ -4,8 +4,8 @@
 //   |-------------------|-----------------|------>        express-rate-limit says the window's end, in whole seconds, rounded up
 //   |<--- up_to_s -------------------------->|
 import { unreachable } from '../../schema/failure.js';
-import type { Announces } from './definition.js';
 import type { Rule } from './rule.js';
+import type { Announces } from './rule-definition.js';
 
 /**
  * @param announces undefined where the product announces the true wait

@@ -13,8 +13,8 @@ import { type KeyedFields, keyedImage, keyNameOf, refuseUnfit, splitBody } from 
 import { answerInTurns, JSON_TYPE, someOf } from '../long-answer.js';
 import { contractOf } from '../ownership.js';
 import type { Parts } from '../parts.js';
+import { ofOwner, sourceOf } from '../request-source.js';
 import { route } from '../route.js';
-import { ofOwner, sourceOf } from '../source.js';
 import { contractStatus, contractView } from '../views.js';
 
 /** Codes with which creating a contract can fail. */

@@ -14,8 +14,8 @@ import { cutArray, opensArray } from '../json-array.js';
 import { answerInTurns, JSON_TYPE, someOf } from '../long-answer.js';
 import type { Parts } from '../parts.js';
 import { failureFrom } from '../problem.js';
+import { sourceOf } from '../request-source.js';
 import { route } from '../route.js';
-import { sourceOf } from '../source.js';
 
 export const countMany = route({
   ...api.countMany,

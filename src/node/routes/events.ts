@@ -11,8 +11,8 @@ import { arrayLast, JSON_TYPE } from '../long-answer.js';
 import type { Network } from '../network/network.js';
 import { contractOf } from '../ownership.js';
 import type { Parts } from '../parts.js';
+import { sourceOf } from '../request-source.js';
 import { route } from '../route.js';
-import { sourceOf } from '../source.js';
 
 export const countOne = route({
   ...api.countOne,

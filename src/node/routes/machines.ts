@@ -4,8 +4,8 @@ import type { Machine } from '../../host/machine.js';
 import { assert, Failure } from '../../schema/failure.js';
 import { answerInTurns, JSON_TYPE, someOf } from '../long-answer.js';
 import { isReserved } from '../ownership.js';
+import { sourceOf } from '../request-source.js';
 import { route } from '../route.js';
-import { sourceOf } from '../source.js';
 import { machineSummary, machineView } from '../views.js';
 
 export const createMachine = route({

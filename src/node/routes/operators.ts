@@ -8,8 +8,8 @@ import type { OperatorRegistry } from '../../operator/registry.js';
 import { nearest } from '../../schema/did-you-mean.js';
 import { Failure } from '../../schema/failure.js';
 import { CYCLE_MS } from '../../time/cycle.js';
+import { sourceOf } from '../request-source.js';
 import { route } from '../route.js';
-import { sourceOf } from '../source.js';
 
 export const listOperators = route({
   ...api.listOperators,

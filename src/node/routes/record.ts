@@ -12,8 +12,8 @@ import type { RowQuery } from '../../store/store.js';
 import type { Turns } from '../fair-queue.js';
 import { arrayLast, ITEMS_AT_ONCE, JSON_TYPE } from '../long-answer.js';
 import type { Parts } from '../parts.js';
+import { sourceOf } from '../request-source.js';
 import { type Asked, route } from '../route.js';
-import { sourceOf } from '../source.js';
 
 const NDJSON = 'application/x-ndjson';
 

@@ -1,5 +1,5 @@
 // The x axis that charts over cycles share, and the conversion from rows of a timeline to points.
-import type { Outcome } from '../../outcome/schema.js';
+import type { Outcome } from '../../outcome/outcome-schema.js';
 import type { Timeline, TimelineRow } from '../../outcome/timeline.js';
 import type { CycleAxis, Line, Mark } from '../../web/chart/spec.js';
 import { reduceIntervals, reduceMarks, reduceSteps, type Steps } from '../reduce.js';

@@ -6,8 +6,8 @@
 //            |/____/
 import { definitionOf } from '../../limiter/products/products.js';
 import { play } from '../../limiter/products/profile.js';
-import { ruleOf } from '../../limiter/rule/definition.js';
 import { LIMITED } from '../../limiter/rule/rule.js';
+import { ruleOf } from '../../limiter/rule/rule-definition.js';
 import { CYCLE_MS } from '../../time/cycle.js';
 import type { ChartSpec, Line } from '../../web/chart/spec.js';
 

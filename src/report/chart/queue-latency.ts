@@ -1,5 +1,5 @@
 // The charts of queue and latency: the queue with the retries, latency over time, latency by percentile.
-import type { Outcome, Quantiles } from '../../outcome/schema.js';
+import type { Outcome, Quantiles } from '../../outcome/outcome-schema.js';
 import type { Series } from '../../outcome/series.js';
 import type { ChartSpec, CycleAxis, Line, Tone } from '../../web/chart/spec.js';
 import { reduceSteps } from '../reduce.js';

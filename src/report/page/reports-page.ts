@@ -1,6 +1,6 @@
 // The page that lists the reports of a folder: search, open, put two side by side. It has no script.
 import { createHash } from 'node:crypto';
-import type { Outcome } from '../../outcome/schema.js';
+import type { Outcome } from '../../outcome/outcome-schema.js';
 import { bundled } from '../../web/bundled.js';
 import { themeStyle } from '../../web/chart/palette.js';
 import { counted, number } from '../words.js';

@@ -1,5 +1,5 @@
 // The sections of a page other than charts and transitions: verdict, expectations, figures, differences, the command, the comparison.
-import type { Outcome } from '../../outcome/schema.js';
+import type { Outcome } from '../../outcome/outcome-schema.js';
 import type { RunComparison } from '../compare-runs.js';
 import { conclusion, textCells } from '../comparison-text.js';
 import { figures, figureText, meanText, meanTitle } from '../figures.js';

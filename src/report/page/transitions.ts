@@ -1,5 +1,5 @@
 // The transitions of a run: the data for the script of the page, and the empty table that the script fills.
-import type { Outcome } from '../../outcome/schema.js';
+import type { Outcome } from '../../outcome/outcome-schema.js';
 import type { TransitionRows } from '../../web/report-data.js';
 import { counted, number, plain } from '../words.js';
 import { type Html, html } from './html.js';

@@ -2,9 +2,9 @@
 
 import type { Seed } from '../../math/random.js';
 import { readDocument } from '../../scenario/document.js';
+import { readSource } from '../../scenario/file-source.js';
 import { parseScenario, type ScenarioObject } from '../../scenario/load-scenario.js';
 import type { LoadedScenario } from '../../scenario/loaded-scenario.js';
-import { readSource } from '../../scenario/source.js';
 import { digestOf } from '../../schema/canonical.js';
 import { Failure } from '../../schema/failure.js';
 import type { Axis } from './axis.js';

@@ -2,9 +2,9 @@
 import { Failure } from '../../schema/failure.js';
 import { MAX_SPREAD_MS } from '../spread.js';
 import { Intake, type RequestSink, type SkippedLine } from './intake.js';
+import { bytesOf, type SourceHooks } from './log-bytes.js';
 import type { LogOptions } from './log-options.js';
 import { HEAD_BYTES, type OpenLog, type Origin, openLog } from './open.js';
-import { bytesOf, type SourceHooks } from './source.js';
 
 /** What was read from one log, and how it was understood. */
 export interface LogReading extends Origin {

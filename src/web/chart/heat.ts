@@ -1,6 +1,6 @@
 // Draws a heat map: a coloured rectangle for each pair of names, its value where there is room, and the scale above.
 import type { Chart } from 'chart.js';
-import { plainNumber } from './axis.js';
+import { plainNumber } from './axis-text.js';
 import type { Palette } from './palette.js';
 import type { ChartSpec, Heat } from './spec.js';
 

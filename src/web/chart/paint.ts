@@ -1,6 +1,6 @@
 // Converts a chart to a configuration of Chart.js, the same for PNG and page.
 import type { Chart, ChartConfiguration, TooltipItem } from 'chart.js';
-import { percentilePlaces, placeName, plainNumber, xTick, xTitle } from './axis.js';
+import { percentilePlaces, placeName, plainNumber, xTick, xTitle } from './axis-text.js';
 import { legendItems, lineDataset, signDatasets } from './datasets.js';
 import { drawHeat, HEAT_SCALE } from './heat.js';
 import { drawHatch, drawLanes, drawMarks, drawRanges, drawShades, drawStrip } from './overlay.js';

@@ -5,7 +5,7 @@
 //   dots    drawn cells: each is a dot
 //
 // Further axes give a chart for each combination of their values, side by side, with the same scale.
-import { plainNumber } from './axis.js';
+import { plainNumber } from './axis-text.js';
 import type { ChartSpec, Heat, Line, Tone } from './spec.js';
 
 export interface SweepAxis {

@@ -1,5 +1,5 @@
 // What the playground shows of a run: its charts, its figures, and what was expected of it.
-import type { Outcome } from '../../outcome/schema.js';
+import type { Outcome } from '../../outcome/outcome-schema.js';
 import { palettes, type Theme } from '../chart/palette.js';
 import type { Picture } from './played.js';
 import { Plot, type PlotLine } from './plot.js';

@@ -2,7 +2,7 @@
 //
 //   run     ─► rows of totals and of the contract that is limited most ─► at most 1,200 columns of whole cycles
 //   rules   ─► each run of its own, under the same seed ───────────────► refused so far
-import type { Outcome } from '../../outcome/schema.js';
+import type { Outcome } from '../../outcome/outcome-schema.js';
 import type { Timeline } from '../../outcome/timeline.js';
 import type { LoadedScenario, RecordedLog, ScenarioSource } from '../../scenario/loaded-scenario.js';
 import { planScenario } from '../../scenario/plan-scenario.js';

@@ -1,7 +1,12 @@
 import Value from 'typebox/value';
 import { describe, expect, it } from 'vitest';
 import { planClients } from '../../../src/actor/client/client-plan.js';
-import { type ClientSpec, ClientsSpec, clientFaults, type clientKinds } from '../../../src/actor/client/schema.js';
+import {
+  type ClientSpec,
+  ClientsSpec,
+  clientFaults,
+  type clientKinds,
+} from '../../../src/actor/client/client-schema.js';
 import { Failure } from '../../../src/schema/failure.js';
 
 const complete: Record<keyof typeof clientKinds, ClientSpec> = {

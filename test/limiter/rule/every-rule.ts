@@ -1,5 +1,5 @@
 // A definition of every primitive, and of each of its modifiers.
-import type { RuleDefinition } from '../../../src/limiter/rule/definition.js';
+import type { RuleDefinition } from '../../../src/limiter/rule/rule-definition.js';
 
 const bucket = { rate: 3, per_ms: 100, capacity: 5 };
 const window = { limit: 4, window_ms: 100 };

@@ -2,8 +2,8 @@
 // ms. Whole ms and whole costs, so that a model in integers is exact.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type RuleDefinition, ruleOf } from '../../../src/limiter/rule/definition.js';
 import { LIMITED } from '../../../src/limiter/rule/rule.js';
+import { type RuleDefinition, ruleOf } from '../../../src/limiter/rule/rule-definition.js';
 
 interface Came {
   readonly t: number;

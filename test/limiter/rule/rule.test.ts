@@ -1,8 +1,8 @@
 // What every rule promises, whichever it is: the pure form, the times it names, clocks that step back, costs without end.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ruleOf } from '../../../src/limiter/rule/definition.js';
 import { LIMITED, NEVER, type Rule, step } from '../../../src/limiter/rule/rule.js';
+import { ruleOf } from '../../../src/limiter/rule/rule-definition.js';
 import { rules } from './every-rule.js';
 
 const START_MS = 1_699_999_200_000;
