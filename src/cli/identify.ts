@@ -55,7 +55,10 @@ export const options = (yargs: Argv) =>
     .option('json', jsonOption)
     .example('$0 identify http://127.0.0.1:8080/', 'which rule stands there, with which numbers')
     .example('$0 identify http://127.0.0.1:8080/ --key-header X-Api-Key', 'a new key for each probe: quicker')
-    .example('$0 identify --from reports/identify/127.0.0.1-8080', 'from what was seen earlier, without a request');
+    .example('$0 identify --from reports/identify/127.0.0.1-8080', 'from what was seen earlier, without a request')
+    .epilogue(
+      'New, and not yet held against many limiters: on a busy machine a slow answer can hide the true rule. Repeat it, and let weir load compare the scenario that it writes, before you rely on a name.',
+    );
 
 export type GivenToIdentify = GivenTo<typeof options>;
 
