@@ -98,21 +98,26 @@ async function sweepAndPrint(plan: SweepPlan, given: GivenToSweep): Promise<void
   }
 }
 
-/** Of each thread: the first runs are slow, since nothing is compiled yet; by the next ones the time of a run is measured. */
-const WARM_UP = 2;
-const MEASURED = 3;
+/** The first runs are slow, since little is compiled yet; by the runs of the time after that the time of a run is measured. */
+const WARM_UP_MS = 2_000;
+const MEASURED_MS = 1_000;
 
 /** To be called with each run that has ended: says once how long the others will take. */
 function estimate(left: number, { threads }: GivenToSweep): () => void {
   const clock = new WallClock(CYCLE_MS, { onError: () => {} });
   const cores = Math.min(threads ?? availableParallelism(), left);
-  let [ended, warmMs] = [0, 0];
+  const startMs = clock.monotonicMs();
+  let [ended, isSaid] = [0, false];
+  let warm: { readonly ms: number; readonly ended: number } | undefined;
   return () => {
     ended += 1;
-    if (ended === cores * WARM_UP) warmMs = clock.monotonicMs();
-    if (ended !== cores * (WARM_UP + MEASURED)) return;
-    const eachMs = (clock.monotonicMs() - warmMs) / (cores * MEASURED);
-    const seconds = Math.max(1, Math.round((eachMs * (left - ended)) / 1000));
+    const ms = clock.monotonicMs();
+    if (ms - startMs < WARM_UP_MS || isSaid) return;
+    warm ??= { ms, ended };
+    if (ms - warm.ms < MEASURED_MS) return;
+    isSaid = true;
+    const seconds = Math.round((((ms - warm.ms) / (ended - warm.ended)) * (left - ended)) / 1000);
+    if (seconds < 1) return;
     say(`About ${seconds} s for the next ${left - ended} runs on ${cores} ${cores === 1 ? 'core' : 'cores'}.`);
   };
 }
