@@ -281,8 +281,8 @@ function check(given: Given): void {
   for (const proxy of trustProxy) {
     if (!isNetwork(proxy)) throw usageFailure(`--trust-proxy takes addresses and networks, and "${proxy}" is neither.`);
   }
-  if (given.store !== undefined && (memory || isRotated))
-    throw usageFailure('--store cannot be combined with --memory or --rotate-key: everything is in Redis.');
+  if (given.store !== undefined && (memory || isRotated || given.grpc !== undefined || given.keepRows !== undefined))
+    throw usageFailure('--store takes no --memory, --rotate-key, --grpc or --keep-rows: those are of a single node.');
   if (memory && isRotated)
     throw usageFailure('--rotate-key cannot be combined with --memory: such a node always has a new key.');
 }

@@ -117,6 +117,8 @@ describe('weir serve', () => {
     ['--durability', 'never'],
     ['--memory', '--rotate-key'],
     ['--hosts', 'x'],
+    ['--store=redis://127.0.0.1:1', '--grpc=0', '--grpc-limits=none.yaml'],
+    ['--store=redis://127.0.0.1:1', '--keep-rows=10'],
   ])('refuses %s %s', async (...args) => {
     const { code, out } = await weirHere(['serve', ...args, '--json']);
     expect([code, JSON.parse(out).code]).toEqual([2, 'wrong_usage']);
