@@ -38,7 +38,7 @@ describe('the package', () => {
   it('holds the program, its types, schemas, scenarios and dashboard, and no more', () => {
     const places = [
       /^dist\/.+\.(js|d\.ts)$/,
-      /^dist\/web\/[\w-]+\.(css|html|svg)$/,
+      /^dist\/web\/(node\/)?[\w-]+\.(css|html|svg)$/,
       /^dist\/schema\/\w+\.schema\.json$/,
       /^dist\/LICENSES\.txt$/,
       /^scenarios\/[\w-]+\.(yaml|log|md)$/,

@@ -171,13 +171,15 @@ async function play(seed: number): Promise<void> {
   nodes.push(startNode());
   said.sort((a, b) => a.cycle - b.cycle || a.count - b.count);
   expect(unanswered, 'requests without an answer').toBeLessThan(4);
-  const around = Array.from({ length: 9 }, (_, index) => killCycle - 3 + index);
+  // Redis may take up what a killed node had sent a good while later, where the machine is busy.
+  const around = Array.from({ length: unanswered === 1 ? 60 : 12 }, (_, index) => killCycle - 3 + index);
   const possible: (readonly NaiveTransition[])[] = [];
   for (const unknown of guesses(unanswered, around)) {
     const transitions = explained(said, unknown, threshold, within, contract.created_cycle);
     if (transitions !== undefined) possible.push(transitions);
   }
-  expect(possible.length, `wrong decisions in scenario ${seed}`).toBeGreaterThan(0);
+  const found = () => JSON.stringify({ seed, threshold, within, unanswered, killCycle, said });
+  expect(possible.length, `wrong decisions: ${possible.length > 0 ? '' : found()}`).toBeGreaterThan(0);
   const other = three[(victim + 1) % 3]!.url;
   await pause((within + 3) * CYCLE_MS);
   const moves = async () => {

@@ -15,7 +15,6 @@
 import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { expect, it, vi } from 'vitest';
 import { serve, temporaryFolder } from '../cli/command-line.js';
@@ -41,7 +40,8 @@ it('no attack lets a victim wait three times as long as the gates of another own
   timeout: 600_000,
 }, async () => {
   const figures = join(temporaryFolder(), 'probe.json');
-  const probe = fileURLToPath(new URL('turn-probe.mjs', import.meta.url));
+  // A URL: a path may have a blank, at which the options would be cut.
+  const probe = new URL('turn-probe.mjs', import.meta.url).href;
   const data = join(temporaryFolder(), 'data');
   const node = await serve(['--data', data, '--cycle-ms', '250', ...UNLIMITED], {
     NODE_OPTIONS: `--import=${probe}`,
