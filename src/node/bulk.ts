@@ -35,13 +35,13 @@ const MOST_REFUSED = 10_000;
 const QUIET = 1 / 32;
 
 /** The same where a rule decides. */
-const QUIET_BY_RULE = 1 / 8;
+const QUIET_BY_RULE = 1;
 
 /** Bytes of a line, or of an element of an array, that is read. No event has as many. */
 export const LONGEST_LINE = 4_096;
 
 /** What reading an event costs, in units. */
-const READ = 1 / 16;
+const READ = 1 / 4;
 
 /** A line that was read and not counted yet: an event, or why it is none. */
 type Read = { readonly number: number } & (
