@@ -97,5 +97,7 @@ export const themeStyle = `:root{${colors('light')}}
 function colors(theme: Theme): string {
   const { ground, ink, muted, grid, tones } = palettes[theme];
   const panel = theme === 'light' ? '#f6f7f9' : '#1b2127';
-  return `color-scheme:${theme};--ground:${ground};--panel:${panel};--ink:${ink};--muted:${muted};--line:${grid};--link:${tones.count.color};--good:${tones.median.color};--bad:${tones.limited.color};`;
+  // Text needs 4.5 : 1, which the tone of lines has on a dark ground alone.
+  const bad = theme === 'light' ? '#b54a00' : tones.limited.color;
+  return `color-scheme:${theme};--ground:${ground};--panel:${panel};--ink:${ink};--muted:${muted};--line:${grid};--link:${tones.count.color};--good:${tones.median.color};--bad:${bad};`;
 }
