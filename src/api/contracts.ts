@@ -4,7 +4,7 @@ import { GatewayDefinition } from '../limiter/gateway-definition.js';
 import { RuleDefinition } from '../limiter/rule/rule-definition.js';
 import { Type } from '../schema/json-schema.js';
 import type { Endpoint } from './endpoint.js';
-import { Cycle, closed, Hash, Key, Keyed, OfContract, OfMachine, Ok, Row, Slug } from './shapes.js';
+import { Cycle, closed, Hash, Key, Keyed, OfContract, OfMachine, Ok, pageOf, Row, Slug } from './shapes.js';
 import { ContractStatus, ContractView } from './views.js';
 
 /** A contract shows its last `MOST_TRANSITIONS` transitions within the last `LOOK_BACK` rows of the record. */
@@ -37,12 +37,7 @@ export const listTemplates = {
   shapes: {
     querystring: Type.Object(
       {
-        after: Type.Optional(
-          Type.String({ maxLength: 64, description: 'Only those behind this id: `next` of the previous page.' }),
-        ),
-        limit: Type.Optional(
-          Type.Integer({ minimum: 1, maximum: 1_000, description: 'Templates a page; 100 when absent.' }),
-        ),
+        ...pageOf('Templates', 'Only those behind this id: `next` of the previous page.'),
       },
       closed,
     ),
@@ -161,15 +156,7 @@ export const listContracts = {
     params: OfMachine,
     querystring: Type.Object(
       {
-        after: Type.Optional(
-          Type.String({
-            maxLength: 64,
-            description: 'Only contracts created after this one: `next` of the page before.',
-          }),
-        ),
-        limit: Type.Optional(
-          Type.Integer({ minimum: 1, maximum: 1_000, description: 'Contracts a page; 100 when absent.' }),
-        ),
+        ...pageOf('Contracts', 'Only contracts created after this one: `next` of the page before.'),
       },
       closed,
     ),

@@ -131,7 +131,7 @@ export const gateBelow = {
 } as const satisfies Endpoint;
 export const gateByPost = { ...gateParts, method: 'POST' } as const satisfies Endpoint;
 
-/** Ids of contracts, separated by commas. */
+/** Contracts whose counts one stream gives. */
 const MOST_COUNTS = 24;
 
 export const openStream = {

@@ -1,7 +1,7 @@
 // The endpoints of contracts with keys: list the keys, and decide many requests at once.
 import { Type } from '../schema/json-schema.js';
 import type { Endpoint } from './endpoint.js';
-import { ContractId, Count, Cycle, closed, Key, OfContract, OfMachine, Ok } from './shapes.js';
+import { ContractId, Count, Cycle, closed, Key, limitOf, OfContract, OfMachine, Ok } from './shapes.js';
 import { DecisionShape } from './views.js';
 
 const { state, count, remaining, retry_after_cycles, admitted, limited } = DecisionShape.properties;
@@ -16,9 +16,7 @@ export const listContractKeys = {
         after: Type.Optional(
           Type.Integer({ minimum: 0, maximum: 100_000_000, description: '`next` of the page before.' }),
         ),
-        limit: Type.Optional(
-          Type.Integer({ minimum: 1, maximum: 1_000, description: 'Keys a page; 100 when absent.' }),
-        ),
+        limit: limitOf('Keys'),
         limited: Type.Optional(Type.Boolean({ description: 'Only keys whose state does not admit.' })),
         contains: Type.Optional(
           Type.String({ minLength: 1, maxLength: 256, description: 'Only keys that contain this text.' }),

@@ -1,7 +1,7 @@
 // The endpoints of keys and sessions: a free key, the keys of an owner, a session for a key.
 import { Type } from '../schema/json-schema.js';
 import type { Endpoint } from './endpoint.js';
-import { closed, Ok, Slug } from './shapes.js';
+import { closed, Ok, pageOf, Slug } from './shapes.js';
 
 const Secret = Type.String({
   pattern: '^weir_[A-Za-z0-9_-]{43}$',
@@ -50,12 +50,7 @@ export const listKeys = {
   shapes: {
     querystring: Type.Object(
       {
-        after: Type.Optional(
-          Type.String({ maxLength: 64, description: 'Only ids after this one: `next` of the previous page.' }),
-        ),
-        limit: Type.Optional(
-          Type.Integer({ minimum: 1, maximum: 1_000, description: 'Keys a page; 100 when absent.' }),
-        ),
+        ...pageOf('Keys', 'Only ids after this one: `next` of the previous page.'),
       },
       closed,
     ),

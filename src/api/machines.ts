@@ -1,7 +1,7 @@
 // The endpoints of machines: create, list, show, rank the most active.
 import { Type } from '../schema/json-schema.js';
 import type { Endpoint } from './endpoint.js';
-import { Cycle, closed, OfMachine, Ok, Slug } from './shapes.js';
+import { Cycle, closed, OfMachine, Ok, pageOf, Slug } from './shapes.js';
 import { MachineSummary, MachineView } from './views.js';
 import { LONGEST_WINDOW, WINDOWS } from './windows.js';
 
@@ -37,12 +37,7 @@ export const listMachines = {
   shapes: {
     querystring: Type.Object(
       {
-        after: Type.Optional(
-          Type.String({ maxLength: 64, description: 'Only slugs after this one: `next` of the previous page.' }),
-        ),
-        limit: Type.Optional(
-          Type.Integer({ minimum: 1, maximum: 1_000, description: 'Machines a page; 100 when absent.' }),
-        ),
+        ...pageOf('Machines', 'Only slugs after this one: `next` of the previous page.'),
         own: Type.Optional(
           Type.Boolean({ description: 'Only those of the caller: none for anyone without a credential.' }),
         ),

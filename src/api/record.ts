@@ -1,12 +1,12 @@
 // The endpoints of the record: read, verify.
 import { Type } from '../schema/json-schema.js';
 import type { Endpoint } from './endpoint.js';
-import { ContractId, Cut, Cycle, closed, Head, OfMachine, Ok, Row, RowKind, Seq } from './shapes.js';
+import { ContractId, Cut, Cycle, closed, Head, limitOf, OfMachine, Ok, Row, RowKind, Seq } from './shapes.js';
 
 const Query = Type.Object(
   {
     after_seq: Type.Optional(Seq),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: 'Rows a page; 100 when absent.' })),
+    limit: limitOf('Rows'),
     kind: Type.Optional(RowKind),
     contract_id: Type.Optional(ContractId),
     from_cycle: Type.Optional(Cycle),

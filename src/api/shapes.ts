@@ -3,6 +3,16 @@ import { Type } from '../schema/json-schema.js';
 
 export const closed = { additionalProperties: false } as const;
 
+/** The field `limit` of a query for a page. @param what is listed, in the plural */
+export function limitOf(what: string) {
+  return Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: `${what} a page; 100 when absent.` }));
+}
+
+/** The fields of a query for a page of a list. @param after what `after` means */
+export function pageOf(what: string, after: string) {
+  return { after: Type.Optional(Type.String({ maxLength: 64, description: after })), limit: limitOf(what) };
+}
+
 /** The query or body of a route that takes none. */
 export const Nothing = Type.Object({}, closed);
 
