@@ -9,7 +9,7 @@ import { type AuditEntry, type AuditRow, GENESIS } from '../record/row.js';
 import { assert, type Failure } from '../schema/failure.js';
 import type { Store } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
-import { cycleOf, startOf } from '../time/cycle.js';
+import { instantIn } from '../time/cycle.js';
 
 /** What a host publishes, always after it is durable. */
 export type Happening =
@@ -88,7 +88,8 @@ export class Ledger {
       end === undefined || entry.cycle >= end.cycle,
       `a row of cycle ${entry.cycle} after one of cycle ${end?.cycle} on ${slug}`,
     );
-    const time = this.#timeOf(entry.cycle);
+    // The time of day of a row is that of writing, or, when it is written late, the beginning of its cycle.
+    const time = instantIn(entry.cycle, this.#clock.now(), this.#clock.cycleMs);
     const at = end !== undefined && end.at > time ? end.at : time;
     const row = this.linked(chain, { machine: slug, ...entry, at });
     this.#store.append(row);
@@ -129,12 +130,5 @@ export class Ledger {
   recover(): void {
     this.failure = undefined;
     this.#outbox = [];
-  }
-
-  /** The time of day of a row is that of writing, or, when it is written late, the beginning of its cycle. */
-  #timeOf(cycle: number): string {
-    const now = this.#clock.now();
-    const ms = cycleOf(now, this.#clock.cycleMs) === cycle ? now : startOf(cycle, this.#clock.cycleMs);
-    return new Date(Math.floor(ms)).toISOString();
   }
 }

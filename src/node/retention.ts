@@ -11,6 +11,7 @@ import type { AuditRow } from '../record/row.js';
 import { cutHolds, publicKeyFrom, type Signer, signCut } from '../record/signing.js';
 import type { Store } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
+import { instantText } from '../time/cycle.js';
 import { NODE, type Turns } from './fair-queue.js';
 
 /** Records that are cut in one go, each with a signature; the others follow a cycle later. */
@@ -80,7 +81,7 @@ export class Retention {
     const removed = this.#removedOf(slug);
     const [last] = toSeq > removed ? store.rows(slug, { afterSeq: toSeq - 1, limit: 1 }) : [];
     if (last === undefined) return false;
-    const at = new Date(Math.floor(clock.now())).toISOString();
+    const at = instantText(clock.now());
     const bytes = store.recordBytes(slug);
     store.putCut(signCut(signer, { machine: slug, removed_to_seq: toSeq, removed_hash: last.hash, at, cycle }));
     this.#unswept.add(slug);

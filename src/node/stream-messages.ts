@@ -42,7 +42,7 @@ export function cycleMessage(machine: string, seq: number, cycle: number, missed
   return message(seq, 'cycle', {
     specversion: '1.0',
     source: `/api/chain/${machine}`,
-    time: new Date(startOf(cycle, cycleMs)).toISOString(),
+    time: instantText(startOf(cycle, cycleMs)),
     ...typed(`cycle/${cycle}`, 'cycle'),
     data: { machine, cycle, missed, seq },
   });

@@ -36,6 +36,11 @@ export function secondsIn(cycles: number, cycleMs: number): number {
   return Math.ceil((cycles * cycleMs) / 1000);
 }
 
+/** The time of day of what belongs to a cycle and is written at `nowMs`: then, or, where that is in another cycle, its beginning. ISO 8601. */
+export function instantIn(cycle: number, nowMs: number, cycleMs: number): string {
+  return instantText(cycleOf(nowMs, cycleMs) === cycle ? Math.floor(nowMs) : startOf(cycle, cycleMs));
+}
+
 /** ISO 8601, or the ms where they lie outside of the calendar. */
 export function instantText(ms: number): string {
   return Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : `${ms}`;

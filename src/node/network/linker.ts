@@ -10,7 +10,7 @@ import type { AuditEntry, AuditRow } from '../../record/row.js';
 import { type Signer, signCheckpoint, signRow } from '../../record/signing.js';
 import { Failure } from '../../schema/failure.js';
 import type { RedisConnection } from '../../store/redis/connection.js';
-import { cycleOf, startOf } from '../../time/cycle.js';
+import { cycleOf, instantIn } from '../../time/cycle.js';
 import type { Directory } from './directory.js';
 import { plainPlan } from './plain-plan.js';
 
@@ -147,8 +147,7 @@ export class Linker {
     });
     if (!fired.ok) throw new Error(`the substrate refused ${entry.count} in cycle ${cycle}: ${fired.why}`);
     const { states } = contract.plan;
-    const ms = cycleOf(entry.now, this.#cycleMs) === cycle ? entry.now : startOf(cycle, this.#cycleMs);
-    const at = new Date(Math.floor(ms)).toISOString();
+    const at = instantIn(cycle, entry.now, this.#cycleMs);
     return {
       machine: slug,
       cycle,
