@@ -17,7 +17,7 @@ import type { Contract } from './contract.js';
 import type { Changed, ContractOptions, HostOptions, NewMachine } from './host-context.js';
 import { KeyedContract, keyedFields, makeContract } from './keyed-contract.js';
 import { type AdminNote, type Happening, Ledger } from './ledger.js';
-import { Machine, type SharedParts } from './machine.js';
+import { Machine, type SharedParts, slugTaken } from './machine.js';
 import { type Move, move } from './manual-transition.js';
 import { SharedPlans } from './shared-plans.js';
 
@@ -57,9 +57,7 @@ export class Host {
 
   /** @throws Failure `slug_taken` */
   createMachine({ slug, owner = '', isPublic = false, displayName = slug, by }: NewMachine): Machine {
-    if (this.machines.has(slug)) {
-      throw new Failure('slug_taken', { what: `The machine "${slug}" exists already.`, fix: 'Choose another slug.' });
-    }
+    if (this.machines.has(slug)) throw slugTaken(slug);
     const cycle = this.#clock.cycle();
     const machine = new Machine({ slug, owner, isPublic, displayName, createdCycle: cycle }, this.#parts);
     this.#parts.store.putMachine(machine.image);

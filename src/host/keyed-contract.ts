@@ -181,12 +181,7 @@ export class KeyedContract extends Contract {
   #tooMany(): Failure {
     const { cycle, table } = this.keys;
     if (this.#full?.cycle === cycle) return this.#full.failure;
-    const failure = new Failure('too_many_keys', {
-      what: 'The event was not counted.',
-      why: `The contract ${this.id} has ${this.keyed.maxKeys} keys, as many as it may, and all of them have counts.`,
-      againCycle: table.nextIdleCycle,
-      fix: 'Wait until a window is empty, or deploy it with more max_keys, or with the overflow "share".',
-    });
+    const failure = tooManyKeys(this, table.nextIdleCycle);
     this.#full = { cycle, failure };
     return failure;
   }
@@ -210,4 +205,14 @@ export function makeContract(
 ): Contract {
   if (image.keyed === undefined) return new Contract(image, plan, machine, cycle, context, saved);
   return new KeyedContract(image, image.keyed, plan, machine, cycle, context, saved);
+}
+
+/** For a key without a place. @param againCycle when there may be one; undefined where that is not known */
+export function tooManyKeys({ id, image }: Pick<Contract, 'id' | 'image'>, againCycle?: number): Failure {
+  return new Failure('too_many_keys', {
+    what: 'The event was not counted.',
+    why: `The contract ${id} has ${image.keyed?.maxKeys} keys, as many as it may, and all of them have counts.`,
+    againCycle,
+    fix: 'Wait until a window is empty, or deploy it with more max_keys, or with the overflow "share".',
+  });
 }

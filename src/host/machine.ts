@@ -1,4 +1,5 @@
 // A machine alive: its contracts, in order of creation, the end of its record, and when its contracts wake.
+import { Failure } from '../schema/failure.js';
 import type { MachineImage } from '../store/store.js';
 import { cycleOf } from '../time/cycle.js';
 import type { Contract } from './contract.js';
@@ -27,4 +28,9 @@ export class Machine extends Chain {
   get cycle(): number {
     return cycleOf(nowOf(this.parts), this.parts.clock.cycleMs);
   }
+}
+
+/** For a machine that is there already. */
+export function slugTaken(slug: string): Failure {
+  return new Failure('slug_taken', { what: `The machine "${slug}" exists already.`, fix: 'Choose another slug.' });
 }

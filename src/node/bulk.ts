@@ -23,7 +23,7 @@ import { SLICE } from './fair-queue.js';
 import { checkKey, claimPlaces, nameOf } from './keyed.js';
 import { costSince } from './machine-work.js';
 import type { Network } from './network/network.js';
-import type { Asked, Outcome } from './network/plain-counting.js';
+import { type Asked, askedOf, type Outcome } from './network/plain-counting.js';
 
 /** Entries after which no further line is read. */
 const MOST_OUTCOMES = 20_000;
@@ -267,10 +267,7 @@ export class BulkCount extends BulkOutcomes implements LineReader {
     try {
       if ('failure' in read) throw read.failure;
       const { listeners } = this.#whoListens(read.type, read.contractId);
-      checkKey(listeners, read.key);
-      const tooMany = whyNotSoMany(listeners, read.count);
-      if (tooMany !== undefined) throw tooMany;
-      return listeners.map((one) => ({ ...one, n: read.count, name: nameOf(one, read.key), happened: read.cycle }));
+      return askedOf(listeners, read.count, read.key, read.cycle);
     } catch (error) {
       if (error instanceof Failure) return error;
       throw error;

@@ -151,7 +151,7 @@ export function whyNotSoMany(listeners: readonly Listener[], n: number): Failure
   });
 }
 
-function tooOld(contract: Contract, happened: number, first: number): Failure {
+export function tooOld(contract: Contract, happened: number, first: number): Failure {
   return new Failure('event_too_old', {
     what: `The event of cycle ${happened} was not counted.`,
     why: `The window of contract ${contract.id} reaches back to cycle ${first}.`,

@@ -7,7 +7,6 @@ import type { Contract } from '../../host/contract.js';
 import type { Host } from '../../host/host.js';
 import type { Machine } from '../../host/machine.js';
 import type { AuditRow, Checkpoint } from '../../record/row.js';
-import { Failure } from '../../schema/failure.js';
 import type { Key, Session } from '../../store/credential-store.js';
 import { MemoryCredentials } from '../../store/memory-credentials.js';
 import { DIRECTORY, prefixOf } from '../../store/redis/buckets.js';
@@ -54,7 +53,7 @@ class SharedCredentials extends MemoryCredentials {
   take(change: CredentialChange): void {
     switch (change.kind) {
       case 'key':
-        super.putKey(change.key);
+        super.putKey(keyIn(change.key));
         break;
       case 'session':
         if (this.keyById(change.session.keyId) !== undefined) super.putSession(change.session);
@@ -80,7 +79,7 @@ export class Directory {
 
   constructor(connection: RedisConnection) {
     this.#connection = connection;
-    this.credentials = new SharedCredentials((change) => this.#keep(this.#written(change)));
+    this.credentials = new SharedCredentials((change) => this.keep(this.#written(change)));
   }
 
   /** Reads everything. */
@@ -96,7 +95,7 @@ export class Directory {
       '1',
     );
     const keys = await this.#connection.command(DIRECTORY, 'HVALS', `${DIRECTORY}keys`);
-    for (const text of keys as string[]) this.credentials.take({ kind: 'key', key: keyIn(text) });
+    for (const text of keys as string[]) this.credentials.take({ kind: 'key', key: JSON.parse(text) });
     const sessions = await this.#connection.command(DIRECTORY, 'HVALS', `${DIRECTORY}sessions`);
     for (const text of sessions as string[]) this.credentials.take({ kind: 'session', session: JSON.parse(text) });
     const slugs = (await this.#connection.command(DIRECTORY, 'SMEMBERS', `${DIRECTORY}machines`)) as string[];
@@ -114,7 +113,7 @@ export class Directory {
   }
 
   /** To be waited for by `settled`. */
-  #keep(work: Promise<unknown>): void {
+  keep(work: Promise<unknown>): void {
     const kept: Promise<unknown> = work
       .catch((error) => {
         this.#lost ??= error;
@@ -123,17 +122,18 @@ export class Directory {
     this.#pending.add(kept);
   }
 
-  /** As `#keep`, for others who write. */
-  keep(work: Promise<unknown>): void {
-    this.#keep(work);
-  }
-
   /** Reads what other nodes have added. All who ask meanwhile share one reading. */
   follow(): Promise<void> {
     this.#following ??= this.#read().finally(() => {
       this.#following = undefined;
     });
     return this.#following;
+  }
+
+  /** A machine that Redis has. @throws Failure `machine_not_found` */
+  async machine(slug: string): Promise<Machine> {
+    if (this.#host?.machines.has(slug) !== true) await this.#learn(slug);
+    return this.#host!.machine(slug);
   }
 
   /** Machine and contract, which another node may have made just now. @throws Failure `contract_not_found` */
@@ -205,10 +205,7 @@ export class Directory {
       case 'key':
         await this.#connection.command(
           DIRECTORY,
-          'HSET',
-          `${DIRECTORY}keys`,
-          change.key.id,
-          JSON.stringify(change.key),
+          ...['HSET', `${DIRECTORY}keys`, change.key.id, JSON.stringify(change.key)],
         );
         break;
       case 'session':
@@ -244,10 +241,8 @@ export class Directory {
         const change = JSON.parse(text) as Change;
         if (change.kind === 'machine') slugs.add(change.slug);
         else {
-          const taken =
-            change.kind === 'key' ? { kind: 'key' as const, key: keyIn(JSON.stringify(change.key)) } : change;
-          this.credentials.take(taken);
-          if (taken.kind === 'key') this.onKey(taken.key);
+          this.credentials.take(change);
+          if (change.kind === 'key') this.onKey(change.key);
         }
         this.#last = id;
       }
@@ -257,8 +252,9 @@ export class Directory {
   }
 }
 
-function keyIn(text: string): Key {
-  return { machine: undefined, ...JSON.parse(text) };
+/** JSON leaves out a field that is undefined. */
+function keyIn(parsed: Key): Key {
+  return { ...parsed, machine: parsed.machine };
 }
 
 /** The fields of a hash: a map by RESP3, a list of pairs by RESP2. */
@@ -266,9 +262,4 @@ function fieldsIn(reply: unknown): Map<string, string> {
   if (reply instanceof Map) return reply as Map<string, string>;
   if (!Array.isArray(reply)) return new Map(Object.entries(reply as Record<string, string>));
   return new Map(Array.from({ length: reply.length / 2 }, (_, pair) => [reply[2 * pair], reply[2 * pair + 1]]));
-}
-
-/** For a machine that is there already. */
-export function slugTaken(slug: string): Failure {
-  return new Failure('slug_taken', { what: `The machine "${slug}" exists already.`, fix: 'Choose another slug.' });
 }

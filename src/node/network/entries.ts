@@ -5,19 +5,21 @@
 import { randomBytes } from 'node:crypto';
 import type { Contract } from '../../host/contract.js';
 import type { Host } from '../../host/host.js';
+import type { ContractOptions } from '../../host/host-context.js';
 import { keyedFields, makeContract } from '../../host/keyed-contract.js';
 import type { AdminNote } from '../../host/ledger.js';
-import type { Machine } from '../../host/machine.js';
+import { type Machine, slugTaken } from '../../host/machine.js';
 import { type Move, move } from '../../host/manual-transition.js';
 import type { Plan } from '../../limiter/plan.js';
 import { type AuditRow, GENESIS } from '../../record/row.js';
 import { digestOf } from '../../schema/canonical.js';
 import { prefixOf } from '../../store/redis/buckets.js';
 import { away, type RedisConnection } from '../../store/redis/connection.js';
-import type { ContractImage, KeyedImage, MachineImage } from '../../store/store.js';
+import type { ContractImage, MachineImage } from '../../store/store.js';
 import type { Clock } from '../../time/clock.js';
+import { instantText } from '../../time/cycle.js';
 import { pause } from '../../time/wall.js';
-import { type Directory, slugTaken } from './directory.js';
+import type { Directory } from './directory.js';
 import type { Linker } from './linker.js';
 import type { PlainCounting } from './plain-counting.js';
 import { plainPlan } from './plain-plan.js';
@@ -75,19 +77,11 @@ export class Entries {
     await this.#parts.directory.announce(slug);
     if (number === 0) throw slugTaken(slug);
     await this.#linked(slug, number);
-    return (await this.#learned(slug))!;
+    return this.#parts.directory.machine(slug);
   }
 
   /** @throws Failure `machine_not_found`, `store_away` */
-  async createContract(
-    machine: Machine,
-    plan: Plan,
-    {
-      templateId,
-      by,
-      keyed,
-    }: { templateId?: string | undefined; by?: string | undefined; keyed?: KeyedImage | undefined },
-  ): Promise<Contract> {
+  async createContract(machine: Machine, plan: Plan, { templateId, by, keyed }: ContractOptions): Promise<Contract> {
     const { slug } = machine;
     const cycle = this.#parts.clock.cycle();
     const id = randomBytes(8).toString('hex');
@@ -148,13 +142,7 @@ export class Entries {
     }
   }
 
-  async #learned(slug: string): Promise<Machine | undefined> {
-    await this.#parts.directory.follow();
-    if (!this.#host.machines.has(slug)) await this.#parts.directory.follow();
-    return this.#host.machines.get(slug);
-  }
-
   #at(): string {
-    return new Date(Math.floor(this.#parts.clock.now())).toISOString();
+    return instantText(this.#parts.clock.now());
   }
 }

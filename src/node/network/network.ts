@@ -211,7 +211,7 @@ export class Network {
   }
 
   async #decideInTurn({ contract, kind, n, name, happened, peek = false }: Asked): Promise<Outcome> {
-    const { nowMs } = { nowMs: this.connection.nowMs() };
+    const nowMs = this.connection.nowMs();
     if (peek) {
       const now = await this.#turns.look(contract, name);
       const { cycle } = now.gate;

@@ -1,5 +1,6 @@
 // Decisions of contracts that Redis counts by itself: what a script says, in the words of the API.
 import type { Contract } from '../../host/contract.js';
+import { tooManyKeys } from '../../host/keyed-contract.js';
 import type { Move } from '../../host/manual-transition.js';
 import { Failure } from '../../schema/failure.js';
 import { type CountBatch, type Counted, countedIn, type KeyParameters } from '../../store/redis/batch.js';
@@ -7,9 +8,10 @@ import { prefixOf } from '../../store/redis/buckets.js';
 import type { RedisConnection } from '../../store/redis/connection.js';
 import { GateBytes } from '../../store/redis/gate-bytes.js';
 import { cycleOf } from '../../time/cycle.js';
-import type { Decision } from '../decision.js';
+import { type Decision, inFuture, type Listener, tooOld, whyNotSoMany } from '../decision.js';
+import { checkKey, nameOf } from '../keyed.js';
 import type { PlainPlan } from './plain-plan.js';
-import { gateName, tooManyKeys } from './turns.js';
+import { gateName } from './turns.js';
 
 /** Events to be counted by a contract. */
 export interface Asked {
@@ -23,6 +25,19 @@ export interface Asked {
   readonly happened?: number | undefined;
   /** Decided as if, and not counted. */
   readonly peek?: boolean;
+}
+
+/** An event, for all who listen to it. @throws Failure for a key that does not fit, and for more at once than can be decided */
+export function askedOf(
+  listeners: readonly Listener[],
+  n: number,
+  key: string | undefined,
+  happened: number | undefined,
+): Asked[] {
+  checkKey(listeners, key);
+  const tooMany = whyNotSoMany(listeners, n);
+  if (tooMany !== undefined) throw tooMany;
+  return listeners.map((one) => ({ ...one, n, name: nameOf(one, key), happened }));
 }
 
 export type Outcome = Failure | { readonly decision: Decision; readonly cycle: number; readonly nowMs: number };
@@ -155,20 +170,8 @@ function whyNot({ contract, happened = 0 }: Asked, { within }: PlainPlan, { admi
   switch (admitted) {
     case -2:
       return tooManyKeys(contract);
-    case -3: {
-      const what = `The event of cycle ${happened} was not counted.`;
-      if (happened > now)
-        return new Failure('event_in_future', {
-          what,
-          why: `It is now cycle ${now}.`,
-          fix: 'Read GET /api/clock, and send the event once its cycle has come.',
-        });
-      return new Failure('event_too_old', {
-        what,
-        why: `The window of contract ${contract.id} reaches back to cycle ${now - within + 1}.`,
-        fix: 'Send what was batched before it is older than the window, or name a contract with a longer one in `contract_id`.',
-      });
-    }
+    case -3:
+      return happened > now ? inFuture(happened, now) : tooOld(contract, happened, now - within + 1);
     default:
       return new Failure('contract_not_found', {
         what: `The machine "${contract.machine.slug}" has no contract "${contract.id}" any more.`,

@@ -8,6 +8,7 @@
 import { deserialize, serialize } from 'node:v8';
 import { Contract } from '../../host/contract.js';
 import type { HostContext } from '../../host/host-context.js';
+import { tooManyKeys } from '../../host/keyed-contract.js';
 import { Chain, Ledger } from '../../host/ledger.js';
 import { Queue } from '../../host/queue.js';
 import { Wakes } from '../../host/wakes.js';
@@ -17,7 +18,7 @@ import { Failure } from '../../schema/failure.js';
 import { prefixOf } from '../../store/redis/buckets.js';
 import type { RedisConnection } from '../../store/redis/connection.js';
 import { GateBytes } from '../../store/redis/gate-bytes.js';
-import type { ContractState, KeyedImage, Store } from '../../store/store.js';
+import type { ContractState, Store } from '../../store/store.js';
 import type { Clock } from '../../time/clock.js';
 import { cycleOf } from '../../time/cycle.js';
 
@@ -184,20 +185,6 @@ export class Turns {
 /** What the gate of a contract, or of one of its keys, is called in Redis. */
 export function gateName({ id, machine }: Pick<Contract, 'id' | 'machine'>, name?: string): string {
   return name === undefined ? `${machine.slug}/${id}` : `${machine.slug}/${id}/${name}`;
-}
-
-export function tooManyKeys({
-  id,
-  image,
-}: {
-  readonly id: string;
-  readonly image: { readonly keyed?: KeyedImage | undefined };
-}): Failure {
-  return new Failure('too_many_keys', {
-    what: 'The event was not counted.',
-    why: `The contract ${id} has ${image.keyed?.maxKeys} keys, as many as it may, and all of them have counts.`,
-    fix: 'Wait until a window is empty, or deploy it with more max_keys, or with the overflow "share".',
-  });
 }
 
 function textOf(state: ContractState): string {

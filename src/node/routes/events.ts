@@ -9,6 +9,7 @@ import { onceOnly, Replayed } from '../idempotency.js';
 import { checkKey, claimPlaces, nameOf } from '../keyed.js';
 import { arrayLast, JSON_TYPE } from '../long-answer.js';
 import type { Network } from '../network/network.js';
+import { askedOf } from '../network/plain-counting.js';
 import { contractOf } from '../ownership.js';
 import type { Parts } from '../parts.js';
 import { sourceOf } from '../request-source.js';
@@ -66,11 +67,7 @@ async function countOver(
   { type, count = 1, cycle: happened, contract_id, key }: Static<typeof api.EventShape>,
 ): Promise<object> {
   const listeners = listenersOf(host, machine, type, contract_id);
-  checkKey(listeners, key);
-  const tooMany = whyNotSoMany(listeners, count);
-  if (tooMany !== undefined) throw tooMany;
-  const asked = listeners.map((one) => ({ ...one, n: count, name: nameOf(one, key), happened }));
-  const outcomes = await network.decide(asked);
+  const outcomes = await network.decide(askedOf(listeners, count, key, happened));
   const contracts = outcomes.flatMap((outcome) => (outcome instanceof Failure ? [] : [outcome]));
   const failed = outcomes.find((outcome) => outcome instanceof Failure);
   if (failed instanceof Failure && contracts.length === 0) throw failed;

@@ -161,10 +161,7 @@ async function decideOver(
   kind: number,
 ): Promise<unknown> {
   const outcome = await network.decideOne({ contract, kind, n, name, peek });
-  if (outcome instanceof Failure) {
-    if (outcome.code !== 'too_many_keys') throw outcome;
-    return sendProblem(reply, { ...problemOf(outcome), status: deny });
-  }
+  if (outcome instanceof Failure) return denied(reply, outcome, deny, clock);
   const { decision, cycle, nowMs } = outcome;
   if (!peek) counts.decided(n, decision.admitted, decision.would_limit);
   return answer(reply, decision, cycle, fieldsOf(contract, kind, decision, cycle, nowMs, clock.cycleMs), deny);
@@ -187,14 +184,18 @@ function decideAt(
       ? foreseen(contract, kind, wanted.n, wanted.name, cycle)
       : taken(parts, contract, kind, wanted, cycle);
   } catch (error) {
-    // A key without a place is limited as others are: by the status that the gateway knows.
-    if (!(error instanceof Failure) || error.code !== 'too_many_keys') throw error;
-    return sendProblem(reply, { ...problemOf(error), status: deny }, retryAfterOf(error, parts.clock));
+    return denied(reply, error, deny, parts.clock);
   }
   // Taken down now: while the answer waits for the disk, the contract may go on to the next cycle.
   const decided = contract instanceof KeyedContract ? contract.keys.cycle : contract.gate.cycle;
   const fields = fieldsOf(contract, kind, decision, decided, nowMs, parts.clock.cycleMs);
   return parts.durability.afterCounts(machine, () => answer(reply, decision, decided, fields, deny));
+}
+
+/** A key without a place is limited as others are: by the status that the gateway knows. @throws any other error */
+function denied(reply: FastifyReply, error: unknown, deny: number, clock: Parts['clock']): FastifyReply {
+  if (!(error instanceof Failure) || error.code !== 'too_many_keys') throw error;
+  return sendProblem(reply, { ...problemOf(error), status: deny }, retryAfterOf(error, clock));
 }
 
 function taken(
