@@ -50,8 +50,10 @@ function take(
       usage.add(host.machines.get(row.machine)?.image.owner ?? NODE, 1, bytesOfRow(row));
       active.take(row);
       // On a network the one who links signs.
-      if (network === undefined) checkpoints.take(row);
-      if (network === undefined) retention.take(row);
+      if (network === undefined) {
+        checkpoints.take(row);
+        retention.take(row);
+      }
       streams.take(row);
       break;
     }

@@ -15,13 +15,12 @@ import type { Ownership } from './ownership.js';
 export class KeyRecord {
   readonly #host: Host;
   readonly #ownership: Ownership;
-
   readonly #network: Network | undefined;
 
   constructor(host: Host, ownership: Ownership, network?: Network) {
-    this.#network = network;
     this.#host = host;
     this.#ownership = ownership;
+    this.#network = network;
   }
 
   /** The machine whose record it is; undefined before the first row. */

@@ -4,7 +4,6 @@
 // window is empty. If it is not, none is, and the new address has to wait.
 //
 //   idle longest  ─► [ c3 ] [ c1 ] [ c2 ] ◄─  just used          address ─► contract
-
 import type { Contract } from '../host/contract.js';
 import type { Host } from '../host/host.js';
 import type { Machine } from '../host/machine.js';

@@ -89,17 +89,14 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   const served = isOpen ? routes : withoutMetrics;
   const checkHost = hostCheck(address, hostNames);
   let isDraining = false;
-  const parts = assemble(
-    { ...options, onError: (err) => log.error({ err }, 'internal error') },
-    served,
-    () => isDraining,
-  );
+  const onError = (err: unknown) => log.error({ err }, 'internal error');
+  const parts = assemble({ ...options, onError }, served, () => isDraining);
   await joinNetwork(parts).catch((error) => {
     store.close();
     options.network?.connection.close();
     throw error;
   });
-  const heartbeat = startHeartbeat(parts, (error) => log.error({ err: error }, 'internal error'));
+  const heartbeat = startHeartbeat(parts, onError);
   clock.start();
   const app = await createServer(parts, served, { log, logRequests: logOptions.requests, trustProxy, checkHost });
   documentOf(app, served);

@@ -19,7 +19,6 @@ import { Failure } from '../schema/failure.js';
 import { setSessionCookie } from './access.js';
 import { adminLogOf, noteAdminAction } from './admin-log.js';
 import { mountAnyMethod, withoutClientPath } from './any-method.js';
-
 import { Connections } from './connections.js';
 import type { HostCheck } from './host-names.js';
 import { registerOpenApi } from './openapi.js';

@@ -44,10 +44,10 @@ export class Verifications {
     const first = this.#store.checkpoint(slug);
     let verifier = verifierOf(this.#store, slug, keys, first instanceof Promise ? await first : first);
     const check = (rows: readonly AuditRow[]) => {
-      // Rows were removed that were not walked yet: the record begins later now.
-      const checkpoint = this.#store.checkpoint(slug);
-      if (verifier.holds && !(checkpoint instanceof Promise)) {
-        if (verifier.head.seq < (this.#store.cut(slug)?.removed_to_seq ?? 0)) {
+      // Rows were removed that were not walked yet: the record begins later now. Only a store of this process removes any.
+      if (verifier.holds && verifier.head.seq < (this.#store.cut(slug)?.removed_to_seq ?? 0)) {
+        const checkpoint = this.#store.checkpoint(slug);
+        if (!(checkpoint instanceof Promise)) {
           verifier = verifierOf(this.#store, slug, keys, checkpoint);
           return true;
         }

@@ -108,8 +108,6 @@ export interface Store extends RecordReader {
   recordBytes(machine: string): number;
   /** The newest checkpoint of the machine. */
   checkpoint(machine: string): Checkpoint | undefined;
-  /** What stands in place of the first rows of the machine, if some were removed. */
-  cut(machine: string): Cut | undefined;
   /** Removes the rows up to that of the cut. @throws Bug for a cut of the last row, or one before the cut that is there */
   putCut(cut: Cut): void;
   /** Frees the room of up to `most` removed rows. @returns of how many it was freed */

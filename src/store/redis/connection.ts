@@ -152,7 +152,7 @@ export class RedisConnection {
     // A server that lost its functions, or a new one: nothing has happened yet.
     try {
       await this.#inTime(this.#wire.sendToAll(['FUNCTION', 'LOAD', 'REPLACE', librarySource]));
-      return await this.#inTime(this.#wire.send(key, args, isBinary));
+      return await this.#inTime(this.#replicated(key, args, isBinary));
     } catch (error) {
       throw this.#failed(error);
     }

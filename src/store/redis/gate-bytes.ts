@@ -6,8 +6,6 @@ export class GateBytes {
   readonly cycle: number;
   readonly isLimiting: boolean;
   readonly heldUntilCycle: number;
-  readonly late: number;
-  readonly threshold: number;
   readonly within: number;
   readonly #bytes: Buffer;
   readonly #total: number;
@@ -19,8 +17,6 @@ export class GateBytes {
     this.#total = head(1);
     this.isLimiting = head(3) === 1;
     this.heldUntilCycle = head(4);
-    this.late = head(5);
-    this.threshold = head(6);
     this.within = head(7);
   }
 

@@ -37,10 +37,14 @@ local HEAD, BYTES = '<dddddddd', 64
 local P, now, today, key, gate, slug, moves, isUnscheduled
 local cycle, total, base, limiting, held, late, threshold, within
 
+local function nowMs()
+  local time = call('TIME')
+  return time[1] * 1000 + floor(time[2] / 1000)
+end
+
 local function begin(prefix, deadline, cycleMs)
   prepare()
-  local time = call('TIME')
-  P, now, moves = prefix, time[1] * 1000 + floor(time[2] / 1000), 0
+  P, now, moves = prefix, nowMs(), 0
   today = floor(now / cycleMs)
   return deadline < now
 end

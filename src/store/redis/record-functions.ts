@@ -55,8 +55,7 @@ end
 -- (gate)...: of each the string of a plain one, or version and state of another
 local function look(keys, args)
   prepare()
-  local time = call('TIME')
-  local reply = { time[1] * 1000 + floor(time[2] / 1000) }
+  local reply = { nowMs() }
   for i = 1, #args do
     local key = keys[1] .. 'g:' .. args[i]
     local kind = call('TYPE', key).ok
