@@ -8,11 +8,10 @@ import { type LoadedScenario, loadScenario } from '../scenario/load-scenario.js'
 import { folderFor, printFindings } from './findings.js';
 import { interruptible } from './interrupt.js';
 import type { GivenToLoad as Given } from './load.js';
-import { topFlag } from './options.js';
+import { topFlag, watchOf } from './options.js';
 import { CycleLines } from './progress.js';
 import { rerunCommand } from './rerun-command.js';
-import { type Watch, watchOf } from './watch.js';
-import { WatchedRun } from './watched-run.js';
+import type { Watch } from './watch.js';
 
 export async function loadRuns(given: Given, options: LiveOptions): Promise<void> {
   const watch = await watchOf(given.watch);
@@ -49,9 +48,7 @@ async function watchedRuns(given: Given, options: LiveOptions, watch: Watch | un
       ofSeveral: scenarios.length > 1,
     });
     const lines = new CycleLines(scenario.name);
-    const watched =
-      watch &&
-      new WatchedRun(scenario.at(live.cycleMs ?? scenario.cycleMs), { kind: 'load', seed, nowMs: watch.nowMs });
+    const watched = watch?.runOf(scenario.at(live.cycleMs ?? scenario.cycleMs), { kind: 'load', seed });
     if (watched !== undefined) {
       // A log, or a service that only the model has: the run itself says why it cannot be.
       await watched.predict().catch(() => {});

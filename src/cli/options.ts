@@ -2,6 +2,7 @@
 import { Failure } from '../schema/failure.js';
 import { parseTime } from '../schema/quantity.js';
 import { usageFailure } from './ending.js';
+import type { Watch } from './watch.js';
 
 export const jsonOption = { type: 'boolean', default: false, describe: 'print JSON, for programs' } as const;
 
@@ -32,6 +33,27 @@ export const watchOption = {
   type: 'string',
   describe: 'show the run while it goes on: a page on loopback, or with --watch=text the whole terminal',
 } as const;
+
+/**
+ * What shows the runs of a command; it is loaded only where it is asked for.
+ * @param how what --watch was given: undefined for nobody, `text` for the terminal, else a page
+ * @throws Failure `wrong_usage`
+ */
+export async function watchOf(how: string | undefined): Promise<Watch | undefined> {
+  if (how === undefined) return undefined;
+  if (how !== '' && how !== 'page' && how !== 'text')
+    throw new Failure('wrong_usage', {
+      what: `--watch takes page or text, and not "${how}".`,
+      fix: 'Put --watch at the end, or say --watch=page.',
+    });
+  if (how === 'text' && process.stderr.isTTY !== true)
+    throw new Failure('wrong_usage', {
+      what: '--watch=text draws on a terminal, and there is none.',
+      fix: 'Say --watch for a page in the browser.',
+    });
+  const { Watch } = await import('./watch.js');
+  return Watch.open(how === 'text' ? 'terminal' : 'page');
+}
 
 export const portOption = {
   type: 'number',

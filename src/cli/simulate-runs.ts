@@ -12,14 +12,13 @@ import { type Run, simulate } from '../simulate/simulate.js';
 import { compareScenario } from '../sizing/compare-scenario.js';
 import { folderFor, printFindings } from './findings.js';
 import { interruptible } from './interrupt.js';
-import { durationIn, topFlag } from './options.js';
+import { durationIn, topFlag, watchOf } from './options.js';
 import { Progress } from './progress.js';
 import { rerunCommand } from './rerun-command.js';
 import type { GivenToSimulate as Given } from './simulate.js';
 import { table, terminalAtHand } from './terminal.js';
 import { TraceFile } from './trace-file.js';
-import { type Watch, watchOf } from './watch.js';
-import { WatchedRun } from './watched-run.js';
+import type { Watch } from './watch.js';
 
 export async function simulateRuns(given: Given): Promise<void> {
   const watch = await watchOf(given.watch);
@@ -100,8 +99,7 @@ async function runOne(
   tracer: TraceFile | undefined,
   watch: Watch | undefined,
 ): Promise<Run> {
-  const watched =
-    watch && new WatchedRun(scenario, { kind: 'simulate', seed: given.seed ?? scenario.seed, nowMs: watch.nowMs });
+  const watched = watch?.runOf(scenario, { kind: 'simulate', seed: given.seed ?? scenario.seed });
   if (watched !== undefined) watch?.begin(watched);
   const progress = new Progress(scenario.name);
   let states: (() => ActorState[]) | undefined;

@@ -12,12 +12,11 @@ import { runSweep, type SweepRow, type SweepRun } from '../simulate/sweep/sweep.
 import { CYCLE_MS } from '../time/cycle.js';
 import { WallClock } from '../time/wall.js';
 import { exitOfStop, interruptible } from './interrupt.js';
+import { watchOf } from './options.js';
 import { Progress } from './progress.js';
 import { rerunCommand } from './rerun-command.js';
 import type { GivenToSweep } from './sweep.js';
 import { terminalAtHand } from './terminal.js';
-import { watchOf } from './watch.js';
-import { WatchedRun } from './watched-run.js';
 
 export async function sweepRuns(given: GivenToSweep): Promise<void> {
   const { seed, replications, samples, sampling } = given;
@@ -53,9 +52,7 @@ async function sweepAndPrint(plan: SweepPlan, given: GivenToSweep): Promise<void
   const runs = [...known];
   const rows: SweepRow[] = [];
   const watch = await watchOf(given.watch);
-  const watched =
-    watch &&
-    new WatchedRun(await loadScenario(given.scenario), { kind: 'simulate', seed: given.seed ?? 1, nowMs: watch.nowMs });
+  const watched = watch?.runOf(await loadScenario(given.scenario), { kind: 'simulate', seed: given.seed ?? 1 });
   const seen = () => {
     const cells = `${rows.length} of ${plan.cells.length}`;
     watched?.part(runs.length / all, [

@@ -4,14 +4,14 @@
 //                              └─► terminal, ten times a second
 import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
-import { Failure } from '../schema/failure.js';
+import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { WallClock } from '../time/wall.js';
 import { bundled } from '../web/bundled.js';
 import type { Watched } from '../web/watched.js';
 import { type LocalPages, policyOf, servePages } from './local-pages.js';
 import { WatchScreen } from './watch-screen.js';
-import type { WatchedOptions, WatchedRun } from './watched-run.js';
+import { type WatchedOptions, WatchedRun } from './watched-run.js';
 
 const SENT_AFTER_MS = 250;
 const DRAWN_AFTER_MS = 100;
@@ -21,27 +21,6 @@ const REPORT_WAIT_MS = 5_000;
 const MOST_BEHIND = 1_000_000;
 
 const html = 'text/html; charset=utf-8';
-
-/**
- * @param how what --watch was given: undefined for nobody, `text` for the terminal, else a page
- * @throws Failure `wrong_usage`
- */
-export async function watchOf(how: string | undefined): Promise<Watch | undefined> {
-  if (how === undefined) return undefined;
-  if (how !== '' && how !== 'page' && how !== 'text')
-    throw new Failure('wrong_usage', {
-      what: `--watch takes page or text, and not "${how}".`,
-      fix: 'Put --watch at the end, or say --watch=page.',
-    });
-  if (how === 'text' && process.stderr.isTTY !== true)
-    throw new Failure('wrong_usage', {
-      what: '--watch=text draws on a terminal, and there is none.',
-      fix: 'Say --watch for a page in the browser.',
-    });
-  const watch = new Watch(how === 'text' ? new WatchScreen(process.stderr) : undefined);
-  await watch.open();
-  return watch;
-}
 
 export class Watch {
   readonly #clock = new WallClock(CYCLE_MS, { onError: () => {} });
@@ -54,16 +33,22 @@ export class Watch {
   #nextMs = 0;
   readonly #shownReport = new AbortController();
 
-  constructor(screen: WatchScreen | undefined) {
+  private constructor(screen: WatchScreen | undefined) {
     this.#screen = screen;
   }
 
-  readonly nowMs: WatchedOptions['nowMs'] = () => this.#clock.monotonicMs();
+  /** @param place where runs are shown */
+  static async open(place: 'terminal' | 'page'): Promise<Watch> {
+    if (place === 'terminal') return new Watch(new WatchScreen(process.stderr));
+    const watch = new Watch(undefined);
+    watch.#pages = await servePages(0, ({ pathname }, response) => watch.#page(pathname, response));
+    process.stderr.write(`watch it here: ${watch.#pages.url}\n`);
+    return watch;
+  }
 
-  async open(): Promise<void> {
-    if (this.#screen !== undefined) return;
-    this.#pages = await servePages(0, ({ pathname }, response) => this.#page(pathname, response));
-    process.stderr.write(`watch it here: ${this.#pages.url}\n`);
+  /** A run that `begin` shows. */
+  runOf(scenario: LoadedScenario, asked: Pick<WatchedOptions, 'kind' | 'seed'>): WatchedRun {
+    return new WatchedRun(scenario, { ...asked, nowMs: () => this.#clock.monotonicMs() });
   }
 
   /** From now on this run is shown. */
@@ -75,11 +60,13 @@ export class Watch {
 
   /** Something has happened. It is shown now and then. */
   changed(isUrgent = false): void {
-    const nowMs = this.nowMs();
+    const nowMs = this.#clock.monotonicMs();
     if ((!isUrgent && nowMs < this.#nextMs) || this.#run === undefined) return;
     this.#nextMs = nowMs + (this.#screen === undefined ? SENT_AFTER_MS : DRAWN_AFTER_MS);
-    if (this.#screen !== undefined) this.#screen.draw(this.#run.shown(this.#ended), this.#run.reported());
-    else if (this.#readers.size > 0) this.#send(this.#readers);
+    if (this.#screen !== undefined) {
+      const reported = this.#run.reported();
+      this.#screen.draw(this.#run.shown(this.#ended, reported), reported);
+    } else if (this.#readers.size > 0) this.#send(this.#readers);
   }
 
   /** @param page of the report; undefined where none was written */

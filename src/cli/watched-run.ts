@@ -60,6 +60,8 @@ export class WatchedRun {
   readonly #scenario: LoadedScenario;
   readonly #options: WatchedOptions;
   readonly #startMs: number;
+  /** More than one contract. */
+  readonly #isFleet: boolean;
   #cycles: number;
   #reached = 0;
   #firstCycle = 0;
@@ -77,6 +79,7 @@ export class WatchedRun {
     this.#scenario = scenario;
     this.#options = options;
     this.#startMs = options.nowMs();
+    this.#isFleet = contractNames(scenario)?.length !== 1;
     this.#cycles = (scenario.duration ?? 0) + scenario.drain;
     this.#arm = new Arm(Math.max(1, Math.ceil(this.#cycles / MOST_COLUMNS)));
     this.#firstCycle = scenario.startCycle;
@@ -157,10 +160,6 @@ export class WatchedRun {
     return sum;
   }
 
-  get #isFleet(): boolean {
-    return (contractNames(this.#scenario)?.length ?? 2) > 1;
-  }
-
   /** The run so far, as reports use it; undefined before its first row, and where it has too many of them. */
   reported(): Reported | undefined {
     const fold = this.#fold;
@@ -188,11 +187,11 @@ export class WatchedRun {
     return { outcome, timeline: fold.timeline, totals: fold.totals };
   }
 
-  shown(ended?: Watched['ended']): Watched {
+  shown(ended?: Watched['ended'], reported = this.reported()): Watched {
     const { name, question, plan, expectations } = this.#scenario;
     const share = this.#share ?? Math.min(1, this.#reached / Math.max(1, this.#cycles));
     const hasCounts = this.#isFleet || plan.rule === undefined || this.#options.kind === 'simulate';
-    const judged = this.reported()?.outcome;
+    const judged = reported?.outcome;
     const sums =
       judged === undefined
         ? []
