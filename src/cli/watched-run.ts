@@ -31,6 +31,10 @@ class Arm {
 
   constructor(readonly columnCycles: number) {}
 
+  static over(cycles: number): Arm {
+    return new Arm(Math.max(1, Math.ceil(cycles / MOST_COLUMNS)));
+  }
+
   /** @param at cycles from the start, ascending */
   add(at: number, requests: number, admitted: number, count: number | undefined): void {
     this.reach(at);
@@ -72,6 +76,8 @@ export class WatchedRun {
   #builder: RowBuilder | undefined;
   readonly #window: number[] = [];
   #isShut = false;
+  #sent = 0;
+  #answered = 0;
   #facts: Watched['facts'] = [];
   #share: number | undefined;
 
@@ -81,7 +87,7 @@ export class WatchedRun {
     this.#startMs = options.nowMs();
     this.#isFleet = contractNames(scenario)?.length !== 1;
     this.#cycles = (scenario.duration ?? 0) + scenario.drain;
-    this.#arm = new Arm(Math.max(1, Math.ceil(this.#cycles / MOST_COLUMNS)));
+    this.#arm = Arm.over(this.#cycles);
     this.#firstCycle = scenario.startCycle;
   }
 
@@ -118,7 +124,7 @@ export class WatchedRun {
     if (cycles !== this.#cycles) {
       this.#predicted = undefined;
       this.#cycles = cycles;
-      this.#arm = this.#reached === 0 ? new Arm(Math.max(1, Math.ceil(cycles / MOST_COLUMNS))) : this.#arm;
+      if (this.#reached === 0) this.#arm = Arm.over(cycles);
     }
     const { plan, within } = this.#scenario;
     const counted = admitted + limited;
@@ -127,9 +133,11 @@ export class WatchedRun {
     const count = this.#window.reduce((sum, n) => sum + n, 0);
     this.#arm.add(elapsed - 1, counted, admitted, this.#isFleet ? Number.parseInt(state, 10) : count);
     this.#reached = elapsed;
+    this.#sent += sent;
+    this.#answered += counted;
     this.#facts = [
-      ['sent', number(this.#sum('sent', sent))],
-      ['under way', number(Math.max(0, this.#sum('sent', 0) - this.#sum('answered', counted)))],
+      ['sent', number(this.#sent)],
+      ['under way', number(Math.max(0, this.#sent - this.#answered))],
       ['send lag, p99', `${number(sendLagMsP99)} ms`],
       ['latency, p99', `${number(latencyMsP99)} ms`],
     ];
@@ -150,14 +158,6 @@ export class WatchedRun {
   part(share: number, facts: Watched['facts']): void {
     this.#share = share;
     this.#facts = facts;
-  }
-
-  readonly #sums = new Map<string, number>();
-
-  #sum(name: string, more: number): number {
-    const sum = (this.#sums.get(name) ?? 0) + more;
-    this.#sums.set(name, sum);
-    return sum;
   }
 
   /** The run so far, as reports use it; undefined before its first row, and where it has too many of them. */
@@ -202,7 +202,7 @@ export class WatchedRun {
       cycles: this.#cycles,
       columnCycles: this.#arm.columnCycles,
       threshold: this.#isFleet ? null : shapeOf([], plan).threshold,
-      contracts: this.#isFleet ? 2 : 1,
+      isFleet: this.#isFleet,
       share,
       leftMs: ended !== undefined ? 0 : this.#leftMs(share),
       facts: [...this.#facts, ...sums],

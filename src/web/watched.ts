@@ -14,7 +14,8 @@ export interface Watched {
   readonly cycles: number;
   readonly columnCycles: number;
   readonly threshold: number | null;
-  readonly contracts: number;
+  /** More than one contract. */
+  readonly isFleet: boolean;
   /** 0 .. 1 */
   readonly share: number;
   /** null while it cannot be estimated. */

@@ -95,7 +95,7 @@ function WatchPage() {
 }
 
 function Charts({ run, theme }: { readonly run: Watched; readonly theme: 'light' | 'dark' }) {
-  const { predicted, running, columnCycles, cycles, threshold, contracts, isLive } = run;
+  const { predicted, running, columnCycles, cycles, threshold, isFleet, isLive } = run;
   const { tones } = palettes[theme];
   const xs = Array.from(
     { length: Math.max(1, Math.ceil(cycles / columnCycles)) },
@@ -123,7 +123,7 @@ function Charts({ run, theme }: { readonly run: Watched; readonly theme: 'light'
       {(running.counts.length > 0 || predicted !== undefined) && (
         <Plot
           id="window"
-          title={contracts === 1 ? 'What the window counts' : 'Contracts that limit'}
+          title={isFleet ? 'Contracts that limit' : 'What the window counts'}
           about={`${number.format(running.counts.at(-1) ?? 0)} now${threshold === null ? '' : `, threshold ${number.format(threshold)}`}`}
           theme={theme}
           xs={xs}
