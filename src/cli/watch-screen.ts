@@ -1,6 +1,6 @@
 // A run as a full-screen view of the terminal: it is redrawn in place, fits the window, and leaves what stood there before.
 import type { Reported } from '../report/reported.js';
-import { hued, shownName, type Terminal } from '../report/terminal-text.js';
+import { filled, hued, shownName, type Terminal } from '../report/terminal-text.js';
 import { windowText } from '../report/window-text.js';
 import { duration, number } from '../report/words.js';
 import type { Watched } from '../web/watched.js';
@@ -52,6 +52,7 @@ export class WatchScreen {
 export function screenLines(watched: Watched, reported: Reported | undefined, terminal: Terminal): string[] {
   const { name, question, share, leftMs, facts, running, expectations, cycles } = watched;
   const width = terminal.columns - 1;
+  const cut = (text: string) => shownName(text, width);
   const bar = Math.max(8, Math.min(40, width - 40));
   const full = Math.round(share * bar);
   const left = leftMs === null ? '' : `, ${duration(leftMs)} left`;
@@ -63,10 +64,9 @@ export function screenLines(watched: Watched, reported: Reported | undefined, te
     ['limited', number(requests - admitted)],
   ];
   const known = new Set(counts.map(([one]) => one));
-  const words = [...counts, ...facts.filter(([one]) => !known.has(one))].map(([one, value]) => `${one} ${value}`);
+  const words = [...counts, ...facts.filter(([one]) => !known.has(one))].map(([one, value]) => cut(`${one} ${value}`));
   const marks = terminal.unicode ? { held: '✔', broken: '✘', open: '·' } : { held: '+', broken: 'x', open: '.' };
   const hues = { held: 'good', broken: 'bad', open: 'faint' } as const;
-  const cut = (text: string) => shownName(text, width);
   return [
     hued(cut(name), 'strong', terminal),
     cut(question),
@@ -74,21 +74,11 @@ export function screenLines(watched: Watched, reported: Reported | undefined, te
     cut(
       `[${'='.repeat(full)}${' '.repeat(bar - full)}] ${Math.floor(100 * share)} % of ${number(cycles)} cycles${left}`,
     ),
-    ...wrappedWords(words, width),
+    ...filled(words, '   ', width),
     '',
     ...(reported === undefined ? [] : [...windowText(reported, { ...terminal, columns: width }), '']),
     ...expectations.map(({ name: what, state, found }) =>
       hued(cut(`${marks[state]} ${what}${found === '' ? '' : `: ${found} so far`}`), hues[state], terminal),
     ),
   ];
-}
-
-function wrappedWords(words: readonly string[], width: number): string[] {
-  const lines: string[] = [''];
-  for (const word of words) {
-    const last = lines.at(-1)!;
-    if (last !== '' && last.length + 3 + word.length > width) lines.push(shownName(word, width));
-    else lines[lines.length - 1] = last === '' ? shownName(word, width) : `${last}   ${word}`;
-  }
-  return lines;
 }

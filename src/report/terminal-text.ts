@@ -82,10 +82,16 @@ export function alignedTable(
 
 /** Breaks a text at spaces into lines of at most `width` characters; a longer word has a line of its own. */
 export function wrapped(text: string, width: number): string[] {
+  return filled(text.split(' '), ' ', width);
+}
+
+/** Lines of words with a gap between them, of at most `width` characters; a longer word has a line of its own. */
+export function filled(words: readonly string[], gap: string, width: number): string[] {
   const lines: string[] = [];
-  for (const word of text.split(' ')) {
+  for (const word of words) {
     const last = lines.at(-1);
-    if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`;
+    const longer = `${last}${gap}${word}`;
+    if (last !== undefined && longer.length <= width) lines[lines.length - 1] = longer;
     else lines.push(word);
   }
   return lines;
