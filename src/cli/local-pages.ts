@@ -26,7 +26,8 @@ export interface LocalPages {
 }
 
 const HOST = '127.0.0.1';
-const text = 'text/plain; charset=utf-8';
+export const html = 'text/html; charset=utf-8';
+export const text = 'text/plain; charset=utf-8';
 
 /**
  * @param port 0 for a free one
@@ -101,6 +102,11 @@ function inUse(port: number): Failure {
     what: `Port ${port} is in use.`,
     fix: 'Give another one with --port, or leave it out for a free one.',
   });
+}
+
+/** An HTML page, with the policy that it states in itself. */
+export function htmlPage(content: string): Page {
+  return { type: html, content, policy: policyOf(content) };
 }
 
 /** The policy that a page states in itself. */

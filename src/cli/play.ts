@@ -32,14 +32,12 @@ export async function run({ scenario, port, out }: Given): Promise<void> {
     return;
   }
   const link = scenario === undefined ? '' : await linkOf(scenario);
-  const [{ policyOf, servePages }, { aborted, interruptible }] = await Promise.all([
+  const [{ htmlPage, servePages }, { aborted, interruptible }] = await Promise.all([
     import('./local-pages.js'),
     import('./interrupt.js'),
   ]);
-  const policy = policyOf(page);
-  const { url, close } = await servePages(port, ({ pathname }) =>
-    pathname === '/' ? { type: 'text/html; charset=utf-8', content: page, policy } : undefined,
-  );
+  const served = htmlPage(page);
+  const { url, close } = await servePages(port, ({ pathname }) => (pathname === '/' ? served : undefined));
   const { signal, release } = interruptible();
   process.stdout.write(`open it here: ${url}${link}\n`);
   if (process.stdout.isTTY) process.stdout.write('Ctrl-C ends it.\n');

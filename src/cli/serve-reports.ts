@@ -7,14 +7,12 @@ import { type ListedReport, reportsHtml } from '../report/page/reports-page.js';
 import { readRun } from '../report/read-report.js';
 import { Failure } from '../schema/failure.js';
 import { aborted, interruptible } from './interrupt.js';
-import { type Page, policyOf, servePages } from './local-pages.js';
+import { html, htmlPage, type Page, servePages, text } from './local-pages.js';
 
 const MOST_REPORTS = 2_000;
 const MOST_DEPTH = 4;
 const MOST_COMPARED = 8;
 
-const html = 'text/html; charset=utf-8';
-const text = 'text/plain; charset=utf-8';
 /** What a report consists of. */
 const types: Readonly<Record<string, string>> = {
   '.html': html,
@@ -53,7 +51,7 @@ async function rootOf(folder: string): Promise<string> {
 }
 
 async function pageFor(root: string, folder: string, { pathname, searchParams }: URL): Promise<Page | undefined> {
-  if (pathname === '/') return page(reportsHtml(folder, await reportsIn(root), searchParams.get('q') ?? ''));
+  if (pathname === '/') return htmlPage(reportsHtml(folder, await reportsIn(root), searchParams.get('q') ?? ''));
   if (pathname === '/compare') return compared(root, searchParams.getAll('run'));
   const path = unescaped(pathname);
   if (path === undefined || !path.startsWith('/run/')) return undefined;
@@ -62,7 +60,7 @@ async function pageFor(root: string, folder: string, { pathname, searchParams }:
   const type = types[extname(name)];
   if (file === undefined || type === undefined) return undefined;
   const content = await readFile(file);
-  return type === html ? page(content.toString('utf8')) : { type, content };
+  return type === html ? htmlPage(content.toString('utf8')) : { type, content };
 }
 
 async function compared(root: string, names: readonly string[]): Promise<Page> {
@@ -79,15 +77,13 @@ async function compared(root: string, names: readonly string[]): Promise<Page> {
     runs.push({ name, reported: await readRun(outcome) });
   }
   const comparison = compareRuns(runs.map(({ name, reported: { outcome } }) => ({ name, outcome })));
-  return page(
+  return htmlPage(
     comparisonHtml(
       comparison,
       runs.map(({ reported }) => reported),
     ),
   );
 }
-
-const page = (content: string): Page => ({ type: html, content, policy: policyOf(content) });
 
 function unescaped(path: string): string | undefined {
   try {

@@ -9,7 +9,7 @@ import { CYCLE_MS } from '../time/cycle.js';
 import { WallClock } from '../time/wall.js';
 import { bundled } from '../web/bundled.js';
 import type { Watched } from '../web/watched.js';
-import { type LocalPages, policyOf, servePages } from './local-pages.js';
+import { htmlPage, type LocalPages, servePages } from './local-pages.js';
 import { WatchScreen } from './watch-screen.js';
 import { type WatchedOptions, WatchedRun } from './watched-run.js';
 
@@ -19,8 +19,6 @@ const DRAWN_AFTER_MS = 100;
 const REPORT_WAIT_MS = 5_000;
 /** A reader that is further behind gets the next state instead. */
 const MOST_BEHIND = 1_000_000;
-
-const html = 'text/html; charset=utf-8';
 
 export class Watch {
   readonly #clock = new WallClock(CYCLE_MS, { onError: () => {} });
@@ -83,14 +81,11 @@ export class Watch {
   }
 
   async #page(path: string, response: ServerResponse) {
-    if (path === '/') {
-      const content = bundled('watch.html');
-      return { type: html, content, policy: policyOf(content) };
-    }
+    if (path === '/') return htmlPage(bundled('watch.html'));
     if (path === '/report' && this.#reportPath !== undefined) {
       const content = await readFile(this.#reportPath, 'utf8');
       response.once('finish', () => this.#shownReport.abort());
-      return { type: html, content, policy: policyOf(content) };
+      return htmlPage(content);
     }
     if (path !== '/events') return undefined;
     response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
