@@ -13,14 +13,30 @@
 //   dist/cli/main.js, chunk-*.js  the program, with the packages that are many small modules: `weir simulate` starts in 0.7 of the time.
 //                                 The library stays as it is: who imports it shares RxJS and XState with it.
 //   dist/LICENSES.txt             the licences of the packages that were bundled
-import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
+import { hashed, scriptJson } from '../dist/report/page/html.js';
 import { themeStyle } from '../dist/web/chart/palette.js';
 
+/** For the pages. */
+const forBrowsers = {
+  bundle: true,
+  platform: 'browser',
+  target: 'es2022',
+  minify: true,
+  charset: 'utf8',
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
+  metafile: true,
+};
+
+/** TypeBox would try whether it may make functions of text: the policy of a page says no, aloud. */
+const withoutFunction = { 'globalThis.Function': 'undefined' };
+
 const pages = await build({
+  ...forBrowsers,
   entryPoints: [
     'node/home.html',
     'node/home.tsx',
@@ -35,61 +51,38 @@ const pages = await build({
     'recommend.css',
   ].map((name) => `src/web/${name}`),
   outdir: 'dist/web',
-  bundle: true,
-  platform: 'browser',
-  target: 'es2022',
-  minify: true,
-  charset: 'utf8',
-  metafile: true,
-  jsx: 'automatic',
-  jsxImportSource: 'preact',
   loader: { '.html': 'copy', '.svg': 'copy' },
 });
 
 const verifier = await build({
+  ...forBrowsers,
   entryPoints: { verify: 'src/web/node/verify-worker.ts' },
   outdir: 'dist/web/node',
-  bundle: true,
-  platform: 'browser',
   format: 'esm',
-  target: 'es2022',
-  minify: true,
-  charset: 'utf8',
   alias: { 'node:crypto': './src/web/node/node-in-browser.ts', 'node:buffer': './src/web/node/node-in-browser.ts' },
   inject: ['src/web/node/node-in-browser.ts'],
-  // As for the playground, below.
-  define: { 'globalThis.Function': 'undefined' },
-  metafile: true,
+  define: withoutFunction,
 });
 
 const play = await build({
+  ...forBrowsers,
   entryPoints: ['play.tsx', 'unpack.ts', 'watch.tsx', 'play.css'].map((name) => `src/web/play/${name}`),
   outdir: 'dist/web/play',
-  bundle: true,
-  platform: 'browser',
   format: 'esm',
-  target: 'es2022',
-  minify: true,
-  charset: 'utf8',
-  jsx: 'automatic',
-  jsxImportSource: 'preact',
-  // TypeBox would try whether it may make functions of text: the policy of the page says no, aloud.
-  define: { 'globalThis.Function': 'undefined' },
+  define: withoutFunction,
   write: false,
-  metafile: true,
 });
 const shipped = readdirSync('scenarios').filter((name) => name.endsWith('.yaml'));
 const scenarios = shipped.map((name) => [name.replace('.yaml', ''), readFileSync(`scenarios/${name}`, 'utf8')]);
 const played = (name) => play.outputFiles.find(({ path }) => path.endsWith(name)).text.trim();
-const hash = (content) => `'sha256-${createHash('sha256').update(content).digest('base64')}'`;
 const style = themeStyle + played('play.css');
 
 writeFileSync(
   'dist/web/play.html',
   page({
     title: 'Weir playground',
-    policy: `script-src ${hash(played('play.js'))} ${hash(played('unpack.js'))}`,
-    body: `<script type="application/json" id="scenarios">${JSON.stringify(Object.fromEntries(scenarios)).replaceAll('<', '\\u003c')}</script>
+    policy: `script-src ${hashed(played('play.js'))} ${hashed(played('unpack.js'))}`,
+    body: `<script type="application/json" id="scenarios">${scriptJson(Object.fromEntries(scenarios))}</script>
 <script type="text/plain" id="program">${gzipSync(played('play.js'), { level: 9 }).toString('base64')}</script>
 <script>${played('unpack.js')}</script>`,
   }),
@@ -98,7 +91,7 @@ writeFileSync(
   'dist/web/watch.html',
   page({
     title: 'Weir: a run',
-    policy: `script-src ${hash(played('watch.js'))}; connect-src 'self'`,
+    policy: `script-src ${hashed(played('watch.js'))}; connect-src 'self'`,
     body: `<script type="module">${played('watch.js').replaceAll('</script', '<\\/script')}</script>`,
   }),
 );
@@ -109,7 +102,7 @@ function page({ title, policy, body }) {
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; ${policy}; style-src ${hash(style)}; img-src data:; base-uri 'none'; form-action 'none'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; ${policy}; style-src ${hashed(style)}; img-src data:; base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
