@@ -1,4 +1,5 @@
 // HTML templates: every value in a template is escaped unless it is HTML already.
+import { createHash } from 'node:crypto';
 import { plain } from '../words.js';
 
 /** Text that is HTML. */
@@ -35,6 +36,28 @@ export function escaped(text: string): string {
 /** Keeps a number and its unit on one line. */
 export function unbroken(text: string): string {
   return text.replace(/(\d) (?=(ms|s|min|h|d|cycles?|%)(?![a-z]))/g, '$1\u00a0');
+}
+
+/** A script or a style in a Content-Security-Policy. */
+export function hashed(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+}
+
+/**
+ * A page in one file.
+ * @param policy what it may load and do; it names the style by its hash
+ * @param lines from the begin of its content to the end of the file
+ */
+export function documentOf(title: string, policy: string, style: string, lines: readonly string[]): string {
+  return [
+    '<!doctype html>',
+    '<html lang="en"><head><meta charset="utf-8">',
+    `<meta http-equiv="Content-Security-Policy" content="${policy}">`,
+    '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">',
+    `<title>${escaped(title)}</title>`,
+    `<style>${style}</style></head><body><div class="page">`,
+    ...lines,
+  ].join('\n');
 }
 
 /** JSON for a script element: without `<`, and without the line separators that older browsers reject. */

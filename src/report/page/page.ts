@@ -1,5 +1,4 @@
 // The page of a run: one file that opens without a network. Its policy allows only its own scripts.
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -11,7 +10,7 @@ import { chartsOf } from '../chart/charts.js';
 import { runsChart } from '../chart/runs.js';
 import type { RunComparison } from '../compare-runs.js';
 import type { Reported } from '../reported.js';
-import { escaped, type Html, html, scriptJson, unbroken } from './html.js';
+import { documentOf, type Html, hashed, html, scriptJson, unbroken } from './html.js';
 import { rulesTable } from './rules-table.js';
 import {
   againSection,
@@ -68,20 +67,14 @@ export function pageDocument(
   const script = bundled(scriptName);
   const style = `${themeStyle}${heights}${bundled(scriptName === 'recommend.js' ? 'recommend.css' : 'report.css')}`;
   const policy = `default-src 'none'; script-src ${hashed(library)} ${hashed(script)}; style-src ${hashed(style)}; img-src data:; base-uri 'none'; form-action 'none'`;
-  return [
-    '<!doctype html>',
-    '<html lang="en"><head><meta charset="utf-8">',
-    `<meta http-equiv="Content-Security-Policy" content="${policy}">`,
-    '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">',
-    `<title>${escaped(title)}</title>`,
-    `<style>${style}</style></head><body><div class="page">`,
+  return documentOf(title, policy, style, [
     body.text,
     '<footer>Written by Weir. Charts drawn with Chart.js (MIT licence).</footer></div>',
     `<script type="application/json" id="data">${scriptJson(data)}</script>`,
     `<script>${library}</script>`,
     `<script>${script}</script>`,
     '</body></html>\n',
-  ].join('\n');
+  ]);
 }
 
 export function chartFigure({ id, title, about, height }: ChartSpec) {
@@ -98,10 +91,6 @@ const HEIGHT_STEP = 40;
 const heights = Array.from({ length: 27 }, (_, index) => `.h${index + 3}{height:${(index + 3) * HEIGHT_STEP}px}`).join(
   '',
 );
-
-function hashed(text: string): string {
-  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
-}
 
 /** The bundle of Chart.js for browsers, which its package does not export by name. */
 function chartLibrary(): string {

@@ -1,10 +1,9 @@
 // The page that lists the reports of a folder: search, open, put two side by side. It has no script.
-import { createHash } from 'node:crypto';
 import type { Outcome } from '../../outcome/outcome-schema.js';
 import { bundled } from '../../web/bundled.js';
 import { themeStyle } from '../../web/chart/palette.js';
 import { counted, number } from '../words.js';
-import { escaped, type Html, html } from './html.js';
+import { documentOf, type Html, hashed, html } from './html.js';
 
 /** A report in the list. */
 export interface ListedReport {
@@ -26,12 +25,12 @@ export function reportsHtml(folder: string, reports: readonly ListedReport[], qu
     return words.every((word) => text.toLowerCase().includes(word));
   });
   const shown = found.length === reports.length ? '' : `${number(found.length)} of `;
-  return document(
-    'Reports',
-    html`<header><div><h1>Reports</h1><p class="facts">${shown}${counted(reports.length, 'report')} in ${folder}</p></div></header>
+  const body = html`<header><div><h1>Reports</h1><p class="facts">${shown}${counted(reports.length, 'report')} in ${folder}</p></div></header>
 <main><form role="search" action="/"><label>Search<input type="search" name="q" value="${query}"></label><button>Search</button></form>
-${found.length === 0 ? html`<p>${reports.length === 0 ? 'There is no report yet: every run writes one.' : 'No report has these words.'}</p>` : listOf(found)}</main>`,
-  );
+${found.length === 0 ? html`<p>${reports.length === 0 ? 'There is no report yet: every run writes one.' : 'No report has these words.'}</p>` : listOf(found)}</main>`;
+  const style = `${themeStyle}${bundled('report.css')}${own}`;
+  const policy = `default-src 'none'; style-src ${hashed(style)}; base-uri 'none'; form-action 'self'`;
+  return documentOf('Reports', policy, style, [body.text, '</div></body></html>\n']);
 }
 
 function listOf(reports: readonly ListedReport[]): Html {
@@ -59,18 +58,3 @@ function rowOf({ path, writtenAt, outcome }: ListedReport): Html {
 const own = `.reports th{overflow-wrap:normal;white-space:nowrap}
 input[type=checkbox]{width:1.2rem;height:1.2rem;min-height:0;margin:.2rem 0;justify-self:start}
 `;
-
-function document(title: string, body: Html): string {
-  const style = `${themeStyle}${bundled('report.css')}${own}`;
-  const hash = createHash('sha256').update(style).digest('base64');
-  return [
-    '<!doctype html>',
-    '<html lang="en"><head><meta charset="utf-8">',
-    `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'self'">`,
-    '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">',
-    `<title>${escaped(title)}</title>`,
-    `<style>${style}</style></head><body><div class="page">`,
-    body.text,
-    '</div></body></html>\n',
-  ].join('\n');
-}
