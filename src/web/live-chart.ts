@@ -64,8 +64,6 @@ export function liveChart(place: HTMLElement, threshold: number | undefined, inV
       seen.disconnect();
       for (const query of [dark, printed]) query.removeEventListener('change', again);
       chart?.destroy();
-      chart = undefined;
-      data = undefined;
     },
   };
 }

@@ -113,6 +113,23 @@ describe.skipIf(path === undefined)(
       expect([own, found]).toEqual([[LONG, 'busy', 'calm', 'hidden-away'], []]);
     });
 
+    it('asks for the key of the node once, and for its health again and again', async () => {
+      const page = await browser.newPage();
+      await page.clock.install();
+      const asked: string[] = [];
+      page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+      const times = (path: string) => asked.filter((one) => one === path).length;
+      await page.goto(node.url);
+      await page.getByText(node.fingerprint).waitFor();
+      const health = async () => {
+        await page.clock.runFor(5_000);
+        return times('/healthz');
+      };
+      await expect.poll(health, { timeout: 20_000 }).toBeGreaterThanOrEqual(4);
+      await page.close();
+      expect(times('/api/updates/pubkey')).toBe(1);
+    });
+
     it('says when the node does not answer, and comes back with it', async () => {
       const { page } = await openPage(browser, node.url, { width: 360 });
       await page.getByText('Live', { exact: true }).waitFor();

@@ -1,5 +1,5 @@
 // The clock of the node, as the page shows it: read now and then, and carried on between two readings. Times are those of the page.
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { weir } from './node-client.js';
 
 export interface NodeClock {
@@ -26,13 +26,18 @@ export async function readClock(): Promise<NodeClock> {
   return { cycle, cycleMs, endMs: pageMs() + next_cycle_in_ms };
 }
 
-/** Does something at once and then again and again, each time after the last has ended; less often while nobody looks at the page. */
+/**
+ * Does something at once and then again and again, each time after the last has ended; less often while nobody looks at the page.
+ * @param depends where one of them changes, it begins anew
+ */
 export function useEvery(ms: number, work: () => Promise<void>, ...depends: readonly unknown[]): void {
+  const latest = useRef(work);
+  latest.current = work;
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     let isOver = false;
     const go = async () => {
-      await work();
+      await latest.current();
       if (!isOver) timer = setTimeout(go, document.hidden ? 5 * ms : ms);
     };
     void go();

@@ -160,6 +160,7 @@ function OwnMachines() {
   useEvery(5 * REFRESH_MS, async () => {
     try {
       setMachines((await weir.call('listMachines', { query: { own: true } })).machines);
+      setFault('');
     } catch (error) {
       setFault(wordsOf(error));
     }

@@ -7,7 +7,11 @@ import { useEvery } from './clock.js';
 import { type Contract, figures, some, weir, wordsOf } from './node-client.js';
 import { Scrolling } from './scrolling.js';
 
-type KeyLine = AnswerOf<Endpoints['listContractKeys']>['keys'][number];
+/** What is shown of a key. */
+type KeyLine = Pick<
+  AnswerOf<Endpoints['listContractKeys']>['keys'][number],
+  'key' | 'state' | 'count' | 'retry_after_cycles'
+>;
 
 const SHOWN = 50;
 const REFRESH_MS = 2_000;
@@ -70,16 +74,8 @@ function OneKey({ contract: { machine: slug, id: contract_id } }: { readonly con
     const key = String(new FormData(event.currentTarget as HTMLFormElement).get('key'));
     try {
       const { contract } = await weir.call('getContract', { params: { slug, contract_id }, query: { key } });
-      const { currentState: state, count, remaining, retry_after_cycles } = contract;
-      setKeys([
-        {
-          key,
-          state,
-          count,
-          ...(remaining === undefined ? {} : { remaining }),
-          ...(retry_after_cycles === undefined ? {} : { retry_after_cycles }),
-        },
-      ]);
+      const { currentState: state, count, retry_after_cycles } = contract;
+      setKeys([{ key, state, count, ...(retry_after_cycles === undefined ? {} : { retry_after_cycles }) }]);
       setFault('');
     } catch (error) {
       setFault(wordsOf(error));

@@ -6,7 +6,7 @@ import type { Endpoints } from '../../client/route-table.js';
 import { useClock } from './clock.js';
 import { ContractCard } from './contract-card.js';
 import { Course } from './course.js';
-import { connecting, Frame, type Session, useSession } from './frame.js';
+import { connecting, Frame, type Status, useSession } from './frame.js';
 import { MachineFeed } from './machine-feed.js';
 import { type Contract, figures, some, weir, wordsOf } from './node-client.js';
 import { OwnerForms } from './owner-forms.js';
@@ -50,12 +50,7 @@ function MachinePage() {
           <p class="fault">{found.fault}</p>
         </>
       ) : (
-        <MachineView
-          machine={found.machine}
-          session={session}
-          onStatus={setStatus}
-          onChanged={() => setAsked(asked + 1)}
-        />
+        <MachineView machine={found.machine} onStatus={setStatus} onChanged={() => setAsked(asked + 1)} />
       )}
     </Frame>
   );
@@ -63,8 +58,7 @@ function MachinePage() {
 
 interface ViewProps {
   readonly machine: Machine;
-  readonly session: Session;
-  readonly onStatus: (status: typeof connecting) => void;
+  readonly onStatus: (status: Status) => void;
   /** The machine has other contracts than before. */
   readonly onChanged: () => void;
 }

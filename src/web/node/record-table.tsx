@@ -45,9 +45,7 @@ export class RecordPages {
     for (let page = pageOf(from); page <= pageOf(to); page += 1) {
       const first = Math.max(from, page * PAGE + 1);
       const last = Math.min(to, (page + 1) * PAGE);
-      let isKnown = !this.#asked.has(page);
-      for (let seq = first; isKnown && seq <= last; seq += 1) isKnown = this.row(seq) !== undefined;
-      if (isKnown || this.#asked.has(page)) continue;
+      if (this.#asked.has(page) || this.#knows(first, last)) continue;
       this.#asked.add(page);
       try {
         const query = { after_seq: page * PAGE, limit: PAGE };
@@ -59,6 +57,11 @@ export class RecordPages {
       }
     }
     return isNew;
+  }
+
+  #knows(first: number, last: number): boolean {
+    for (let seq = first; seq <= last; seq += 1) if (this.row(seq) === undefined) return false;
+    return true;
   }
 }
 

@@ -49,11 +49,11 @@ export function controlsOf(text: string): Controls | undefined {
   const retrying = listed(clients).findIndex((client) => valueAt(client, ['kind']) === 'retrying');
   const isWindow = !isObject(limiter) || !['like', 'primitive', 'paste', 'definition'].some((name) => name in limiter);
   const sliders = [
-    ...listed(arrivals).flatMap((arrival, index) => [
-      ...fields.arrivals.flatMap((field) =>
+    ...listed(arrivals).flatMap((arrival, index) =>
+      fields.arrivals.flatMap((field) =>
         at('Requests', arrivalLabel(String(valueAt(arrival, ['model'])), field), ['arrivals', index, field]),
       ),
-    ]),
+    ),
     ...(isWindow
       ? [
           ...at('Limiter', 'threshold', ['limiter', 'threshold'], 100),

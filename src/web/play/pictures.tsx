@@ -2,9 +2,8 @@
 import type { Outcome } from '../../outcome/outcome-schema.js';
 import { palettes, type Theme } from '../chart/palette.js';
 import type { Picture } from './played.js';
-import { Plot, type PlotLine } from './plot.js';
+import { number, Plot, type PlotLine } from './plot.js';
 
-const number = new Intl.NumberFormat('en', { maximumFractionDigits: 2 });
 const percent = (part: number, whole: number) => `${number.format(whole === 0 ? 0 : (100 * part) / whole)} %`;
 const counted = (n: number, noun: string) => `${number.format(n)} ${noun}${n === 1 ? '' : 's'}`;
 

@@ -4,7 +4,7 @@
 //                │
 //                └─► planScenario ─► simulate, in turns of some ms ─► picture       a text that is refused leaves the last one
 import { render } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Failure } from '../../schema/failure.js';
 import { element } from '../page-element.js';
 import { controlsOf } from './controls.js';
@@ -70,8 +70,9 @@ function Playground({ first }: { readonly first: Linked }) {
   const [said, setSaid] = useState('');
   const [command, setCommand] = useState('');
   const [theme, setTheme] = useTheme();
-  const lastControls = useRef(controlsOf(first.text));
-  const controls = controlsOf(text) ?? lastControls.current;
+  const found = useMemo(() => controlsOf(text), [text]);
+  const lastControls = useRef(found);
+  const controls = found ?? lastControls.current;
   lastControls.current = controls;
   player.onPicture = setPicture;
   player.onFailure = setFailure;

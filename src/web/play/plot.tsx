@@ -67,7 +67,7 @@ function dataOf({ xs, lines }: PlotProps): uPlot.AlignedData {
   return [xs, ...lines.map(({ ys }) => ys)] as uPlot.AlignedData;
 }
 
-const number = new Intl.NumberFormat('en', { maximumFractionDigits: 2 });
+export const number = new Intl.NumberFormat('en', { maximumFractionDigits: 2 });
 
 function optionsOf(latest: { current: PlotProps }, width: number): uPlot.Options {
   const { theme, height, lines, xTitle } = latest.current;
