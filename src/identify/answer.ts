@@ -3,6 +3,7 @@
 import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
 import { checkRule } from '../limiter/rule/rule-definition.js';
 import { waitsInWords } from '../live/told-waits.js';
+import { modulo } from '../math/modulo.js';
 import type { Investigated } from './explanations.js';
 import { type Fitted, isOpen, type Range } from './fit.js';
 import { productsLike } from './products-like.js';
@@ -154,8 +155,4 @@ function headersInWords({ evidence }: Investigated, alive: readonly Fitted[]): s
   const waits = waitsInWords(evidence.seen);
   if (waits !== undefined) words.push(waits);
   return words;
-}
-
-function modulo(value: number, period: number): number {
-  return ((value % period) + period) % period;
 }

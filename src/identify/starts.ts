@@ -1,4 +1,5 @@
 // Where the search for parameters begins, and how one of them is moved. Pure.
+import { modulo } from '../math/modulo.js';
 import type { Evidence } from './evidence.js';
 import type { Features } from './features.js';
 import type { Name, Parameters, Structure } from './structure.js';
@@ -96,8 +97,4 @@ export function parametersOf(
     countedAt: 0.5,
     ...more,
   };
-}
-
-function modulo(value: number, period: number): number {
-  return ((value % period) + period) % period;
 }

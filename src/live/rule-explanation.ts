@@ -15,6 +15,7 @@
 //
 // The rolling count is in explanation.ts: its cycles are many requests long, and bounds on counts say more there than a search.
 import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
+import { modulo } from '../math/modulo.js';
 import { type Counting, countingOf, namesIn } from './counting.js';
 import { type Contradiction, searchOrder } from './counting-search.js';
 import type { SeenRequest } from './placed-requests.js';
@@ -181,8 +182,4 @@ function phasesOf(
   return [...between, ...inOrder].flatMap((ms) =>
     Array.from({ length: others }, (_, k) => modulo(-(ms + k * period), longest)),
   );
-}
-
-function modulo(value: number, period: number): number {
-  return ((value % period) + period) % period;
 }
