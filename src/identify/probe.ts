@@ -5,7 +5,7 @@
 //   split burst               ██     ██       ████        what a window remembers
 //   hammer                    ████ | | | | | | | | |      whether refused requests count
 
-import { LIMITED } from '../limiter/rule/rule.js';
+import { copyOf, LIMITED } from '../limiter/rule/rule.js';
 import { uncheckedRule } from '../limiter/rule/rule-definition.js';
 import type { Evidence } from './evidence.js';
 import type { Hypothesis } from './structure.js';
@@ -33,15 +33,6 @@ export function lengthOf({ volleys }: Probe): number {
   return volleys.at(-1)?.atMs ?? 0;
 }
 
-/** States are copied: a rule changes its own in place. */
-function copy<T>(state: T): T {
-  if (typeof state !== 'object' || state === null) return state;
-  if (ArrayBuffer.isView(state)) return (state as unknown as Float64Array).slice() as T;
-  const next = (Array.isArray(state) ? state.slice() : { ...state }) as Record<string, unknown>;
-  for (const name in next) if (typeof next[name] === 'object') next[name] = copy(next[name]);
-  return next as T;
-}
-
 /**
  * How many of each volley a limiter would admit, as text.
  * @param state after all that was seen; undefined for a key that was never used
@@ -55,7 +46,7 @@ export function predicted(
   { shortestMs, longestMs }: Evidence,
 ): string {
   const rule = uncheckedRule(structure.definition(parameters));
-  const now = state === undefined ? rule.fresh(0) : copy(state);
+  const now = state === undefined ? rule.fresh(0) : copyOf(state);
   const wayMs = (shortestMs + longestMs) / 4;
   const holdMs = structure.isInFlight ? (shortestMs + longestMs) / 2 : 0;
   const out: string[] = [];

@@ -11,7 +11,7 @@
 //
 // On a clock in continuous time instants are cut to steps, so either answer is taken within a step of the instant at which it turns.
 
-import { LIMITED, type Rule } from '../limiter/rule/rule.js';
+import { copyOf, LIMITED, type Rule } from '../limiter/rule/rule.js';
 import { type RuleDefinition, ruleOf } from '../limiter/rule/rule-definition.js';
 
 export interface Counting<State = unknown> {
@@ -69,35 +69,26 @@ function countingExactly(definition: RuleDefinition, stepMs: number): Counting {
     stepMs,
     begin: (tMs) => [rule.fresh(LONG_AGO_MS), rule.fresh(tMs)],
     admit(state, tMs) {
-      const next = copy(state);
+      const next = copyOf(state);
       const delayMs = rule.decide(next, tMs, 1, 0);
       if (delayMs !== LIMITED) return { state: next, delayMs };
       if (early === 0) return undefined;
       const atMs = rule.nextAdmission(state, tMs, 1);
       if (atMs > tMs + early) return undefined;
-      const later = copy(state);
+      const later = copyOf(state);
       const delay = rule.decide(later, atMs, 1, 0);
       return delay === LIMITED ? undefined : { state: later, delayMs: delay };
     },
     refuse(state, tMs) {
-      const next = copy(state);
+      const next = copyOf(state);
       if (rule.decide(next, tMs, 1, 0) === LIMITED) return next;
       if (early === 0) return undefined;
-      const earlier = copy(state);
+      const earlier = copyOf(state);
       return rule.decide(earlier, tMs - early, 1, 0) === LIMITED ? earlier : undefined;
     },
     key: keyOf,
     join: () => undefined,
   };
-}
-
-/** A state of a rule is plain data: numbers, arrays and objects of them. */
-function copy<T>(state: T): T {
-  if (typeof state !== 'object' || state === null) return state;
-  if (ArrayBuffer.isView(state)) return (state as unknown as Float64Array).slice() as T;
-  const next = (Array.isArray(state) ? state.slice() : { ...state }) as Record<string, unknown>;
-  for (const name in next) if (typeof next[name] === 'object') next[name] = copy(next[name]);
-  return next as T;
 }
 
 /** Rounds off what doubles add to equal times. */

@@ -3,7 +3,7 @@
 //   observed admitted    charged; where the rule would have refused it, it lies above the level: a target that admits too much
 //   observed limited     as the rule does with refused requests; nothing where the rule would have admitted it
 import type { Plan } from '../limiter/plan.js';
-import { LIMITED } from '../limiter/rule/rule.js';
+import { copyOf, LIMITED } from '../limiter/rule/rule.js';
 import { cycleOf, startOf } from '../time/cycle.js';
 import type { SeenRequest } from './placed-requests.js';
 
@@ -24,7 +24,7 @@ export function observedLevels(
     let above = 0;
     for (; place < inOrder.length && cycleOf(inOrder[place]!.sentMs, cycleMs) <= cycle; place += 1) {
       const { sentMs, decision } = inOrder[place]!;
-      const next = structuredClone(state);
+      const next = copyOf(state);
       const isLimited = rule.decide(next, sentMs, 1, holdMs) === LIMITED;
       if (decision === 'admitted' && isLimited) above += 1;
       else if ((decision === 'limited') === isLimited) state = next;

@@ -96,8 +96,17 @@ export interface Decision {
 
 /** The pure form: what `decide` does, on a copy of the state. */
 export function step<State>(rule: Rule<State>, state: State, request: Request): [state: State, decision: Decision] {
-  const next = structuredClone(state);
+  const next = copyOf(state);
   return [next, decideFully(rule, next, request)];
+}
+
+/** A copy of a state, or of a part of it. It is plain data, and so this is several times faster than `structuredClone`. */
+export function copyOf<T>(state: T): T {
+  if (typeof state !== 'object' || state === null) return state;
+  if (ArrayBuffer.isView(state)) return (state as unknown as Float64Array).slice() as T;
+  const next = (Array.isArray(state) ? state.slice() : { ...state }) as Record<string, unknown>;
+  for (const name in next) if (typeof next[name] === 'object') next[name] = copyOf(next[name]);
+  return next as T;
 }
 
 /** As `decide`, with all that is known of the decision. */
