@@ -36,7 +36,8 @@ async function counted({ url }: Serving): Promise<void> {
 describe('weir load', () => {
   it('starts a node of its own, compares, and leaves the whole report', async () => {
     const out = join(folder, 'own');
-    const { code, out: told } = await weir(['load', scenario('own', 20), '--cycle-ms', '100', '--out', out]);
+    const { code, out: told, err } = await weir(['load', scenario('own', 20), '--cycle-ms', '100', '--out', out]);
+    expect(existsSync(out), err).toBe(true);
     const { outcome, faults } = outcomeIn(out);
     // A machine too busy to send in time makes the run invalid; then it says so.
     const agrees = outcome.comparison?.verdict === 'agrees';
