@@ -1,5 +1,5 @@
 // The endpoints of contracts: list templates, deploy, create, list, show, move to a state.
-import { ContractDefinition, Shadow } from '../limiter/definition.js';
+import { ContractDefinition, Shadow, WhenAway } from '../limiter/definition.js';
 import { GatewayDefinition } from '../limiter/gateway-definition.js';
 import { RuleDefinition } from '../limiter/rule/rule-definition.js';
 import { Type } from '../schema/json-schema.js';
@@ -27,7 +27,11 @@ const RuleField = Type.Object(
 );
 
 /** What every deploy may say besides. */
-const further = { shadow: Type.Optional(Shadow), gate: Type.Optional(GatewayDefinition) };
+const further = {
+  shadow: Type.Optional(Shadow),
+  when_away: Type.Optional(WhenAway),
+  gate: Type.Optional(GatewayDefinition),
+};
 
 const Deployed = Type.Object({ ok: Ok, contract: ContractView, template_id: Type.String() });
 

@@ -44,8 +44,6 @@ const BulkAnswer = Type.Object({
   contracts: Type.Array(
     Type.Object({
       ...DecisionShape.properties,
-      state: Type.Optional(DecisionShape.properties.state),
-      count: Type.Optional(DecisionShape.properties.count),
       keys: Type.Optional(Type.Integer({ description: 'Of a contract with keys, which has no state of its own.' })),
     }),
   ),

@@ -2,9 +2,9 @@
 import { Type } from '../schema/json-schema.js';
 import type { Endpoint } from './endpoint.js';
 import { ContractId, Count, Cycle, closed, Key, limitOf, OfContract, OfMachine, Ok } from './shapes.js';
-import { DecisionShape } from './views.js';
+import { Counted, DecisionShape, State } from './views.js';
 
-const { state, count, remaining, retry_after_cycles, admitted, limited } = DecisionShape.properties;
+const { state, remaining, retry_after_cycles, admitted, limited, away } = DecisionShape.properties;
 
 export const listContractKeys = {
   method: 'GET',
@@ -34,8 +34,8 @@ export const listContractKeys = {
         keys: Type.Array(
           Type.Object({
             key: Type.String({ description: 'The key, or its keyed hash.' }),
-            state,
-            count,
+            state: State,
+            count: Counted,
             remaining,
             retry_after_cycles,
           }),
@@ -77,9 +77,10 @@ export const gates = {
           Type.Object({
             admitted,
             limited,
-            state: Type.Optional(state),
+            state,
             remaining,
             retry_after_cycles,
+            away,
             code: Type.Optional(
               Type.Enum(['too_many_keys', 'contract_failed'], { description: 'Why the request was not counted.' }),
             ),

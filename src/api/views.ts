@@ -1,5 +1,6 @@
 // The schemas of machines, contracts, decisions and problems in answers of the node.
 import type { Static } from 'typebox';
+import { WhenAway } from '../limiter/definition.js';
 import { Type } from '../schema/json-schema.js';
 import { Cycle, Head, Keyed } from './shapes.js';
 
@@ -46,6 +47,7 @@ const contractFields = {
     }),
   ),
   shadow: Type.Optional(Type.Boolean({ description: 'Whether it admits all, and says what it would have limited.' })),
+  when_away: Type.Optional(WhenAway),
   keyed: Type.Optional(
     Type.Object(
       {
@@ -82,11 +84,16 @@ export const ContractStatus = Type.Object({
   failure: Type.Optional(Type.String({ description: 'Why the contract has stopped; absent while it runs.' })),
 });
 
+export const State = Type.String({ description: 'State after the events were counted; absent with `away`.' });
+export const Counted = Type.Integer({
+  description: 'Events in the window, limited ones included; absent with `away`.',
+});
+
 export const DecisionShape = Type.Object({
   id: Type.String({ description: 'Id of the contract.' }),
   key: Type.Optional(Type.String({ description: 'Of a contract with keys: the key, or its keyed hash.' })),
-  state: Type.String({ description: 'State after the events were counted.' }),
-  count: Type.Integer({ description: 'Events in the window, limited ones included.' }),
+  state: Type.Optional(State),
+  count: Type.Optional(Counted),
   threshold: Type.Optional(
     Type.Integer({ description: 'How many requests are admitted if all come at once; absent if there is no bound.' }),
   ),
@@ -95,6 +102,12 @@ export const DecisionShape = Type.Object({
   limited: Type.Integer({ description: 'Events of this request that were limited.' }),
   would_limit: Type.Optional(
     Type.Boolean({ description: 'Of a shadow, which admits all: whether it would have limited the last event.' }),
+  ),
+  away: Type.Optional(
+    Type.Literal(true, {
+      description:
+        'The store of the network could not be asked, and the contract is open then: admitted, and not counted.',
+    }),
   ),
   retry_after_cycles: Type.Optional(
     Type.Integer({

@@ -40,6 +40,11 @@ export const deployCommand = nodeCommand({
       })
       .option('hash-keys', { type: 'boolean', default: false, describe: 'store and record keys as hashes' })
       .option('shadow', { type: 'boolean', default: false, describe: 'count and record, and admit everything' })
+      .option('when-away', {
+        choices: ['closed', 'open'] as const,
+        requiresArg: true,
+        describe: 'on a network of nodes, while Redis is away: refuse, or admit uncounted (default: closed)',
+      })
       .option('near-limit', {
         type: 'number',
         requiresArg: true,
@@ -65,11 +70,13 @@ export const deployCommand = nodeCommand({
     if (file !== undefined && (threshold !== undefined || within !== undefined)) {
       throw usageFailure('--threshold and --within belong to the template, and --definition brings its own.');
     }
-    const { nearLimit: near_limit } = given;
+    const { nearLimit: near_limit, whenAway: when_away } = given;
     const keyed = keyedFrom(given);
-    const further = { ...(given.shadow ? { shadow: true } : {}), ...gateFrom(given.gate), keyed };
-    if (file !== undefined && (given.shadow || given.gate !== undefined || near_limit !== undefined)) {
-      throw usageFailure('--shadow, --gate and --near-limit belong to the template, and --definition brings its own.');
+    const further = { ...(given.shadow ? { shadow: true } : {}), when_away, ...gateFrom(given.gate), keyed };
+    if (file !== undefined && (given.shadow || [given.gate, near_limit, when_away].some((one) => one !== undefined))) {
+      throw usageFailure(
+        '--shadow, --when-away, --gate and --near-limit belong to the template, and --definition brings its own.',
+      );
     }
     if (rule !== undefined && near_limit !== undefined)
       throw usageFailure('--near-limit needs a threshold of a window.');

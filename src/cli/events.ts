@@ -43,7 +43,7 @@ export const eventCommand = nodeCommand({
     const heads = ['contract', 'state', 'admitted', 'limited', 'count', 'threshold', 'remaining', 'again in'];
     const rows = answer.contracts.map((one) => [
       one.id,
-      one.state,
+      one.away ? 'not counted: the store is away' : one.state,
       one.admitted,
       one.limited,
       one.count,
@@ -71,10 +71,12 @@ export const gateCommand = nodeCommand({
       params: { slug, contract_id: await contractOf(api, slug, contract) },
       query: { peek: peek || undefined, key },
     });
-    const { decision, state, count, threshold, retry_after_cycles } = answer;
+    const { decision, state, count, threshold, retry_after_cycles, away } = answer;
     const limit = threshold === undefined ? '' : ` of ${threshold}`;
     const again = decision === 'limited' ? `; try again: ${waitOf(retry_after_cycles)}` : '';
-    const words = `${decision}: ${state}, ${count}${limit} in the window${again}`;
+    const words = away
+      ? 'admitted: the store is away, and nothing was counted'
+      : `${decision}: ${state}, ${count}${limit} in the window${again}`;
     return { answer, words, exit: decision === 'limited' ? LIMITED : 0 };
   },
 });

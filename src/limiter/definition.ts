@@ -123,6 +123,11 @@ export const Shadow = Type.Boolean({
   description: 'Whether it counts, moves and reports, and admits all: the answers say what it would have limited.',
 });
 
+export const WhenAway = Type.Enum(['closed', 'open'], {
+  description:
+    'What becomes of requests while the store of a network of nodes cannot be asked: closed, refused with 503 (when absent), or open, admitted with `away` in the answer, and not counted afterwards. A single node has its store with it, and never comes to this.',
+});
+
 export const ContractDefinition = Type.Object(
   {
     id: Type.Optional(
@@ -153,6 +158,7 @@ export const ContractDefinition = Type.Object(
     ),
     rule: Type.Optional(RuleDefinition),
     shadow: Type.Optional(Shadow),
+    when_away: Type.Optional(WhenAway),
     gate: Type.Optional(GatewayDefinition),
     states: Type.Record(Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_-]{0,63}$' }), StateDefinition, {
       minProperties: 1,

@@ -252,7 +252,7 @@ export class BulkCount extends BulkOutcomes implements LineReader {
       }
       let least = asked[0]!.n;
       for (const [place, outcome] of (given as Outcome[]).entries()) {
-        if (outcome instanceof Failure) continue;
+        if (outcome instanceof Failure || 'away' in outcome.decision) continue;
         const sum = this.#sumOf(asked[place]!);
         sum.events += asked[place]!.n;
         sum.admitted += outcome.decision.admitted;
@@ -267,7 +267,7 @@ export class BulkCount extends BulkOutcomes implements LineReader {
     try {
       if ('failure' in read) throw read.failure;
       const { listeners } = this.#whoListens(read.type, read.contractId);
-      return askedOf(listeners, read.count, read.key, read.cycle);
+      return askedOf(listeners, read.count, read.key, read.cycle, true);
     } catch (error) {
       if (error instanceof Failure) return error;
       throw error;

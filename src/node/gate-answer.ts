@@ -3,6 +3,7 @@ import type { FastifyReply } from 'fastify';
 import type { Contract } from '../host/contract.js';
 import { secondsIn, secondsUntil } from '../time/cycle.js';
 import type { Decision } from './decision.js';
+import type { Uncounted } from './network/plain-counting.js';
 import { PROBLEM_TYPE } from './problem.js';
 
 /** How long the rule holds an admitted request, in ms: the gateway waits, the node does not. */
@@ -10,6 +11,9 @@ const DELAY = 'weir-delay-ms';
 
 /** What a shadow would have done: admitted or limited. */
 const SHADOW = 'weir-shadow';
+
+/** Of an answer without a count: what the contract is while the store cannot be asked. */
+const AWAY = 'weir-away';
 
 /** The problem type that is registered for this (RFC 9457, draft-ietf-httpapi-ratelimit-headers). */
 const QUOTA_EXCEEDED = 'https://iana.org/assignments/http-problem-types#quota-exceeded';
@@ -70,6 +74,17 @@ export function answer(
       retry_after_ms,
       'violated-policies': VIOLATED,
     });
+}
+
+/** Says in the header that something was admitted uncounted. */
+export function markAway(reply: FastifyReply): void {
+  reply.header(AWAY, 'open');
+}
+
+/** The answer of a gate that is open while the store of the network cannot be asked. Of a quota it says nothing. */
+export function answerUncounted(reply: FastifyReply, { id, key, retry_after_cycles, away }: Uncounted, cycle: number) {
+  markAway(reply);
+  return { ok: true, cycle, decision: 'admitted', id, key, retry_after_cycles, away };
 }
 
 function wordsFor({

@@ -26,6 +26,8 @@ export class Counts {
   limited = 0;
   /** Admitted at the gate of a shadow that would have limited them. */
   shadowed = 0;
+  /** Admitted uncounted, since the store of the network could not be asked. */
+  away = 0;
   /** Rows of the record that are durable, by what they say. */
   transitions = 0;
   refusedTransitions = 0;
@@ -122,6 +124,7 @@ export class Metrics {
       counter.inc({ decision: 'admitted' }, counts.admitted);
       counter.inc({ decision: 'limited' }, counts.limited);
       counter.inc({ decision: 'would_limit' }, counts.shadowed);
+      counter.inc({ decision: 'away' }, counts.away);
     });
     this.#counter('weir_transitions_total', 'Transitions on the record.', ['outcome'], (counter) => {
       counter.inc({ outcome: 'taken' }, counts.transitions);

@@ -49,6 +49,7 @@ export function contractView(contract: Contract) {
     ...(aggregate === undefined || plan.rule !== undefined ? {} : { within: aggregate.within }),
     ...(plan.rule === undefined ? {} : { rule: plan.rule.definition.primitive }),
     ...(plan.isShadow ? { shadow: true } : {}),
+    ...(plan.definition.when_away === undefined ? {} : { when_away: plan.definition.when_away }),
     ...keyedView(contract),
     created_cycle,
     first_fire_cycle,

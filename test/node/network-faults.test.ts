@@ -147,6 +147,69 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
     expect(await countOf(path)).toBe(before);
   });
 
+  it('Redis stopped and killed: a contract that is open then admits, says so, and invents no count', async () => {
+    const closed = await begin(2, ['--appendonly', 'yes'], 2, 100_000, 2_000);
+    const deploy = (body: object) => ask(nodes[0]!.url, 'POST', '/api/contracts/templates/rate-limiter/deploy', body);
+    const open = { slug: 'edge', threshold: 2, within: 100_000, when_away: 'open' };
+    const ofRule = { slug: 'edge', rule: { primitive: 'token_bucket', params: { rate: 1, per_ms: 86_400_000, capacity: 2 } } };
+    const made = await Promise.all(
+      [open, { ...open, keyed: { max_keys: 9 } }, { ...ofRule, when_away: 'open' }].map(deploy),
+    );
+    expect(made.map(({ body }) => body.contract.when_away)).toEqual(['open', 'open', 'open']);
+    const [plain, keyed, rule] = made.map(({ body }) => body.contract.id as string);
+    const gate = (id: string) => `/api/chain/edge/contracts/${id}/gate`;
+    const opened = [gate(plain!), `${gate(keyed!)}?key=ann`, gate(rule!)];
+    // Both nodes know of all four.
+    for (const path of [closed, ...opened]) expect((await ask(nodes[1]!.url, 'POST', path)).status).toBe(200);
+    const countAll = () =>
+      Promise.all(opened.map((path) => ask(nodes[1]!.url, 'POST', `${path}${path.includes('?') ? '&' : '?'}peek=1`)));
+    const before = (await countAll()).map(({ body }) => body.count);
+    for (const [go, comeBack] of [
+      [() => server!.signal('SIGSTOP'), () => server!.signal('SIGCONT')],
+      [() => server!.kill(), () => server!.restart()],
+    ]) {
+      await go!();
+      for (let round = 0; round < 5; round += 1) {
+        const { url } = nodes[round % 2]!;
+        expect(await ask(url, 'POST', closed)).toMatchObject({ status: 503, body: { code: 'store_away' } });
+        for (const path of opened) {
+          const { status, headers, body } = await ask(url, 'POST', path);
+          expect([status, headers.get('weir-away'), headers.get('ratelimit')]).toEqual([200, 'open', null]);
+          const marked = { decision: 'admitted', away: true, retry_after_cycles: 0 };
+          const key = path.includes('?') ? { key: 'ann' } : {};
+          expect(body).toEqual({ ok: true, cycle: expect.any(Number), id: path.split('/')[5], ...key, ...marked });
+        }
+        const event = { type: 'request', contract_id: plain, count: 2 };
+        const counted = await ask(url, 'POST', '/api/chain/edge/event', event);
+        expect([counted.headers.get('weir-away'), counted.body.contracts]).toEqual([
+          'open',
+          [{ id: plain, admitted: 2, limited: 0, retry_after_cycles: 0, away: true }],
+        ]);
+        const requests = [{ contract_id: plain, n: 2 }];
+        const { body } = await ask(url, 'POST', '/api/chain/edge/gates', { requests });
+        expect(body.decisions).toEqual([{ admitted: 2, limited: 0, retry_after_cycles: 0, away: true }]);
+        // What is to be counted, whenever that is, is refused: so are bulks, late events, and what a closed contract decides too.
+        const { cycle } = (await ask(url, 'GET', '/api/clock')).body;
+        const late = await ask(url, 'POST', '/api/chain/edge/event', { ...event, cycle: cycle - 1 });
+        const bulk = await ask(url, 'POST', '/api/chain/edge/events', [event]);
+        const all = await ask(url, 'POST', '/api/chain/edge/gates', {
+          requests: [...requests, { contract_id: closed.split('/')[5] }],
+        });
+        expect([late, bulk, all].map(({ status }) => status)).toEqual([503, 503, 503]);
+      }
+      await comeBack!();
+      await allReady();
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      expect((await countAll()).map(({ body }) => body.count)).toEqual(before);
+    }
+    const metrics = await ask(nodes[0]!.url, 'GET', '/metrics');
+    expect([metrics.status, metrics.body]).toEqual([200, expect.stringContaining('weir_decisions_total{decision="away"} 42')]);
+    // Then it limits as if nothing had been.
+    const after = [];
+    for (let n = 0; n < 2; n += 1) after.push((await ask(nodes[0]!.url, 'POST', opened[0]!)).status);
+    expect(after).toEqual([200, 429]);
+  });
+
   it('Redis out of memory: it goes on counting, and rows come once there is room', async () => {
     const path = await begin(2, ['--maxmemory-policy', 'noeviction'], 3, 100_000);
     await server!.ask('CONFIG', 'SET', 'maxmemory', '1mb');

@@ -15,6 +15,6 @@ export async function startNetworkNode(url: string, cycleMs: number, deadlineMs 
   const { store, credentials, clock, network, identity } = ground;
   const { signer } = identity;
   const limits = { overload: { afterMs: 3_600_000, gateTurnMs: 200, otherTurnMs: 50 } };
-  const node = await startNode({ store, credentials, clock, network, signer, limits });
+  const node = await startNode({ store, credentials, clock, network, signer, limits, openMetrics: true });
   return { ...node, errors, fingerprint: signer.fingerprint };
 }

@@ -1,5 +1,5 @@
 // Three nodes over one Redis, random schedules, a node killed in each: every decision is that of one limiter, the chain holds, no row is lost.
-// WEIR_SCENARIOS says how many; few by default, since each starts a process.
+// WEIR_SCENARIOS says how many; few by default, since each starts a process. WEIR_FIRST_SCENARIO is the number of the first.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifyExport } from '../../src/record/verify-export.js';
@@ -7,6 +7,7 @@ import { NaiveLimiter, type NaiveTransition } from '../limiter/naive-limiter.js'
 import { hasRedis, RedisServer } from '../store/redis/server.js';
 
 const SCENARIOS = Number(process.env['WEIR_SCENARIOS'] ?? 3);
+const FIRST = Number(process.env['WEIR_FIRST_SCENARIO'] ?? 0);
 const CYCLE_MS = 60;
 
 interface Node {
@@ -198,6 +199,6 @@ async function play(seed: number): Promise<void> {
 
 describe.skipIf(!hasRedis)('three nodes, one killed (needs redis-server)', () => {
   it(`decide as one limiter in ${SCENARIOS} scenarios`, { timeout: SCENARIOS * 60_000 }, async () => {
-    for (let seed = 0; seed < SCENARIOS; seed += 1) await play(seed);
+    for (let seed = FIRST; seed < FIRST + SCENARIOS; seed += 1) await play(seed);
   });
 });

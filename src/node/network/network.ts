@@ -85,7 +85,10 @@ export class Network {
     this.#follow();
   }
 
-  /** Counts and decides; see `Asked`. What cannot be counted is a failure in its place. @throws Failure `store_away` */
+  /**
+   * Counts and decides; see `Asked`. What cannot be counted is a failure in its place.
+   * @throws Failure `store_away` where one of the contracts is closed then
+   */
   async decide(asked: readonly Asked[]): Promise<Outcome[]> {
     return Promise.all(asked.map((one) => this.decideOne(one)));
   }
@@ -96,8 +99,10 @@ export class Network {
       const plain = plainPlan(asked.contract.plan);
       return plain === undefined ? await this.#decideInTurn(asked) : await this.#plain.decide(asked, plain);
     } catch (error) {
-      if (error instanceof Failure && error.code !== 'store_away') return error;
-      throw error;
+      if (!(error instanceof Failure)) throw error;
+      if (error.code !== 'store_away') return error;
+      if (asked.mustCount || asked.contract.plan.definition.when_away !== 'open') throw error;
+      return this.#admitUncounted(asked);
     }
   }
 
@@ -208,6 +213,13 @@ export class Network {
   #reach(machine: Machine, { seq, hash }: Machine['head']): void {
     machine.head = { seq, hash };
     machine.durableSeq = seq;
+  }
+
+  /** Nothing is kept of it: once Redis is back, contracts go on with what was counted. */
+  #admitUncounted({ contract, n, name }: Asked): Outcome {
+    const said = { admitted: n, limited: 0, retry_after_cycles: 0, away: true } as const;
+    const nowMs = this.connection.nowMs();
+    return { decision: { id: contract.id, key: name, ...said }, cycle: this.#clock.cycle(), nowMs };
   }
 
   async #decideInTurn({ contract, kind, n, name, happened, peek = false }: Asked): Promise<Outcome> {

@@ -25,6 +25,8 @@ export interface Asked {
   readonly happened?: number | undefined;
   /** Decided as if, and not counted. */
   readonly peek?: boolean;
+  /** It is of no use uncounted: refused while Redis is away, also where the contract is open then. */
+  readonly mustCount?: boolean;
 }
 
 /** An event, for all who listen to it. @throws Failure for a key that does not fit, and for more at once than can be decided */
@@ -33,14 +35,27 @@ export function askedOf(
   n: number,
   key: string | undefined,
   happened: number | undefined,
+  mustCount: boolean,
 ): Asked[] {
   checkKey(listeners, key);
   const tooMany = whyNotSoMany(listeners, n);
   if (tooMany !== undefined) throw tooMany;
-  return listeners.map((one) => ({ ...one, n, name: nameOf(one, key), happened }));
+  return listeners.map((one) => ({ ...one, n, name: nameOf(one, key), happened, mustCount }));
 }
 
-export type Outcome = Failure | { readonly decision: Decision; readonly cycle: number; readonly nowMs: number };
+/** Admitted while Redis is away, by a contract that is open then. */
+export interface Uncounted {
+  readonly id: string;
+  readonly key: string | undefined;
+  readonly admitted: number;
+  readonly limited: 0;
+  readonly retry_after_cycles: 0;
+  readonly away: true;
+}
+
+export type Outcome =
+  | Failure
+  | { readonly decision: Decision | Uncounted; readonly cycle: number; readonly nowMs: number };
 
 /** Gates whose past is remembered, all of one cycle. */
 const MOST_PASTS = 10_000;

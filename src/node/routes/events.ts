@@ -1,10 +1,12 @@
 // Routes of events: POST …/event, GET …/stream.
+import type { FastifyReply } from 'fastify';
 import type { Static } from 'typebox';
 import * as api from '../../api/events.js';
 import type { Machine } from '../../host/machine.js';
 import type { Steps } from '../../limiter/plan.js';
 import { Failure } from '../../schema/failure.js';
 import { costOf, countInSteps, type Decision, decisionOf, listenersOf, whyNotAt, whyNotSoMany } from '../decision.js';
+import { markAway } from '../gate-answer.js';
 import { onceOnly, Replayed } from '../idempotency.js';
 import { checkKey, claimPlaces, nameOf } from '../keyed.js';
 import { arrayLast, JSON_TYPE } from '../long-answer.js';
@@ -49,7 +51,7 @@ export const countOne = route({
     };
     const { network } = parts;
     if (network !== undefined)
-      return network.once(machine, once, () => countOver(parts, network, machine, request.body)).then(answered);
+      return network.once(machine, once, () => countOver(parts, network, machine, request.body, reply)).then(answered);
     const { type, contract_id } = request.body;
     const counted = () => listenersOf(parts.host, machine, type, contract_id).map(({ contract }) => contract);
     const answer = parts.work.of(machine, (cycle) =>
@@ -65,13 +67,19 @@ async function countOver(
   network: Network,
   machine: Machine,
   { type, count = 1, cycle: happened, contract_id, key }: Static<typeof api.EventShape>,
+  reply: FastifyReply,
 ): Promise<object> {
   const listeners = listenersOf(host, machine, type, contract_id);
-  const outcomes = await network.decide(askedOf(listeners, count, key, happened));
+  const outcomes = await network.decide(askedOf(listeners, count, key, happened, happened !== undefined));
   const contracts = outcomes.flatMap((outcome) => (outcome instanceof Failure ? [] : [outcome]));
   const failed = outcomes.find((outcome) => outcome instanceof Failure);
   if (failed instanceof Failure && contracts.length === 0) throw failed;
-  for (const { decision } of contracts) counts.decided(count, decision.admitted);
+  for (const { decision } of contracts) {
+    if ('away' in decision) {
+      counts.away += count;
+      markAway(reply);
+    } else counts.decided(count, decision.admitted);
+  }
   return { ok: true, cycle: contracts[0]!.cycle, contracts: contracts.map(({ decision }) => decision) };
 }
 

@@ -11,7 +11,7 @@ import { cycleOf } from '../../time/cycle.js';
 import { type Caller, refuseBeyondScope } from '../access.js';
 import { countEvents, type Decision, decisionOf, gateOf, whyNotSoMany } from '../decision.js';
 import { SLICE } from '../fair-queue.js';
-import { answer, fieldsOf } from '../gate-answer.js';
+import { answer, answerUncounted, fieldsOf } from '../gate-answer.js';
 import { foreseen, ofSeveral, standing } from '../gate-decision.js';
 import { costIn, headerIn, keyIn } from '../gateway-headers.js';
 import { keyNameOf } from '../keyed.js';
@@ -163,6 +163,10 @@ async function decideOver(
   const outcome = await network.decideOne({ contract, kind, n, name, peek });
   if (outcome instanceof Failure) return denied(reply, outcome, deny, clock);
   const { decision, cycle, nowMs } = outcome;
+  if ('away' in decision) {
+    if (!peek) counts.away += n;
+    return answerUncounted(reply, decision, cycle);
+  }
   if (!peek) counts.decided(n, decision.admitted, decision.would_limit);
   return answer(reply, decision, cycle, fieldsOf(contract, kind, decision, cycle, nowMs, clock.cycleMs), deny);
 }

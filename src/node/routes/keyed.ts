@@ -1,4 +1,5 @@
 // Routes of contracts with keys: the keys that are there, and many gates in one request.
+import type { FastifyReply } from 'fastify';
 import * as api from '../../api/keyed.js';
 import type { Contract } from '../../host/contract.js';
 import { KeyedContract } from '../../host/keyed-contract.js';
@@ -6,6 +7,7 @@ import type { Machine } from '../../host/machine.js';
 import type { Steps } from '../../limiter/plan.js';
 import { Failure } from '../../schema/failure.js';
 import { countInSteps, decisionOf, gateOf, whyNotSoMany } from '../decision.js';
+import { markAway } from '../gate-answer.js';
 import { keyNameOf } from '../keyed.js';
 import type { Network } from '../network/network.js';
 import { contractOf } from '../ownership.js';
@@ -84,7 +86,7 @@ export const gates = route({
     body: { requests: [{ contract_id: '{contract_id}' }, { contract_id: '{contract_id}', n: 3 }] },
     status: 200,
   },
-  handle(parts, { params, body, caller }) {
+  handle(parts, { params, body, caller }, reply) {
     const machine = parts.ownership.owned(params.slug, caller);
     const asked = body.requests.map(({ contract_id, key, n = 1 }, index) => {
       try {
@@ -99,7 +101,7 @@ export const gates = route({
     });
     const answered = (answer: object) => parts.durability.afterCounts(machine, () => answer);
     const { network } = parts;
-    if (network !== undefined) return decideOver(parts, network, asked);
+    if (network !== undefined) return decideOver(parts, network, asked, reply);
     const answer = parts.work.of(machine, (cycle) => decideAll(parts, machine, asked, cycle));
     return answer instanceof Promise ? answer.then(answered) : answered(answer);
   },
@@ -116,7 +118,12 @@ interface Asked {
 const QUIET = 1 / 16;
 
 /** As `decideAll`, by a network of nodes. */
-async function decideOver({ counts, clock }: Parts, network: Network, asked: readonly Asked[]): Promise<object> {
+async function decideOver(
+  { counts, clock }: Parts,
+  network: Network,
+  asked: readonly Asked[],
+  reply: FastifyReply,
+): Promise<object> {
   const outcomes = await network.decide(asked);
   let cycle = 0;
   const decisions = outcomes.map((outcome, index) => {
@@ -125,7 +132,14 @@ async function decideOver({ counts, clock }: Parts, network: Network, asked: rea
       if (outcome.code !== 'too_many_keys' && outcome.code !== 'contract_failed') throw outcome;
       return { admitted: 0, limited: n, code: outcome.code };
     }
-    const { admitted, state, remaining, retry_after_cycles } = outcome.decision;
+    const { decision } = outcome;
+    if ('away' in decision) {
+      counts.away += n;
+      markAway(reply);
+      const { admitted, limited, retry_after_cycles, away } = decision;
+      return { admitted, limited, retry_after_cycles, away };
+    }
+    const { admitted, state, remaining, retry_after_cycles } = decision;
     counts.decided(n, admitted);
     cycle = Math.max(cycle, outcome.cycle);
     return { admitted, limited: n - admitted, state, remaining, retry_after_cycles };

@@ -65,10 +65,15 @@ export const deployRateLimiter = route({
   example: { body: { slug: 'edge-gateway', threshold: 100, within: 60 }, status: 201 },
   async handle(parts, request, reply) {
     const { body, caller } = request;
-    const { slug, rule, shadow, gate, keyed, ...parameters } = body;
+    const { slug, rule, shadow, when_away, gate, keyed, ...parameters } = body;
     parts.ownership.owned(slug, caller);
     const limiter = rule === undefined ? rateLimiter(parameters) : limiterIn(rule, parameters, parts.clock.cycleMs);
-    const definition = { ...limiter, ...(shadow && { shadow }), ...(gate && { gate }) };
+    const definition = {
+      ...limiter,
+      ...(shadow && { shadow }),
+      ...(when_away && { when_away }),
+      ...(gate && { gate }),
+    };
     const template_id = definition.id ?? TEMPLATE_ID;
     pay(parts, request, reply, 1);
     const contract = await create(parts, caller, slug, definition, template_id, keyed);
@@ -92,13 +97,14 @@ export const deployTemplate = route({
   },
   async handle(parts, request, reply) {
     const { params, body, caller } = request;
-    const { slug, shadow, gate, keyed, ...given } = body;
+    const { slug, shadow, when_away, gate, keyed, ...given } = body;
     parts.ownership.owned(slug, caller);
     const { id = params.template_id, rule, name } = templateNamed(params.template_id);
     assert(rule !== undefined, 'only the rate limiter has no rule, and it has a route of its own');
     const definition = {
       ...ruleLimiter({ ...rule, ...given }, name),
       ...(shadow && { shadow }),
+      ...(when_away && { when_away }),
       ...(gate && { gate }),
     };
     pay(parts, request, reply, 1);
