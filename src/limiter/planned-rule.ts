@@ -66,6 +66,8 @@ function cellsOf({ primitive, params }: Pick<RuleDefinition, 'primitive' | 'para
   switch (primitive) {
     case 'rolling_count':
       return given['within'] ?? 60;
+    case 'many_nodes':
+      return given['nodes']! * (given['within'] ?? 60);
     case 'segmented_window':
       return given['segments'] ?? 1;
     case 'sliding_log':

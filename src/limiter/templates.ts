@@ -9,8 +9,8 @@ const bucket = { rate: 10, per_ms: 1000, capacity: 10 };
 const smooth = { primitive: 'gcra', params: { T_ms: 100, tau_ms: 900 } };
 const hourly = { primitive: 'fixed_window', params: { limit: 10_000, window_ms: 3_600_000 } };
 
-/** Ten requests a second, or ten at once, by every rule. The count over cycles is the template `rate-limiter`. */
-const examples: Readonly<Record<Exclude<Primitive, 'rolling_count'>, object>> = {
+/** Ten requests a second, or ten at once, by every rule. The count over cycles is the template `rate-limiter`; many nodes are for simulations. */
+const examples: Readonly<Record<Exclude<Primitive, 'rolling_count' | 'many_nodes'>, object>> = {
   fixed_window: { ...window, count_refused: true },
   fixed_window_delay: { free: 10, step_ms: 100, window_ms: 1000 },
   fixed_window_exec_evenly: window,

@@ -124,6 +124,7 @@ function ratePerMs({ primitive, params }: RuleDefinition): number | undefined {
   const name = primitive as Primitive;
   switch (name) {
     case 'rolling_count':
+    case 'many_nodes':
       return (given['threshold'] ?? 100) / ((given['within'] ?? 60) * (given['cycle_ms'] ?? 777));
     case 'fixed_window':
     case 'fixed_window_exec_evenly':

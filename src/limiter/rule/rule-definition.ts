@@ -19,6 +19,7 @@ import { ExecEvenlyParams, execEvenly, FixedWindowDelayParams, fixedWindowDelay 
 import { GcraParams, gcra } from './gcra.js';
 import { GuavaBurstyParams, GuavaWarmupParams, guavaBursty, guavaWarmup } from './guava.js';
 import { LeakyQueueParams, leakyQueue, UberSlackParams, uberSlack } from './leaky-queue.js';
+import { ManyNodesParams, manyNodes } from './many-nodes.js';
 import { blocking, onClock } from './modified.js';
 import { NginxLimitReqParams, nginxLimitReq } from './nginx-limit-req.js';
 import { RollingCountParams, rollingCount } from './rolling-count.js';
@@ -80,6 +81,7 @@ export const primitives = {
   concurrency: ConcurrencyParams,
   concurrency_queue: ConcurrencyQueueParams,
   adaptive: AdaptiveParams,
+  many_nodes: ManyNodesParams,
   or: OrParams,
   and: AndParams,
   and_all_charged: AndAllChargedParams,
@@ -253,6 +255,8 @@ function build({ primitive, params }: Typed, grainMs: number): Rule {
       return concurrencyQueue(params);
     case 'adaptive':
       return adaptive(params);
+    case 'many_nodes':
+      return manyNodes(params);
     case 'or':
       return or(member(params.a), member(params.b));
     case 'and':

@@ -3,6 +3,8 @@ import type { RuleDefinition } from '../../../src/limiter/rule/rule-definition.j
 
 const bucket = { rate: 3, per_ms: 100, capacity: 5 };
 const window = { limit: 4, window_ms: 100 };
+const nodes = { nodes: 2, threshold: 4, within: 5, cycle_ms: 20 };
+
 export const rules: Readonly<Record<string, RuleDefinition>> = {
   'rolling count': { primitive: 'rolling_count', params: { threshold: 4, within: 5, cycle_ms: 20 } },
   'fixed window': { primitive: 'fixed_window', params: window },
@@ -101,6 +103,29 @@ export const rules: Readonly<Record<string, RuleDefinition>> = {
   aimd: { primitive: 'adaptive', params: { algorithm: 'aimd', initial: 3, min: 1, max: 8, timeout_ms: 60 } },
   vegas: { primitive: 'adaptive', params: { algorithm: 'vegas', initial: 3, max: 20 } },
   gradient2: { primitive: 'adaptive', params: { algorithm: 'gradient2', initial: 3, min: 1, max: 20 } },
+  'many nodes, exact': { primitive: 'many_nodes', params: { ...nodes, design: 'exact', lag_ms: 7 } },
+  'many nodes, exact and parted': {
+    primitive: 'many_nodes',
+    params: { ...nodes, design: 'exact', partition: { nodes: 1, from_ms: 50, to_ms: 190 } },
+  },
+  'many nodes, exact and open': {
+    primitive: 'many_nodes',
+    params: { ...nodes, design: 'exact', partition: { nodes: 2, from_ms: 50, to_ms: 190, when_away: 'open' } },
+  },
+  'many nodes, batched': { primitive: 'many_nodes', params: { ...nodes, design: 'batched', sync_ms: 30, lag_ms: 7 } },
+  'many nodes, batched and parted': {
+    primitive: 'many_nodes',
+    params: { ...nodes, design: 'batched', lag_ms: 9, partition: { nodes: 1, from_ms: 50, to_ms: 190 } },
+  },
+  'many nodes, at once and parted': {
+    primitive: 'many_nodes',
+    params: { ...nodes, design: 'batched', partition: { nodes: 1, from_ms: 50, to_ms: 190 } },
+  },
+  'many nodes, one asked': {
+    primitive: 'many_nodes',
+    params: { ...nodes, design: 'batched', sync_ms: 30, spread: 'one' },
+  },
+  'many nodes, a share each': { primitive: 'many_nodes', params: { ...nodes, design: 'local_share' } },
   or: {
     primitive: 'or',
     params: {

@@ -131,6 +131,18 @@ const models: Readonly<Record<string, readonly [RuleDefinition, Model]>> = {
       return delay <= 70 ? delay : LIMITED;
     },
   ],
+  'many nodes, batched': [
+    {
+      primitive: 'many_nodes',
+      params: { design: 'batched', nodes: 3, threshold: L, within: 5, cycle_ms: 20, sync_ms: 30, lag_ms: 7 },
+    },
+    (before, t, n) => {
+      const isIn = (one: Came) => Math.floor(one.t / 20) > Math.floor(t / 20) - 5;
+      const isKnown = (one: Came) => (Math.floor(one.t / 30) + 1) * 30 + 7 <= t;
+      const isOwn = (index: number) => index % 3 === before.length % 3;
+      return ok(sum(before.filter((one, index) => isIn(one) && (isOwn(index) || isKnown(one)))) + n <= L);
+    },
+  ],
   concurrency: [
     { primitive: 'concurrency', params: { limit: L } },
     (before, t, n) => ok(sum(admitted(before).filter((one) => one.t + one.hold > t)) + n <= L),

