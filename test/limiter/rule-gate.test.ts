@@ -94,8 +94,11 @@ describe.each(Object.entries(rules))('a contract of %s', (_, definition) => {
           expect(gate.wakeMs).toBeLessThanOrEqual(wakeMs);
           if (wakeMs > ms + 10_000) continue;
           const ahead = begin(plan, false, structuredClone(gate.image())).gate;
-          ahead.reach(wakeMs - 0.01);
-          expect(ahead.admits).toBe(false);
+          // Of many nodes, the next one may admit at once.
+          if (wakeMs - 0.01 > ms) {
+            ahead.reach(wakeMs - 0.01);
+            expect(ahead.admits).toBe(false);
+          }
           ahead.reach(wakeMs);
           expect(ahead.admits).toBe(true);
         }
