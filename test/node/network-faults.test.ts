@@ -5,12 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { verifyExport } from '../../src/record/verify-export.js';
-import { hasRedis, RedisServer } from '../store/redis/server.js';
+import { hasRedis, RedisReplicas, RedisServer } from '../store/redis/server.js';
 import { type NetworkNode, startNetworkNode } from './network-nodes.js';
 
 const CYCLE_MS = 200;
 
 let server: RedisServer | undefined;
+let stopAlso: (() => Promise<void>) | undefined;
 let nodes: NetworkNode[] = [];
 let children: ChildProcess[] = [];
 let key = '';
@@ -20,6 +21,8 @@ afterEach(async () => {
   server?.signal('SIGCONT');
   await Promise.all(nodes.map((node) => node.close()));
   await server?.stop();
+  await stopAlso?.();
+  stopAlso = undefined;
   server = undefined;
   nodes = [];
   children = [];
@@ -151,7 +154,10 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
     const closed = await begin(2, ['--appendonly', 'yes'], 2, 100_000, 2_000);
     const deploy = (body: object) => ask(nodes[0]!.url, 'POST', '/api/contracts/templates/rate-limiter/deploy', body);
     const open = { slug: 'edge', threshold: 2, within: 100_000, when_away: 'open' };
-    const ofRule = { slug: 'edge', rule: { primitive: 'token_bucket', params: { rate: 1, per_ms: 86_400_000, capacity: 2 } } };
+    const ofRule = {
+      slug: 'edge',
+      rule: { primitive: 'token_bucket', params: { rate: 1, per_ms: 86_400_000, capacity: 2 } },
+    };
     const made = await Promise.all(
       [open, { ...open, keyed: { max_keys: 9 } }, { ...ofRule, when_away: 'open' }].map(deploy),
     );
@@ -203,11 +209,39 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
       expect((await countAll()).map(({ body }) => body.count)).toEqual(before);
     }
     const metrics = await ask(nodes[0]!.url, 'GET', '/metrics');
-    expect([metrics.status, metrics.body]).toEqual([200, expect.stringContaining('weir_decisions_total{decision="away"} 42')]);
+    expect([metrics.status, metrics.body]).toEqual([
+      200,
+      expect.stringContaining('weir_decisions_total{decision="away"} 42'),
+    ]);
     // Then it limits as if nothing had been.
     const after = [];
     for (let n = 0; n < 2; n += 1) after.push((await ask(nodes[0]!.url, 'POST', opened[0]!)).status);
     expect(after).toEqual([200, 429]);
+  });
+
+  it('a replica takes over: with wait=1 nothing that was acknowledged is lost', async () => {
+    const redis = await RedisReplicas.start();
+    stopAlso = redis.stop;
+    for (let index = 0; index < 2; index += 1)
+      nodes.push(await startNetworkNode(`${redis.url}?wait=1`, CYCLE_MS, 2_000));
+    const path = await deployed(nodes[0]!.url, 100_000, 100_000);
+    await until(async () => (await ask(nodes[1]!.url, 'POST', `${path}?peek=1`)).status === 200);
+    const sending = hammer(path);
+    await until(async () => sending.told.acknowledged > 100);
+    // No replica has what is sent now: it is not acknowledged.
+    await redis.cutOff();
+    await until(async () => sending.told.refused > 20);
+    const { acknowledged } = sending.told;
+    await redis.master.kill();
+    await until(async () => sending.told.acknowledged > acknowledged + 100);
+    await sending.stop();
+    await allReady();
+    const counted = await countOf(path);
+    expect(counted).toBeGreaterThanOrEqual(sending.told.acknowledged);
+    expect(counted).toBeLessThanOrEqual(sending.told.acknowledged + sending.told.refused);
+    const state = await ask(nodes[1]!.url, 'GET', '/api/chain/edge/state?format=ndjson');
+    const fingerprints = nodes.map(({ fingerprint }) => fingerprint);
+    expect(verifyExport(state.body, { nodes: fingerprints })).toMatchObject({ valid: true });
   });
 
   it('Redis out of memory: it goes on counting, and rows come once there is room', async () => {

@@ -1,6 +1,6 @@
 // Owns real servers of Redis for tests: started on free ports, killed, paused, restarted, gone at the end.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -101,8 +101,7 @@ export class RedisCluster {
       await servers[0]!.ask('CLUSTER', 'MEET', '127.0.0.1', String(server.port));
     }
     for (const server of servers) {
-      while (!(await server.ask<string>('CLUSTER', 'INFO')).includes('cluster_state:ok'))
-        await new Promise((resolve) => setTimeout(resolve, 50));
+      await until(async () => (await server.ask<string>('CLUSTER', 'INFO')).includes('cluster_state:ok'));
     }
     return new RedisCluster(servers);
   }
@@ -114,6 +113,50 @@ export class RedisCluster {
   async stop(): Promise<void> {
     await Promise.all(this.#servers.map((server) => server.stop()));
   }
+}
+
+/** A master with two replicas, and a sentinel that makes one of them the master when it is gone. */
+export class RedisReplicas {
+  private constructor(
+    readonly master: RedisServer,
+    readonly replicas: readonly RedisServer[],
+    readonly url: string,
+    readonly stop: () => Promise<void>,
+  ) {}
+
+  static async start(): Promise<RedisReplicas> {
+    const user = '--user replica on >secret ~* &* +@all --masteruser replica --masterauth secret'.split(' ');
+    const master = await RedisServer.start(...user);
+    const of = [...user, '--replicaof', '127.0.0.1', String(master.port)];
+    const replicas = [await RedisServer.start(...of), await RedisServer.start(...of)];
+    for (const replica of replicas)
+      await until(async () => (await replica.ask<string>('INFO')).includes('link_status:up'));
+    const port = await freePort();
+    const dir = mkdtempSync(join(tmpdir(), 'weir-sentinel-'));
+    const monitor = `sentinel monitor main 127.0.0.1 ${master.port} 1\nsentinel down-after-milliseconds main 2000`;
+    writeFileSync(join(dir, 'sentinel.conf'), `port ${port}\nbind 127.0.0.1\ndir ${dir}\n${monitor}\n`);
+    const sentinel = spawn('redis-server', [join(dir, 'sentinel.conf'), '--sentinel'], { stdio: 'ignore' });
+    const client = createClient({ url: `redis://127.0.0.1:${port}` });
+    client.on('error', () => {});
+    await client.connect();
+    await until(async () => (await client.sendCommand<unknown[]>(['SENTINEL', 'REPLICAS', 'main'])).length === 2);
+    client.destroy();
+    return new RedisReplicas(master, replicas, `redis+sentinel://127.0.0.1:${port}/main`, async () => {
+      sentinel.kill('SIGKILL');
+      await Promise.all([master, ...replicas].map((server) => server.stop()));
+      rmSync(dir, { recursive: true, force: true });
+    });
+  }
+
+  /** From now on the replicas get nothing from the master, which does not let them in any more. */
+  async cutOff(): Promise<void> {
+    await this.master.ask('ACL', 'SETUSER', 'replica', 'off');
+    await this.master.ask('CLIENT', 'KILL', 'TYPE', 'replica');
+  }
+}
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 50));
 }
 
 async function freePort(): Promise<number> {
