@@ -82,29 +82,32 @@ describe.each(Object.entries(rules))('a contract of %s', (_, definition) => {
     );
   });
 
-  it.skipIf(isInTurns)('is limiting after a refused request, and allowing from the ms on at which one would be admitted', () => {
-    fc.assert(
-      fc.property(steps, (asked) => {
-        const { gate, actor } = begin(plan);
-        let ms = START_MS;
-        for (const { gap, n, hold } of asked) {
-          ms += gap;
-          const admitted = gate.decide(n, cycleOf(ms, CYCLE_MS), 0, ms, hold);
-          if (n > 0) expect(actor.admits).toBe(admitted === n);
-          if (actor.admits) continue;
-          const wakeMs = gate.restoresMs() ?? Number.POSITIVE_INFINITY;
-          expect(gate.wakeMs).toBeLessThanOrEqual(wakeMs);
-          if (wakeMs > ms + 10_000) continue;
-          const ahead = begin(plan, false, structuredClone(gate.image())).gate;
-          ahead.reach(wakeMs - 0.01);
-          expect(ahead.admits).toBe(false);
-          ahead.reach(wakeMs);
-          expect(ahead.admits).toBe(true);
-        }
-      }),
-      { numRuns: 40, examples: [[refusedTwice]] },
-    );
-  });
+  it.skipIf(isInTurns)(
+    'is limiting after a refused request, and allowing from the ms on at which one would be admitted',
+    () => {
+      fc.assert(
+        fc.property(steps, (asked) => {
+          const { gate, actor } = begin(plan);
+          let ms = START_MS;
+          for (const { gap, n, hold } of asked) {
+            ms += gap;
+            const admitted = gate.decide(n, cycleOf(ms, CYCLE_MS), 0, ms, hold);
+            if (n > 0) expect(actor.admits).toBe(admitted === n);
+            if (actor.admits) continue;
+            const wakeMs = gate.restoresMs() ?? Number.POSITIVE_INFINITY;
+            expect(gate.wakeMs).toBeLessThanOrEqual(wakeMs);
+            if (wakeMs > ms + 10_000) continue;
+            const ahead = begin(plan, false, structuredClone(gate.image())).gate;
+            ahead.reach(wakeMs - 0.01);
+            expect(ahead.admits).toBe(false);
+            ahead.reach(wakeMs);
+            expect(ahead.admits).toBe(true);
+          }
+        }),
+        { numRuns: 40, examples: [[refusedTwice]] },
+      );
+    },
+  );
 
   it('goes on from an image as if nothing had been', () => {
     fc.assert(
