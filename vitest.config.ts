@@ -20,7 +20,7 @@ const long = [
     'stopped',
     'victim',
   ].map((name) => `test/node/${name}.test.ts`),
-  ...['follow', 'load', 'pinning', 'serve-reports', 'serving', 'sweep', 'up', 'watch'].map(
+  ...['compose', 'follow', 'load', 'pinning', 'serve-reports', 'serving', 'sweep', 'up', 'watch'].map(
     (name) => `test/cli/${name}.test.ts`,
   ),
   ...['foreign', 'load'].map((name) => `test/live/${name}.test.ts`),

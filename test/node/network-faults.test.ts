@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { verifyExport } from '../../src/record/verify-export.js';
-import { hasRedis, RedisReplicas, RedisServer } from '../store/redis/server.js';
+import { hasRedis, RedisReplicas, RedisServer, until } from '../store/redis/server.js';
 import { type NetworkNode, startNetworkNode } from './network-nodes.js';
 
 const CYCLE_MS = 200;
@@ -68,10 +68,6 @@ async function deployed(url: string, threshold: number, within: number): Promise
     within,
   });
   return `/api/chain/edge/contracts/${made.body.contract.id}/gate`;
-}
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 25));
 }
 
 const isReady = async (url: string) => (await ask(url, 'GET', '/readyz')).status === 200;
