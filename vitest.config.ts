@@ -23,7 +23,7 @@ const long = [
   ...['compose', 'follow', 'load', 'pinning', 'serve-reports', 'serving', 'sweep', 'up', 'watch'].map(
     (name) => `test/cli/${name}.test.ts`,
   ),
-  ...['foreign', 'load'].map((name) => `test/live/${name}.test.ts`),
+  ...['foreign', 'load', 'stress'].map((name) => `test/live/${name}.test.ts`),
   ...['gateways', 'haproxy-redis', 'libraries', 'nginx', 'nginx-keys'].map((name) => `test/live/real-${name}.test.ts`),
   'test/identify/investigation.test.ts',
   'test/live/rule-explanation.test.ts',

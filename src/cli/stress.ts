@@ -3,12 +3,12 @@ import type { Argv } from 'yargs';
 import { parseTimeMs } from '../schema/quantity.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import type { GivenTo } from './command.js';
-import { liveOptions, liveOptionsOf } from './live-options.js';
+import { liveOptions, liveOptionsOf, severalUrls } from './live-options.js';
 import { jsonOption } from './options.js';
 
 export const options = (yargs: Argv) =>
   yargs
-    .options(liveOptions)
+    .options({ ...liveOptions, url: severalUrls })
     .option('workers', {
       type: 'number',
       requiresArg: true,
@@ -24,6 +24,7 @@ export const options = (yargs: Argv) =>
     .option('json', jsonOption)
     .example('$0 stress', 'how much a node on this machine holds')
     .example('$0 stress --url http://127.0.0.1:7770 --connections 200', 'a node that runs already')
+    .example('$0 stress --url http://127.0.0.1:7771 --url http://127.0.0.1:7772', 'nodes of one network')
     .example('$0 stress --p99 20ms', 'and the highest rate that is still quick');
 
 export async function run(given: GivenTo<typeof options>): Promise<void> {

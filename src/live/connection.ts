@@ -35,6 +35,8 @@ export interface ConnectionOptions {
 
 export interface Connection {
   readonly endpoint: Endpoint;
+  /** Further nodes of the network that is asked. */
+  readonly others: readonly Endpoint[];
   readonly pool: HttpPool;
   /** Runs; its time is that of this machine. */
   readonly clock: WallClock;
@@ -85,7 +87,7 @@ export async function connectTo(url: string, options: ConnectionOptions): Promis
     const time = isNode ? await readNodeTime(pool, endpoint, clock, timeoutMs, signal) : ownTime(clock, cycleMs);
     if (isNode) for (const { origin, basePath } of [endpoint, ...others]) nodes.push(await reach(origin + basePath));
     await prove();
-    return { endpoint, pool, clock, time, connections, timeoutMs, prove, close };
+    return { endpoint, others, pool, clock, time, connections, timeoutMs, prove, close };
   } catch (error) {
     await close();
     throw error;

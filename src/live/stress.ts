@@ -18,7 +18,7 @@ import { type RateSearch, searchRate } from './rate-search.js';
 import { WeirTarget } from './weir-target.js';
 
 export interface StressOptions extends Omit<LiveOptions, 'pacing' | 'onCycle' | 'top'> {
-  /** Connections that ask at the same time, 1 .. 10000. Default: 64. */
+  /** Connections that ask at the same time, 1 .. 10000, shared among the nodes. Default: 64. */
   readonly connections?: number;
   /** Threads that ask, beside this one; 0 for this one alone. Default: 0. */
   readonly workers?: number;
@@ -42,6 +42,7 @@ export interface RouteFigures {
   readonly requestsPerSecond: number;
   /** Events that were counted; more than requests where a request carries many. */
   readonly eventsPerSecond: number;
+  /** Over several nodes: of the slowest of them. */
   readonly latencyMsP50: number;
   readonly latencyMsP99: number;
   /** In all rounds: requests without an answer, and answers that are neither admitted nor limited. */
@@ -128,7 +129,8 @@ interface Rounds {
 }
 
 interface Round {
-  readonly result: autocannon.Result;
+  /** Of each node. */
+  readonly results: readonly autocannon.Result[];
   readonly generator: EventLoopUtilization;
   readonly node: EventLoopUtilization | undefined;
 }
@@ -158,7 +160,12 @@ class Saturation {
     }
     if (done.length === 0) return undefined;
     const middle = (of: (round: Round) => number) => median(done.map(of));
-    const requestsPerSecond = middle(({ result }) => result.requests.total / result.duration);
+    const requestsPerSecond = middle(({ results }) =>
+      sumOf(results, ({ requests, duration }) => requests.total / duration),
+    );
+    const slowest = (of: (result: autocannon.Result) => number) =>
+      middle(({ results }) => Math.max(...results.map(of)));
+    const all = done.flatMap(({ results }) => results);
     // Threads of autocannon have event loops of their own, whose delay is not known here.
     const generatorBusy = workers > 0 ? null : middle(({ generator }) => generator.utilization);
     const nodeBusy = this.#node === undefined ? null : middle(({ node }) => node?.utilization ?? 0);
@@ -166,10 +173,10 @@ class Saturation {
       route,
       requestsPerSecond,
       eventsPerSecond: requestsPerSecond * (route === 'events' ? BULK : 1),
-      latencyMsP50: middle(({ result }) => result.latency.p50),
-      latencyMsP99: middle(({ result }) => result.latency.p99),
-      errors: done.reduce((sum, { result }) => sum + result.errors, 0),
-      unexpected: done.reduce((sum, { result }) => sum + unexpectedIn(result), 0),
+      latencyMsP50: slowest(({ latency }) => latency.p50),
+      latencyMsP99: slowest(({ latency }) => latency.p99),
+      errors: sumOf(all, ({ errors }) => errors),
+      unexpected: sumOf(all, unexpectedIn),
       generatorBusy,
       nodeBusy,
       boundBy: boundBy(generatorBusy, nodeBusy),
@@ -181,22 +188,27 @@ class Saturation {
     const { method, path, headers, body } = this.#requestOf(route);
     const before = performance.eventLoopUtilization();
     const nodeBefore = this.#node?.utilization();
-    const run = autocannon({
-      url: this.#connection.endpoint.origin + path,
-      method: method as 'POST',
-      headers: { ...headers },
-      ...(body === undefined ? {} : { body }),
-      connections,
-      duration: seconds,
-      timeout: Math.max(1, Math.ceil(this.#connection.timeoutMs / 1000)),
-      ...(workers > 0 ? { workers } : {}),
-    });
-    const stop = () => (run as unknown as autocannon.Instance).stop();
+    const nodes = [this.#connection.endpoint, ...this.#connection.others];
+    const runs = nodes.map(({ origin }) =>
+      autocannon({
+        url: origin + path,
+        method: method as 'POST',
+        headers: { ...headers },
+        ...(body === undefined ? {} : { body }),
+        connections: Math.ceil(connections / nodes.length),
+        duration: seconds,
+        timeout: Math.max(1, Math.ceil(this.#connection.timeoutMs / 1000)),
+        ...(workers > 0 ? { workers } : {}),
+      }),
+    );
+    const stop = () => {
+      for (const run of runs) (run as unknown as autocannon.Instance).stop();
+    };
     signal?.addEventListener('abort', stop);
     try {
-      const result = await run;
+      const results = await Promise.all(runs);
       return {
-        result,
+        results,
         generator: performance.eventLoopUtilization(before),
         node: nodeBefore === undefined ? undefined : this.#node?.utilization(nodeBefore),
       };
@@ -243,6 +255,10 @@ function notesOn(routes: readonly RouteFigures[], search: RateSearch | undefined
     notes.push('The search ended where the generator could no longer send in time; the node may hold more.');
   }
   return notes;
+}
+
+function sumOf(results: readonly autocannon.Result[], of: (result: autocannon.Result) => number): number {
+  return results.reduce((sum, result) => sum + of(result), 0);
 }
 
 function median(values: readonly number[]): number {

@@ -1,7 +1,10 @@
 // What a node holds, measured at a real one. How much that is depends on the machine, and is not asserted.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stress } from '../../src/live/stress.js';
+import { metricsOf } from '../node/asking.js';
+import { startNetworkNode } from '../node/network-nodes.js';
 import { type Running, startRunning } from '../node/running.js';
+import { hasRedis, RedisServer } from '../store/redis/server.js';
 
 let node: Running;
 beforeAll(async () => {
@@ -42,6 +45,23 @@ it('saturates each hot route, and says how busy the generator was', async () => 
   // What it says it counted is what the node counted: every event of every round, the one that warms up too.
   const [contract] = [...node.host.contracts.values()];
   expect(contract?.tally.requests).toBeGreaterThanOrEqual(routes.reduce((sum, one) => sum + one.eventsPerSecond, 0));
+});
+
+it.skipIf(!hasRedis)('asks several nodes of one network (needs redis-server)', async () => {
+  const server = await RedisServer.start();
+  const nodes = [await startNetworkNode(server.url, 777), await startNetworkNode(server.url, 777)];
+  try {
+    const [url, ...alsoUrls] = nodes.map((one) => one.url);
+    const { routes } = await stress({ ...short, url: url!, alsoUrls });
+    expect(routes.map(({ errors, unexpected }) => [errors, unexpected])).toEqual(Array(3).fill([0, 0]));
+    for (const one of nodes)
+      expect(await metricsOf(one.url)).toMatch(
+        /weir_requests_total\{method="POST",path="[^"]*\/gate",status="200"\} [1-9]/,
+      );
+  } finally {
+    await Promise.all(nodes.map((one) => one.close()));
+    await server.stop();
+  }
 });
 
 it('stops at once, and says that it is partial', async () => {
