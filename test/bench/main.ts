@@ -53,7 +53,7 @@ const cells = rows.map(({ what, value, unit, against }) => [
         against.name,
         figure(against.value),
         `${against.ratio.toPrecision(3)} x`,
-        against.target === undefined ? '' : `wanted ${against.target} x`,
+        against.target === undefined ? '' : `wanted ${Number(against.target.toPrecision(3))} x`,
       ]),
 ]);
 const titles = ['what', 'measured', 'against', 'measured', 'ratio', ''];

@@ -6,7 +6,7 @@ import { CountBatch } from '../../src/store/redis/batch.js';
 import { prefixOf } from '../../src/store/redis/buckets.js';
 import { RedisConnection } from '../../src/store/redis/connection.js';
 import { CYCLE_MS } from '../../src/time/cycle.js';
-import { hasRedis, RedisServer } from '../store/redis/server.js';
+import { hasRedis, RedisCluster, RedisServer } from '../store/redis/server.js';
 import { type BenchRow, median } from './measure.js';
 
 const GATES = 2_000;
@@ -29,7 +29,7 @@ export async function benchRedis(): Promise<BenchRow[]> {
   const connection = await RedisConnection.open({ url: `${server.url}?deadline_ms=10000` });
   const io = new Redis(server.port, '127.0.0.1');
   try {
-    return await measured(server, connection, io);
+    return [...(await measured(server, connection, io)), await benchMasters()];
   } finally {
     io.disconnect();
     connection.close();
@@ -39,16 +39,7 @@ export async function benchRedis(): Promise<BenchRow[]> {
 
 async function measured(server: RedisServer, connection: RedisConnection, io: Redis): Promise<BenchRow[]> {
   const prefix = prefixOf('bench');
-  const gatesOf = async (within: number) => {
-    const slug = `bench-${within}`;
-    const head = [String(connection.deadline()), String(CYCLE_MS), slug];
-    await connection.call('machine', prefix, [...head, '{}', '{"e":0}', '0']);
-    const ids = Array.from({ length: GATES }, (_, index) => `c${index}`);
-    const make = (id: string) =>
-      connection.call('contract', prefix, [...head, id, '{}', '{"e":0}', String(THRESHOLD), String(within)]);
-    await Promise.all(ids.map(make));
-    return ids.map((id) => `${slug}/${id}`);
-  };
+  const gatesOf = (within: number) => makeGates(connection, prefix, `bench-${within}`, GATES, within);
   const [short, long] = [await gatesOf(60), await gatesOf(600)];
   const flexible = new RateLimiterRedis({ storeClient: io, points: THRESHOLD, duration: 47, keyPrefix: 'rlf' });
   const batch = new CountBatch(connection, CYCLE_MS);
@@ -89,6 +80,62 @@ async function measured(server: RedisServer, connection: RedisConnection, io: Re
     row('Redis: CPU of the node, batched, 50 in flight', ['batched', 'flexible'], 'client', 4),
     row('Redis: rate, batched, 50 in flight', ['batched', 'flexible'], 'rate', 3),
   ];
+}
+
+/** Slugs of as many buckets, and gates of each. */
+const SLUGS = 512;
+const GATES_OF_SLUG = 4;
+
+/** Decisions for a second of processor time of the busiest server: what so many servers can do at most. */
+async function benchMasters(): Promise<BenchRow> {
+  const [one, three] = [await RedisServer.start(), await RedisCluster.start()];
+  try {
+    const [alone, shared] = [await capacityOf([one], one.url), await capacityOf(three.servers, three.url)];
+    const rounds: [number, number][] = [];
+    for (let round = 0; round < ROUNDS; round += 1) rounds.push([await alone.measure(), await shared.measure()]);
+    alone.connection.close();
+    shared.connection.close();
+    const [other, value] = [median(rounds.map(([first]) => first)), median(rounds.map(([, second]) => second))];
+    const against = { name: 'one master', value: other, ratio: value / other, target: 2.2 };
+    return { what: 'Redis: capacity of three masters', value, unit: 'decisions/CPU s', against };
+  } finally {
+    await Promise.all([one.stop(), three.stop()]);
+  }
+}
+
+async function capacityOf(servers: readonly RedisServer[], url: string) {
+  const connection = await RedisConnection.open({ url: `${url}?deadline_ms=10000` });
+  const batch = new CountBatch(connection, 3_600_000);
+  const slugs = Array.from({ length: SLUGS }, (_, index) => `bench-${index}`);
+  const made = slugs.map((slug) => makeGates(connection, prefixOf(slug), slug, GATES_OF_SLUG, 60));
+  const gates = (await Promise.all(made)).flatMap((names, index) =>
+    names.map((name) => ({ name, prefix: prefixOf(slugs[index]!) })),
+  );
+  // So many that what a server does by itself is little beside it.
+  const n = 4 * N;
+  const measure = async () => {
+    const before = await Promise.all(servers.map(cpuOf));
+    // By a step that has no factor with their number, so that neighbours are of different slugs.
+    const body = (index: number) => {
+      const { name, prefix } = gates[(index * 37) % gates.length]!;
+      return batch.count(prefix, name, 1);
+    };
+    await costOf(servers[0]!, n, body);
+    const after = await Promise.all(servers.map(cpuOf));
+    return (n / Math.max(...after.map((us, index) => us - before[index]!))) * 1e6;
+  };
+  await measure();
+  return { connection, measure };
+}
+
+async function makeGates(connection: RedisConnection, prefix: string, slug: string, gates: number, within: number) {
+  const head = [String(connection.deadline()), String(CYCLE_MS), slug];
+  await connection.call('machine', prefix, [...head, '{}', '{"e":0}', '0']);
+  const ids = Array.from({ length: gates }, (_, index) => `c${index}`);
+  const make = (id: string) =>
+    connection.call('contract', prefix, [...head, id, '{}', '{"e":0}', String(THRESHOLD), String(within)]);
+  await Promise.all(ids.map(make));
+  return ids.map((id) => `${slug}/${id}`);
 }
 
 const NAMES: Readonly<Record<string, string>> = {

@@ -82,11 +82,7 @@ export class RedisServer {
 
 /** Three masters with a third of the slots each. */
 export class RedisCluster {
-  readonly #servers: readonly RedisServer[];
-
-  private constructor(servers: readonly RedisServer[]) {
-    this.#servers = servers;
-  }
+  private constructor(readonly servers: readonly RedisServer[]) {}
 
   static async start(): Promise<RedisCluster> {
     const servers = [];
@@ -107,11 +103,11 @@ export class RedisCluster {
   }
 
   get url(): string {
-    return `redis+cluster://${this.#servers.map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
+    return `redis+cluster://${this.servers.map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.#servers.map((server) => server.stop()));
+    await Promise.all(this.servers.map((server) => server.stop()));
   }
 }
 
