@@ -12,12 +12,14 @@
 //   dist/client/event-stream.js   the same, so that what imports '@weir/cli/client' in a browser needs no package
 //   dist/cli/main.js, chunk-*.js  the program, with the packages that are many small modules: `weir simulate` starts in 0.7 of the time.
 //                                 The library stays as it is: who imports it shares RxJS and XState with it.
+//   dist/topics/*.md              the pages of `weir help`, wherever their texts are
 //   dist/LICENSES.txt             the licences of the packages that were bundled
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { hashed, scriptJson } from '../dist/report/page/html.js';
+import { topics } from '../dist/topics/topics.js';
 import { themeStyle } from '../dist/web/chart/palette.js';
 
 /** For the pages. */
@@ -182,7 +184,7 @@ const anywhere = await build({
 const outside = {
   name: 'outside',
   setup({ onResolve }) {
-    const inside = /^(canonicalize|pure-rand|rxjs|typebox|xstate|yaml|yargs)(\/|$)/;
+    const inside = /^(canonicalize|marked|pure-rand|rxjs|typebox|xstate|yaml|yargs)(\/|$)/;
     onResolve({ filter: /^[^.]/ }, ({ path, importer, kind }) =>
       kind === 'entry-point' || importer.includes('node_modules') || inside.test(path)
         ? undefined
@@ -202,6 +204,8 @@ const program = await build({
   chunkNames: 'chunk-[hash]',
   plugins: [outside],
 });
+
+for (const { name, path } of topics) copyFileSync(path, `dist/topics/${name}.md`);
 
 const packages = new Set(
   Object.keys({

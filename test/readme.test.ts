@@ -1,6 +1,7 @@
-// The README is executed: its blocks run in their order in one folder, as a reader would, and print what stands below them. `…` stands
-// for what differs from run to run. Leaves `npm ci && npm start` and `npm test` to .ci/run, which walks as a newcomer does.
+// The README and the topics are executed: the blocks of a page run in their order in one folder, as a reader would, and print what stands
+// below them. `…` stands for what differs from run to run. Leaves `npm ci && npm start` and `npm test` to .ci/run, which walks as a newcomer does.
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chmodSync,
   existsSync,
@@ -12,18 +13,23 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
+import type { Server } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import express from 'express';
+import { rateLimit } from 'express-rate-limit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { clientKinds } from '../src/actor/client/client-schema.js';
 import { Scenario } from '../src/scenario/scenario-schema.js';
+import { topics } from '../src/topics/topics.js';
 import { arrivalModels } from '../src/traffic/arrival/arrival-schema.js';
 import { recordedLogs } from './traffic/log/recorded.js';
 
 const root = resolve(import.meta.dirname, '..');
-const readme = readFileSync(join(root, 'README.md'), 'utf8');
+const textOf = (path: string) => readFileSync(join(root, path), 'utf8');
+const readme = textOf('README.md');
 
 interface Block {
   readonly language: string;
@@ -32,21 +38,25 @@ interface Block {
   readonly shown: string | undefined;
 }
 
-const fences = [...readme.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language = '', text = '']) => ({
-  language,
-  text,
-}));
-const blocks: Block[] = fences.flatMap(({ language, text }, index) => {
-  if (language !== 'sh' && language !== 'ts') return [];
-  const below = fences[index + 1];
-  return [{ language, text, shown: below?.language === 'text' ? below.text : undefined }];
-});
-const walked = blocks.filter(({ text }) => text.includes('npm ci'));
+function blocksOf(page: string): Block[] {
+  const fences = [...page.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language = '', text = '']) => ({
+    language,
+    text,
+  }));
+  return fences.flatMap(({ language, text }, index) => {
+    if (language !== 'sh' && language !== 'ts') return [];
+    const below = fences[index + 1];
+    return [{ language, text, shown: below?.language === 'text' ? below.text : undefined }];
+  });
+}
+const walked = blocksOf(readme).filter(({ text }) => text.includes('npm ci'));
 const titleOf = ({ text }: Block) => text.split('\n').find((line) => line !== '') ?? '';
 
 const folder = mkdtempSync(join(tmpdir(), 'weir readme '));
 const printed: string[] = [];
 let port: number;
+/** A limiter of another make, for who asks what stands behind a URL. */
+let limited: Server;
 
 beforeAll(async () => {
   const bin = join(folder, 'bin');
@@ -60,8 +70,28 @@ beforeAll(async () => {
   symlinkSync(join(root, 'scenarios'), join(folder, 'scenarios'));
   for (const [name, text] of Object.entries(logs)) writeFileSync(join(folder, name), text);
   port = await freePort();
+  const app = express().use(rateLimit({ windowMs: 2_000, limit: 10, standardHeaders: false, legacyHeaders: false }));
+  app.get('/', (_, response) => void response.send('ok'));
+  limited = app.listen(0, '127.0.0.1');
+  await once(limited, 'listening');
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => {
+  limited.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const pages = ['README.md', ...topics.map(({ path }) => path)];
+const executed = pages.map(
+  (path) => [path, blocksOf(textOf(path)).filter(({ text }) => !text.includes('npm ci'))] as const,
+);
+
+describe.each(executed.filter(([, blocks]) => blocks.length > 0))('%s', (_, blocks) => {
+  it.each(blocks.map((block) => [titleOf(block), block] as const))('runs: %s', async (_title, block) => {
+    const out = await runBlock(block);
+    printed.push(out);
+    if (block.shown !== undefined) expect(out).toMatch(patternOf(block.shown));
+  });
+});
 
 describe('the README', () => {
   it('has its two lines walked by CI', () => {
@@ -75,31 +105,28 @@ describe('the README', () => {
     ]);
   });
 
-  it.each(blocks.filter((block) => !walked.includes(block)).map((block) => [titleOf(block), block] as const))(
-    'runs: %s',
-    async (_, block) => {
-      const out = await runBlock(block);
-      printed.push(out);
-      if (block.shown !== undefined) expect(out).toMatch(patternOf(block.shown));
-    },
-    // A live block may be run three times: 15, 30 and 60 seconds.
-    180_000,
-  );
-
   it('shows what the first line ends with: it is what the same scenario prints at faster cycles', () => {
     expect(walked[0]?.shown).toBeDefined();
     expect(printed.join('\n')).toMatch(patternOf(walked[0]?.shown ?? ''));
   });
 
-  it('links to what is there, and is a page', () => {
-    const links = [...readme.matchAll(/\]\(([^)#]+)\)/g)].map(([, link = '']) => link);
-    expect(links.filter((link) => !existsSync(join(root, link)))).toEqual([]);
-    expect(readme.split('\n').length).toBeLessThan(250);
+  it('names every topic, and is a page', () => {
+    expect(
+      topics.filter(
+        ({ name, path, about }) => !readme.replace(/ +\|/g, ' |').includes(`| [${name}](${path}) | ${about} |`),
+      ),
+    ).toEqual([]);
+    expect(readme.split('\n').length).toBeLessThan(150);
   });
 });
 
+it.each(pages)('%s links to what is there', (path) => {
+  const links = [...textOf(path).matchAll(/\]\(([^)#]+)\)/g)].map(([, link = '']) => link);
+  expect(links.filter((link) => !/^https?:/.test(link) && !existsSync(join(root, dirname(path), link)))).toEqual([]);
+});
+
 it('the page of scenarios names every scenario with its question, every arrival, client and field', () => {
-  const page = readFileSync(join(root, 'scenarios/README.md'), 'utf8').replace(/ +\|/g, ' |');
+  const page = textOf('scenarios/README.md').replace(/ +\|/g, ' |');
   const questions = readdirSync(join(root, 'scenarios'))
     .filter((name) => name.endsWith('.yaml'))
     .map((name) => {
@@ -124,7 +151,10 @@ it.each(recordedLogs.filter(({ name }) => name in commands).map((log) => [comman
   'its command for %s gives the known figures of such a log',
   async (name, { text, figures }) => {
     writeFileSync(join(folder, `known ${name}`), text!);
-    const command = readme.split('\n').find((line) => line.startsWith(`weir replay ${name}`)) ?? '';
+    const command =
+      textOf('src/topics/logs.md')
+        .split('\n')
+        .find((line) => line.startsWith(`weir replay ${name}`)) ?? '';
     const out = await bash(command.replace(name, `"known ${name}" --no-report`));
     expect(out).toMatch(new RegExp(`limited +${figures.limited.toLocaleString('en')} `));
     expect(out).toMatch(new RegExp(`entries into limiting +${figures.entries}\\n`));
@@ -153,14 +183,25 @@ const INVALID = 4;
 
 async function runBlock({ language, text }: Block): Promise<string> {
   if (language === 'sh')
-    return bash(text.replaceAll('7770', String(port)).replace('weir serve ', `weir serve --port ${port} `));
+    return bash(
+      text
+        .replaceAll('8080', String((limited.address() as AddressInfo).port))
+        .replaceAll('7770', String(port))
+        .replace('weir serve ', `weir serve --port ${port} `),
+    );
   writeFileSync(join(folder, 'example.mjs'), text);
   return bash(`"${process.execPath}" example.mjs`);
 }
 
 /** Runs a script to its end. A busy machine makes a live run invalid, which is honest, and no fault of the README: then at slower cycles. */
 async function bash(script: string, attempts = 3): Promise<string> {
-  const env = { ...process.env, HOME: folder, NO_COLOR: '1', PATH: `${join(folder, 'bin')}:${process.env['PATH']}` };
+  const env = {
+    ...process.env,
+    HOME: folder,
+    NO_COLOR: '1',
+    PATH: `${join(folder, 'bin')}:${process.env['PATH']}`,
+    WEIR_URL: `http://127.0.0.1:${port}`,
+  };
   const child = spawn('bash', ['-euo', 'pipefail', '-c', script], { cwd: folder, env });
   let out = '';
   let err = '';

@@ -56,6 +56,11 @@ export const commands: readonly ListedCommand[] = [
     summary: 'the playground: sliders, a scenario as text, and what the limiter does with it, in the browser',
     load: () => import('./play.js'),
   },
+  {
+    usage: 'help [topic]',
+    summary: 'print a page about a topic, or the help of a command',
+    load: () => import('./help.js'),
+  },
   { usage: 'init [file]', summary: 'write a first scenario', load: () => import('./init.js') },
   {
     usage: 'generate <scenario>',

@@ -1,6 +1,7 @@
 // The parser of the command line. Only the file of the named command is loaded, so that `weir --help` starts fast.
 import yargs, { type Argv } from 'yargs';
 import { nearest } from '../schema/did-you-mean.js';
+import { topics } from '../topics/topics.js';
 import { VERSION } from '../version.js';
 import { hideDash, register } from './command.js';
 import { commands, type ListedCommand, nameOf, nodeCommands } from './commands.js';
@@ -55,7 +56,7 @@ export async function parserFor(given: readonly string[]): Promise<Argv> {
     .alias('help', 'h')
     .wrap(Math.min(120, process.stdout.columns ?? 100))
     .epilogue(
-      'Exit codes: 0 all held; 1 an expectation did not hold; 2 wrong use or unreadable input; 3 observed differs from predicted; 4 the run is invalid; 5 the node could not be reached; 70 an internal error; 74 the disk.',
+      `\`weir help <topic>\` says more: ${topics.map(({ name }) => name).join(', ')}.\n\nExit codes: 0 all held; 1 an expectation did not hold; 2 wrong use or unreadable input; 3 observed differs from predicted; 4 the run is invalid; 5 the node could not be reached; 70 an internal error; 74 the disk.`,
     )
     .fail((message: string, error: Error | null | undefined) => {
       // A YError is an error of yargs: it cannot parse the arguments.
@@ -77,10 +78,14 @@ export async function parserFor(given: readonly string[]): Promise<Argv> {
   return cli;
 }
 
-/** `weir` and `weir help` show the help of all commands, `weir help gate` the help of one. */
+/** `weir` and `weir help` show the help of all commands, `weir help gate` the help of one; any other word is a topic. */
 function asHelp(given: readonly string[]): readonly string[] {
   if (given.length === 0) return ['--help'];
-  return given[0] === 'help' ? [...given.slice(1), '--help'] : given;
+  const [first, asked] = given;
+  if (first !== 'help') return given;
+  const isCommand =
+    asked === undefined || asked === 'node' || [...commands, ...nodeCommands].some((one) => nameOf(one) === asked);
+  return isCommand ? [...given.slice(1), '--help'] : given;
 }
 
 function fixFor(message: string, at: Argv, named: ListedCommand | undefined): string {

@@ -26,7 +26,7 @@ export interface EmbeddedNode {
   close(): Promise<void>;
 }
 
-const START_MS = 15_000;
+const START_MS = 60_000;
 const CLOSE_MS = 5_000;
 
 /** @throws Failure `node_unreachable` when it does not start */
@@ -52,7 +52,11 @@ export async function startEmbeddedNode(cycleMs: number): Promise<EmbeddedNode> 
     removeNow();
   };
   try {
-    const [told] = (await once(worker, 'message', { signal: AbortSignal.timeout(START_MS) })) as [EmbeddedNodeMessage];
+    const started = once(worker, 'message', { signal: AbortSignal.timeout(START_MS) }).catch((error: Error) => {
+      if (error.name !== 'AbortError') throw error;
+      throw new Error(`It was not ready within ${START_MS / 1000} s: this machine is very busy`);
+    });
+    const [told] = (await started) as [EmbeddedNodeMessage];
     if ('error' in told) throw new Error(told.error);
     return { url: told.url, utilization: (before) => worker.performance.eventLoopUtilization(before), close };
   } catch (error) {

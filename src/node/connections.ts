@@ -27,6 +27,8 @@ export class Connections {
   readonly #limits: Limits;
   /** The newest request of each connection whose head has been read. */
   readonly #newest = new WeakMap<Socket, IncomingMessage>();
+  /** Idle connections that were given their time anew after a stop, with the bytes that had moved by then. */
+  readonly #spared = new WeakMap<Socket, number>();
 
   constructor({ counts, clock, limits }: ConnectionParts) {
     this.#counts = counts;
@@ -72,8 +74,12 @@ export class Connections {
     const { bytesRead } = socket;
     this.#afterReading(() => {
       if (socket.bytesRead !== bytesRead) return;
-      if (this.#hasStalled()) socket.setTimeout(socket.timeout ?? this.#limits.idleTimeoutMs);
-      else socket.destroy();
+      // Once: where a machine stops again and again, what does not move at all would never be cut.
+      const moved = bytesRead + socket.bytesWritten - socket.writableLength;
+      if (this.#hasStalled() && this.#spared.get(socket) !== moved) {
+        this.#spared.set(socket, moved);
+        socket.setTimeout(socket.timeout ?? this.#limits.idleTimeoutMs);
+      } else socket.destroy();
     });
   }
 

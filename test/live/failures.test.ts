@@ -96,7 +96,7 @@ describe('a run that does not come to its end', () => {
     const small = await node({ slowMs: 30 });
     const result = await run(burst, {
       url: small.url,
-      timeoutMs: 500,
+      timeoutMs: 5_000,
       onCycle: ({ elapsed }) => {
         if (elapsed === 7) void small.kill();
       },

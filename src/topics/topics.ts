@@ -1,0 +1,29 @@
+// The topics of `weir help`, in the order of reading. The pages of the site are the same texts.
+
+export interface Topic {
+  readonly name: string;
+  /** From the folder of the package. */
+  readonly path: string;
+  readonly about: string;
+}
+
+const page = (name: string, about: string): Topic => ({ name, path: `src/topics/${name}.md`, about });
+
+export const topics: readonly Topic[] = [
+  page('limits', 'which limit fits: from a log, from a scenario, and where a service collapses'),
+  page('logs', 'what is read, a format of your own, rules side by side over one log'),
+  { name: 'scenarios', path: 'scenarios/README.md', about: 'those that come with Weir, and every field' },
+  page('rules', 'the rule of our limiter, those of forty products, exit codes'),
+  page('live', 'runs against a live node or product, the three verdicts, identify'),
+  page('operations', 'the node: routes, durability, backup, upgrades'),
+  {
+    name: 'gateways',
+    path: 'scenarios/recipes/README.md',
+    about: 'nginx, Caddy, HAProxy, Apache, Traefik and Envoy ask a node',
+  },
+  page('network', 'many nodes over one Redis, and what they promise when something breaks'),
+  page('library', 'scenarios, limiters, nodes and clients in a program'),
+  page('security', 'what a node trusts, and what it does not'),
+  page('other-tools', 'what other tools do better, and what they do not do'),
+  { name: 'house', path: 'src/README.md', about: 'how it is built, and how to add to it' },
+];
