@@ -40,10 +40,14 @@ function documentFor({ name, path, about }) {
       },
       // A wide table moves within itself, also by the keyboard.
       table(token) {
-        const row = (cells, tag) =>
-          `<tr>${cells.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join('')}</tr>`;
-        const head = token.header.every(({ text }) => text === '') ? '' : `<thead>${row(token.header, 'th')}</thead>`;
-        return `<div class="wide" tabindex="0" role="region" aria-label="Table"><table>${head}<tbody>${token.rows.map((cells) => row(cells, 'td')).join('')}</tbody></table></div>\n`;
+        const cell = ({ tokens, text }, tag) =>
+          `<${tag}>${text === '' ? '' : this.parser.parseInline(tokens)}</${tag}>`;
+        const row = (cells, of) => `<tr>${cells.map((one) => cell(one, of(one))).join('')}</tr>`;
+        const head = token.header.every(({ text }) => text === '')
+          ? ''
+          : `<thead>${row(token.header, ({ text }) => (text === '' ? 'td' : 'th'))}</thead>`;
+        const body = token.rows.map((cells) => row(cells, () => 'td')).join('');
+        return `<div class="wide" tabindex="0"><table>${head}<tbody>${body}</tbody></table></div>\n`;
       },
       code({ text }) {
         return `<pre tabindex="0"><code>${escapedLines(text)}</code></pre>\n`;

@@ -35,11 +35,12 @@ beforeAll(() => {
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 describe('the package', () => {
-  it('holds the program, its types, schemas, scenarios and dashboard, and no more', () => {
+  it('holds the program, its types, schemas, scenarios, topics and dashboard, and no more', () => {
     const places = [
       /^dist\/.+\.(js|d\.ts)$/,
       /^dist\/web\/(node\/)?[\w-]+\.(css|html|svg)$/,
       /^dist\/schema\/\w+\.schema\.json$/,
+      /^dist\/topics\/[\w-]+\.md$/,
       /^dist\/LICENSES\.txt$/,
       /^scenarios\/[\w-]+\.(yaml|log|md)$/,
       /^scenarios\/recipes\/(Caddyfile|[\w-]+\.(conf|cfg|json|lua|yaml|md))$/,
@@ -52,11 +53,13 @@ describe('the package', () => {
   it('runs in an empty folder: init writes a first scenario, simulate runs it', () => {
     const weir = (...args: string[]) =>
       spawnSync(process.execPath, [bin, ...args], { cwd: home, env, encoding: 'utf8' });
-    const ran = [weir('init'), weir('simulate', 'burst.yaml')];
+    const ran = [weir('init'), weir('simulate', 'burst.yaml'), weir('help', 'limits')];
     expect(ran.map(({ status, stderr }) => [status, stderr])).toEqual([
       [0, ''],
       [0, ''],
+      [0, ''],
     ]);
+    expect(ran[2]?.stdout).toMatch(/^Which limit\n/);
     expect(ran[1]?.stdout).toMatch(/^✔ held {2}burst, seed 7\n/);
     expect(readdirSync(join(home, 'reports/burst/7')).sort()).toContain('index.html');
   });

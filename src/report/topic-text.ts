@@ -1,0 +1,66 @@
+// A page in Markdown as text for a terminal: headings, paragraphs, lists, tables and code. Links lose their address; pictures go.
+import { lexer, type Token, type Tokens } from 'marked';
+import { hued, type Terminal, wrapped } from './terminal-text.js';
+
+/** In lines of at most the width of the terminal, but for code. */
+export function pageText(page: string, terminal: Terminal): string {
+  return lexer(page)
+    .flatMap((block) => blockText(block, terminal) ?? [])
+    .join('\n\n');
+}
+
+/** A block without a line feed at its end. Undefined for what says nothing in a terminal: a picture, a space. */
+function blockText(block: Token, terminal: Terminal): string | undefined {
+  const { columns } = terminal;
+  switch (block.type) {
+    case 'heading':
+      return hued(wordsOf(block.tokens), 'strong', terminal);
+    case 'code':
+      return indented((block as Tokens.Code).text.split('\n')).join('\n');
+    case 'list':
+      return (block as Tokens.List).items
+        .map(({ tokens }) => indented(wrapped(wordsOf(tokens), columns - 2), '- ').join('\n'))
+        .join('\n');
+    case 'table':
+      return tableText(block as Tokens.Table, terminal).join('\n');
+    case 'paragraph':
+      return wrapped(wordsOf(block.tokens), columns).join('\n') || undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** Rows of names and what is said of them. A row of more cells has a line for each of them. */
+function tableText({ header, rows }: Tokens.Table, terminal: Terminal): string[] {
+  const names = rows.map(([first]) => wordsOf(first!.tokens));
+  const width = Math.max(...names.map((name) => name.length));
+  if (header.length === 2 && width <= 30)
+    return rows.flatMap(([, said], row) => {
+      const lines = wrapped(wordsOf(said!.tokens), terminal.columns - width - 4);
+      return indented(lines, `  ${names[row]!.padEnd(width)}  `);
+    });
+  return rows.flatMap(([, ...cells], row) => [
+    `  ${hued(names[row]!, 'strong', terminal)}`,
+    ...cells.flatMap(({ tokens }, index) => {
+      const head = wordsOf(header[index + 1]!.tokens);
+      const said = `${head === '' || header.length === 2 ? '' : `${head}: `}${wordsOf(tokens)}`;
+      return indented(wrapped(said, terminal.columns - 6), '    ', '      ');
+    }),
+  ]);
+}
+
+/** Lines behind a beginning, and the further ones below it. */
+function indented(lines: readonly string[], first = '  ', further = ' '.repeat(first.length)): string[] {
+  return lines.map((line, index) => (line === '' ? '' : `${index === 0 ? first : further}${line}`));
+}
+
+/** The words of a block on one line. Code keeps its quotes, links lose their address, pictures go. */
+function wordsOf(tokens: readonly Token[] | undefined): string {
+  const words = (tokens ?? []).map((token): string => {
+    if (token.type === 'codespan') return token.raw;
+    if (token.type === 'image') return '';
+    if ('tokens' in token && token.tokens !== undefined) return wordsOf(token.tokens);
+    return 'text' in token ? String(token.text) : '';
+  });
+  return words.join('').replace(/\s+/g, ' ').trim();
+}

@@ -1,0 +1,55 @@
+// The site as it is built: every link leads somewhere, and every page can be read, on a wide and on a narrow screen, light and dark.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { topics } from '../src/topics/topics.js';
+import { findChromium, launchChromium, noChromium } from './chromium.js';
+import { temporaryFolder } from './cli/command-line.js';
+import { hiddenPixels, openPage, violations } from './node/node-page.js';
+
+const root = resolve(import.meta.dirname, '..');
+const out = join(temporaryFolder(), 'site');
+const names = ['index', ...topics.map(({ name }) => name)];
+
+beforeAll(() => {
+  execFileSync(process.execPath, [join(root, 'src/site.js'), out], { cwd: root });
+});
+
+it('has a page for the README and each topic, and the playground', () => {
+  const pages = readdirSync(out).filter((name) => name.endsWith('.html'));
+  expect(pages.sort()).toEqual([...names, 'playground'].map((name) => `${name}.html`).sort());
+});
+
+it.each(names)('%s links and shows what is there, and nothing elsewhere', (name) => {
+  const page = readFileSync(join(out, `${name}.html`), 'utf8');
+  const places = [...page.matchAll(/(?:href|src)="([^"#]+)/g)].map(([, place = '']) => place);
+  expect(places.filter((place) => !existsSync(join(out, place)))).toEqual([]);
+});
+
+const executable = findChromium();
+
+describe.skipIf(executable === undefined)(
+  executable === undefined ? `its pages in a browser (${noChromium})` : 'its pages in a browser',
+  () => {
+    let browser: Browser;
+    beforeAll(async () => {
+      browser = await launchChromium(executable!);
+    });
+    afterAll(() => browser?.close());
+
+    it.each(names)('%s has contrast, names and no line that is too wide', async (name) => {
+      const url = pathToFileURL(join(out, `${name}.html`)).href;
+      const seen = [];
+      for (const look of [{ width: 360, colorScheme: 'light' }, { colorScheme: 'dark' }] as const) {
+        const { page, complaints } = await openPage(browser, url, look);
+        // The policy of a page holds for what a test brings into it, too.
+        seen.push(await hiddenPixels(page), complaints, await violations(page));
+        await page.close();
+      }
+      expect(seen).toEqual([0, [], [], 0, [], []]);
+    });
+  },
+);
