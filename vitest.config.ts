@@ -20,7 +20,7 @@ const long = [
     'stopped',
     'victim',
   ].map((name) => `test/node/${name}.test.ts`),
-  ...['compose', 'follow', 'load', 'pinning', 'serve-reports', 'serving', 'sweep', 'up', 'watch'].map(
+  ...['compose', 'follow', 'load', 'pinning', 'serve-reports', 'serving', 'sweep', 'up', 'watch', 'worker'].map(
     (name) => `test/cli/${name}.test.ts`,
   ),
   ...['foreign', 'load', 'stress'].map((name) => `test/live/${name}.test.ts`),

@@ -94,6 +94,11 @@ export const commands: readonly ListedCommand[] = [
     load: () => import('./up.js'),
   },
   {
+    usage: 'worker <redis>',
+    summary: 'make the runs of simulate, sweep and map that other machines ask for with --workers',
+    load: () => import('./worker.js'),
+  },
+  {
     usage: 'backup <file>',
     summary: 'copy the data of a node, running or stopped, and verify the copy',
     load: () => import('./backup.js'),

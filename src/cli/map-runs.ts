@@ -10,6 +10,7 @@ import { type CollapseMap, mapCollapse } from '../simulate/sweep/collapse-map.js
 import { planSweep, type SweepPlan } from '../simulate/sweep/plan-sweep.js';
 import { exitOfStop, interruptible } from './interrupt.js';
 import type { GivenToMap } from './map.js';
+import { runPlace } from './options.js';
 import { Progress } from './progress.js';
 import { rerunCommand } from './rerun-command.js';
 import { terminalAtHand } from './terminal.js';
@@ -24,7 +25,7 @@ export async function mapRuns(given: GivenToMap): Promise<void> {
     done += 1;
     progress.show(undefined, `${done} runs`);
   };
-  const map = await mapCollapse(plan, { across, up, stuck, cures: cure }, { threads: given.threads, signal, onRun });
+  const map = await mapCollapse(plan, { across, up, stuck, cures: cure }, { ...runPlace(given), signal, onRun });
   progress.clear();
   release();
   if (map === undefined) {

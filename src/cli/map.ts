@@ -1,7 +1,7 @@
 // `weir map`: where a service stays stuck after a trigger has gone. The runs are in map-runs.ts.
 import type { Argv } from 'yargs';
 import type { GivenTo } from './command.js';
-import { checkSeed, checkThreads, jsonOption, outOption, reportOption, seedOption } from './options.js';
+import { checkSeed, jsonOption, outOption, reportOption, runPlace, seedOption, workersOption } from './options.js';
 
 export const options = (yargs: Argv) =>
   yargs
@@ -44,6 +44,7 @@ export const options = (yargs: Argv) =>
       describe: 'runs of a point at the border; others take 4, or none where their surroundings agree',
     })
     .option('threads', { type: 'number', requiresArg: true, describe: 'threads (default: one for each core)' })
+    .option('workers', workersOption)
     .option('seed', seedOption)
     .option('out', { ...outOption, describe: 'folder for the files (default: reports/<scenario>/map-<id>)' })
     .option('report', reportOption)
@@ -65,6 +66,6 @@ export type GivenToMap = GivenTo<typeof options>;
 
 export async function run(given: GivenToMap): Promise<void> {
   checkSeed(given.seed);
-  checkThreads(given.threads);
+  runPlace(given);
   await (await import('./map-runs.js')).mapRuns(given);
 }

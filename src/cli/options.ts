@@ -110,6 +110,27 @@ export function checkThreads(threads: number | undefined): void {
   throw new Failure('wrong_usage', { what, fix: 'Leave it out for one a core.' });
 }
 
+export const workersOption = {
+  type: 'string',
+  requiresArg: true,
+  describe: 'in place of threads here: the Redis from which weir worker takes runs, as redis://host:6379',
+} as const;
+
+/**
+ * Where the runs of a command are made.
+ * @throws Failure `wrong_usage`
+ */
+export function runPlace({ threads, workers }: { threads?: number | undefined; workers?: string | undefined }) {
+  checkThreads(threads);
+  if (threads !== undefined && workers !== undefined) {
+    throw new Failure('wrong_usage', {
+      what: '--threads is for this machine, and --workers sends the runs to others.',
+      fix: 'Say `weir worker --threads` there.',
+    });
+  }
+  return { threads, workers, onNotice: (words: string) => void process.stderr.write(`weir: ${words}\n`) };
+}
+
 /** The option for a rerun command; empty for the default. */
 export function topFlag(top: number): { readonly top?: number } {
   return top === TOP ? {} : { top };

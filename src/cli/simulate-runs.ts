@@ -12,7 +12,7 @@ import { type Run, simulate } from '../simulate/simulate.js';
 import { compareScenario } from '../sizing/compare-scenario.js';
 import { folderFor, printFindings } from './findings.js';
 import { interruptible } from './interrupt.js';
-import { durationIn, topFlag, watchOf } from './options.js';
+import { durationIn, runPlace, topFlag, watchOf } from './options.js';
 import { Progress } from './progress.js';
 import { rerunCommand } from './rerun-command.js';
 import type { GivenToSimulate as Given } from './simulate.js';
@@ -145,7 +145,7 @@ async function replicated(
     seed: outcome.seed,
     n: given.replications ?? 0,
     signal,
-    ...(given.threads === undefined ? {} : { threads: given.threads }),
+    ...runPlace(given),
     onProgress: (done, n) => {
       onRun(done, n);
       progress.show(done / n, `${done} of ${n}`);

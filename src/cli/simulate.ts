@@ -4,15 +4,16 @@ import { Failure } from '../schema/failure.js';
 import type { GivenTo } from './command.js';
 import {
   checkSeed,
-  checkThreads,
   checkTop,
   jsonOption,
   outOption,
   reportOption,
+  runPlace,
   scenariosArgument,
   seedOption,
   topOption,
   watchOption,
+  workersOption,
 } from './options.js';
 
 export const options = (yargs: Argv) =>
@@ -29,6 +30,7 @@ export const options = (yargs: Argv) =>
       requiresArg: true,
       describe: 'threads for replications (default: one for each core)',
     })
+    .option('workers', workersOption)
     .option('inspect', {
       type: 'string',
       describe:
@@ -49,6 +51,7 @@ export const options = (yargs: Argv) =>
     .example('$0 simulate scenarios/burst.yaml', 'one scenario, with its report')
     .example('$0 simulate scenarios/*.yaml', 'all of them, in one table')
     .example('$0 simulate scenarios/day.yaml --replications 20', 'with 95 % intervals')
+    .example('$0 simulate scenarios/day.yaml --replications 2000 --workers redis://10.0.0.1', 'on many machines')
     .example('$0 simulate scenarios/herd.yaml --until 160 --inspect', 'what the actors send each other');
 
 export type GivenToSimulate = GivenTo<typeof options>;
@@ -59,7 +62,7 @@ export async function run(given: GivenToSimulate): Promise<void> {
 }
 
 function checkArguments(given: GivenToSimulate): void {
-  const { scenario, inspect, trace = inspect, report, replications, threads, until, seed, top } = given;
+  const { scenario, inspect, trace = inspect, report, replications, workers, until, seed, top } = given;
   const refuse = (what: string, fix: string) => {
     throw new Failure('wrong_usage', { what, fix });
   };
@@ -73,7 +76,9 @@ function checkArguments(given: GivenToSimulate): void {
   if (replications !== undefined && !(Number.isInteger(replications) && replications >= 2 && replications <= 100_000)) {
     refuse('--replications takes a whole number from 2 to 100000.', 'For example --replications 20.');
   }
-  checkThreads(threads);
+  runPlace(given);
+  if (workers !== undefined && replications === undefined)
+    refuse('--workers is for replications, and there is one run.', 'Add for example --replications 100.');
   if (replications !== undefined && until !== undefined)
     refuse('--until cannot be combined with --replications.', 'Shorten the duration of the scenario instead.');
   checkSeed(seed);

@@ -12,7 +12,7 @@ import { runSweep, type SweepRow, type SweepRun } from '../simulate/sweep/sweep.
 import { CYCLE_MS } from '../time/cycle.js';
 import { WallClock } from '../time/wall.js';
 import { exitOfStop, interruptible } from './interrupt.js';
-import { watchOf } from './options.js';
+import { runPlace, watchOf } from './options.js';
 import { Progress } from './progress.js';
 import { rerunCommand } from './rerun-command.js';
 import type { GivenToSweep } from './sweep.js';
@@ -73,7 +73,7 @@ async function sweepAndPrint(plan: SweepPlan, given: GivenToSweep): Promise<void
       seen();
       progress.show(runs.length / all, `${runs.length} of ${all}`);
     };
-    for await (const row of runSweep(plan, { threads: given.threads, signal, known, onRun })) {
+    for await (const row of runSweep(plan, { ...runPlace(given), signal, known, onRun })) {
       rows.push(row);
       if (given.json) process.stdout.write(`${JSON.stringify(flatRow(row))}\n`);
     }
@@ -100,7 +100,7 @@ const WARM_UP_MS = 2_000;
 const MEASURED_MS = 1_000;
 
 /** To be called with each run that has ended: says once how long the others will take. */
-function estimate(left: number, { threads }: GivenToSweep): () => void {
+function estimate(left: number, { threads, workers }: GivenToSweep): () => void {
   const clock = new WallClock(CYCLE_MS, { onError: () => {} });
   const cores = Math.min(threads ?? availableParallelism(), left);
   const startMs = clock.monotonicMs();
@@ -115,7 +115,8 @@ function estimate(left: number, { threads }: GivenToSweep): () => void {
     isSaid = true;
     const seconds = Math.round((((ms - warm.ms) / (ended - warm.ended)) * (left - ended)) / 1000);
     if (seconds < 1) return;
-    say(`About ${seconds} s for the next ${left - ended} runs on ${cores} ${cores === 1 ? 'core' : 'cores'}.`);
+    const place = workers === undefined ? `on ${cores} ${cores === 1 ? 'core' : 'cores'}` : 'by the workers of now';
+    say(`About ${seconds} s for the next ${left - ended} runs ${place}.`);
   };
 }
 
@@ -168,7 +169,7 @@ async function findAndPrint(plan: SweepPlan, given: GivenToSweep, condition: str
   progress.show(0);
   const answers: Found['answer'][] = [];
   const find = { condition, over: given.over! };
-  for await (const found of findValues(plan, find, { threads: given.threads, signal })) {
+  for await (const found of findValues(plan, find, { ...runPlace(given), signal })) {
     done += 1;
     progress.show(done / plan.cells.length, `${done} of ${plan.cells.length}`);
     progress.clear();

@@ -2,7 +2,16 @@
 import type { Argv } from 'yargs';
 import { Failure } from '../schema/failure.js';
 import type { GivenTo } from './command.js';
-import { checkSeed, checkThreads, jsonOption, outOption, reportOption, seedOption, watchOption } from './options.js';
+import {
+  checkSeed,
+  jsonOption,
+  outOption,
+  reportOption,
+  runPlace,
+  seedOption,
+  watchOption,
+  workersOption,
+} from './options.js';
 
 export const options = (yargs: Argv) =>
   yargs
@@ -25,6 +34,7 @@ export const options = (yargs: Argv) =>
     })
     .option('replications', { type: 'number', default: 1, requiresArg: true, describe: 'runs of each cell' })
     .option('threads', { type: 'number', requiresArg: true, describe: 'threads (default: one for each core)' })
+    .option('workers', workersOption)
     .option('seed', seedOption)
     .option('figure', {
       type: 'string',
@@ -49,6 +59,10 @@ export const options = (yargs: Argv) =>
       'a heat map, with intervals',
     )
     .example("$0 sweep scenarios/day.yaml --find 'limited < 1%' --over limiter.threshold=50..500", 'by bisection')
+    .example(
+      '$0 sweep scenarios/day.yaml --set limiter.threshold=1..1000:1 --workers redis://10.0.0.1',
+      'on every machine where weir worker runs',
+    )
     .epilogue('A sweep that was stopped goes on when the same command is given again.');
 
 export type GivenToSweep = GivenTo<typeof options>;
@@ -58,7 +72,7 @@ export async function run(given: GivenToSweep): Promise<void> {
   await (await import('./sweep-runs.js')).sweepRuns(given);
 }
 
-function checkArguments({ set = [], find, over, samples, sampling, threads, seed }: GivenToSweep): void {
+function checkArguments({ set = [], find, over, samples, sampling, threads, workers, seed }: GivenToSweep): void {
   const refuse = (what: string, fix: string) => {
     throw new Failure('wrong_usage', { what, fix });
   };
@@ -68,6 +82,6 @@ function checkArguments({ set = [], find, over, samples, sampling, threads, seed
     refuse('Nothing is varied.', 'Name a field with its values: --set limiter.threshold=50..200:10.');
   if (sampling !== undefined && samples === undefined)
     refuse('--sampling says how samples are drawn, and there are none.', 'Add for example --samples 100.');
-  checkThreads(threads);
+  runPlace({ threads, workers });
   checkSeed(seed);
 }

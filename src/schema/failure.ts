@@ -86,6 +86,7 @@ const kinds = {
   node_draining: { status: 503, exit: 5, title: 'The node is shutting down' },
   node_overloaded: { status: 503, exit: 5, title: 'The node is overloaded' },
   node_unreachable: { status: 503, exit: 5, title: 'The node could not be reached' },
+  worker_failed: { status: 503, exit: 5, title: 'A worker did not make a run' },
   answer_unreadable: { status: 502, exit: 5, title: 'The answer of the node cannot be read' },
   port_in_use: { status: 503, exit: 2, title: 'The address is in use' },
   stopped: { status: 503, exit: 130, title: 'The command was stopped before it had anything to show' },

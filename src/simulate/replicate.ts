@@ -1,40 +1,16 @@
-// Many runs of one scenario under successive seeds, on all cores, and their summary. The figures do not depend on how the runs were spread:
+// Many runs of one scenario under successive seeds, and their summary. The figures do not depend on where the runs were made:
 // each is a pure function of the scenario and its seed.
-import { availableParallelism } from 'node:os';
-import { Piscina } from 'piscina';
 import { meanInterval, shareInterval } from '../math/interval.js';
 import type { Seed } from '../math/random.js';
 import { verdictOf } from '../outcome/assemble.js';
 import { digestOf } from '../outcome/digest.js';
 import type { Outcome, Replications } from '../outcome/outcome-schema.js';
 import type { Band } from '../outcome/series.js';
-import type { LoadedScenario } from '../scenario/loaded-scenario.js';
-import { bandOf, type Span, stretchPeaks } from './band.js';
-import { simulate } from './simulate.js';
-
-/** What a worker is asked for: one run of a scenario. */
-export interface ReplicationTask {
-  /** The file of the scenario. */
-  readonly path: string;
-  /** The scenario as a value, for a cell of a sweep; default: what the file says. */
-  readonly cell?: { readonly cell: number; readonly scenario: unknown } | undefined;
-  readonly seed: Seed;
-}
-
-/** Figures of one run by name, for example `limited` or `clients.retries`. */
-export type FigureList = Readonly<Record<string, number>>;
-
-/** What a worker gives back of one run. */
-export interface Replicate {
-  readonly seed: Seed;
-  /** Which expectations held, in the order of the scenario. */
-  readonly held: readonly boolean[];
-  readonly figures: FigureList;
-  readonly contracts: number;
-  /** Of a run of one contract the largest count of its window in each stretch. */
-  readonly peaks?: readonly number[] | undefined;
-  readonly span: Span;
-}
+import { readDocument } from '../scenario/document.js';
+import { readSource } from '../scenario/file-source.js';
+import { bandOf } from './band.js';
+import type { Replicate } from './replication.js';
+import { openRunPool, type RunPlace } from './run-pool.js';
 
 /** What many runs say together. */
 export interface Replicated {
@@ -48,40 +24,17 @@ export interface Replicated {
 /** A band of more runs would hardly look different, and its memory grows with them. */
 const MOST_RUNS_IN_BAND = 1_000;
 
-export interface ReplicateOptions {
+export interface ReplicateOptions extends RunPlace {
   readonly seed: Seed;
   /** How many runs, at least 2. */
   readonly n: number;
   readonly signal?: AbortSignal;
   readonly onProgress?: (done: number, n: number) => void;
-  /** Default: one for each core. */
-  readonly threads?: number;
 }
 
 /** The seed of replication `index`; that of the first is the seed itself. */
 export function replicationSeed(seed: Seed, index: number): Seed {
   return index === 0 ? seed : `${seed}/${index}`;
-}
-
-/** Threads that run scenarios. To be destroyed by the caller. */
-export function replicationPool(workers: number): Piscina<ReplicationTask, Replicate> {
-  return new Piscina<ReplicationTask, Replicate>({
-    filename: new URL('../simulate/replicate-worker.js', import.meta.url).href,
-    minThreads: workers,
-    maxThreads: workers,
-    // The next run waits at its thread: a thread does not stand still while this one sums up.
-    concurrentTasksPerWorker: 2,
-  });
-}
-
-/** One run, and what replications keep of it; its peaks where a band is drawn of them. */
-export async function runReplication(scenario: LoadedScenario, seed: Seed, withPeaks: boolean): Promise<Replicate> {
-  const { outcome, timeline } = await simulate(scenario, { seed, top: 0 });
-  const span = { first: outcome.first_cycle ?? 0, last: outcome.last_cycle ?? 0 };
-  const held = outcome.expectations.map((expectation) => expectation.held);
-  const kept = { seed, held, figures: figureList(outcome), span, contracts: outcome.contracts };
-  if (!withPeaks || timeline === undefined || outcome.contracts > 1) return kept;
-  return { ...kept, peaks: stretchPeaks(timeline, span) };
 }
 
 /**
@@ -90,18 +43,17 @@ export async function runReplication(scenario: LoadedScenario, seed: Seed, withP
  */
 export async function replicate(
   path: string,
-  { seed, n, signal, onProgress, threads }: ReplicateOptions,
+  { seed, n, signal, onProgress, ...place }: ReplicateOptions,
 ): Promise<Replicated | undefined> {
-  const workers = Math.min(n, threads ?? availableParallelism());
-  const pool = replicationPool(workers);
+  const scenario = readDocument(await readSource(path), path).value;
+  const pool = await openRunPool(place, n, signal);
   const runs = new Array<Replicate | undefined>(n);
   let done = 0;
   try {
     await Promise.all(
       Array.from({ length: n }, async (_, index) => {
         try {
-          const task = { path, seed: replicationSeed(seed, index) };
-          const run = await pool.run(task, signal === undefined ? {} : { signal });
+          const run = await pool.run({ path, scenario, seed: replicationSeed(seed, index), withPeaks: true });
           runs[index] = index < MOST_RUNS_IN_BAND ? run : { ...run, peaks: undefined };
           done += 1;
           onProgress?.(done, n);
@@ -111,7 +63,7 @@ export async function replicate(
       }),
     );
   } finally {
-    await pool.destroy();
+    await pool.close();
   }
   const finished = runs.filter((run) => run !== undefined);
   if (finished.length < 2) return undefined;
@@ -192,39 +144,4 @@ export function withReplications(outcome: Outcome, { replications, heldIn }: Rep
     verdict: verdictOf(expectations, outcome.comparison),
   };
   return { ...whole, digest: digestOf(whole) };
-}
-
-/** Parts of an outcome whose figures replications report. */
-const PARTS = ['service', 'clients'] as const;
-
-/** Every number of an outcome that a seed determines, by name. */
-function figureList(outcome: Outcome): FigureList {
-  const list: Record<string, number> = {};
-  const { requests, admitted, limited, contracts_limited, entries, restores, limiting_cycles, peak_count } = outcome;
-  Object.assign(list, {
-    requests,
-    admitted,
-    limited,
-    contracts_limited,
-    entries,
-    restores,
-    limiting_cycles,
-    peak_count,
-  });
-  const recoveries = (outcome.reactions ?? []).flatMap(({ recovery_cycles }) =>
-    recovery_cycles === null ? [] : [recovery_cycles],
-  );
-  if (recoveries.length > 0) list['recovery_cycles'] = Math.max(...recoveries);
-  for (const part of PARTS) {
-    const figures = part === 'clients' ? outcome.clients?.[0] : outcome[part];
-    if (figures !== undefined) collect(list, part, figures);
-  }
-  return list;
-}
-
-function collect(list: Record<string, number>, prefix: string, value: object): void {
-  for (const [name, entry] of Object.entries(value)) {
-    if (typeof entry === 'number') list[`${prefix}.${name}`] = entry;
-    else if (typeof entry === 'object' && entry !== null) collect(list, `${prefix}.${name}`, entry);
-  }
 }

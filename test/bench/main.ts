@@ -15,6 +15,7 @@ import { benchRules } from './rules.js';
 import { benchSender } from './sender.js';
 import { benchSizing } from './sizing.js';
 import { benchStart } from './start.js';
+import { benchWorkers } from './workers.js';
 
 const words = process.argv.slice(2);
 const isSmoke = words.includes('--smoke');
@@ -30,6 +31,7 @@ const benches: Record<string, () => Promise<BenchRow[]>> = {
   sender: () => benchSender(),
   node: () => benchNode(),
   redis: () => benchRedis(),
+  workers: () => benchWorkers(),
   memory: () => benchMemory(),
   start: () => benchStart(),
 };

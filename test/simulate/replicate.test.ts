@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Outcome } from '../../src/outcome/outcome-schema.js';
-import { type FigureList, replicationSeed, summarise, withReplications } from '../../src/simulate/replicate.js';
+import { replicationSeed, summarise, withReplications } from '../../src/simulate/replicate.js';
+import type { FigureList } from '../../src/simulate/replication.js';
 
 it('seeds of replications differ, and the first is that of the scenario', () => {
   expect([0, 1, 2].map((index) => replicationSeed(7, index))).toEqual([7, '7/1', '7/2']);

@@ -11,6 +11,7 @@
 // border get all their runs.
 import { shareInterval } from '../../math/interval.js';
 import { Failure } from '../../schema/failure.js';
+import type { RunPlace } from '../run-pool.js';
 import { type Axis, type Json, parseAxis } from './axis.js';
 import { readFigureCondition } from './condition.js';
 import { type Cell, cellsOf } from './grid.js';
@@ -82,7 +83,7 @@ interface Point {
 export async function mapCollapse(
   plan: SweepPlan,
   question: MapQuestion,
-  { threads, signal, onRun }: Pick<RunSweepOptions, 'threads' | 'signal' | 'onRun'> = {},
+  { signal, onRun, ...place }: RunPlace & Pick<RunSweepOptions, 'signal' | 'onRun'> = {},
 ): Promise<CollapseMap | undefined> {
   const [across, up] = [question.across, question.up].map(steppedAxis) as [Stepped, Stepped];
   const base = { ...plan.cells[0]?.set, [across.path]: across.values[0]!, [up.path]: up.values[0]! };
@@ -91,7 +92,7 @@ export async function mapCollapse(
     question.stuck,
     clients.map(({ name }) => name),
   );
-  const runner = openRunner(plan, { threads, signal, runs: plan.replications });
+  const runner = await openRunner(plan, place, { signal, runs: plan.replications });
   const most = Math.max(plan.replications, FIRST_RUNS);
   let [runs, number] = [0, 0];
   /** The cells have numbers of their own: every variant that is run is one. */

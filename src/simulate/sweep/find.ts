@@ -8,6 +8,7 @@
 // both sides; one that contradicts is reported, and there is no answer.
 
 import { Failure } from '../../schema/failure.js';
+import type { RunPlace } from '../run-pool.js';
 import { type Axis, type Json, parseAxis } from './axis.js';
 import { type FigureCondition, readFigureCondition } from './condition.js';
 import type { Cell } from './grid.js';
@@ -57,7 +58,7 @@ const FURTHER = 3;
 export async function* findValues(
   plan: SweepPlan,
   { condition: text, over }: Find,
-  { threads, signal }: Pick<RunSweepOptions, 'threads' | 'signal'> = {},
+  { signal, ...place }: RunPlace & Pick<RunSweepOptions, 'signal'> = {},
 ): AsyncGenerator<Found, void, undefined> {
   const axis = searchedAxis(over);
   const values = axis.values!;
@@ -68,7 +69,7 @@ export async function* findValues(
     text,
     clients.map(({ name }) => name),
   );
-  const runner = openRunner(plan, { threads, signal, runs: plan.replications });
+  const runner = await openRunner(plan, place, { signal, runs: plan.replications });
   let number = 0;
   try {
     for (const { set } of plan.cells) {

@@ -5,10 +5,12 @@
 // Every cell has the same seeds, so that cells differ by what they set and not by their draws (common random numbers). A run is a pure
 // function of cell and seed: rows and digest do not depend on the number of threads or on the order in which runs end.
 
-import { availableParallelism } from 'node:os';
 import { shareInterval } from '../../math/interval.js';
 import type { ScenarioObject } from '../../scenario/load-scenario.js';
-import { figureIntervals, type Replicate, replicationPool, replicationSeed, runReplication } from '../replicate.js';
+import { Failure } from '../../schema/failure.js';
+import { figureIntervals, replicationSeed } from '../replicate.js';
+import { type Replicate, runReplication } from '../replication.js';
+import { openRunPool, type RunPlace } from '../run-pool.js';
 import type { Json } from './axis.js';
 import { type Cell, type Grid, withFields } from './grid.js';
 import { planSweep, type SweepOptions, type SweepPlan, scenarioOf } from './plan-sweep.js';
@@ -41,9 +43,7 @@ export interface SweepRow {
   readonly figures: Readonly<Record<string, SweptFigure>>;
 }
 
-export interface RunSweepOptions {
-  /** Default: one for each core. */
-  readonly threads?: number | undefined;
+export interface RunSweepOptions extends RunPlace {
   /** Stops the sweep: rows of cells that are complete were emitted. */
   readonly signal?: AbortSignal | undefined;
   /** Runs that are known already, from an earlier call that was stopped. */
@@ -64,15 +64,15 @@ export interface RunSweepOptions {
 export async function* sweep(
   source: string | ScenarioObject,
   grid: Grid,
-  { threads, signal, known, onRun, ...options }: SweepOptions & RunSweepOptions = {},
+  options: SweepOptions & RunSweepOptions = {},
 ): AsyncGenerator<SweepRow, void, undefined> {
-  yield* runSweep(await planSweep(source, grid, options), { threads, signal, known, onRun });
+  yield* runSweep(await planSweep(source, grid, options), options);
 }
 
 /** Runs what is not known of a plan. */
 export async function* runSweep(
   plan: SweepPlan,
-  { threads, signal, known = [], onRun }: RunSweepOptions = {},
+  { signal, known = [], onRun, ...place }: RunSweepOptions = {},
 ): AsyncGenerator<SweepRow, void, undefined> {
   const { cells, replications } = plan;
   /** By cell: the runs that are done. Cells whose rows were emitted are dropped. */
@@ -83,8 +83,12 @@ export async function* runSweep(
     ofCell.push(run);
     runs.set(run.cell, ofCell);
   };
+  let left = cells.length * replications;
   for (const run of known) {
-    if (run.replication < replications && !isKnown.has(keyOf(run))) keep(run);
+    if (run.replication < replications && !isKnown.has(keyOf(run))) {
+      keep(run);
+      left -= 1;
+    }
     isKnown.add(keyOf(run));
   }
   let next = 0;
@@ -94,7 +98,7 @@ export async function* runSweep(
       runs.delete(next);
     }
   };
-  const runner = openRunner(plan, { threads, signal, runs: cells.length * replications });
+  const runner = await openRunner(plan, place, { signal, runs: left });
   try {
     const underWay = new Set<Promise<void>>();
     for (const { cell } of cells) {
@@ -108,6 +112,8 @@ export async function* runSweep(
           keep(run);
           onRun?.(run);
         });
+        // Where it is waited for, it fails.
+        ended.catch(() => {});
         underWay.add(ended);
         yield* complete();
       }
@@ -147,45 +153,54 @@ interface Runner {
   close(): Promise<void>;
 }
 
-/** So many runs wait for each thread, so that none is idle while the next is sent. */
-const WAITING = 4;
-
-interface RunnerOptions extends Pick<RunSweepOptions, 'threads' | 'signal'> {
+interface RunnerOptions {
+  readonly signal: AbortSignal | undefined;
   /** How many runs there are to do. */
   readonly runs: number;
 }
 
-/** To be closed by the caller. Cells are known to threads by their number: each number stands for one cell. */
-export function openRunner(
+/**
+ * To be closed by the caller.
+ * @throws Failure `store_away`, `wrong_usage`: of workers
+ */
+export async function openRunner(
   plan: Pick<SweepPlan, 'path' | 'scenario' | 'seed'>,
-  { threads = availableParallelism(), signal, runs }: RunnerOptions,
-): Runner {
+  place: RunPlace,
+  { signal, runs }: RunnerOptions,
+): Promise<Runner> {
   const { path, scenario, seed } = plan;
-  if (!isPlain(scenario)) {
+  const isHere = !isPlain(scenario);
+  if (isHere && place.workers !== undefined)
+    throw new Failure('wrong_usage', {
+      what: 'A scenario with functions cannot be sent to workers.',
+      fix: 'Leave `workers` out.',
+    });
+  // A sweep whose runs are all known needs no threads.
+  if (isHere || runs === 0) {
     return { most: 1, run: (cell, replication) => runHere(plan, cell, replication), close: async () => {} };
   }
-  const workers = Math.max(1, Math.min(threads, runs));
-  // Threads start with the first run: a sweep whose runs are all known needs none.
-  let pool: ReturnType<typeof replicationPool> | undefined;
+  const pool = await openRunPool(place, runs, signal);
   return {
-    most: WAITING * workers,
+    most: pool.most,
     async run(cell, replication) {
-      const task = {
-        path,
-        cell: { cell: cell.cell, scenario: withFields(scenario, cell.set) },
-        seed: replicationSeed(seed, replication),
-      };
+      const value = withFields(scenario, cell.set);
       try {
-        pool ??= replicationPool(workers);
-        return asSweepRun(cell, replication, await pool.run(task, signal === undefined ? {} : { signal }));
+        const run = await pool.run({
+          path,
+          scenario: value,
+          seed: replicationSeed(seed, replication),
+          withPeaks: false,
+        });
+        return asSweepRun(cell, replication, run);
       } catch (error) {
         if (signal?.aborted === true) return undefined;
+        if (error instanceof Failure) throw error;
         // An error loses its class on the way from a thread: what the scenario refuses is found out again here.
         scenarioOf(plan, cell);
         throw error;
       }
     },
-    close: async () => pool?.destroy(),
+    close: () => pool.close(),
   };
 }
 

@@ -19,25 +19,37 @@ function reconnectStrategy(retries: number): number {
   return Math.min(25 * 2 ** retries, 500);
 }
 
+const socket = { connectTimeout: 1_000, reconnectStrategy };
+
+/**
+ * A client of one server, as the library has it. To be destroyed by the caller.
+ * @param isStrict whether a command is refused while the connection is cut, in place of waiting for it
+ * @throws what the client says
+ */
+export async function openClient(
+  { credentials, isTls, nodes: [node] }: Extract<RedisPlace, { kind: 'single' }>,
+  onError: (error: unknown) => void,
+  isStrict = false,
+) {
+  const own = { ...socket, ...(isTls ? ({ tls: true } as const) : {}), ...node! };
+  const options = { ...credentials, disableOfflineQueue: isStrict, commandOptions };
+  // Whether it is there at all is said at once; later it is waited for.
+  const probe = createClient({ ...options, socket: { ...own, reconnectStrategy: false as const } });
+  probe.on('error', () => {});
+  await probe.connect();
+  probe.destroy();
+  const client = createClient({ ...options, socket: own });
+  client.on('error', onError);
+  await client.connect();
+  return client;
+}
+
 /** Connects. @throws what the client says */
 export async function openWire(place: RedisPlace, onError: (error: unknown) => void): Promise<Wire> {
-  const socket = { connectTimeout: 1_000, reconnectStrategy };
   const options = { ...place.credentials, disableOfflineQueue: true, commandOptions };
   switch (place.kind) {
     case 'single': {
-      const tls = place.isTls ? ({ tls: true } as const) : {};
-      const first = {
-        ...options,
-        socket: { ...socket, ...tls, ...place.nodes[0]!, reconnectStrategy: false as const },
-      };
-      // Whether it is there at all is said at once; later it is waited for.
-      const probe = createClient(first);
-      probe.on('error', () => {});
-      await probe.connect();
-      probe.destroy();
-      const client = createClient({ ...options, socket: { ...socket, ...tls, ...place.nodes[0]! } });
-      client.on('error', onError);
-      await client.connect();
+      const client = await openClient(place, onError, true);
       const listening = client.duplicate({ disableOfflineQueue: false });
       listening.on('error', () => {});
       await listening.connect();

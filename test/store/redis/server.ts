@@ -49,6 +49,11 @@ export class RedisServer {
     }
   }
 
+  async restartIfGone(): Promise<void> {
+    const gone = this.#process === undefined || this.#process.exitCode !== null || this.#process.signalCode !== null;
+    if (gone) await this.restart();
+  }
+
   signal(name: NodeJS.Signals): void {
     this.#process?.kill(name);
   }

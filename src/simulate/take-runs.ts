@@ -1,0 +1,96 @@
+// A worker: takes runs from the queue of run-queue.ts, and makes them on its threads.
+import { hostname } from 'node:os';
+import { Worker } from 'bullmq';
+import { pause } from '../time/wall.js';
+import { VERSION } from '../version.js';
+import { runThreads } from './run-pool.js';
+import {
+  ASKS,
+  isLast,
+  MAKES,
+  MOST_STALLS,
+  openQueueClient,
+  RUN_QUEUE,
+  type RunAnswer,
+  type RunJob,
+} from './run-queue.js';
+
+/** A job whose worker is silent for so long is another's; how often that is looked at; in ms. */
+const LOCK_MS = 2_000;
+const STALLED_MS = 1_000;
+const BEAT_MS = 500;
+
+const first = {
+  path: 'first.yaml',
+  scenario: { question: 'Ready?', duration: 1, arrivals: [{ model: 'constant', rate: 1 }] },
+  seed: 1,
+  withPeaks: false,
+};
+
+interface TakeOptions {
+  readonly threads: number;
+  /** Called after each run with how many there were. */
+  readonly onRun?: ((runs: number) => void) | undefined;
+  /** Called when Redis is away, and when it is back. */
+  readonly onAway?: ((isAway: boolean) => void) | undefined;
+}
+
+interface Taking {
+  /** Takes no further runs; resolves when those under way are made. */
+  close(): Promise<void>;
+}
+
+/**
+ * Takes runs until it is closed, as many at once as there are threads.
+ * @throws Failure `store_away`, `wrong_usage`
+ */
+export async function takeRuns(url: string, { threads, onRun, onAway }: TakeOptions): Promise<Taking> {
+  const client = await openQueueClient(url);
+  await client.clientSetName(MAKES);
+  const pool = runThreads(threads);
+  // One run each. A thread that is ended while it loads its code would take the process with it.
+  await Promise.all(Array.from({ length: threads }, () => pool.run(first)));
+  let runs = 0;
+  const worker = new Worker<RunJob, RunAnswer>(
+    RUN_QUEUE.name,
+    async ({ data: { weir, task } }) => {
+      if (weir !== VERSION) return { refused: `The worker on ${hostname()} is version ${VERSION}, and ${weir} asks.` };
+      const run = await pool.run(task);
+      runs += 1;
+      onRun?.(runs);
+      return { run };
+    },
+    {
+      connection: client,
+      prefix: RUN_QUEUE.prefix,
+      // The next run waits at a thread while the answer of the last is on its way.
+      concurrency: threads + 1,
+      lockDuration: LOCK_MS,
+      stalledInterval: STALLED_MS,
+      maxStalledCount: MOST_STALLS,
+    },
+  );
+  // A run that was given to another, or removed, is missing at its end. What the connection says is seen by the watch.
+  worker.on('error', () => {});
+  const ended = new AbortController();
+  const watch = async () => {
+    for (let isAway = false; !ended.signal.aborted; await pause(BEAT_MS, ended.signal)) {
+      if (client.isReady !== isAway) continue;
+      isAway = !isAway;
+      onAway?.(isAway);
+    }
+  };
+  void watch();
+  await worker.waitUntilReady();
+  return {
+    async close() {
+      ended.abort();
+      // Without Redis there is nobody to hand the runs to.
+      await worker.close(!client.isReady);
+      await pool.destroy();
+      // What the last one leaves of an empty queue.
+      if (client.isReady && (await isLast(client, ASKS, MAKES))) await client.del(worker.keys['meta']!);
+      client.destroy();
+    },
+  };
+}

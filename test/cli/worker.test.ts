@@ -1,0 +1,193 @@
+// Runs by workers: real workers, a real Redis, and the same answers as by threads of one machine. One suite for both places where runs are made.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Queue, QueueEvents, Worker } from 'bullmq';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { openQueueClient, RUN_QUEUE, type RunAnswer, type RunJob } from '../../src/simulate/run-queue.js';
+import { hasRedis, RedisServer } from '../store/redis/server.js';
+import { begin, type Running, temporaryFolder, weir } from './command-line.js';
+
+const folder = temporaryFolder();
+const scenario = join(folder, 'small.yaml');
+writeFileSync(
+  scenario,
+  'question: Q?\nduration: 300\nlimiter: { threshold: 4, within: 5 }\narrivals: [{ model: poisson, rate: 1 }]\nexpect: [limited <= 20]\n',
+);
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const files = ['sweep.ndjson', 'sweep.csv', 'runs.ndjson', 'runs.csv', 'sweep.json'];
+const filesIn = (out: string) => files.map((name) => readFileSync(join(folder, out, name), 'utf8'));
+const runsIn = (out: string) => {
+  const file = join(folder, out, 'runs.ndjson');
+  return existsSync(file) ? readFileSync(file, 'utf8').split('\n').length - 1 : 0;
+};
+const RUNS = 160;
+const many = ['--set', 'limiter.threshold=2..21:1', '--replications', '8', '--figure', 'limited'];
+
+describe.skipIf(!hasRedis)('weir worker', () => {
+  let redis: RedisServer;
+  let workers: Running[] = [];
+  beforeAll(async () => {
+    redis = await RedisServer.start();
+  });
+  afterAll(() => redis.stop());
+  afterEach(async () => {
+    for (const { child } of workers) child.kill('SIGKILL');
+    await Promise.all(workers.map(({ ended }) => ended));
+    workers = [];
+    await redis.restartIfGone();
+    await redis.ask('FLUSHALL');
+  });
+
+  async function work(...more: string[]): Promise<Running> {
+    const worker = begin(['worker', redis.url, '--json', ...more]);
+    workers.push(worker);
+    await worker.line((line) => line.includes('"threads"'));
+    return worker;
+  }
+
+  /** A sweep, with the folder for its files. */
+  const sweep = (out: string, ...place: string[]) => ['sweep', scenario, ...many, '--out', join(folder, out), ...place];
+
+  /** The files of the same sweep by threads. */
+  async function filesOfThreads(): Promise<string[]> {
+    if (runsIn('threads') < RUNS) expect((await weir(sweep('threads'))).code).toBe(0);
+    return filesIn('threads');
+  }
+
+  async function until(holds: () => boolean, { child }: Running): Promise<void> {
+    while (!holds() && child.exitCode === null) await sleep(5);
+    expect(child.exitCode).toBe(null);
+  }
+
+  it('simulate, sweep and map say the same by threads and by two workers', async () => {
+    await Promise.all([work('--threads', '1'), work('--threads', '1')]);
+    for (const [command, ...args] of [
+      ['simulate', '--replications', '12', '--no-report'],
+      ['sweep', '--set', 'limiter.threshold=2..6:2', '--replications', '3', '--no-report'],
+      ['sweep', '--find', 'limited < 1%', '--over', 'limiter.threshold=1..40'],
+      [
+        ...[
+          'map',
+          '--across',
+          'arrivals.0.rate=1..3:1',
+          '--up',
+          'limiter.threshold=2..4:1',
+          '--stuck',
+          'limited > 100',
+        ],
+        ...['--replications', '4', '--no-report'],
+      ],
+    ] as const) {
+      const threads = await weir([command, scenario, ...args, '--json', '--threads', '2']);
+      const asked = await weir([command, scenario, ...args, '--json', '--workers', redis.url]);
+      expect([asked.code, asked.out]).toEqual([threads.code, threads.out]);
+      expect(threads.out.length).toBeGreaterThan(100);
+    }
+  });
+
+  it('killed in the middle of a sweep: its runs go to another, none counts twice, the files are the same', async () => {
+    const [first] = await Promise.all([work('--threads', '1'), work('--threads', '1')]);
+    const running = begin(sweep('killed', '--workers', redis.url));
+    await until(() => runsIn('killed') > 10, running);
+    first!.child.kill('SIGKILL');
+    expect(runsIn('killed')).toBeLessThan(RUNS);
+    expect(await running.ended).toBe(0);
+    expect(filesIn('killed')).toEqual(await filesOfThreads());
+    const lines = filesIn('killed')[2]!.trim().split('\n');
+    expect([lines.length, new Set(lines).size]).toEqual([RUNS, RUNS]);
+  });
+
+  it('what Redis forgot is asked for again', async () => {
+    await work('--threads', '1');
+    const running = begin(sweep('forgotten', '--workers', redis.url));
+    await until(() => runsIn('forgotten') > 10, running);
+    await redis.kill();
+    await redis.restart();
+    expect(await running.ended).toBe(0);
+    expect(filesIn('forgotten')).toEqual(await filesOfThreads());
+  });
+
+  it('Ctrl-C on either side ends it, and leaves nothing in Redis; the sweep goes on later', async () => {
+    const worker = await work('--threads', '1');
+    const running = begin(sweep('stopped', '--workers', redis.url));
+    await until(() => runsIn('stopped') > 10, running);
+    running.child.kill('SIGINT');
+    expect(await running.ended).toBe(130);
+    const jobs = async () =>
+      (await redis.ask<string[]>('KEYS', '*')).filter((key) => !/:(meta|stalled-check)$/.test(key));
+    expect(await jobs()).toEqual([]);
+    const again = await weir(sweep('stopped', '--workers', redis.url));
+    expect([again.code, again.err]).toEqual([0, expect.stringMatching(/of 160 runs are known/)]);
+    worker.child.kill('SIGINT');
+    expect([await worker.ended, worker.lines.at(-1)]).toEqual([0, expect.stringMatching(/^\{"ok":true,"runs":\d+\}$/)]);
+    await sleep(1_100);
+    expect(await redis.ask('KEYS', '*')).toEqual([]);
+  });
+
+  it('refuses runs of another version, and who asked says so', async () => {
+    await work();
+    const client = await openQueueClient(redis.url);
+    const options = { connection: client, prefix: RUN_QUEUE.prefix };
+    const queue = new Queue<RunJob, RunAnswer>(RUN_QUEUE.name, options);
+    const events = new QueueEvents(RUN_QUEUE.name, options);
+    await events.waitUntilReady();
+    const task = { path: 'x.yaml', scenario: {}, seed: 1, withPeaks: false };
+    const job = await queue.add('run', { weir: '0.0.0', task });
+    expect(await job.waitUntilFinished(events)).toEqual({
+      refused: expect.stringMatching(/^The worker on .+ is version .+, and 0\.0\.0 asks\.$/),
+    });
+    workers[0]!.child.kill('SIGKILL');
+    const old = new Worker<RunJob, RunAnswer>(RUN_QUEUE.name, async () => ({ refused: 'It is older.' }), options);
+    const { code, err } = await weir(['simulate', scenario, '--replications', '4', '--workers', redis.url]);
+    expect([code, err]).toEqual([
+      5,
+      expect.stringContaining('A worker refused a run. [worker_failed]\n  why  It is older.'),
+    ]);
+    await Promise.all([old.close(), events.close(), queue.close()]);
+    client.destroy();
+  });
+
+  it('without Redis nobody waits for long, and without a worker it is said', async () => {
+    const away = /The workers cannot be asked\. \[store_away\]/;
+    const running = begin(sweep('away', '--workers', redis.url));
+    let err = '';
+    running.child.stderr?.on('data', (chunk) => {
+      err += chunk;
+    });
+    while (!err.includes('No worker takes runs now.') && running.child.exitCode === null) await sleep(20);
+    await redis.kill();
+    expect([await running.ended, err]).toEqual([5, expect.stringMatching(away)]);
+    const [asks, works] = await Promise.all([weir(sweep('away', '--workers', redis.url)), weir(['worker', redis.url])]);
+    expect([asks.code, asks.err, works.code, works.err]).toEqual([
+      5,
+      expect.stringMatching(away),
+      5,
+      expect.stringMatching(away),
+    ]);
+  });
+
+  it.each([
+    [['--workers', 'redis://127.0.0.1:1', '--threads', '2'], '--threads is for this machine'],
+    [['--workers', 'redis+cluster://127.0.0.1:1'], 'one server of Redis'],
+    [['--workers', 'http://127.0.0.1:1'], 'cannot be read'],
+  ])('refuses %j: %s', async (more, words) => {
+    const { code, err } = await weir(['sweep', scenario, '--set', 'limiter.threshold=2,3', '--no-report', ...more]);
+    expect([code, err]).toEqual([2, expect.stringContaining(words)]);
+  });
+
+  it('does not send a scenario that reads a log', async () => {
+    writeFileSync(join(folder, 'log.csv'), 'time\n1000000000\n1000000001\n');
+    const logged = join(folder, 'logged.yaml');
+    writeFileSync(logged, 'question: Q?\narrivals: [{ model: log, file: log.csv, time_column: time }]\n');
+    const { code, err } = await weir([
+      'simulate',
+      logged,
+      '--replications',
+      '2',
+      '--workers',
+      redis.url,
+      '--no-report',
+    ]);
+    expect([code, err]).toEqual([2, expect.stringContaining('reads a log, which workers do not have')]);
+  });
+});
