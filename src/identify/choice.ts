@@ -85,5 +85,5 @@ function gainOf(outcomes: readonly (readonly string[])[], alive: readonly Fitted
     open += 1;
     narrowed += all.length < 2 ? 0 : (new Set(all).size - 1) / (all.length - 1);
   });
-  return (pairs === 0 ? 0 : (3 * separated) / pairs) + (open === 0 ? 0 : narrowed / open);
+  return (pairs === 0 ? 0 : (10 * separated) / pairs) + (open === 0 ? 0 : narrowed / open);
 }

@@ -1,9 +1,13 @@
 // What was asked and answered, as all of this room reads it. Pure.
 //
-//   a request    sent |-----------?-----------| answered      counted once, somewhere in between
+//   a request   sent |--- f ---|~~ e ~~|--------- answered     counted once, f + e after its sending
+//                        f      the shortest way there: the same for all, so no rule can tell it from a clock that is late
+//                          e    what this request took longer on its way there: at most what it took longer in all
+//
+// So an instant is known as exactly as its answer was prompt; a slow request may have been counted anywhere within what it took longer.
 //
 // Requests of one key and one answer are alike: if there is an order of counting, there is one in which the k-th counted of the admitted
-// comes after the k-th sending and before the k-th answer of any of them. So each key has two queues, of admitted and of limited ones.
+// comes after the k-th beginning and before the k-th end of any of them. So each key has two queues, of admitted and of limited ones.
 import type { SeenRequest } from '../live/placed-requests.js';
 
 export interface Seen extends SeenRequest {
@@ -15,8 +19,11 @@ export interface Seen extends SeenRequest {
   readonly toldRemaining?: number | undefined;
 }
 
-/** Requests of one key with one answer, in order of time. */
+/** Requests of one key with one answer, each column in order of time; all in ms. */
 export interface Queue {
+  /** When a request can have been counted first, and last. */
+  readonly first: Float64Array;
+  readonly last: Float64Array;
   readonly sent: Float64Array;
   readonly answered: Float64Array;
 }
@@ -33,14 +40,17 @@ export interface Evidence {
   /** The shortest and the longest time that a request and its answer are under way, where nothing holds it; in ms. */
   readonly shortestMs: number;
   readonly longestMs: number;
-  /** What the slowest took, whatever its answer. */
+  /** How far the instants of counting are unknown at most, in ms. */
   readonly slowestMs: number;
-  /** How much longer some are under way than others of the same answer, in ms. */
-  readonly jitterMs: number;
   /** Admitted requests took so much longer than others, that something held them. */
   readonly isHeld: boolean;
-  /** How long a request is on its way there at most, where what stands behind the limiter takes far longer; Infinity where it does not. */
-  readonly thereMs: number;
+  /** What the quickest took, admitted and limited ones apart; in ms. */
+  readonly admittedMs: number;
+  readonly limitedMs: number;
+  /** How much quicker a request could be than the quickest that was seen, in ms. */
+  readonly slackMs: number;
+  /** What a request took longer on its way there at most, where admitted ones are held behind it; Infinity where they are not. */
+  readonly mostMs: number;
 }
 
 /** An answer that takes longer than others by less than this is not held, in ms. */
@@ -48,7 +58,7 @@ const HELD_MS = 15;
 
 /** @param whole what these are a part of: how long requests are under way is known from all of them */
 export function evidenceOf(seen: readonly Seen[], whole?: Evidence): Evidence {
-  if (whole !== undefined) return { ...whole, seen, keys: keysOf(seen) };
+  if (whole !== undefined) return { ...whole, seen, keys: keysOf(seen, whole) };
   const took = (decision: Seen['decision']) =>
     seen
       .filter((one) => one.decision === decision)
@@ -61,45 +71,66 @@ export function evidenceOf(seen: readonly Seen[], whole?: Evidence): Evidence {
   // A few late answers are the machine's.
   const isHeld = held >= Math.max(3, 0.06 * admitted.length);
   const free = isHeld ? admitted.filter((ms) => ms <= heldFromMs) : admitted;
-  const spread = (times: readonly number[]) => quantile(times, HALF) - (times[0] ?? 0);
   const longestMs = Math.max(shortestMs + 1, limited.length >= 5 ? quantile(limited, USUAL) : quantile(free, USUAL));
-  return {
-    seen,
-    keys: keysOf(seen),
+  const times = {
     shortestMs,
     longestMs,
-    slowestMs: Math.max(limited.at(-1) ?? 0, isHeld ? 0 : (free.at(-1) ?? 0)),
-    jitterMs: Math.max(spread(limited), isHeld ? 0 : spread(free)),
+    admittedMs: admitted[0] ?? shortestMs,
+    limitedMs: limited[0] ?? shortestMs,
+    slackMs: Math.max(SLACK_MS, sinceFirst(admitted), sinceFirst(limited)),
+    mostMs: isHeld ? Math.max(limited.at(-1) ?? 0, longestMs, limited.length < 5 ? shortestMs + FEW_MS : 0) - shortestMs : Infinity,
     isHeld,
-    thereMs:
-      !isHeld &&
-      limited.length >= 5 &&
-      quantile(admitted, HALF) > 3 * longestMs + THERE_MS &&
-      quantile(admitted, USUAL) < 1.5 * quantile(admitted, HALF)
-        ? longestMs + THERE_MS
-        : Infinity,
   };
+  const keys = keysOf(seen, times);
+  const widest = ({ first, last }: Queue) => first.reduce((most, ms, k) => Math.max(most, last[k]! - ms), 0);
+  const slowestMs = keys.reduce((most, one) => Math.max(most, widest(one.admitted), widest(one.limited)), 0);
+  return { seen, keys, ...times, slowestMs };
 }
 
 const USUAL = 0.95;
-const THERE_MS = 15;
-const HALF = 0.6;
+/** How much longer a request may take on its way there, if there are hardly any to compare it with, in ms. */
+const FEW_MS = 10;
+const SLACK_MS = 0.25;
+
+/** The quickest that was seen is slower than the quickest that there could be: about as much as others are slower than it. */
+function sinceFirst(ascending: readonly number[]): number {
+  return Math.min(quantile(ascending, 0.1) - (ascending[0] ?? 0), MOST_SLACK_MS);
+}
+
+const MOST_SLACK_MS = 3;
 
 function quantile(ascending: readonly number[], share: number): number {
   return ascending[Math.min(ascending.length - 1, Math.floor(ascending.length * share))] ?? 0;
 }
 
-function keysOf(seen: readonly Seen[]): KeyEvidence[] {
-  return [...new Set(seen.map(({ key }) => key))].map((key) => keyEvidence(key, seen));
+type Times = Pick<Evidence, 'shortestMs' | 'admittedMs' | 'limitedMs' | 'mostMs' | 'slackMs'>;
+
+/** When a request can have been counted first, and last. */
+export function countedWithin(one: Seen, { shortestMs, admittedMs, limitedMs, mostMs, slackMs }: Times): readonly [number, number] {
+  const first = one.sentMs + shortestMs / 2;
+  const quickest = one.decision === 'admitted' ? admittedMs : limitedMs;
+  return [first, first + slackMs + Math.min(mostMs, Math.max(0, one.answeredMs - one.sentMs - quickest))];
 }
 
-function keyEvidence(key: string, seen: readonly Seen[]): KeyEvidence {
-  const queue = (decision: Seen['decision']): Queue => {
-    const alike = seen.filter((one) => one.key === key && one.decision === decision);
-    return {
-      sent: Float64Array.from(alike, ({ sentMs }) => sentMs).sort(),
-      answered: Float64Array.from(alike, ({ answeredMs }) => answeredMs).sort(),
+function keysOf(seen: readonly Seen[], times: Times): KeyEvidence[] {
+  const byKey = new Map<string, Seen[]>();
+  for (const one of seen) {
+    const same = byKey.get(one.key);
+    if (same === undefined) byKey.set(one.key, [one]);
+    else same.push(one);
+  }
+  return [...byKey].map(([key, own]) => {
+    const queue = (decision: Seen['decision']): Queue => {
+      const alike = own.filter((one) => one.decision === decision);
+      const within = alike.map((one) => countedWithin(one, times));
+      const sorted = (values: readonly number[]) => Float64Array.from(values).sort();
+      return {
+        first: sorted(within.map(([first]) => first)),
+        last: sorted(within.map(([, last]) => last)),
+        sent: sorted(alike.map(({ sentMs }) => sentMs)),
+        answered: sorted(alike.map(({ answeredMs }) => answeredMs)),
+      };
     };
-  };
-  return { key, admitted: queue('admitted'), limited: queue('limited') };
+    return { key, admitted: queue('admitted'), limited: queue('limited') };
+  });
 }

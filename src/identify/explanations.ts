@@ -1,6 +1,6 @@
 // The structures that explain what was seen. Pure.
 import { type Evidence, evidenceOf, type Seen } from './evidence.js';
-import { featuresOf, stagesOf } from './features.js';
+import { featuresOf } from './features.js';
 import { type Fitted, fitted } from './fit.js';
 import type { Hypothesis, Structure } from './structure.js';
 import { structures } from './structures.js';
@@ -41,7 +41,10 @@ export function investigated(seen: readonly Seen[]): Investigated {
   };
 }
 
-/** The structures, those first that explain what was seen. */
+/**
+ * The structures, those first that explain what was seen.
+ * @param before those that explained what was seen before: mended where they no longer do; the others are looked for
+ */
 export function explanationsOf(
   evidence: Evidence,
   before: readonly Fitted[] = [],
@@ -49,14 +52,17 @@ export function explanationsOf(
   isAnew = false,
 ): Fitted[] {
   const toleranceMs = toleranceOf(evidence);
-  const stages = stagesOf(evidence);
-  const burst = Math.max(...featuresOf(evidence).bursts);
+  const stage = { evidence, features: featuresOf(evidence) };
+  const { counts } = stage.features;
   const near = isAnew && before.length > 0 ? before.flatMap(({ best }) => spansOf(best)) : undefined;
   const from = new Map(before.map((one) => [one.best.structure.id, one]));
   return among
     .filter(({ holds }) => holds === undefined || evidence.isHeld)
-    .filter(({ family, part = 1 }) => family !== 'token bucket' || part === 1 || part < burst)
-    .map((structure) => fitted(structure, stages, toleranceMs, from.get(structure.id), near))
+    .filter(({ id, part = 1 }) => !id.startsWith('bucket-ticks') || counts.some((n) => Math.abs(n - part) <= 1))
+    .map((structure) => {
+      const own = from.get(structure.id);
+      return fitted(structure, stage, toleranceMs, own, own === undefined ? near : spansOf(own.best));
+    })
     .sort((a, b) => a.violationMs - b.violationMs);
 }
 
@@ -64,9 +70,9 @@ function spansOf({ parameters: { spanMs, limit }, structure: { family } }: Hypot
   return family === 'token bucket' || family === 'queue' ? [spanMs, spanMs * limit] : [spanMs, spanMs / limit];
 }
 
-/** What is not known of the instants at which requests are counted: in ms. */
-export function toleranceOf({ jitterMs }: Evidence): number {
-  return jitterMs + 1;
+/** How far the instants of a rule may be off by the steps of its clock and of ours, in ms. */
+export function toleranceOf(_: Evidence): number {
+  return 1.05;
 }
 
 /** Without those that differ from a simple one by what the answers can not show, and those that leave delays unexplained. */
@@ -75,6 +81,9 @@ export function preferred(alive: readonly Fitted[], { isHeld }: Evidence): Fitte
   const holds = isHeld && alive.some(({ best }) => best.structure.holds);
   return alive.filter(({ best, ranges }) => {
     if (holds && best.structure.holds === undefined) return false;
+    // A bucket that is filled up at each tick is a window.
+    if (best.structure.id.startsWith('bucket-ticks') && best.parameters.part >= best.parameters.limit && ids.has('fixed-grid'))
+      return false;
     const base = best.structure.extends;
     if (base === undefined || !ids.has(base)) return true;
     return best.structure.has.includes('otherMs') && ranges.otherMs.least > 0.05 * best.parameters.spanMs;

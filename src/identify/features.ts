@@ -5,6 +5,8 @@ import { type Evidence, evidenceOf, type Seen } from './evidence.js';
 export interface Features {
   /** How many were admitted before a refusal, in a row or at once: the most frequent first. */
   readonly bursts: readonly number[];
+  /** All of these numbers. */
+  readonly counts: readonly number[];
   /** Middles of what lies between a refusal and the next admission. */
   readonly recoveries: readonly number[];
   /** First refusals after an admission. */
@@ -46,7 +48,8 @@ export function featuresOf({ seen, longestMs }: Evidence): Features {
   const bursts = [...times.keys()].sort((a, b) => times.get(b)! - times.get(a)! || b - a);
   const fromMs = inOrder[0]?.sentMs ?? 0;
   return {
-    bursts: limitsFrom([...bursts.slice(0, MOST_BURSTS), Math.max(1, ...bursts)]),
+    bursts: limitsFrom([...bursts.slice(0, MOST_BURSTS), Math.max(1, ...bursts)], quickLimits(inOrder)),
+    counts: bursts,
     recoveries,
     refusals,
     fromMs,
@@ -57,13 +60,28 @@ export function featuresOf({ seen, longestMs }: Evidence): Features {
 /** Requests that are sent within this time are sent together, in ms. */
 const VOLLEY_MS = 3;
 /** So many limits are tried. */
-const MOST_BURSTS = 4;
+const MOST_BURSTS = 3;
 
 /** What came back while they were counted adds one or two. */
-function limitsFrom(bursts: readonly number[]): number[] {
-  const near = [...bursts, ...bursts.slice(0, 2).flatMap((n) => [n - 1, n - 2])];
+function limitsFrom(bursts: readonly number[], more: readonly number[]): number[] {
+  const near = [...bursts, ...bursts.slice(0, 2).map((n) => n - 1), ...more];
   return [...new Set(near.filter((n) => n >= 1))];
 }
+
+/** Where some came back between the first bursts, the limit lies between what the last of them and what all had admitted. */
+function quickLimits(inOrder: readonly Seen[]): number[] {
+  const first = inOrder.findIndex(({ decision }) => decision === 'limited');
+  if (first < 0) return [];
+  const { sentMs, key } = inOrder[first]!;
+  const again = inOrder.find((one) => one.key === key && one.decision === 'admitted' && one.sentMs > sentMs + VOLLEY_MS);
+  if (again === undefined || again.sentMs - sentMs > 8 * (sentMs - inOrder[0]!.sentMs)) return [];
+  const volley = inOrder.filter((one) => one.key === key && Math.abs(one.sentMs - sentMs) <= VOLLEY_MS && one.decision === 'admitted');
+  const all = inOrder.filter((one) => one.key === key && one.sentMs < sentMs + VOLLEY_MS && one.decision === 'admitted').length;
+  const step = Math.max(1, (all - volley.length) / MOST_QUICK);
+  return Array.from({ length: MOST_QUICK }, (_, k) => Math.round(all - (k + 0.5) * step)).filter((n) => n > volley.length);
+}
+
+const MOST_QUICK = 6;
 
 /** The answers up to some time, and what they say of where to look. */
 export interface Stage {

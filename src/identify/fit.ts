@@ -24,45 +24,36 @@ export interface Fitted {
   readonly samples: readonly Hypothesis[];
 }
 
-const PATTERN_ROUNDS = 30;
+const PATTERN_ROUNDS = 24;
 /** A start that is further from the answers, as a part of its span, leads nowhere. */
-const NEAR = 0.4;
+const NEAR = 0.12;
+const NEAR_ON_GRID = 0.3;
+/** A bucket with one token too many is as far from the answers as the time of that token. */
+const NEAR_BY_TOKEN = 1.2;
+/** Parameters that no longer explain the answers by less than this part of the span are looked for once more. */
+const NEARLY = 0.05;
 /** Parameters that explain the answers and lie apart by more than this factor are kept, each for itself. */
 const APART = 1.3;
-const MOST_SPREAD = 5;
-const COUNTED_AT = [0.05, 0.3, 0.7, 0.95];
-const MOST_TOPS = 8;
-
-/** Parameters are looked for everywhere in so many requests at most. */
-const MOST_SEARCHED = 220;
+const MOST_SPREAD = 4;
+const COUNTED_AT = [0, 0.3, 0.7, 1];
+const MOST_TOPS = 6;
 
 /**
- * The structure with the parameters that explain the answers best; `from` are parameters that explained what was seen before,
- * and with `near` others are looked for, too, of about these spans in ms.
+ * The structure with the parameters that explain the answers best.
+ * @param from parameters that explained what was seen before: they are mended; undefined: looked for from everywhere
+ * @param near looked for from everywhere with spans of about these lengths in ms
  */
 export function fitted(
   structure: Structure,
-  stages: readonly Stage[],
+  { evidence, features }: Stage,
   toleranceMs: number,
   from?: Fitted | undefined,
   near?: readonly number[] | undefined,
 ): Fitted {
-  const last = stages.at(-1)!;
-  if (from !== undefined && near === undefined) {
-    const fitting = new Fitting(structure, last, toleranceMs);
-    fitting.improve(from.samples);
-    if (fitting.isExplained) return fitting.result();
-  }
-  let found: Fitted | undefined;
-  for (const stage of stages) {
-    const fitting = new Fitting(structure, stage, toleranceMs, near);
-    const known = [...(found?.samples ?? []), ...(stage === last ? (from?.samples ?? []) : [])];
-    if (known.length > 0) fitting.improve(known);
-    if (!fitting.isExplained && (found === undefined || stage.evidence.seen.length <= MOST_SEARCHED)) fitting.search();
-    found = fitting.result();
-    if (!fitting.isExplained && from === undefined) break;
-  }
-  return found!;
+  const fitting = new Fitting(structure, evidence, features, toleranceMs, from);
+  if (from !== undefined) fitting.improve(from.samples);
+  if (!fitting.isExplained && (from === undefined || fitting.isNearly || structure.has.includes('otherMs'))) fitting.search(near, from?.best.parameters.otherMs);
+  return fitting.result();
 }
 
 class Fitting {
@@ -70,53 +61,66 @@ class Fitting {
   readonly #evidence: Evidence;
   readonly #features: Features;
   readonly #toleranceMs: number;
-  readonly #near: readonly number[] | undefined;
+  readonly #before: Fitted | undefined;
   #best: Parameters | undefined;
   #bestMs = Infinity;
   readonly #spread: Parameters[] = [];
 
-  constructor(structure: Structure, { evidence, features }: Stage, toleranceMs: number, near?: readonly number[]) {
-    this.#near = near;
+  constructor(structure: Structure, evidence: Evidence, features: Features, toleranceMs: number, before?: Fitted) {
     this.#structure = structure;
     this.#evidence = evidence;
     this.#features = features;
     this.#toleranceMs = toleranceMs;
+    this.#before = before;
   }
 
   get isExplained(): boolean {
     return this.#bestMs <= this.#toleranceMs;
   }
 
+  get isNearly(): boolean {
+    return this.#bestMs <= Math.max(10 * this.#toleranceMs, NEARLY * (this.#best?.spanMs ?? 0));
+  }
+
   improve(samples: readonly Hypothesis[]): void {
-    for (const { parameters } of samples) this.#try(parameters);
-    if (!this.isExplained) this.#descend();
+    const near: { ms: number; parameters: Parameters }[] = [];
+    for (const { parameters } of samples) {
+      const ms = this.#violation(parameters, Infinity);
+      near.push({ ms, parameters });
+      this.#take(parameters, ms);
+    }
+    near.sort((a, b) => a.ms - b.ms);
+    for (const one of near.slice(0, 3)) if (!this.isExplained) this.#descendFrom(one);
   }
 
   /** From everywhere; then downhill from the best of those that lie apart. */
-  search(): void {
+  search(near?: readonly number[] | undefined, otherMs?: number | undefined): void {
     const tops: { ms: number; parameters: Parameters }[] = [];
-    for (const start of startsOf(this.#structure, this.#evidence, this.#features, this.#near)) {
+    const isByToken = this.#structure.family === 'token bucket' || this.#structure.family === 'queue';
+    const nearPart = isByToken ? NEAR_BY_TOKEN : this.#structure.period === undefined ? NEAR : NEAR_ON_GRID;
+    for (const start of startsOf(this.#structure, this.#evidence, this.#features, near, otherMs)) {
       const mostMs = Math.min(
-        Math.max(NEAR * start.spanMs, 10 * this.#toleranceMs),
+        Math.max(nearPart * start.spanMs, 10 * this.#toleranceMs),
         tops[MOST_TOPS - 1]?.ms ?? Infinity,
       );
-      const first = this.#violation(start, mostMs);
-      if (first > mostMs) continue;
-      const { ms, parameters } = this.#atBestPhase(start, first);
-      const same = tops.findIndex((top) => isNear(top.parameters, start));
+      const ms = this.#violation(start, mostMs);
+      if (ms > mostMs) continue;
+      const same = tops.findIndex((top) => isNear(top.parameters, start) && top.parameters.limit === start.limit);
       if (same >= 0 && tops[same]!.ms <= ms) continue;
       if (same >= 0) tops.splice(same, 1);
       const place = tops.findIndex((top) => top.ms > ms);
-      tops.splice(place < 0 ? tops.length : place, 0, { ms, parameters });
+      tops.splice(place < 0 ? tops.length : place, 0, { ms, parameters: start });
       tops.length = Math.min(tops.length, MOST_TOPS);
     }
-    for (const { parameters, ms } of tops) {
-      const [best, bestMs] = [this.#best, this.#bestMs];
-      [this.#best, this.#bestMs] = [parameters, ms];
-      this.#descend();
-      if (this.isExplained) this.#keep(this.#best!);
-      if (best !== undefined && bestMs <= this.#bestMs) [this.#best, this.#bestMs] = [best, bestMs];
-    }
+    for (const { ms, parameters } of tops) this.#descendFrom(this.#atBestPhase(parameters, ms));
+  }
+
+  #descendFrom({ parameters, ms }: { readonly ms: number; readonly parameters: Parameters }): void {
+    const [best, bestMs] = [this.#best, this.#bestMs];
+    [this.#best, this.#bestMs] = [parameters, ms];
+    this.#descend();
+    if (this.isExplained) this.#keep(this.#best!);
+    if (best !== undefined && bestMs <= this.#bestMs) [this.#best, this.#bestMs] = [best, bestMs];
   }
 
   /** The same span, with the phase moved by halves of halves to where it explains most. */
@@ -124,7 +128,7 @@ class Fitting {
     let [ms, parameters] = [firstMs, start];
     if (!this.#structure.has.includes('shiftMs')) return { ms, parameters };
     const period = this.#structure.period?.(start) ?? start.spanMs;
-    for (let step = period / (2 * PHASES); step > this.#toleranceMs / 2 && step > period / 200; step /= 2) {
+    for (let step = period / (2 * PHASES); step > this.#toleranceMs / 2 && step > period / 60; step /= 2) {
       for (const by of [-step, step]) {
         const other = moved(this.#structure, parameters, 'shiftMs', parameters.shiftMs + by, 0);
         const otherMs = this.#violation(other, ms);
@@ -148,25 +152,30 @@ class Fitting {
     }
     ends.push(...this.#spread.filter((one) => !isNear(one, parameters)));
     const hypothesis = (one: Parameters): Hypothesis => ({ structure: this.#structure, parameters: one });
-    const isOther = (one: Parameters) => JSON.stringify(one) !== JSON.stringify(parameters);
+    const texts = new Set([JSON.stringify(parameters)]);
+    const others = ends.filter((one) => texts.size < texts.add(JSON.stringify(one)).size);
     return {
       best: hypothesis(parameters),
       violationMs: this.#bestMs,
       ranges,
-      samples: [parameters, ...ends.filter(isOther)].map(hypothesis),
+      samples: [parameters, ...others].map(hypothesis),
     };
   }
 
   #violation(parameters: Parameters, mostMs: number): number {
+    (globalThis as any).__n = ((globalThis as any).__n ?? 0) + 1; const id = this.#structure.id.replace(/[0-9]+/,''); const m = ((globalThis as any).__m ??= new Map()); m.set(id, (m.get(id) ?? 0) + 1);
     const hypothesis = { structure: this.#structure, parameters };
     return violationOf(hypothesis, this.#evidence, { mostMs }).ms;
   }
 
   #try(given: Parameters): boolean {
-    let parameters = given;
-    let ms = this.#violation(given, this.#bestMs);
-    // A request that took long may have been counted at once or at the end: what is that near may be explained so.
-    if (ms > this.#toleranceMs && ms <= this.#evidence.slowestMs) {
+    return this.#take(given, this.#violation(given, this.#bestMs));
+  }
+
+  #take(given: Parameters, givenMs: number): boolean {
+    let [ms, parameters] = [givenMs, given];
+    // Where a request was counted makes a difference to what is that near.
+    if (ms > this.#toleranceMs && ms <= this.#toleranceMs + this.#evidence.slowestMs) {
       for (const countedAt of COUNTED_AT) {
         const other = { ...given, countedAt };
         const otherMs = this.#violation(other, Math.min(ms, this.#bestMs));
@@ -193,7 +202,7 @@ class Fitting {
   /** Steps along each parameter, the shorter the less they help. */
   #descend(): void {
     const structure = this.#structure;
-    let step = 0.1;
+    let step = Math.min(0.1, Math.max(1e-4, this.#bestMs / Math.max(1, this.#best?.spanMs ?? 1)));
     for (let round = 0; round < PATTERN_ROUNDS && step > 1e-5 && !this.isExplained; round += 1) {
       const from = this.#best;
       if (from === undefined) return;
@@ -223,15 +232,8 @@ class Fitting {
   /** How far one parameter can be moved, the others as they are or along with the grid. */
   #end(best: Parameters, name: Name, direction: -1 | 1): Parameters {
     let inside = best;
-    let outside: number | undefined;
     const isInteger = name === 'limit';
     const period = this.#structure.period?.(best) ?? best.spanMs;
-    const start = isInteger
-      ? 1
-      : name === 'shiftMs'
-        ? Math.max(this.#toleranceMs / 4, period * 1e-4)
-        : Math.max(best[name] * 5e-4, 0.05);
-    let by = start;
     const probe = (value: number): Parameters | undefined => {
       for (const anchorMs of this.#anchors()) {
         const one = moved(this.#structure, inside, name, value, anchorMs);
@@ -239,23 +241,34 @@ class Fitting {
       }
       return undefined;
     };
-    for (let k = 0; k < 24; k += 1) {
-      const value = inside[name] + direction * by;
-      const least = isInteger ? 1 : name === 'shiftMs' ? -Infinity : 0.01;
-      if (value < least) break;
-      if (name === 'spanMs' && value > LONGEST * (this.#features.toMs - this.#features.fromMs)) break;
-      if (name === 'shiftMs' && Math.abs(value - best.shiftMs) > period / 2) break;
-      const found = probe(value);
-      if (found === undefined) {
-        outside = value;
-        break;
+    const before = name === 'shiftMs' || this.#before?.violationMs! > this.#toleranceMs ? undefined : this.#before?.ranges[name];
+    const last = direction < 0 ? before?.least : before?.most;
+    let outside: number | undefined;
+    // What was outside stays so: ranges only become narrower.
+    if (last !== undefined && !isInteger && direction * (last - best[name]) > 0) {
+      const found = probe(last);
+      if (found !== undefined) return found;
+      outside = last;
+    } else {
+      let by = isInteger ? 1 : name === 'shiftMs' ? Math.max(this.#toleranceMs / 4, period * 1e-4) : Math.max(best[name] * 5e-4, 0.05);
+      for (let k = 0; k < 20; k += 1) {
+        const value = inside[name] + direction * by;
+        const least = isInteger ? 1 : name === 'shiftMs' ? -Infinity : 0.01;
+        if (value < least) break;
+        if (name === 'spanMs' && value > LONGEST * (this.#features.toMs - this.#features.fromMs)) break;
+        if (name === 'shiftMs' && Math.abs(value - best.shiftMs) > period / 2) break;
+        const found = probe(value);
+        if (found === undefined) {
+          outside = value;
+          break;
+        }
+        inside = found;
+        if (!isInteger) by *= 2;
       }
-      inside = found;
-      if (!isInteger) by *= 2;
     }
     if (outside === undefined || isInteger) return inside;
-    for (let k = 0; k < 4; k += 1) {
-      const middle: number = (inside[name] + outside!) / 2;
+    for (let k = 0; k < 6; k += 1) {
+      const middle: number = (inside[name] + outside) / 2;
       const found = probe(middle);
       if (found === undefined) outside = middle;
       else inside = found;

@@ -87,18 +87,20 @@ class Course {
     }
   }
 
-  /** Polls at growing distances until one is admitted, then bursts again: what has come back. */
+  /** Polls at growing distances until one is admitted, then bursts again: what has come back. Twice: the second is a whole period of a grid. */
   *findRecovery(): Generator<Ask, void, Answered> {
-    const { shortestMs } = evidenceOf(this.#seen);
-    const volleys: Volley[] = [];
-    const first = Math.max(4, shortestMs / 2);
-    for (let ms = first; ms < this.#left().timeMs / 2 && volleys.length < this.#left().requests / 3; ms *= POLL_FACTOR)
-      volleys.push({ atMs: ms, n: 1 });
-    yield* this.#ask({ words: 'polls, for when it admits again', volleys, until: 'admitted' }, 0);
-    const limited = () => this.#seen.at(-1)?.decision === 'limited';
-    for (let n = 1; n <= 4096 && !limited() && !this.isOver && this.#left().requests > 2 * n; n *= 2) {
-      yield* this.#ask({ words: 'a burst, for what has come back', volleys: [{ atMs: 0, n }] }, 0);
-      if (this.#seen.slice(-n).some(({ decision }) => decision === 'limited')) break;
+    for (let time = 0; time < 2 && !this.isOver; time += 1) {
+      const { shortestMs } = evidenceOf(this.#seen);
+      const volleys: Volley[] = [];
+      const first = Math.max(4, shortestMs / 2);
+      for (let ms = first; ms < this.#left().timeMs / 3 && volleys.length < this.#left().requests / 3; ms *= POLL_FACTOR)
+        volleys.push({ atMs: ms, n: 1 });
+      yield* this.#ask({ words: 'polls, for when it admits again', volleys, until: 'admitted' }, 0);
+      if (this.#seen.at(-1)?.decision === 'limited') return;
+      for (let n = 1; n <= 4096 && !this.isOver && this.#left().requests > 3 * n; n *= 2) {
+        yield* this.#ask({ words: 'a burst, for what has come back', volleys: [{ atMs: 0, n }] }, 0);
+        if (this.#seen.slice(-n).some(({ decision }) => decision === 'limited')) break;
+      }
     }
   }
 

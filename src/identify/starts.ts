@@ -5,52 +5,64 @@ import type { Features } from './features.js';
 import type { Name, Parameters, Structure } from './structure.js';
 import { BASE_MS } from './violation.js';
 
-const GRID = 1.15;
-const FINE_GRID = 1.09;
+const GRID = 1.12;
+/** Spans that are looked at, as parts of the times in which something came back. */
+const SHORTEST_PART = 0.3;
+const LONGEST_PART = 2.3;
+/** Buckets get single tokens back, and windows on a grid may have come back early. */
+const MANY_TIMES = 12;
 /** So many phases of a grid are tried. */
-export const PHASES = 5;
+export const PHASES = 4;
 /** No span is longer than this part of what was seen. */
 export const LONGEST = 4;
 /** As many periods are looked at between the first and the last recovery. */
-const MOST_PERIODS = 60;
+const MOST_PERIODS = 24;
 
 /**
  * Where the search for the parameters of a structure begins.
+ * @param known what `otherMs` is about
  * @param near only with spans of about these lengths in ms
  */
 export function* startsOf(
   structure: Structure,
-  { shortestMs }: Evidence,
+  { shortestMs, longestMs }: Evidence,
   features: Features,
   near?: readonly number[] | undefined,
+  known?: number | undefined,
 ): Generator<Parameters> {
   const { bursts, recoveries, refusals, fromMs, toMs } = features;
   const has = (name: Name) => structure.has.includes(name);
-  const waits = recoveries.slice(0, 4).flatMap((ms) =>
+  const waits = recoveries.slice(0, 6).flatMap((ms) =>
     refusals
       .filter((at) => at < ms)
       .slice(-1)
       .map((at) => ms - at),
   );
   const spans: number[] = [];
-  const least = Math.max(1, shortestMs / 4);
-  for (let ms = least; ms < LONGEST * (toMs - fromMs); ms *= structure.period === undefined ? GRID : FINE_GRID)
-    spans.push(ms);
+  const times = near ?? [...new Set(waits)].slice(-3);
+  const isGrid = structure.period !== undefined;
+  const isWhole = isGrid && (structure.part === undefined || structure.family === 'token bucket');
+  const [shortest, longest] = [Math.max(1, shortestMs / 8), LONGEST * (toMs - fromMs)];
+  // What comes back while requests are under way is not seen to come back.
+  const isQuick = near === undefined && Math.min(longest, ...times) < 6 * longestMs;
+  const least = isQuick ? shortest : Math.max(shortest, SHORTEST_PART * Math.min(longest, ...times));
+  const many = isWhole || has('otherMs') ? MANY_TIMES : LONGEST_PART;
+  const most = times.length === 0 ? longest : Math.min(longest, many * Math.max(shortest, longestMs, ...times));
+  for (let ms = least; ms < most; ms *= GRID) spans.push(ms);
   const usual = spans.length;
-  if (structure.period !== undefined) spans.push(...latticeOf(structure, recoveries, least));
+  if (isGrid) spans.push(...latticeOf(structure, recoveries, least));
   for (const [k, spanMs] of spans.entries()) {
     const isLattice = k >= usual;
-    if (near !== undefined && !near.some((ms) => spanMs > 0.45 * ms && spanMs < 2.2 * ms)) continue;
-    const others = has('otherMs') ? [...new Set([...waits.slice(0, 3), spanMs])] : [spanMs];
+    const others = has('otherMs') ? [...new Set(known === undefined ? [...waits.slice(-1), spanMs] : [known])] : [spanMs];
     for (const [limit, otherMs] of bursts.flatMap((n) => others.map((ms) => [n, ms] as const))) {
       const all = parametersOf(structure, limit, spanMs, { otherMs });
       if (!has('shiftMs')) yield all;
       else {
-        const known = [recoveries[0], recoveries.at(-1)].filter((ms) => ms !== undefined);
+        const edges = [recoveries[0], recoveries.at(-1)].filter((ms) => ms !== undefined);
         const anywhere = isLattice
           ? []
           : Array.from({ length: PHASES }, (_, k) => fromMs + (k / PHASES) * (structure.period?.(all) ?? spanMs));
-        for (const ms of [...known, ...anywhere]) yield withEdgeAt(structure, all, ms);
+        for (const ms of [...edges, ...anywhere]) yield withEdgeAt(structure, all, ms);
       }
     }
   }

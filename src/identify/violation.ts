@@ -1,15 +1,15 @@
 // How far the answers are from what a rule would have given. Pure.
 //
-//   0      each request can be counted between its sending and its answer, so that the rule answers as it was seen
-//   v > 0  some request would have to be counted v ms before its sending, or after its answer
+//   0      each request can be counted within the time that is known of it (evidence.ts), so that the rule answers as it was seen
+//   v > 0  some request would have to be counted v ms before that time, or after it
 //
-//   admitted, though the rule refuses      sent |--------| answered
-//                                                        |<-- v -->| the rule would admit from here on
-//   limited, though the rule admits        |<-- v -->| sent
+//   admitted, though the rule refuses      first |--------| last
+//                                                         |<-- v -->| the rule would admit from here on
+//   limited, though the rule admits        |<-- v -->| first
 //                                          the rule refuses up to here
 //
-// A request is counted at a fixed part of the time between sending and answer, and earlier or later where the rule answers as seen only
-// then. That is one order of counting: 0 is a proof that there is one; above 0 there may still be another.
+// A request is counted at a fixed part of its time, and earlier or later where the rule answers as seen only then. That is one order of
+// counting: 0 is a proof that there is one; above 0 there may still be another.
 
 import { LIMITED, NEVER, type Rule } from '../limiter/rule/rule.js';
 import { uncheckedRule } from '../limiter/rule/rule-definition.js';
@@ -59,22 +59,28 @@ class Replay {
   readonly #one: KeyEvidence;
   readonly #evidence: Evidence;
   readonly #shiftMs: number;
+  readonly #hypothesis: Hypothesis;
   readonly #isInFlight: boolean;
   readonly #holds: boolean;
   readonly #countedAt: number;
   #nowMs = 0;
   #ms = 0;
   #sentMs = -1;
+  /** How many the rule would admit at least, and until when it admits none. */
+  #room = 0;
+  #notBefore = -Infinity;
   /** Requests that the rule never answers so add up. */
   #never = 0;
 
   constructor(
     rule: Rule,
-    { structure, parameters }: Hypothesis,
+    hypothesis: Hypothesis,
     evidence: Evidence,
     one: KeyEvidence,
     options: ViolationOptions,
   ) {
+    const { structure, parameters } = hypothesis;
+    this.#hypothesis = hypothesis;
     this.#rule = rule;
     this.#options = options;
     this.#one = one;
@@ -89,15 +95,8 @@ class Replay {
   run(): { readonly ms: number; readonly sentMs: number; readonly state: unknown } {
     const { admitted, limited } = this.#one;
     const { part = this.#countedAt, mostMs = Infinity } = this.#options;
-    const { longestMs, isHeld } = this.#evidence;
-    const most = isHeld && this.#holds ? longestMs : this.#evidence.thereMs;
-    const [nA, nR] = [admitted.sent.length, limited.sent.length];
-    const due = (k: number) => Math.min(admitted.answered[k]!, admitted.sent[k]! + most);
-    // A request is counted on its way there; what an admitted one takes beyond that is what stands behind the limiter, or what it waited for.
-    const nominalOf = ({ sent, answered }: Queue, k: number) => {
-      const took = answered[k]! - sent[k]!;
-      return sent[k]! + part * Math.min(took, part > 0.5 ? most : longestMs);
-    };
+    const [nA, nR] = [admitted.first.length, limited.first.length];
+    const nominalOf = ({ first, last }: Queue, k: number) => first[k]! + part * Math.min(last[k]! - first[k]!, PROMPT_MS);
     let [i, j] = [0, 0];
     while ((i < nA || j < nR) && this.#ms <= mostMs) {
       const nominal = i < nA ? nominalOf(admitted, i) : Infinity;
@@ -109,21 +108,27 @@ class Replay {
         else {
           const at = this.#nextAdmission(t);
           const limitedAt = Math.max(t, nominalLimited);
-          if (j < nR && limitedAt < at && limited.sent[j]! <= admitted.answered[i]!) this.#limit(limitedAt, j++);
-          else {
-            this.#violates(at === NEVER ? NEVER_SO : at - due(i), admitted.sent[i]!);
+          if (j < nR && limitedAt < at && limited.first[j]! <= admitted.last[i]!) {
+            j += 1;
+            this.#limit(limitedAt);
+          } else {
+            this.#violates(at === NEVER ? NEVER_SO : at - admitted.last[i]!, admitted.sent[i]!);
             if (at === NEVER) i += 1;
             else this.#admit(at, i++);
           }
         }
       } else {
         const t = Math.max(now, nominalLimited);
-        const early = Math.max(now, limited.sent[j]!);
-        if (!this.#admits(t)) this.#limit(t, j++);
-        else if (early < t && !this.#admits(early)) this.#limit(early, j++);
-        else {
-          const other = i < nA ? Math.max(now, admitted.sent[i]!) : Infinity;
-          if (other <= limited.answered[j]! && this.#admits(other)) this.#admit(other, i++);
+        const early = Math.max(now, limited.first[j]!);
+        if (!this.#admits(t)) {
+          j += 1;
+          this.#limit(t);
+        } else if (early < t && this.#room < 2 && !this.#admittedAt(early)) {
+          j += 1;
+          this.#limit(early);
+        } else {
+          const other = i < nA ? Math.max(now, admitted.first[i]!) : Infinity;
+          if (other <= limited.last[j]! && this.#admittedAt(other)) this.#admit(other, i++);
           else {
             this.#violates(this.#tooLate(early), limited.sent[j]!);
             j += 1;
@@ -134,7 +139,18 @@ class Replay {
     return { ms: this.#ms, sentMs: this.#sentMs, state: this.#state };
   }
 
+  /** Asks the rule only where its last answer does not say: room does not shrink by itself, and a refusal brings nothing forward. */
   #admits(t: number): boolean {
+    if (this.#room >= 1) return true;
+    if (t < this.#notBefore) return false;
+    this.#room = this.#rule.remaining(this.#state, t + this.#shiftMs);
+    if (this.#room >= 1) return true;
+    if (this.#rule.hastens === undefined) this.#notBefore = this.#nextAdmission(t);
+    return false;
+  }
+
+  /** The same before the time that was looked at last. */
+  #admittedAt(t: number): boolean {
     return this.#rule.remaining(this.#state, t + this.#shiftMs) >= 1;
   }
 
@@ -149,14 +165,17 @@ class Replay {
     const heldMs = this.#isInFlight ? Math.max(0, answered[k]! - shortestMs / 2 - t) : 0;
     const delay = this.#rule.decide(this.#state, t + this.#shiftMs, 1, heldMs);
     this.#nowMs = t;
+    this.#room -= 1;
     this.#options.onCounted?.(t, true, this.#state);
     if (delay === LIMITED || this.#isInFlight) return;
     if (delay > 0) this.#violates(t + delay - answered[k]!, sent[k]!);
     if (isHeld && this.#holds) this.#violates(answered[k]! - t - delay - longestMs - HELD_SLACK_MS, sent[k]!);
   }
 
-  #limit(t: number, _k: number): void {
-    this.#rule.decide(this.#state, t + this.#shiftMs, 1, 0);
+  #limit(t: number): void {
+    // The rule would admit it: that is the violation, and the state stays.
+    if (this.#rule.decide(this.#state, t + this.#shiftMs, 1, 0) !== LIMITED) this.#room -= 1;
+    else this.#room = 0;
     this.#nowMs = t;
     this.#options.onCounted?.(t, false, this.#state);
   }
@@ -167,12 +186,12 @@ class Replay {
     if (at > this.#nowMs) return at === NEVER ? 0 : Math.max(0, early - at);
     // It admits as soon as the last request is counted: by how much, says a look back in time, without the clock that stands still.
     const inner = (this.#state as { inner?: unknown }).inner;
-    if (inner === undefined) return NEVER_SO;
+    if (inner === undefined) return this.#sinceEdge(early);
     const view = { atMs: 0, inner };
     const refusedBefore = (ms: number) => this.#rule.remaining({ ...view }, this.#nowMs + this.#shiftMs - ms) < 1;
     let back = 0.25;
     while (back < LOOK_BACK_MS && !refusedBefore(back)) back *= 2;
-    if (back >= LOOK_BACK_MS) return NEVER_SO;
+    if (back >= LOOK_BACK_MS) return this.#sinceEdge(early);
     let low = back / 2;
     for (let k = 0; k < 4; k += 1) {
       const middle = (low + back) / 2;
@@ -180,6 +199,13 @@ class Replay {
       else low = middle;
     }
     return early - this.#nowMs + back;
+  }
+
+  /** Where a rule cannot look back, the last edge of its grid would have to come later by this. */
+  #sinceEdge(t: number): number {
+    const { structure, parameters } = this.#hypothesis;
+    const period = structure.period?.(parameters);
+    return period === undefined ? NEVER_SO : (t + this.#shiftMs) % period;
   }
 
   #violates(ms: number, sentMs: number): void {
@@ -192,4 +218,6 @@ class Replay {
 }
 
 const HELD_SLACK_MS = 10;
+/** A request that may have been counted later than this is taken to be counted early, in ms. */
+const PROMPT_MS = 20;
 const LOOK_BACK_MS = 1_000_000;
