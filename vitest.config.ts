@@ -25,7 +25,7 @@ const long = [
   ),
   ...['foreign', 'load', 'stress'].map((name) => `test/live/${name}.test.ts`),
   ...['gateways', 'haproxy-redis', 'libraries', 'nginx', 'nginx-keys'].map((name) => `test/live/real-${name}.test.ts`),
-  'test/identify/investigation.test.ts',
+  ...['investigation', 'random', 'real'].map((name) => `test/identify/${name}.test.ts`),
   'test/live/rule-explanation.test.ts',
   'test/live/wrong-nodes.test.ts',
   'test/package.test.ts',

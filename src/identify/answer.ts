@@ -5,9 +5,10 @@ import { checkRule } from '../limiter/rule/rule-definition.js';
 import { waitsInWords } from '../live/told-waits.js';
 import { modulo } from '../math/modulo.js';
 import type { Investigated } from './explanations.js';
-import { type Fitted, isOpen, type Range } from './fit.js';
+import type { Fitted, Range } from './fit.js';
+import { isOpen } from './probes.js';
 import { productsLike } from './products-like.js';
-import { explains, firstUnexplained } from './proof.js';
+import { firstUnexplained } from './proof.js';
 import type { Parameters } from './structure.js';
 import { BASE_MS } from './violation.js';
 
@@ -35,6 +36,8 @@ export interface Answer {
 /** What so many rules explain says of none of them that it is the one. */
 const MOST_RULES = 5;
 const MOST_FAMILIES = 2;
+/** Of the shortest time of a rule, what requests may be under way longer than others: beyond it slow answers look like held ones. */
+const MOST_UNREST = 0.2;
 
 export function answerOf(investigated: Investigated, resolution: number, harm?: string | undefined): Answer {
   const { evidence, ended, requests, elapsedMs, toleranceMs } = investigated;
@@ -50,7 +53,7 @@ export function answerOf(investigated: Investigated, resolution: number, harm?: 
   }
   const isLimited = evidence.seen.some(({ decision }) => decision === 'limited');
   if (!isLimited) return { verdict: 'undecided', rules: [], remarks: stopped, ...common };
-  const alive = investigated.alive.filter((fitted) => explains(fitted, evidence, toleranceMs));
+  const { alive } = investigated;
   const headers = headersInWords(investigated, alive);
   if (alive.length === 0) {
     return {
@@ -59,6 +62,17 @@ export function answerOf(investigated: Investigated, resolution: number, harm?: 
       remarks: [...stopped, firstUnexplained(investigated), ...headers],
       ...common,
     };
+  }
+  if (evidence.isHeld && !alive.some(({ best: { structure } }) => structure.holds || structure.isInFlight)) {
+    const remark = 'Admitted requests were held, and no rule that holds requests was found that explains the answers.';
+    return { verdict: 'nothing fits', rules: [], remarks: [...stopped, remark, ...headers], ...common };
+  }
+  const unrestMs = evidence.longestMs - evidence.shortestMs;
+  const shortest = Math.min(...alive.map(({ best }) => best.parameters.spanMs));
+  if (unrestMs > MOST_UNREST * shortest) {
+    // A wrong name is worse than none.
+    const remark = `Answers took up to ${Math.round(unrestMs)} ms longer than the quickest: too long beside the ${Math.round(shortest)} ms in which the limiter gives something back. Repeat it on a machine with less to do.`;
+    return { verdict: 'undecided', rules: [], remarks: [...stopped, remark, ...headers], ...common };
   }
   const families = new Set(alive.map(({ best }) => best.structure.family)).size;
   if (alive.length > MOST_RULES || families > MOST_FAMILIES) {

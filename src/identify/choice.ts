@@ -1,8 +1,8 @@
 // Which probe is asked next. Pure.
 import type { Evidence } from './evidence.js';
-import { type Fitted, isOpen } from './fit.js';
+import type { Fitted } from './fit.js';
 import { lengthOf, type Probe, predicted, requestsOf } from './probe.js';
-import { probesFor } from './probes.js';
+import { isOpen, probesFor } from './probes.js';
 import { violationOf } from './violation.js';
 
 export interface Choice {

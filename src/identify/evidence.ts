@@ -44,6 +44,8 @@ export interface Evidence {
   readonly slowestMs: number;
   /** Admitted requests took so much longer than others, that something held them. */
   readonly isHeld: boolean;
+  /** When requests were sent whose instants are known badly; the last of them. */
+  readonly slow: readonly number[];
   /** What the quickest took, admitted and limited ones apart; in ms. */
   readonly admittedMs: number;
   readonly limitedMs: number;
@@ -66,31 +68,59 @@ export function evidenceOf(seen: readonly Seen[], whole?: Evidence): Evidence {
       .sort((a, b) => a - b);
   const [admitted, limited] = [took('admitted'), took('limited')];
   const shortestMs = Math.min(admitted[0] ?? Infinity, limited[0] ?? Infinity, 1_000);
-  const heldFromMs = Math.max(quantile(limited, USUAL), 2 * (admitted[0] ?? 0)) + HELD_MS;
-  const held = admitted.filter((ms) => ms > heldFromMs).length;
-  // A few late answers are the machine's.
-  const isHeld = held >= Math.max(3, 0.06 * admitted.length);
-  const free = isHeld ? admitted.filter((ms) => ms <= heldFromMs) : admitted;
-  const longestMs = Math.max(shortestMs + 1, limited.length >= 5 ? quantile(limited, USUAL) : quantile(free, USUAL));
+  const held = heldOf(seen, admitted[0] ?? 0);
+  const isHeld = held.length >= 3 && held.length >= 0.04 * admitted.length;
+  const heldFromMs = isHeld ? Math.min(...held) : Infinity;
+  const free = admitted.filter((ms) => ms < heldFromMs);
+  const longestMs = Math.max(
+    shortestMs + 1,
+    limited.length >= 5 ? quantile(limited, USUAL) : quantile(free.length > 0 ? free : admitted, USUAL),
+  );
   const times = {
     shortestMs,
     longestMs,
     admittedMs: admitted[0] ?? shortestMs,
     limitedMs: limited[0] ?? shortestMs,
     slackMs: Math.max(SLACK_MS, sinceFirst(admitted), sinceFirst(limited)),
-    mostMs: isHeld ? Math.max(limited.at(-1) ?? 0, longestMs, limited.length < 5 ? shortestMs + FEW_MS : 0) - shortestMs : Infinity,
+    mostMs: isHeld
+      ? Math.max(limited.at(-1) ?? 0, longestMs, limited.length < 5 ? shortestMs + FEW_MS : 0) - shortestMs
+      : Infinity,
     isHeld,
   };
   const keys = keysOf(seen, times);
   const widest = ({ first, last }: Queue) => first.reduce((most, ms, k) => Math.max(most, last[k]! - ms), 0);
   const slowestMs = keys.reduce((most, one) => Math.max(most, widest(one.admitted), widest(one.limited)), 0);
-  return { seen, keys, ...times, slowestMs };
+  const slowIn = ({ first, last, sent }: Queue) => [...sent].filter((_, k) => last[k]! - first[k]! > SLOW_MS);
+  const slow = keys.flatMap((one) => [...slowIn(one.admitted), ...slowIn(one.limited)]).slice(-MOST_SLOW);
+  return { seen, keys, ...times, slowestMs, slow };
 }
 
 const USUAL = 0.95;
+const SLOW_MS = 6;
+const MOST_SLOW = 8;
 /** How much longer a request may take on its way there, if there are hardly any to compare it with, in ms. */
 const FEW_MS = 10;
 const SLACK_MS = 0.25;
+/** Requests that are sent within this time are sent together, in ms. */
+export const VOLLEY_MS = 3;
+
+/** What admitted requests took that were answered far later than all limited ones that were sent with them: a slow machine is slow to all. */
+function heldOf(seen: readonly Seen[], quickestMs: number): number[] {
+  const volleys: Seen[][] = [];
+  for (const one of [...seen].sort((a, b) => a.sentMs - b.sentMs)) {
+    const volley = volleys.at(-1);
+    if (volley === undefined || one.sentMs > volley[0]!.sentMs + VOLLEY_MS || one.key !== volley[0]!.key)
+      volleys.push([one]);
+    else volley.push(one);
+  }
+  return volleys.flatMap((volley) => {
+    const limited = volley.filter(({ decision }) => decision === 'limited').map((one) => one.answeredMs - one.sentMs);
+    if (limited.length === 0) return [];
+    const fromMs = Math.max(...limited, 2 * quickestMs) + HELD_MS;
+    const took = volley.filter(({ decision }) => decision === 'admitted').map((one) => one.answeredMs - one.sentMs);
+    return took.filter((ms) => ms > fromMs);
+  });
+}
 
 /** The quickest that was seen is slower than the quickest that there could be: about as much as others are slower than it. */
 function sinceFirst(ascending: readonly number[]): number {
@@ -106,7 +136,10 @@ function quantile(ascending: readonly number[], share: number): number {
 type Times = Pick<Evidence, 'shortestMs' | 'admittedMs' | 'limitedMs' | 'mostMs' | 'slackMs'>;
 
 /** When a request can have been counted first, and last. */
-export function countedWithin(one: Seen, { shortestMs, admittedMs, limitedMs, mostMs, slackMs }: Times): readonly [number, number] {
+export function countedWithin(
+  one: Seen,
+  { shortestMs, admittedMs, limitedMs, mostMs, slackMs }: Times,
+): readonly [number, number] {
   const first = one.sentMs + shortestMs / 2;
   const quickest = one.decision === 'admitted' ? admittedMs : limitedMs;
   return [first, first + slackMs + Math.min(mostMs, Math.max(0, one.answeredMs - one.sentMs - quickest))];

@@ -2,6 +2,7 @@
 import { type Evidence, evidenceOf, type Seen } from './evidence.js';
 import { featuresOf } from './features.js';
 import { type Fitted, fitted } from './fit.js';
+import { isRefuted } from './proof.js';
 import type { Hypothesis, Structure } from './structure.js';
 import { structures } from './structures.js';
 
@@ -9,6 +10,8 @@ export interface Investigated {
   readonly evidence: Evidence;
   /** Those that explain the answers. */
   readonly alive: readonly Fitted[];
+  /** Those that came so near that every order of counting was searched: none explains the answers. */
+  readonly refuted: readonly Fitted[];
   /** The structure that comes nearest where none explains them. */
   readonly nearest: Fitted | undefined;
   readonly toleranceMs: number;
@@ -21,16 +24,19 @@ export interface Investigated {
 /** What requests that were seen earlier show, without another. */
 export function investigated(seen: readonly Seen[]): Investigated {
   const evidence = evidenceOf(seen);
-  const toleranceMs = toleranceOf(evidence);
+  const toleranceMs = TOLERANCE_MS;
   const all = explanationsOf(evidence, [], structures);
-  const alive = preferred(
-    all.filter(({ violationMs }) => violationMs <= toleranceMs),
+  const isAlive = ({ violationMs }: Fitted) => violationMs <= toleranceMs;
+  const { revived, refuted } = looked(
+    all.filter((one) => !isAlive(one)),
     evidence,
   );
+  const alive = preferred([...all.filter(isAlive), ...revived], evidence);
   const times = seen.map(({ sentMs }) => sentMs);
   return {
     evidence,
     alive,
+    refuted,
     nearest: all[0],
     toleranceMs,
     requests: seen.length,
@@ -39,6 +45,23 @@ export function investigated(seen: readonly Seen[]): Investigated {
       times.reduce((least, ms) => Math.min(least, ms), Infinity),
     ended: seen.some(({ decision }) => decision === 'limited') ? 'settled' : 'never limited',
   };
+}
+
+/** What becomes of those that no order of counting was found for, though they come near: all orders are searched. */
+export function looked(
+  doubtful: readonly Fitted[],
+  evidence: Evidence,
+): { readonly revived: Fitted[]; readonly refuted: Fitted[] } {
+  const toleranceMs = TOLERANCE_MS;
+  const stage = { evidence, features: featuresOf(evidence) };
+  const [revived, refuted]: [Fitted[], Fitted[]] = [[], []];
+  for (const one of doubtful) {
+    const now = fitted(one.best.structure, stage, toleranceMs, one);
+    if (now.violationMs > toleranceMs + evidence.slowestMs) continue;
+    const isOut = now.violationMs > toleranceMs && isRefuted(now.best, evidence);
+    (isOut ? refuted : revived).push(now);
+  }
+  return { revived, refuted };
 }
 
 /**
@@ -51,7 +74,7 @@ export function explanationsOf(
   among: readonly Structure[] = structures,
   isAnew = false,
 ): Fitted[] {
-  const toleranceMs = toleranceOf(evidence);
+  const toleranceMs = TOLERANCE_MS;
   const stage = { evidence, features: featuresOf(evidence) };
   const { counts } = stage.features;
   const near = isAnew && before.length > 0 ? before.flatMap(({ best }) => spansOf(best)) : undefined;
@@ -66,14 +89,14 @@ export function explanationsOf(
     .sort((a, b) => a.violationMs - b.violationMs);
 }
 
+const sameForOne = new Set(['fixed', 'log', 'counter', 'bucket-and-interval', 'bucket-whole', 'bucket-ticks-first/1']);
+
 function spansOf({ parameters: { spanMs, limit }, structure: { family } }: Hypothesis): number[] {
   return family === 'token bucket' || family === 'queue' ? [spanMs, spanMs * limit] : [spanMs, spanMs / limit];
 }
 
 /** How far the instants of a rule may be off by the steps of its clock and of ours, in ms. */
-export function toleranceOf(_: Evidence): number {
-  return 1.05;
-}
+export const TOLERANCE_MS = 1.05;
 
 /** Without those that differ from a simple one by what the answers can not show, and those that leave delays unexplained. */
 export function preferred(alive: readonly Fitted[], { isHeld }: Evidence): Fitted[] {
@@ -81,8 +104,20 @@ export function preferred(alive: readonly Fitted[], { isHeld }: Evidence): Fitte
   const holds = isHeld && alive.some(({ best }) => best.structure.holds);
   return alive.filter(({ best, ranges }) => {
     if (holds && best.structure.holds === undefined) return false;
+    // For a single one, a bucket is all of these.
+    if (
+      best.parameters.limit === 1 &&
+      ranges.limit.most === 1 &&
+      sameForOne.has(best.structure.id) &&
+      ids.has('bucket')
+    )
+      return false;
     // A bucket that is filled up at each tick is a window.
-    if (best.structure.id.startsWith('bucket-ticks') && best.parameters.part >= best.parameters.limit && ids.has('fixed-grid'))
+    if (
+      best.structure.id.startsWith('bucket-ticks') &&
+      best.parameters.part >= best.parameters.limit &&
+      ids.has('fixed-grid')
+    )
       return false;
     const base = best.structure.extends;
     if (base === undefined || !ids.has(base)) return true;

@@ -1,5 +1,5 @@
 // What of the answers says where to look for parameters, and the answers cut into stages. Pure.
-import { type Evidence, evidenceOf, type Seen } from './evidence.js';
+import { type Evidence, type Seen, VOLLEY_MS } from './evidence.js';
 
 /** What of the answers says where to look. */
 export interface Features {
@@ -57,8 +57,6 @@ export function featuresOf({ seen, longestMs }: Evidence): Features {
   };
 }
 
-/** Requests that are sent within this time are sent together, in ms. */
-const VOLLEY_MS = 3;
 /** So many limits are tried. */
 const MOST_BURSTS = 3;
 
@@ -73,12 +71,20 @@ function quickLimits(inOrder: readonly Seen[]): number[] {
   const first = inOrder.findIndex(({ decision }) => decision === 'limited');
   if (first < 0) return [];
   const { sentMs, key } = inOrder[first]!;
-  const again = inOrder.find((one) => one.key === key && one.decision === 'admitted' && one.sentMs > sentMs + VOLLEY_MS);
+  const again = inOrder.find(
+    (one) => one.key === key && one.decision === 'admitted' && one.sentMs > sentMs + VOLLEY_MS,
+  );
   if (again === undefined || again.sentMs - sentMs > 8 * (sentMs - inOrder[0]!.sentMs)) return [];
-  const volley = inOrder.filter((one) => one.key === key && Math.abs(one.sentMs - sentMs) <= VOLLEY_MS && one.decision === 'admitted');
-  const all = inOrder.filter((one) => one.key === key && one.sentMs < sentMs + VOLLEY_MS && one.decision === 'admitted').length;
+  const volley = inOrder.filter(
+    (one) => one.key === key && Math.abs(one.sentMs - sentMs) <= VOLLEY_MS && one.decision === 'admitted',
+  );
+  const all = inOrder.filter(
+    (one) => one.key === key && one.sentMs < sentMs + VOLLEY_MS && one.decision === 'admitted',
+  ).length;
   const step = Math.max(1, (all - volley.length) / MOST_QUICK);
-  return Array.from({ length: MOST_QUICK }, (_, k) => Math.round(all - (k + 0.5) * step)).filter((n) => n > volley.length);
+  return Array.from({ length: MOST_QUICK }, (_, k) => Math.round(all - (k + 0.5) * step)).filter(
+    (n) => n > volley.length,
+  );
 }
 
 const MOST_QUICK = 6;
@@ -87,26 +93,4 @@ const MOST_QUICK = 6;
 export interface Stage {
   readonly evidence: Evidence;
   readonly features: Features;
-}
-
-/** After so many requests the parameters are looked for first, then among those that are left after twice as many, and so on. */
-const FIRST_STAGE = 50;
-export function stagesOf(whole: Evidence): Stage[] {
-  const inOrder = [...whole.seen].sort((a, b) => a.sentMs - b.sentMs);
-  const stages: Stage[] = [];
-  const add = (some: readonly Seen[]) => {
-    const evidence = evidenceOf(some, whole);
-    stages.push({ evidence, features: featuresOf(evidence) });
-  };
-  let [next, answeredMs] = [FIRST_STAGE, -Infinity];
-  inOrder.forEach((one, k) => {
-    // What is under way together stays together.
-    if (k >= next && one.sentMs > answeredMs) {
-      add(inOrder.slice(0, k));
-      next = 2 * k;
-    }
-    answeredMs = Math.max(answeredMs, one.answeredMs);
-  });
-  add(inOrder);
-  return stages;
 }

@@ -8,7 +8,7 @@ import type { Evidence } from './evidence.js';
 import type { Features, Stage } from './features.js';
 import { LONGEST, moved, PHASES, parametersOf, startsOf } from './starts.js';
 import type { Hypothesis, Name, Parameters, Structure } from './structure.js';
-import { violationOf } from './violation.js';
+import { NEVER_SO, violationOf } from './violation.js';
 
 export interface Range {
   readonly least: number;
@@ -28,7 +28,7 @@ const PATTERN_ROUNDS = 24;
 /** A start that is further from the answers, as a part of its span, leads nowhere. */
 const NEAR = 0.12;
 const NEAR_ON_GRID = 0.3;
-/** A bucket with one token too many is as far from the answers as the time of that token. */
+// A bucket with one token too many is as far from the answers as the time of that token.
 const NEAR_BY_TOKEN = 1.2;
 /** Parameters that no longer explain the answers by less than this part of the span are looked for once more. */
 const NEARLY = 0.05;
@@ -41,7 +41,7 @@ const MOST_TOPS = 6;
 /**
  * The structure with the parameters that explain the answers best.
  * @param from parameters that explained what was seen before: they are mended; undefined: looked for from everywhere
- * @param near looked for from everywhere with spans of about these lengths in ms
+ * @param near spans to look for, in ms
  */
 export function fitted(
   structure: Structure,
@@ -52,7 +52,8 @@ export function fitted(
 ): Fitted {
   const fitting = new Fitting(structure, evidence, features, toleranceMs, from);
   if (from !== undefined) fitting.improve(from.samples);
-  if (!fitting.isExplained && (from === undefined || fitting.isNearly || structure.has.includes('otherMs'))) fitting.search(near, from?.best.parameters.otherMs);
+  if (!fitting.isExplained && (from === undefined || fitting.isNearly))
+    fitting.search(near, from?.best.parameters.otherMs);
   return fitting.result();
 }
 
@@ -79,7 +80,8 @@ class Fitting {
   }
 
   get isNearly(): boolean {
-    return this.#bestMs <= Math.max(10 * this.#toleranceMs, NEARLY * (this.#best?.spanMs ?? 0));
+    const nearMs = Math.max(10 * this.#toleranceMs, NEARLY * (this.#best?.spanMs ?? 0));
+    return this.#bestMs <= nearMs || this.#structure.has.includes('otherMs');
   }
 
   improve(samples: readonly Hypothesis[]): void {
@@ -90,10 +92,9 @@ class Fitting {
       this.#take(parameters, ms);
     }
     near.sort((a, b) => a.ms - b.ms);
-    for (const one of near.slice(0, 3)) if (!this.isExplained) this.#descendFrom(one);
+    for (const one of near.slice(0, 3)) if (!this.isExplained && one.ms < NEVER_SO) this.#descendFrom(one);
   }
 
-  /** From everywhere; then downhill from the best of those that lie apart. */
   search(near?: readonly number[] | undefined, otherMs?: number | undefined): void {
     const tops: { ms: number; parameters: Parameters }[] = [];
     const isByToken = this.#structure.family === 'token bucket' || this.#structure.family === 'queue';
@@ -112,7 +113,8 @@ class Fitting {
       tops.splice(place < 0 ? tops.length : place, 0, { ms, parameters: start });
       tops.length = Math.min(tops.length, MOST_TOPS);
     }
-    for (const { ms, parameters } of tops) this.#descendFrom(this.#atBestPhase(parameters, ms));
+    for (const { ms, parameters } of tops.filter((one) => one.ms < NEVER_SO))
+      this.#descendFrom(this.#atBestPhase(parameters, ms));
   }
 
   #descendFrom({ parameters, ms }: { readonly ms: number; readonly parameters: Parameters }): void {
@@ -163,23 +165,33 @@ class Fitting {
   }
 
   #violation(parameters: Parameters, mostMs: number): number {
-    (globalThis as any).__n = ((globalThis as any).__n ?? 0) + 1; const id = this.#structure.id.replace(/[0-9]+/,''); const m = ((globalThis as any).__m ??= new Map()); m.set(id, (m.get(id) ?? 0) + 1);
-    const hypothesis = { structure: this.#structure, parameters };
-    return violationOf(hypothesis, this.#evidence, { mostMs }).ms;
-  }
-
-  #try(given: Parameters): boolean {
-    return this.#take(given, this.#violation(given, this.#bestMs));
+    const period = this.#structure.period?.(parameters);
+    if (period !== undefined && period < 2 * this.#evidence.longestMs) return Infinity;
+    return violationOf({ structure: this.#structure, parameters }, this.#evidence, { mostMs }).ms;
   }
 
   #take(given: Parameters, givenMs: number): boolean {
     let [ms, parameters] = [givenMs, given];
-    // Where a request was counted makes a difference to what is that near.
-    if (ms > this.#toleranceMs && ms <= this.#toleranceMs + this.#evidence.slowestMs) {
+    // Where requests were counted makes a difference to what is that near.
+    const isWorth = ms <= this.#bestMs;
+    if (isWorth && ms > this.#toleranceMs && ms <= this.#toleranceMs + this.#evidence.slowestMs) {
       for (const countedAt of COUNTED_AT) {
         const other = { ...given, countedAt };
         const otherMs = this.#violation(other, Math.min(ms, this.#bestMs));
         if (otherMs < ms) [ms, parameters] = [otherMs, other];
+      }
+    }
+    if (isWorth && ms > this.#toleranceMs && ms <= this.#toleranceMs + this.#evidence.slowestMs) {
+      // Slow requests are counted late, one after the other, where that explains more.
+      for (const sentMs of this.#evidence.slow) {
+        const { late = [] } = parameters;
+        const other = {
+          ...parameters,
+          late: late.includes(sentMs) ? late.filter((one) => one !== sentMs) : [...late, sentMs],
+        };
+        const otherMs = this.#violation(other, Math.min(ms, this.#bestMs));
+        if (otherMs < ms) [ms, parameters] = [otherMs, other];
+        if (ms <= this.#toleranceMs) break;
       }
     }
     if (ms <= this.#toleranceMs && this.#spread.length < MOST_SPREAD) this.#keep(parameters);
@@ -224,7 +236,7 @@ class Fitting {
       for (const by of [-1, 1])
         if (from.limit + by >= 1)
           tries.push({ ...from, limit: from.limit + by, spanMs: (from.spanMs * (from.limit + by)) / from.limit });
-      for (const one of tries) isBetter = this.#try(one) || isBetter;
+      for (const one of tries) isBetter = this.#take(one, this.#violation(one, this.#bestMs)) || isBetter;
       if (!isBetter) step /= 2;
     }
   }
@@ -241,7 +253,8 @@ class Fitting {
       }
       return undefined;
     };
-    const before = name === 'shiftMs' || this.#before?.violationMs! > this.#toleranceMs ? undefined : this.#before?.ranges[name];
+    const isKnown = name !== 'shiftMs' && (this.#before?.violationMs ?? Infinity) <= this.#toleranceMs;
+    const before = isKnown ? this.#before?.ranges[name] : undefined;
     const last = direction < 0 ? before?.least : before?.most;
     let outside: number | undefined;
     // What was outside stays so: ranges only become narrower.
@@ -250,7 +263,11 @@ class Fitting {
       if (found !== undefined) return found;
       outside = last;
     } else {
-      let by = isInteger ? 1 : name === 'shiftMs' ? Math.max(this.#toleranceMs / 4, period * 1e-4) : Math.max(best[name] * 5e-4, 0.05);
+      let by = isInteger
+        ? 1
+        : name === 'shiftMs'
+          ? Math.max(this.#toleranceMs / 4, period * 1e-4)
+          : Math.max(best[name] * 5e-4, 0.05);
       for (let k = 0; k < 20; k += 1) {
         const value = inside[name] + direction * by;
         const least = isInteger ? 1 : name === 'shiftMs' ? -Infinity : 0.01;
@@ -275,13 +292,6 @@ class Fitting {
     }
     return inside;
   }
-}
-
-/** Whether a parameter is not yet known as exactly as it is wanted. */
-export function isOpen({ ranges, best }: Fitted, resolution: number): boolean {
-  const isWide = (name: 'spanMs' | 'otherMs') =>
-    ranges[name].most - ranges[name].least > Math.max(2 * resolution * best.parameters[name], 1);
-  return isWide('spanMs') || isWide('otherMs') || ranges.limit.most > ranges.limit.least;
 }
 
 function isNear(one: Parameters, other: Parameters): boolean {

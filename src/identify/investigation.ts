@@ -6,7 +6,7 @@
 //                                                                         └──────────────────────────────────────────────────────┘
 import { type Choice, nextProbe } from './choice.js';
 import { type Evidence, evidenceOf, type Seen } from './evidence.js';
-import { explanationsOf, type Investigated, preferred, toleranceOf } from './explanations.js';
+import { explanationsOf, type Investigated, looked, preferred, TOLERANCE_MS } from './explanations.js';
 import type { Fitted } from './fit.js';
 import type { Probe, Volley } from './probe.js';
 import type { Structure } from './structure.js';
@@ -66,6 +66,8 @@ class Course {
   #keys = 0;
   isOver = false;
   readonly #asked = new Map<string, number>();
+  /** Those that explained the answers once, and then came near: another order of counting may explain them. */
+  readonly #doubtful = new Map<string, Fitted>();
 
   constructor(options: InvestigationOptions) {
     this.#options = options;
@@ -93,7 +95,11 @@ class Course {
       const { shortestMs } = evidenceOf(this.#seen);
       const volleys: Volley[] = [];
       const first = Math.max(4, shortestMs / 2);
-      for (let ms = first; ms < this.#left().timeMs / 3 && volleys.length < this.#left().requests / 3; ms *= POLL_FACTOR)
+      for (
+        let ms = first;
+        ms < this.#left().timeMs / 3 && volleys.length < this.#left().requests / 3;
+        ms *= POLL_FACTOR
+      )
         volleys.push({ atMs: ms, n: 1 });
       yield* this.#ask({ words: 'polls, for when it admits again', volleys, until: 'admitted' }, 0);
       if (this.#seen.at(-1)?.decision === 'limited') return;
@@ -131,11 +137,15 @@ class Course {
 
   result(ended: Investigated['ended']): Investigated {
     const evidence = evidenceOf(this.#seen);
+    const alive = new Set(this.#alive.map(({ best }) => best.structure.id));
+    const doubtful = [...this.#doubtful.values()].filter(({ best }) => !alive.has(best.structure.id));
+    const { revived, refuted } = looked(doubtful, evidence);
     return {
       evidence,
-      alive: this.#alive,
+      alive: preferred([...this.#alive, ...revived], evidence),
+      refuted,
       nearest: this.#fitted[0],
-      toleranceMs: toleranceOf(evidence),
+      toleranceMs: TOLERANCE_MS,
       requests: this.#seen.length,
       elapsedMs: this.#nowMs - (this.#fromMs ?? this.#nowMs),
       ended,
@@ -163,10 +173,16 @@ class Course {
   /** Those that explained what was seen before; all are looked at where none of them explains it now. */
   #refit(among: readonly Structure[], isAnew = false): void {
     this.#evidence = evidenceOf(this.#seen);
-    const toleranceMs = toleranceOf(this.#evidence);
+    const toleranceMs = TOLERANCE_MS;
     const isAlive = ({ violationMs }: Fitted) => violationMs <= toleranceMs;
+    const doubtMs = toleranceMs + this.#evidence.slowestMs;
+    const before = new Set(this.#alive.map(({ best }) => best.structure.id));
     const attempt = (structures_: readonly Structure[]) => {
       this.#fitted = explanationsOf(this.#evidence, this.#alive, structures_, isAnew);
+      for (const one of this.#fitted) {
+        const { id } = one.best.structure;
+        if (before.has(id) && !isAlive(one) && one.violationMs <= doubtMs) this.#doubtful.set(id, one);
+      }
       return preferred(this.#fitted.filter(isAlive), this.#evidence);
     };
     const alive = this.#candidates === undefined ? [] : attempt(this.#candidates);

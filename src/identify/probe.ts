@@ -53,7 +53,13 @@ export function predicted(
   for (const { atMs, n } of probe.volleys) {
     const t = startMs + atMs + wayMs + parameters.shiftMs + BASE_MS;
     let [admitted, held] = [0, 0];
-    for (let k = 0; k < n; k += 1) {
+    const isPlain = structure.holds === undefined && structure.isInFlight === undefined;
+    if (isPlain) {
+      admitted = Math.min(n, rule.remaining(now, t));
+      // All at one instant: as two requests of their cost.
+      for (const cost of [admitted, n - admitted]) if (cost > 0) rule.decide(now, t, cost, 0);
+    }
+    for (let k = 0; k < n && !isPlain; k += 1) {
       const delay = rule.decide(now, t, 1, holdMs);
       if (delay === LIMITED) continue;
       admitted += 1;

@@ -1,6 +1,6 @@
 // The probes that could tell apart what is left: the library of section 7 of what is known of limiters, at the times of the hypotheses.
 import type { Evidence } from './evidence.js';
-import { type Fitted, isOpen } from './fit.js';
+import type { Fitted } from './fit.js';
 import type { Probe, Volley } from './probe.js';
 
 export interface Planned {
@@ -11,6 +11,7 @@ export interface Planned {
 /** Times of a hypothesis that differ by less are one, as a part of their length. */
 const ALIKE = 0.07;
 const MOST_TIMES = 4;
+const FEW = 3;
 
 export function* probesFor(
   alive: readonly Fitted[],
@@ -24,7 +25,11 @@ export function* probesFor(
   const times = timesOf(alive);
   const longest = Math.max(...times);
   const gapMs = Math.max(2 * evidence.longestMs, 2);
-  const rests = hasKeys ? [0] : [gapMs, 2.15 * longest];
+  // At other phases of a grid, if one is left.
+  const isGrid = alive.length <= FEW && alive.some(({ best }) => best.structure.period !== undefined);
+  const rested = 2.15 * longest;
+  const phases = isGrid ? [0.3 * times.at(-1)!, 0.7 * times.at(-1)!] : [];
+  const rests = hasKeys ? [0] : [gapMs, rested, ...phases.map((ms) => rested + ms)];
   const burst = (n = most): Volley => ({ atMs: 0, n });
   const one = (atMs: number): Volley => ({ atMs, n: 1 });
   for (const restMs of rests) {
@@ -98,7 +103,7 @@ function* exact(
       const step = Math.max((to - from) / 8, 1);
       if (from < gapMs) continue;
       const polls = Array.from({ length: Math.min(12, Math.ceil((to - from) / step) + 2) }, (_, k) => ({
-        atMs: from + (k - 0.5) * step,
+        atMs: Math.max(gapMs, from + (k - 0.5) * step),
         n: 1,
       }));
       yield {
@@ -167,4 +172,11 @@ function timesOf(alive: readonly Fitted[]): number[] {
     }
   }
   return times.sort((a, b) => b - a).slice(0, MOST_TIMES);
+}
+
+/** Whether a parameter is not yet known as exactly as it is wanted. */
+export function isOpen({ ranges, best }: Fitted, resolution: number): boolean {
+  const isWide = (name: 'spanMs' | 'otherMs') =>
+    ranges[name].most - ranges[name].least > Math.max(2 * resolution * best.parameters[name], 1);
+  return isWide('spanMs') || isWide('otherMs') || ranges.limit.most > ranges.limit.least;
 }

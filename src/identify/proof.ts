@@ -1,35 +1,40 @@
 // What is certain of an explanation, and of there being none. Pure.
 //
-//   explains   the rule answers as it was seen when each request is counted somewhere between its sending and its answer; if one order
-//              of counting does not do, all are searched
-import { explainRule } from '../live/rule-explanation.js';
-import type { Evidence } from './evidence.js';
+//   alive      one order of counting was found in which the rule answers as it was seen
+//   refuted    with the parameters that come nearest, no order at all does: every one is searched
+import { countingOf, LONG_AGO_MS } from '../live/counting.js';
+import { searchOrder } from '../live/counting-search.js';
+import { countedWithin, type Evidence } from './evidence.js';
 import type { Investigated } from './explanations.js';
-import type { Fitted } from './fit.js';
-import { violationOf } from './violation.js';
+import type { Hypothesis } from './structure.js';
+import { BASE_MS, violationOf } from './violation.js';
 
 /** A search of all orders takes long: it is given so many nodes. */
-const MOST_NODES = 60_000;
-const PARTS = [0.5, 0.3, 0.7, 0.1, 0.9];
+const MOST_NODES = 20_000;
+const SLACK_MS = 1.05;
 
-export function explains({ samples }: Fitted, evidence: Evidence, toleranceMs: number): boolean {
-  for (const hypothesis of samples) {
-    for (const part of PARTS) if (violationOf(hypothesis, evidence, { part, mostMs: 0.01 }).ms <= 0.01) return true;
-  }
-  const { structure, parameters } = samples[0]!;
-  // Where there is a grid its phase is searched, too: that takes too long here.
-  if (structure.period !== undefined || structure.isInFlight || structure.holds || evidence.keys.length > 1)
-    return true;
-  const found = explainRule(evidence.seen, structure.definition(parameters), {
-    slackMs: toleranceMs,
+/** Whether no order of counting explains the answers; false, too, where the search takes too long or what decides is not seen. */
+export function isRefuted({ structure, parameters }: Hypothesis, evidence: Evidence): boolean {
+  if (structure.isInFlight || evidence.keys.length > 1) return false;
+  const counting = countingOf(structure.definition(parameters));
+  if (counting === undefined) return false;
+  const requests = evidence.seen.map((one) => {
+    const [sentMs, lastMs] = countedWithin(one, evidence);
+    return { ...one, sentMs, answeredMs: structure.holds ? Math.max(lastMs, one.answeredMs) : lastMs };
+  });
+  const fromMs = requests.reduce((least, { sentMs }) => Math.min(least, sentMs), Infinity);
+  const found = searchOrder(requests, counting, {
+    slackMs: SLACK_MS,
+    transportMs: Infinity,
+    phaseMs: fromMs + BASE_MS + parameters.shiftMs - 2 * LONG_AGO_MS,
     mostNodes: MOST_NODES,
   });
-  return found.type !== 'refuted';
+  return found.type === 'refuted';
 }
 
-/** "No rule here explains these answers; the first that none explains is …" */
+/** The first request that none explains. */
 export function firstUnexplained({ evidence, nearest }: Investigated): string {
-  const none = 'No rule here explains these answers';
+  const none = 'No rule was found that explains these answers';
   if (nearest === undefined) return `${none}.`;
   const { sentMs } = violationOf(nearest.best, evidence);
   const fromMs = evidence.seen.reduce((least, one) => Math.min(least, one.sentMs), Infinity);

@@ -53,7 +53,9 @@ export function* startsOf(
   if (isGrid) spans.push(...latticeOf(structure, recoveries, least));
   for (const [k, spanMs] of spans.entries()) {
     const isLattice = k >= usual;
-    const others = has('otherMs') ? [...new Set(known === undefined ? [...waits.slice(-1), spanMs] : [known])] : [spanMs];
+    const others = has('otherMs')
+      ? [...new Set(known === undefined ? [...waits.slice(-1), spanMs] : [known])]
+      : [spanMs];
     for (const [limit, otherMs] of bursts.flatMap((n) => others.map((ms) => [n, ms] as const))) {
       const all = parametersOf(structure, limit, spanMs, { otherMs });
       if (!has('shiftMs')) yield all;

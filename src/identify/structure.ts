@@ -17,9 +17,11 @@ export interface Parameters {
   readonly shiftMs: number;
   /** Where requests are counted, as a part of the time between sending and answer. */
   readonly countedAt: number;
+  /** Slow requests, by their sending, that were counted at the end of their time. */
+  readonly late?: readonly number[] | undefined;
 }
 
-export type Name = keyof Parameters;
+export type Name = 'limit' | 'part' | 'spanMs' | 'otherMs' | 'shiftMs';
 
 export interface Structure {
   readonly id: string;

@@ -36,7 +36,7 @@ const counter = (more: object) => (p: Parameters) =>
   rule('sliding_counter', { limit: p.limit, window_ms: exactly(p.spanMs), ...more });
 const onGrid = { has: ['shiftMs'], period: span } as const;
 
-const SEGMENTS = [2, 3, 4, 5, 6, 8, 10, 12, 20, 60];
+const SEGMENTS = [2, 3, 4, 5, 6, 8, 10, 60];
 /** A window of so many segments is hardly distinguished from a log. */
 const MANY = 12;
 const TICKS = [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 100];

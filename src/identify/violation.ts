@@ -20,7 +20,7 @@ import type { Hypothesis } from './structure.js';
 export const BASE_MS = 2 ** 31;
 
 /** The violation of a request that the rule would never have answered so, in ms. */
-const NEVER_SO = 1e9;
+export const NEVER_SO = 1e9;
 
 export interface Violation {
   readonly ms: number;
@@ -72,13 +72,7 @@ class Replay {
   /** Requests that the rule never answers so add up. */
   #never = 0;
 
-  constructor(
-    rule: Rule,
-    hypothesis: Hypothesis,
-    evidence: Evidence,
-    one: KeyEvidence,
-    options: ViolationOptions,
-  ) {
+  constructor(rule: Rule, hypothesis: Hypothesis, evidence: Evidence, one: KeyEvidence, options: ViolationOptions) {
     const { structure, parameters } = hypothesis;
     this.#hypothesis = hypothesis;
     this.#rule = rule;
@@ -96,7 +90,11 @@ class Replay {
     const { admitted, limited } = this.#one;
     const { part = this.#countedAt, mostMs = Infinity } = this.#options;
     const [nA, nR] = [admitted.first.length, limited.first.length];
-    const nominalOf = ({ first, last }: Queue, k: number) => first[k]! + part * Math.min(last[k]! - first[k]!, PROMPT_MS);
+    const { late = NONE } = this.#hypothesis.parameters;
+    const nominalOf = ({ first, last, sent }: Queue, k: number) =>
+      late.length > 0 && late.includes(sent[k]!)
+        ? last[k]!
+        : first[k]! + part * Math.min(last[k]! - first[k]!, PROMPT_MS);
     let [i, j] = [0, 0];
     while ((i < nA || j < nR) && this.#ms <= mostMs) {
       const nominal = i < nA ? nominalOf(admitted, i) : Infinity;
@@ -186,7 +184,13 @@ class Replay {
     if (at > this.#nowMs) return at === NEVER ? 0 : Math.max(0, early - at);
     // It admits as soon as the last request is counted: by how much, says a look back in time, without the clock that stands still.
     const inner = (this.#state as { inner?: unknown }).inner;
-    if (inner === undefined) return this.#sinceEdge(early);
+    // What is counted in cells has no look back.
+    if (
+      inner === undefined ||
+      this.#hypothesis.structure.family.endsWith('count') ||
+      this.#hypothesis.structure.family.startsWith('segmented')
+    )
+      return this.#sinceEdge(early);
     const view = { atMs: 0, inner };
     const refusedBefore = (ms: number) => this.#rule.remaining({ ...view }, this.#nowMs + this.#shiftMs - ms) < 1;
     let back = 0.25;
@@ -205,7 +209,7 @@ class Replay {
   #sinceEdge(t: number): number {
     const { structure, parameters } = this.#hypothesis;
     const period = structure.period?.(parameters);
-    return period === undefined ? NEVER_SO : (t + this.#shiftMs) % period;
+    return period === undefined || period < SHORTEST_PERIOD_MS ? NEVER_SO : (t + this.#shiftMs) % period;
   }
 
   #violates(ms: number, sentMs: number): void {
@@ -218,6 +222,9 @@ class Replay {
 }
 
 const HELD_SLACK_MS = 10;
+/** On a finer grid an edge is always near. */
+const SHORTEST_PERIOD_MS = 20;
+const NONE: readonly number[] = [];
 /** A request that may have been counted later than this is taken to be counted early, in ms. */
 const PROMPT_MS = 20;
 const LOOK_BACK_MS = 1_000_000;

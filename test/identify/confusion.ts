@@ -14,6 +14,8 @@ export interface Case {
   readonly named: string;
   /** Limit and span of the first rule of the right family are those of the limiter. */
   readonly isExact: boolean;
+  /** One rule is named, and it is of another family. */
+  readonly isWrong: boolean;
   readonly cpuMs: number;
 }
 
@@ -34,6 +36,7 @@ export function identified(seed: number): Case {
     answer,
     named: families.length === 0 ? answer.verdict : families.length === 1 ? families[0]! : `one of ${families.length}`,
     isExact: isExact(truth, answer),
+    isWrong: families.length > 0 && !families.includes(truth.family),
     cpuMs: (user + system) / 1000,
   };
 }
@@ -45,20 +48,21 @@ function isExact({ family, limit, spanMs, network }: RandomLimiter, { rules }: A
   const span = rule.parameters['window_ms'] ?? rule.parameters['token_ms'];
   const share = rule.parameters['token_ms'] === undefined ? options.resolution : 0.02;
   return (
-    family === 'concurrency' ||
-    Math.abs(span!.value - spanMs) <= Math.max(share * spanMs, 2 * network.jitterMs, 1)
+    family === 'concurrency' || Math.abs(span!.value - spanMs) <= Math.max(share * spanMs, 2 * network.jitterMs, 1)
   );
 }
 
 /** Rows: what they are. Columns: what they were named. */
 export function confusionTable(cases: readonly Case[]): string {
   const rights = cases.filter(({ named, truth }) => named === truth.family);
-  const wrong = cases.filter(({ named, truth, answer }) => answer.rules.length > 0 && !answer.rules.some(({ family }) => family === truth.family) && named !== '');
+  const wrong = cases.filter(({ isWrong }) => isWrong);
   const middle = (of: (one: Case) => number) => [...cases].map(of).sort((a, b) => a - b)[cases.length >> 1]!;
   const columns = [...new Set(cases.map(({ named }) => named))].sort();
   const rows = [...new Set(cases.map(({ truth }) => truth.family))].sort().map((family) => {
     const own = cases.filter(({ truth }) => truth.family === family);
-    const counts = columns.map((name) => String(own.filter(({ named }) => named === name).length || '.').padStart(name.length));
+    const counts = columns.map((name) =>
+      String(own.filter(({ named }) => named === name).length || '.').padStart(name.length),
+    );
     return `${family.padEnd(18)}${counts.join('  ')}`;
   });
   return [

@@ -80,6 +80,20 @@ describe('what gets no name', () => {
     expect(rules).toEqual([]);
   });
 
+  it('changes its limit half-way', () => {
+    const limits = [10, 6].map((limit) =>
+      limiterOf({ primitive: 'fixed_window', params: { limit, window_ms: 1000 } }, 0),
+    );
+    let fromMs: number | undefined;
+    const decide: Decide = (tMs, key) => {
+      fromMs ??= tMs;
+      return limits[tMs < fromMs + 6_000 ? 0 : 1]!(tMs, key);
+    };
+    const { verdict, rules, remarks } = answered(decide);
+    expect([verdict, rules]).toEqual(['nothing fits', []]);
+    expect(remarks.join(' ')).toMatch(/the first that none explains is request \d+/);
+  });
+
   it('never refuses', () => {
     expect(answered(() => 0)).toMatchObject({ verdict: 'never limited', rules: [] });
   });

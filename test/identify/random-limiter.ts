@@ -27,7 +27,10 @@ type Make = (drawn: Drawn) => readonly [RuleDefinition['primitive'], object, spa
 const families: Readonly<Record<string, readonly Make[]>> = {
   'fixed window': [
     ({ limit, windowMs, isSo }) => ['fixed_window', { limit, window_ms: windowMs, count_refused: isSo }],
-    ({ limit, windowMs, isSo }) => ['fixed_window', { limit, window_ms: windowMs, align: 'epoch', count_refused: isSo }],
+    ({ limit, windowMs, isSo }) => [
+      'fixed_window',
+      { limit, window_ms: windowMs, align: 'epoch', count_refused: isSo },
+    ],
     ({ limit, windowMs }) => [
       'fixed_window',
       { limit, window_ms: windowMs, count_refused: true, refused_restart_window: true },
@@ -66,7 +69,11 @@ const families: Readonly<Record<string, readonly Make[]>> = {
   ],
   'token bucket': [
     ({ limit, windowMs }) => ['token_bucket', { rate: limit, per_ms: windowMs, capacity: limit }, windowMs / limit],
-    ({ limit, windowMs }) => ['gcra', { T_ms: windowMs / limit, tau_ms: windowMs - windowMs / limit }, windowMs / limit],
+    ({ limit, windowMs }) => [
+      'gcra',
+      { T_ms: windowMs / limit, tau_ms: windowMs - windowMs / limit },
+      windowMs / limit,
+    ],
     ({ limit, windowMs }) => {
       const rate_1000 = Math.max(1, Math.trunc((1e6 * limit) / windowMs));
       return ['nginx_limit_req', { rate_1000, burst: limit - 1, nodelay: true }, 1e6 / rate_1000];
