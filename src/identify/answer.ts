@@ -8,9 +8,8 @@ import type { Investigated } from './explanations.js';
 import type { Fitted, Range } from './fit.js';
 import { isOpen } from './probes.js';
 import { productsLike } from './products-like.js';
-import { firstUnexplained } from './proof.js';
 import type { Parameters } from './structure.js';
-import { BASE_MS } from './violation.js';
+import { BASE_MS, violationOf } from './violation.js';
 
 export interface Rule {
   readonly structure: string;
@@ -169,4 +168,19 @@ function headersInWords({ evidence }: Investigated, alive: readonly Fitted[]): s
   const waits = waitsInWords(evidence.seen);
   if (waits !== undefined) words.push(waits);
   return words;
+}
+
+/** The first request that none explains. */
+function firstUnexplained({ evidence, nearest }: Investigated): string {
+  const none = 'No rule was found that explains these answers';
+  if (nearest === undefined) return `${none}.`;
+  const { sentMs } = violationOf(nearest.best, evidence);
+  const fromMs = evidence.seen.reduce((least, one) => Math.min(least, one.sentMs), Infinity);
+  const place = evidence.seen.findIndex((one) => one.sentMs === sentMs);
+  const one = evidence.seen[place];
+  if (one === undefined) return `${none}.`;
+  return (
+    `${none}; the first that none explains is request ${place + 1}, sent after ${((sentMs - fromMs) / 1000).toFixed(3)} s and ` +
+    `${one.decision}. The nearest is ${nearest.best.structure.words}.`
+  );
 }

@@ -5,9 +5,8 @@
 import { countingOf, LONG_AGO_MS } from '../live/counting.js';
 import { searchOrder } from '../live/counting-search.js';
 import { countedWithin, type Evidence } from './evidence.js';
-import type { Investigated } from './explanations.js';
 import type { Hypothesis } from './structure.js';
-import { BASE_MS, violationOf } from './violation.js';
+import { BASE_MS } from './violation.js';
 
 /** A search of all orders takes long: it is given so many nodes. */
 const MOST_NODES = 20_000;
@@ -30,19 +29,4 @@ export function isRefuted({ structure, parameters }: Hypothesis, evidence: Evide
     mostNodes: MOST_NODES,
   });
   return found.type === 'refuted';
-}
-
-/** The first request that none explains. */
-export function firstUnexplained({ evidence, nearest }: Investigated): string {
-  const none = 'No rule was found that explains these answers';
-  if (nearest === undefined) return `${none}.`;
-  const { sentMs } = violationOf(nearest.best, evidence);
-  const fromMs = evidence.seen.reduce((least, one) => Math.min(least, one.sentMs), Infinity);
-  const place = evidence.seen.findIndex((one) => one.sentMs === sentMs);
-  const one = evidence.seen[place];
-  if (one === undefined) return `${none}.`;
-  return (
-    `${none}; the first that none explains is request ${place + 1}, sent after ${((sentMs - fromMs) / 1000).toFixed(3)} s and ` +
-    `${one.decision}. The nearest is ${nearest.best.structure.words}.`
-  );
 }
