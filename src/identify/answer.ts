@@ -78,7 +78,7 @@ export function answerOf(investigated: Investigated, resolution: number, harm?: 
     const remark = `${alive.length} rules of ${families} families explain all answers: they follow no one of them closely enough to give it a name.`;
     return { verdict: 'undecided', rules: [], remarks: [...stopped, remark, ...headers], ...common };
   }
-  const rules = alive.map((fitted) => ruleOf(fitted, resolution, toleranceMs));
+  const rules = alive.map((fitted) => ruleOf(widened(fitted, unrestMs + evidence.slackMs), resolution, toleranceMs));
   const remarks = [...stopped];
   const isCut = ended === 'budget' || ended === 'time' || ended === 'stopped';
   if (isCut)
@@ -141,6 +141,16 @@ function ruleOf(fitted: Fitted, resolution: number, toleranceMs: number): Rule {
     isExact: !isOpen(fitted, resolution),
     products: productsLike(structure, rounded),
   };
+}
+
+/** Each end was found with requests counted alike; the two that measure a time may differ by what they took longer than others. */
+function widened(fitted: Fitted, byMs: number): Fitted {
+  const { family } = fitted.best.structure;
+  const isByToken = family === 'token bucket' || family === 'queue';
+  const wider = ({ least, most }: Range, ms: number) => ({ least: Math.max(0, least - ms), most: most + ms });
+  const { spanMs, otherMs } = fitted.ranges;
+  const spanByMs = isByToken ? byMs / fitted.best.parameters.limit : byMs;
+  return { ...fitted, ranges: { ...fitted.ranges, spanMs: wider(spanMs, spanByMs), otherMs: wider(otherMs, byMs) } };
 }
 
 /** Of the numbers in a range the one with the fewest digits; the nearest to `value` among those. */
