@@ -17,6 +17,12 @@ const TOLERANCE =
 /** From this share of the requests that were looked at on, the answers say too little. */
 const TOO_UNCERTAIN = 0.5;
 
+/**
+ * A pause of this machine from which on no limiter is accused: one that runs here may have stood still, and its clock with it. HAProxy
+ * takes a jump of more than 100 ms past its next timer for a change of the time of day, and ignores it (src/clock.c, 2.6).
+ */
+const PAUSE_MS = 100;
+
 /** Each contract has a state of its own, and is explained by itself. */
 export function findingsOfRule(
   { requestLog, time, slackMs, target, lag }: LiveSeen,
@@ -24,8 +30,10 @@ export function findingsOfRule(
   definition: RuleDefinition,
 ): Findings {
   const promisedMs = target instanceof ForeignTarget ? target.transportMs : undefined;
-  const transportMs =
-    promisedMs === undefined ? undefined : Math.max(promisedMs, longestLimitedMs(requestLog.seen)) + lag.quantileMs(1);
+  const lagMs = lag.quantileMs(1);
+  const longestMs = longestLimitedMs(requestLog.seen);
+  const transportMs = promisedMs === undefined ? undefined : Math.max(promisedMs, longestMs) + lagMs;
+  const pauseMs = promisedMs === undefined ? lagMs : Math.max(lagMs, longestMs - promisedMs);
   const differences: Difference[] = [];
   let tooUncertain: string | undefined;
   let remark: string | undefined;
@@ -34,8 +42,9 @@ export function findingsOfRule(
     if (requests.length === 0) return;
     remark ??= waitsInWords(requests);
     const found = explainRule(requests, definition, { slackMs, transportMs });
-    if (found.type === 'refuted') differences.push(differenceOf(found.by, name, time.cycleMs));
-    else tooUncertain ??= uncertaintyOf(found, requests);
+    if (found.type !== 'refuted') tooUncertain ??= uncertaintyOf(found, requests);
+    else if (pauseMs < PAUSE_MS) differences.push(differenceOf(found.by, name, time.cycleMs));
+    else tooUncertain ??= pausedWords(pauseMs);
   });
   return { differences, coversUnknown: true, tolerance: TOLERANCE, tooUncertain, remark };
 }
@@ -74,6 +83,13 @@ function differenceOf(
     observed: decision,
     note: 'no order of counting explains the answers up to here',
   };
+}
+
+function pausedWords(pauseMs: number): string {
+  return (
+    `No order of counting explains the answers, but this machine stood still for up to ${pauseMs.toFixed(0)} ms, ` +
+    'and a limiter whose clock stands still with it would answer so.'
+  );
 }
 
 /** Why the answers say too little; undefined where they say enough. */
