@@ -9,7 +9,7 @@ import { costOf, countInSteps, type Decision, decisionOf, listenersOf, whyNotAt,
 import { markAway } from '../gate-answer.js';
 import { onceOnly, Replayed } from '../idempotency.js';
 import { checkKey, claimPlaces, nameOf } from '../keyed.js';
-import { arrayLast, JSON_TYPE } from '../long-answer.js';
+import { arrayLast, JSON_TYPE, JsonItems } from '../long-answer.js';
 import type { Network } from '../network/network.js';
 import { askedOf } from '../network/plain-counting.js';
 import { contractOf } from '../ownership.js';
@@ -83,8 +83,9 @@ async function countOver(
   return { ok: true, cycle: contracts[0]!.cycle, contracts: contracts.map(({ decision }) => decision) };
 }
 
-/** Decisions that are written as JSON in one go. */
+/** Decisions that are written as JSON in one go, and those of a step where there are more. */
 const WRITTEN_AT_ONCE = 128;
+const WRITTEN_A_STEP = 32;
 
 function* countOn(parts: Parts, machine: Machine, event: Static<typeof api.EventShape>, cycle: number): Steps<object> {
   const { type, count = 1, cycle: happened, contract_id, key } = event;
@@ -115,12 +116,12 @@ function* countOn(parts: Parts, machine: Machine, event: Static<typeof api.Event
     if (cost > 0) yield cost;
   }
   if (contracts.length <= WRITTEN_AT_ONCE) return { ok: true, cycle, contracts };
-  const texts: string[] = [];
-  for (const decision of contracts) {
-    texts.push(JSON.stringify(decision));
-    yield 1 / 4;
+  const json = new JsonItems();
+  for (let at = 0; at < contracts.length; at += WRITTEN_A_STEP) {
+    json.add(contracts.slice(at, at + WRITTEN_A_STEP).map((decision) => JSON.stringify(decision)));
+    yield WRITTEN_A_STEP / 4;
   }
-  return arrayLast({ ok: true, cycle }, 'contracts', texts);
+  return arrayLast({ ok: true, cycle }, 'contracts', json);
 }
 
 export const openStream = route({

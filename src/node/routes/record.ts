@@ -10,7 +10,7 @@ import { signCheckpoint } from '../../record/signing.js';
 import { Failure } from '../../schema/failure.js';
 import type { RowQuery } from '../../store/store.js';
 import type { Turns } from '../fair-queue.js';
-import { arrayLast, ITEMS_AT_ONCE, JSON_TYPE } from '../long-answer.js';
+import { arrayLast, ITEMS_AT_ONCE, JSON_TYPE, JsonItems } from '../long-answer.js';
 import type { Parts } from '../parts.js';
 import { sourceOf } from '../request-source.js';
 import { type Asked, route } from '../route.js';
@@ -37,23 +37,22 @@ export const readRecord = route({
     if (wantsAll(request)) return sendExport(parts, reply, machine, head.seq, source);
     const { limit = 100, ...filter } = request.query;
     const query = queryOf(filter);
-    const texts: string[] = [];
+    const json = new JsonItems();
     let isMore = false;
     let after = Math.max(query.afterSeq ?? 0, record.cut(machine.slug)?.removed_to_seq ?? 0);
     let last = after;
     const take = (rows: readonly AuditRow[], toSeq: number, most: number) => {
-      for (const row of rows) {
-        isMore = texts.length === limit;
-        if (isMore) return false;
-        texts.push(JSON.stringify(row));
-        last = row.seq;
-      }
+      const shown = rows.slice(0, limit - json.count);
+      json.add(shown.map((row) => JSON.stringify(row)));
+      last = shown.at(-1)?.seq ?? last;
+      isMore = shown.length < rows.length;
+      if (isMore) return false;
       after = rows.length === most ? last : toSeq;
       return after < head.seq;
     };
     const piece = () => {
       const toSeq = Math.min(after + LOOKED_THROUGH, head.seq);
-      const most = Math.min(ITEMS_AT_ONCE, limit + 1 - texts.length);
+      const most = Math.min(ITEMS_AT_ONCE, limit + 1 - json.count);
       const rows = record.rows(machine.slug, { ...query, afterSeq: after, toSeq, limit: most });
       return rows instanceof Promise ? rows.then((some) => take(some, toSeq, most)) : take(rows, toSeq, most);
     };
@@ -67,7 +66,7 @@ export const readRecord = route({
       ...(isMore ? { next_after_seq: last } : {}),
     };
     reply.header('content-type', JSON_TYPE);
-    return arrayLast(told, 'rows', texts);
+    return arrayLast(told, 'rows', json);
   },
 });
 
