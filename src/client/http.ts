@@ -2,6 +2,7 @@
 import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher, request } from 'undici';
 import { Failure } from '../schema/failure.js';
+import { pause } from '../time/wall.js';
 import { VERSION } from '../version.js';
 import { readable, refusalFrom, unreadableAnswer } from './refusal.js';
 import { type Answer, type Ask, addressOf, type Transport } from './transport.js';
@@ -9,6 +10,10 @@ import { type Answer, type Ask, addressOf, type Transport } from './transport.js
 /** Time limits for connecting, and for a pause in an answer. On a stream the node sends a comment every 10 s. */
 const CONNECT_MS = 5_000;
 const SILENCE_MS = 30_000;
+
+/** How often a request is sent again that an overloaded node refused, and the longest wait that it may ask for. */
+const MOST_REFUSALS = 3;
+const LONGEST_WAIT_S = 10;
 
 /** Far above the size of any answer that is read as a whole. */
 const LONGEST_ANSWER_BYTES = 64 << 20;
@@ -24,10 +29,22 @@ export class Connection implements Transport {
   constructor(readonly url: string) {}
 
   /**
-   * Sends a request and reads the whole answer, with any status.
+   * Sends a request and reads the whole answer, with any status. What an overloaded node refused before anything had happened is sent
+   * again when it says.
    * @throws Failure `node_unreachable`, `answer_unreadable`
    */
   async ask(ask: Ask): Promise<Answer> {
+    for (let refusals = 0; ; refusals += 1) {
+      const answer = await this.#askOnce(ask);
+      const waitS = Number(answer.headers['retry-after']);
+      const isOverloaded = answer.status === 503 && (answer.body as { code?: unknown })?.code === 'node_overloaded';
+      if (!isOverloaded || refusals === MOST_REFUSALS || !(waitS <= LONGEST_WAIT_S)) return answer;
+      await pause(1_000 * waitS, ask.signal);
+      if (ask.signal?.aborted === true) return answer;
+    }
+  }
+
+  async #askOnce(ask: Ask): Promise<Answer> {
     const { statusCode: status, headers, body } = await this.#send(ask);
     const text = await this.#textOf(body);
     return { status, headers, body: this.#parse(text, status, headers) };

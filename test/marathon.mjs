@@ -1,0 +1,83 @@
+// `npm run marathon`: the tests of faults, attacks and kills in large numbers, one after the other, and a table of what was found in
+// reports/marathon.md. Hours at its own numbers; `-- --share 0.01` runs a hundredth of them. `npm run test:long` is its short form: the
+// same files, each a few times.
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+
+const { values } = parseArgs({ options: { share: { type: 'string', default: '1' } } });
+const share = Number(values.share);
+if (!(share > 0 && share <= 1)) throw new Error('--share takes a number above 0, up to 1.');
+
+/** What is done, by which file of test/, and the variable that says how often. Where there is none, it is run once. */
+const stages = [
+  ['nodes killed under load, of each durability', 'node/kill-loop', 'WEIR_KILLS', 1_000],
+  ['keys of idempotency and keyed contracts over kills', 'node/idempotency-kill node/keyed-kill'],
+  ['hostile requests', 'node/fuzz', 'WEIR_FUZZ', 1_000_000],
+  ['attacks beside a victim', 'node/victim', 'WEIR_VICTIM', 1],
+  ['clients that are slow, and a thousand readers', 'node/slow-clients node/many-readers'],
+  [
+    'disks that are full or lose rows, writes that fail',
+    'node/faults node/durability store/sqlite-kill store/sqlite-disk',
+  ],
+  ['clocks that step, processes that stop', 'node/clock-steps node/stepped-process node/stopped'],
+  ['Redis killed, stopped, without memory, failed over', 'node/network-faults'],
+  ['scenarios over three nodes, one of them killed', 'node/network-scenarios', 'WEIR_SCENARIOS', 100],
+  ['workers killed', 'cli/worker'],
+  ['memory of a keyed gate under a million random keys', 'node/keyed-memory'],
+  ['limiters over drawn networks, seeds of each', 'live/rule-explanation', 'WEIR_SEEDS', 20],
+];
+
+const report = 'reports/marathon.md';
+const rows = [];
+for (const [what, files, variable, most = 1] of stages) {
+  const times = variable === undefined ? 1 : Math.max(1, Math.round(most * share));
+  const out = join(tmpdir(), `weir-marathon-${process.pid}.json`);
+  const began = performance.now();
+  process.stdout.write(`${what}: ${times.toLocaleString('en')} ...\n`);
+  const tests = files.split(' ').map((file) => `test/${file}.test.ts`);
+  spawnSync(
+    'npx',
+    ['vitest', 'run', '--testTimeout', '36000000', '--reporter', 'json', '--outputFile', out, ...tests],
+    {
+      env: { ...process.env, ...(variable === undefined ? {} : { [variable]: String(times) }) },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    },
+  );
+  const minutes = ((performance.now() - began) / 60_000).toFixed(1);
+  rows.push({ what, times, minutes, ...foundIn(out) });
+  writeFileSync(report, page());
+  process.stdout.write(`  ${rows.at(-1).found}, ${minutes} min\n`);
+}
+if (rows.some(({ failed }) => failed > 0)) process.exitCode = 1;
+
+function foundIn(out) {
+  if (!existsSync(out)) return { failed: 1, found: 'did not end' };
+  const { numPassedTests, numFailedTests, numPendingTests, testResults } = JSON.parse(readFileSync(out, 'utf8'));
+  rmSync(out);
+  const names = testResults.flatMap(({ assertionResults }) =>
+    assertionResults.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName),
+  );
+  const skipped = numPendingTests > 0 ? `, ${numPendingTests} skipped` : '';
+  const found = numFailedTests === 0 ? `${numPassedTests} held${skipped}` : `failed: ${names.join('; ')}${skipped}`;
+  return { failed: numFailedTests + (numPassedTests === 0 && numPendingTests === 0 ? 1 : 0), found };
+}
+
+function page() {
+  const commit = spawnSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).stdout.trim();
+  const table = rows.map(
+    ({ what, times, minutes, found }) => `| ${what} | ${times.toLocaleString('en')} | ${minutes} | ${found} |`,
+  );
+  return [
+    '# The marathon',
+    '',
+    `\`npm run marathon\` of ${commit}, with a share of ${share} of its numbers, on ${cpus().length} cores (${cpus()[0]?.model.trim()}), Node ${process.version}.`,
+    '',
+    '| what | how often | minutes | found |',
+    '| ---- | --------: | ------: | ----- |',
+    ...table,
+    '',
+  ].join('\n');
+}
