@@ -30,6 +30,7 @@ const long = [
   'test/live/wrong-nodes.test.ts',
   'test/package.test.ts',
   'test/readme.test.ts',
+  'test/site.test.ts',
   'test/record/verify-export-bits.test.ts',
   'test/sizing/recorded-logs.test.ts',
   'test/validation/published.test.ts',
