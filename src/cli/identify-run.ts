@@ -18,7 +18,7 @@ const MOST_REQUESTS = 1_000_000;
 
 /** Nothing fits, or the answers do not settle it. */
 const exits: Readonly<Record<Answer['verdict'], number>> = {
-  identified: 0,
+  'one rule': 0,
   several: 0,
   'never limited': 4,
   undecided: 4,

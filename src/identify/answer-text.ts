@@ -7,8 +7,8 @@ const units: Readonly<Record<string, string>> = { window_ms: 'ms', token_ms: 'ms
 
 export function answerText({ verdict, rules, remarks, requests, seconds }: Answer): string {
   const heads: Readonly<Record<Answer['verdict'], string>> = {
-    identified: 'Of the rules known here, one explains every answer.',
-    several: `${rules.length} rules explain every answer.`,
+    'one rule': 'One rule was found that explains every answer.',
+    several: `${rules.length} rules were found that explain every answer.`,
     'nothing fits': 'No rule was found that explains every answer.',
     'never limited': 'No limit was met.',
     undecided: 'The answers say too little.',

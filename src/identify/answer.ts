@@ -24,7 +24,7 @@ export interface Rule {
 }
 
 export interface Answer {
-  readonly verdict: 'identified' | 'several' | 'nothing fits' | 'never limited' | 'undecided';
+  readonly verdict: 'one rule' | 'several' | 'nothing fits' | 'never limited' | 'undecided';
   readonly rules: readonly Rule[];
   /** Sentences: what ended it, what remains, which headers are wrong. */
   readonly remarks: readonly string[];
@@ -95,7 +95,7 @@ export function answerOf(investigated: Investigated, resolution: number, harm?: 
     );
   }
   return {
-    verdict: rules.length === 1 ? 'identified' : 'several',
+    verdict: rules.length === 1 ? 'one rule' : 'several',
     rules,
     remarks: [...remarks, ...headers],
     ...common,

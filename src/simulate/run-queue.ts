@@ -262,6 +262,13 @@ function withoutFiles({ path, scenario }: ReplicationTask): unknown {
   return { ...(scenario as object), limiter: { ...limiter, definition: value } };
 }
 
+/** Whether a scenario names files: a worker reads none, whatever is in its queue. */
+export function namesFiles(scenario: unknown): boolean {
+  const { arrivals, limiter } = (scenario ?? {}) as { readonly arrivals?: unknown; readonly limiter?: unknown };
+  const { definition } = (limiter ?? {}) as { readonly definition?: unknown };
+  return typeof definition === 'string' || (Array.isArray(arrivals) && arrivals.some((one) => one?.model === 'log'));
+}
+
 function refusal(why: string): Failure {
   return new Failure('worker_failed', {
     what: 'A worker refused a run.',

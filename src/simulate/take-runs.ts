@@ -9,6 +9,7 @@ import {
   isLast,
   MAKES,
   MOST_STALLS,
+  namesFiles,
   openQueueClient,
   RUN_QUEUE,
   type RunAnswer,
@@ -55,6 +56,7 @@ export async function takeRuns(url: string, { threads, onRun, onAway }: TakeOpti
     RUN_QUEUE.name,
     async ({ data: { weir, task } }) => {
       if (weir !== VERSION) return { refused: `The worker on ${hostname()} is version ${VERSION}, and ${weir} asks.` };
+      if (namesFiles(task.scenario)) return { refused: 'The run names files, which a worker does not read.' };
       const run = await pool.run(task);
       runs += 1;
       onRun?.(runs);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Queue, QueueEvents, Worker } from 'bullmq';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openQueueClient, RUN_QUEUE, type RunAnswer, type RunJob } from '../../src/simulate/run-queue.js';
+import { VERSION } from '../../src/version.js';
 import { hasRedis, RedisServer } from '../store/redis/server.js';
 import { begin, type Running, temporaryFolder, weir } from './command-line.js';
 
@@ -136,6 +137,11 @@ describe.skipIf(!hasRedis)('weir worker', () => {
     expect(await job.waitUntilFinished(events)).toEqual({
       refused: expect.stringMatching(/^The worker on .+ is version .+, and 0\.0\.0 asks\.$/),
     });
+    const files = [{ arrivals: [{ model: 'log', file: '/etc/passwd' }] }, { limiter: { definition: '/etc/passwd' } }];
+    for (const named of files) {
+      const forged = await queue.add('run', { weir: VERSION, task: { ...task, scenario: named } });
+      expect(await forged.waitUntilFinished(events)).toEqual({ refused: expect.stringContaining('names files') });
+    }
     workers[0]!.child.kill('SIGKILL');
     const old = new Worker<RunJob, RunAnswer>(RUN_QUEUE.name, async () => ({ refused: 'It is older.' }), options);
     const { code, err } = await weir(['simulate', scenario, '--replications', '4', '--workers', redis.url]);

@@ -67,7 +67,7 @@ describe('what is recognised', () => {
     const { verdict, rules } = answered(limiterOf(rule, 0));
     const [found] = rules;
     const span = found?.parameters['window_ms'] ?? found?.parameters['token_ms'];
-    expect([verdict, found?.structure, found?.parameters['limit']?.value]).toEqual(['identified', structure, limit]);
+    expect([verdict, found?.structure, found?.parameters['limit']?.value]).toEqual(['one rule', structure, limit]);
     expect(Math.abs(span!.value - spanMs) / spanMs).toBeLessThan(0.02);
   });
 });
