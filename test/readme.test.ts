@@ -54,7 +54,6 @@ const titleOf = ({ text }: Block) => text.split('\n').find((line) => line !== ''
 
 const folder = mkdtempSync(join(tmpdir(), 'weir readme '));
 const printed: string[] = [];
-let port: number;
 /** A limiter of another make, for who asks what stands behind a URL. */
 let limited: Server;
 
@@ -69,7 +68,6 @@ beforeAll(async () => {
   symlinkSync(join(root, 'node_modules/rxjs'), join(folder, 'node_modules/rxjs'));
   symlinkSync(join(root, 'scenarios'), join(folder, 'scenarios'));
   for (const [name, text] of Object.entries(logs)) writeFileSync(join(folder, name), text);
-  port = await freePort();
   const app = express().use(rateLimit({ windowMs: 2_000, limit: 10, standardHeaders: false, legacyHeaders: false }));
   app.get('/', (_, response) => void response.send('ok'));
   limited = app.listen(0, '127.0.0.1');
@@ -182,13 +180,15 @@ const logs: Record<string, string> = {
 const INVALID = 4;
 
 async function runBlock({ language, text }: Block): Promise<string> {
-  if (language === 'sh')
-    return bash(
-      text
-        .replaceAll('8080', String((limited.address() as AddressInfo).port))
-        .replaceAll('7770', String(port))
-        .replace('weir serve ', `weir serve --port ${port} `),
-    );
+  if (language === 'sh') {
+    // Another one for each block: one that was free when the first block ran may be somebody else's by now.
+    const port = await freePort();
+    const script = text
+      .replaceAll('8080', String((limited.address() as AddressInfo).port))
+      .replaceAll('7770', String(port))
+      .replace('weir serve ', `weir serve --port ${port} `);
+    return bash(`export WEIR_URL=http://127.0.0.1:${port}\n${script}`);
+  }
   writeFileSync(join(folder, 'example.mjs'), text);
   return bash(`"${process.execPath}" example.mjs`);
 }
@@ -200,7 +200,6 @@ async function bash(script: string, attempts = 3): Promise<string> {
     HOME: folder,
     NO_COLOR: '1',
     PATH: `${join(folder, 'bin')}:${process.env['PATH']}`,
-    WEIR_URL: `http://127.0.0.1:${port}`,
   };
   const child = spawn('bash', ['-euo', 'pipefail', '-c', script], { cwd: folder, env });
   let out = '';
