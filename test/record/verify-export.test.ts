@@ -310,13 +310,12 @@ describe('going on from a signed head that was verified earlier', () => {
         const whole = verifyExport(changed, { pinned });
         expect([whole.valid, whole.first_broken?.line]).toEqual([false, at + 1]);
         const { valid, rows: held, first_broken } = fromRow(seq, changed);
-        if (at + 1 >= seq)
-          expect({ valid, held, first_broken }).toEqual({
-            valid: false,
-            held: whole.rows,
-            first_broken: whole.first_broken,
-          });
+        if (at + 1 < seq) return;
+        expect([valid, held, first_broken?.line]).toEqual([false, whole.rows, at + 1]);
+        // Without a head the machine of a record is that of its first row: if its name is changed, it is the hash that does not hold.
+        if (at > 0) expect(first_broken).toEqual(whole.first_broken);
       }),
+      { examples: [[1, 0, 1_238_466_508]] },
     );
   });
 
