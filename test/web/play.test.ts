@@ -138,11 +138,16 @@ describe.skipIf(executable === undefined)(
       const page = await opened();
       const text = textOf('herd').replace('count: 100', 'count: 37');
       await page.fill('#text', text);
-      await page.waitForFunction('location.hash.length > 100');
       const digest = await settled(page, text, 'burst');
-      await page.waitForTimeout(500);
+      // The link follows the text a moment later.
+      const linked = async () => {
+        const opening = await opened({}, page.url());
+        const found = await opening.inputValue('#text');
+        await opening.close();
+        return found;
+      };
+      await expect.poll(linked, { timeout: 60_000 }).toBe(text);
       const other = await opened({}, page.url());
-      expect(await other.inputValue('#text')).toBe(text);
       await other.waitForSelector(`[data-digest="${digest}"]`);
       await page.close();
       await other.close();
