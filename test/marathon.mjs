@@ -33,7 +33,8 @@ const stages = [
 const report = 'reports/marathon.md';
 const rows = [];
 for (const [what, files, variable, most = 1] of stages) {
-  const times = variable === undefined ? 1 : Math.max(1, Math.round(most * share));
+  // Fewer than three say nothing: a node that is killed once has hardly begun.
+  const times = variable === undefined ? 1 : Math.min(most, Math.max(3, Math.round(most * share)));
   const out = join(tmpdir(), `weir-marathon-${process.pid}.json`);
   const began = performance.now();
   process.stdout.write(`${what}: ${times.toLocaleString('en')} ...\n`);
