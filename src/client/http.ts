@@ -6,6 +6,7 @@ import { pause } from '../time/wall.js';
 import { VERSION } from '../version.js';
 import { readable, refusalFrom, unreadableAnswer } from './refusal.js';
 import { type Answer, type Ask, addressOf, type Transport } from './transport.js';
+import { retryAfterMsOf } from './weir-error.js';
 
 /** Time limits for connecting, and for a pause in an answer. On a stream the node sends a comment every 10 s. */
 const CONNECT_MS = 5_000;
@@ -13,7 +14,7 @@ const SILENCE_MS = 30_000;
 
 /** How often a request is sent again that an overloaded node refused, and the longest wait that it may ask for. */
 const MOST_REFUSALS = 3;
-const LONGEST_WAIT_S = 10;
+const LONGEST_WAIT_MS = 10_000;
 
 /** Far above the size of any answer that is read as a whole. */
 const LONGEST_ANSWER_BYTES = 64 << 20;
@@ -36,10 +37,10 @@ export class Connection implements Transport {
   async ask(ask: Ask): Promise<Answer> {
     for (let refusals = 0; ; refusals += 1) {
       const answer = await this.#askOnce(ask);
-      const waitS = Number(answer.headers['retry-after']);
+      const waitMs = retryAfterMsOf(answer) ?? Number.POSITIVE_INFINITY;
       const isOverloaded = answer.status === 503 && (answer.body as { code?: unknown })?.code === 'node_overloaded';
-      if (!isOverloaded || refusals === MOST_REFUSALS || !(waitS <= LONGEST_WAIT_S)) return answer;
-      await pause(1_000 * waitS, ask.signal);
+      if (!isOverloaded || refusals === MOST_REFUSALS || waitMs > LONGEST_WAIT_MS) return answer;
+      await pause(waitMs, ask.signal);
       if (ask.signal?.aborted === true) return answer;
     }
   }

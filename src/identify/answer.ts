@@ -8,7 +8,7 @@ import type { Investigated } from './explanations.js';
 import type { Fitted, Range } from './fit.js';
 import { isOpen } from './probes.js';
 import { productsLike } from './products-like.js';
-import type { Parameters } from './structure.js';
+import { isByToken, type Parameters } from './structure.js';
 import { BASE_MS, violationOf } from './violation.js';
 
 export interface Rule {
@@ -145,11 +145,9 @@ function ruleOf(fitted: Fitted, resolution: number, toleranceMs: number): Rule {
 
 /** Each end was found with requests counted alike; the two that measure a time may differ by what they took longer than others. */
 function widened(fitted: Fitted, byMs: number): Fitted {
-  const { family } = fitted.best.structure;
-  const isByToken = family === 'token bucket' || family === 'queue';
   const wider = ({ least, most }: Range, ms: number) => ({ least: Math.max(0, least - ms), most: most + ms });
   const { spanMs, otherMs } = fitted.ranges;
-  const spanByMs = isByToken ? byMs / fitted.best.parameters.limit : byMs;
+  const spanByMs = isByToken(fitted.best.structure) ? byMs / fitted.best.parameters.limit : byMs;
   return { ...fitted, ranges: { ...fitted.ranges, spanMs: wider(spanMs, spanByMs), otherMs: wider(otherMs, byMs) } };
 }
 

@@ -7,7 +7,7 @@
 import type { Evidence } from './evidence.js';
 import type { Features, Stage } from './features.js';
 import { LONGEST, moved, PHASES, parametersOf, startsOf } from './starts.js';
-import type { Hypothesis, Name, Parameters, Structure } from './structure.js';
+import { type Hypothesis, isByToken, type Name, type Parameters, type Structure } from './structure.js';
 import { NEVER_SO, violationOf } from './violation.js';
 
 export interface Range {
@@ -97,8 +97,8 @@ class Fitting {
 
   search(near?: readonly number[] | undefined, otherMs?: number | undefined): void {
     const tops: { ms: number; parameters: Parameters }[] = [];
-    const isByToken = this.#structure.family === 'token bucket' || this.#structure.family === 'queue';
-    const nearPart = isByToken ? NEAR_BY_TOKEN : this.#structure.period === undefined ? NEAR : NEAR_ON_GRID;
+    const nearGrid = this.#structure.period === undefined ? NEAR : NEAR_ON_GRID;
+    const nearPart = isByToken(this.#structure) ? NEAR_BY_TOKEN : nearGrid;
     for (const start of startsOf(this.#structure, this.#evidence, this.#features, near, otherMs)) {
       const mostMs = Math.min(
         Math.max(nearPart * start.spanMs, 10 * this.#toleranceMs),

@@ -51,3 +51,8 @@ export interface Hypothesis {
   readonly structure: Structure;
   readonly parameters: Parameters;
 }
+
+/** Whether its span is the time of a token, and not that of a window. */
+export function isByToken({ family }: Structure): boolean {
+  return family === 'token bucket' || family === 'queue';
+}

@@ -5,6 +5,7 @@
 //   1       |.-----------'-------'->     0.999999 turns a cycle, a millionth short of a full one
 //   0.99871 |  ' - . - '     cycle
 import { sinTurns } from '../math/elementary.js';
+import { modulo } from '../math/modulo.js';
 import { provenOperator } from './proven-operator.js';
 
 /** Id of the operator that every transition fires, beside the one that it names. */
@@ -73,7 +74,7 @@ export const ko42 = provenOperator({
     method: 'a pointer turned by a millionth of a turn, over and over',
     tolerance: 1e-11,
     evaluate: ({ S, cycle }, result) => {
-      const millionths = (ADVANCE * (((cycle % TURN) + TURN) % TURN)) % TURN;
+      const millionths = (ADVANCE * modulo(cycle, TURN)) % TURN;
       const { cosine, sine } = turned(millionths);
       return { left: result, right: S + S * AMPLITUDE * sine, least: 1e-300, figures: { millionths, cosine, sine } };
     },

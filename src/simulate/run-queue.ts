@@ -249,17 +249,20 @@ class RunQueue implements RunPool {
 
 /** The scenario with the definition that it names in it: a worker does not have its files. @throws Failure `wrong_usage` for logs */
 function withoutFiles({ path, scenario }: ReplicationTask): unknown {
-  const { arrivals = [], limiter } = scenario as Scenario;
-  if (arrivals.some(({ model }) => model === 'log'))
+  const { limiter } = scenario as Scenario;
+  const { definition } = (limiter ?? {}) as { readonly definition?: unknown };
+  const read = (name: string) => readDocument(new FileSource(path).definition(name), name).value;
+  const value =
+    typeof definition === 'string'
+      ? { ...(scenario as object), limiter: { ...limiter, definition: read(definition) } }
+      : scenario;
+  if (namesFiles(value))
     throw new Failure('wrong_usage', {
       what: 'The runs cannot be sent to workers.',
       why: `${path} reads a log, which workers do not have.`,
       fix: 'Leave --workers out.',
     });
-  const { definition } = (limiter ?? {}) as { readonly definition?: unknown };
-  if (typeof definition !== 'string') return scenario;
-  const value = readDocument(new FileSource(path).definition(definition), definition).value;
-  return { ...(scenario as object), limiter: { ...limiter, definition: value } };
+  return value;
 }
 
 /** Whether a scenario names files: a worker reads none, whatever is in its queue. */
