@@ -10,6 +10,7 @@ const long = [
     'idempotency-kill',
     'keyed-memory',
     'kill-loop',
+    'machine-frames',
     'machine-page',
     'many-readers',
     'network-cluster',

@@ -68,9 +68,10 @@ const verifier = await build({
 
 const play = await build({
   ...forBrowsers,
-  entryPoints: ['play.tsx', 'unpack.ts', 'watch.tsx', 'play.css'].map((name) => `src/web/play/${name}`),
+  entryPoints: ['program.ts', 'unpack.ts', 'watch.tsx', 'play.css'].map((name) => `src/web/play/${name}`),
   outdir: 'dist/web/play',
-  format: 'esm',
+  // A page that was opened from the disk starts no worker that is a module.
+  format: 'iife',
   define: withoutFunction,
   write: false,
 });
@@ -83,9 +84,9 @@ writeFileSync(
   'dist/web/play.html',
   page({
     title: 'Weir playground',
-    policy: `script-src ${hashed(played('play.js'))} ${hashed(played('unpack.js'))}`,
+    policy: `script-src ${hashed(played('program.js'))} ${hashed(played('unpack.js'))}; worker-src blob:`,
     body: `<script type="application/json" id="scenarios">${scriptJson(Object.fromEntries(scenarios))}</script>
-<script type="text/plain" id="program">${gzipSync(played('play.js'), { level: 9 }).toString('base64')}</script>
+<script type="text/plain" id="program">${gzipSync(played('program.js'), { level: 9 }).toString('base64')}</script>
 <script>${played('unpack.js')}</script>`,
   }),
 );

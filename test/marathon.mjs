@@ -27,6 +27,7 @@ const stages = [
   ['scenarios over three nodes, one of them killed', 'node/network-scenarios', 'WEIR_SCENARIOS', 100],
   ['workers killed', 'cli/worker'],
   ['memory of a keyed gate under a million random keys', 'node/keyed-memory'],
+  ['minutes of a page with twenty contracts', 'node/machine-frames', 'WEIR_PAGE_MINUTES', 10],
   ['limiters over drawn networks, seeds of each', 'live/rule-explanation', 'WEIR_SEEDS', 20],
 ];
 

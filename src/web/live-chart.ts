@@ -1,6 +1,9 @@
-// A chart that moves: one line of counts against its threshold, what was admitted and limited as bars below, stretches shaded, instants
-// marked. uPlot draws it. Only charts in sight are drawn, and one after the other, some in each frame: no frame is late because of many.
+// A chart that moves: one line of counts against its threshold, what was admitted and limited as bars below, stretches shaded, cycles that
+// nobody took hatched, instants marked. uPlot draws it. Only charts in sight are drawn, some in each frame: no frame is late because of many.
 import uPlot from 'uplot';
+
+/** Cycles, both ends included. */
+type Stretch = readonly [from: number, to: number];
 
 export interface LiveData {
   /** The cycles, without gaps. */
@@ -8,8 +11,10 @@ export interface LiveData {
   readonly count: readonly (number | null)[];
   readonly admitted: readonly (number | null)[];
   readonly limited: readonly (number | null)[];
-  /** Stretches in which requests are limited, both ends included. */
-  readonly shaded: readonly (readonly [from: number, to: number])[];
+  /** Stretches in which requests are limited. */
+  readonly shaded: readonly Stretch[];
+  /** Stretches that are not known: no line goes through them. */
+  readonly unknown: readonly Stretch[];
   readonly entries: readonly number[];
   readonly restores: readonly number[];
 }
@@ -69,7 +74,8 @@ export function liveChart(place: HTMLElement, threshold: number | undefined, inV
 }
 
 const waiting = new Set<() => void>();
-const AT_ONCE = 2;
+/** A chart takes about a ms, a frame 16. */
+const AT_ONCE = 8;
 
 function queue(draw: () => void): void {
   if (waiting.size === 0) requestAnimationFrame(drawSome);
@@ -144,7 +150,12 @@ function make(place: HTMLElement, threshold: number | undefined, inView: number,
         { stroke: water!, width: 1.5, points: { show: false } },
       ],
       hooks: {
-        drawClear: [(u) => shade(u, dataOf().shaded, badSoft!)],
+        drawClear: [
+          (u) => {
+            for (const stretch of dataOf().shaded) shade(u, stretch, badSoft!);
+            for (const stretch of dataOf().unknown) hatch(u, stretch, line!);
+          },
+        ],
         draw: [
           (u) => {
             if (threshold !== undefined) level(u, threshold, ink!);
@@ -159,14 +170,36 @@ function make(place: HTMLElement, threshold: number | undefined, inView: number,
   );
 }
 
-function shade(u: uPlot, stretches: LiveData['shaded'], colour: string): void {
-  const { left, top, width, height } = u.bbox;
+/** Where a stretch begins on the canvas, and how wide it is. */
+function placeOf(u: uPlot, [from, to]: Stretch): readonly [start: number, width: number] {
+  const { left, width } = u.bbox;
+  const start = Math.max(left, u.valToPos(from - 0.5, 'x', true));
+  return [start, Math.max(0, Math.min(left + width, u.valToPos(to + 0.5, 'x', true)) - start)];
+}
+
+function shade(u: uPlot, stretch: Stretch, colour: string): void {
+  const [start, width] = placeOf(u, stretch);
   u.ctx.fillStyle = colour;
-  for (const [from, to] of stretches) {
-    const start = Math.max(left, u.valToPos(from - 0.5, 'x', true));
-    const end = Math.min(left + width, u.valToPos(to + 0.5, 'x', true));
-    u.ctx.fillRect(start, top, end - start, height);
+  u.ctx.fillRect(start, u.bbox.top, width, u.bbox.height);
+}
+
+function hatch(u: uPlot, stretch: Stretch, colour: string): void {
+  const { ctx } = u;
+  const { top, height } = u.bbox;
+  const [start, width] = placeOf(u, stretch);
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(start, top, width, height);
+  ctx.clip();
+  ctx.strokeStyle = colour;
+  ctx.lineWidth = devicePixelRatio;
+  ctx.beginPath();
+  for (let x = start - height; x < start + width; x += 6 * devicePixelRatio) {
+    ctx.moveTo(x, top + height);
+    ctx.lineTo(x + height, top);
   }
+  ctx.stroke();
+  ctx.restore();
 }
 
 function level(u: uPlot, threshold: number, colour: string): void {

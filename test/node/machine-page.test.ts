@@ -9,6 +9,8 @@ import { hiddenPixels, openPage, picture, stops, violations } from './node-page.
 const path = findChromium();
 const THRESHOLD = 20;
 const WITHIN = 10;
+/** Cycles that a chart shows. */
+const IN_VIEW = 600;
 
 describe.skipIf(path === undefined)(
   `the page of a machine${path === undefined ? ` (SKIPPED: ${noChromium})` : ''}`,
@@ -86,8 +88,15 @@ describe.skipIf(path === undefined)(
       await burst([5, 30]);
       await expect.poll(() => stateOf(page)).toBe('limiting');
       await expect.poll(() => stateOf(page), { timeout: 20_000 }).toBe('allowing');
-      const cycles = (await figuresOf(page)).map(([cycle]) => cycle!);
+      const shown = await figuresOf(page);
+      const cycles = shown.map(([cycle]) => cycle!);
       expect(cycles).toEqual(cycles.map((_, index) => cycles[0]! - index));
+      // What the page could not see it says, in words, in the table and in the chart, where no line goes through it.
+      const missed = shown.filter(([, count]) => Number.isNaN(count)).map(([cycle]) => cycle!);
+      expect(missed.length).toBeGreaterThan(0);
+      await page.getByText(new RegExp(`^${missed.length} cycles? not seen, hatched$`)).waitFor();
+      expect(await lineIn(page, missed.at(-1)! - cycles[0]!, missed[0]! - cycles[0]!)).toBe(0);
+      expect(await lineIn(page, -IN_VIEW, 0)).toBeGreaterThan(0);
       const { rows } = await ask(node.url, 'GET', '/api/chain/edge/state');
       const all = rows.map(({ seq }: any) => String(seq)).reverse();
       expect((await recordShown(page)).map((text) => text.split(' ')[0])).toEqual(all);
@@ -243,6 +252,28 @@ async function figuresOf(page: Page): Promise<readonly (readonly number[])[]> {
     `[...document.querySelectorAll('.contract .scrolls tbody tr')].map((row) => [...row.children].map((cell) => cell.textContent))`,
   );
   return rows.map((row) => row.slice(0, 4).map((text) => Number(text.replaceAll(',', ''))));
+}
+
+/** Pixels of the colour of the line in the first chart, between two cycles, counted from the last one. */
+async function lineIn(page: Page, from: number, to: number): Promise<number> {
+  return page.evaluate(
+    `(([from, to]) => {
+      const canvas = document.querySelector('.chart canvas');
+      const [left, right] = [44, 14].map((px) => px * devicePixelRatio);
+      const scale = (canvas.width - left - right) / ${IN_VIEW};
+      const start = Math.ceil(left + (${IN_VIEW} + from - 0.5) * scale) + 1;
+      const end = Math.floor(left + (${IN_VIEW} + to - 0.5) * scale) - 1;
+      const paper = document.createElement('canvas').getContext('2d');
+      paper.fillStyle = getComputedStyle(canvas).getPropertyValue('--water');
+      paper.fillRect(0, 0, 1, 1);
+      const [r, g, b] = paper.getImageData(0, 0, 1, 1).data;
+      const seen = canvas.getContext('2d').getImageData(start, 0, Math.max(1, end - start), canvas.height).data;
+      let found = 0;
+      for (let at = 0; at < seen.length; at += 4)
+        if (Math.abs(seen[at] - r) + Math.abs(seen[at + 1] - g) + Math.abs(seen[at + 2] - b) < 12) found += 1;
+      return found;
+    })([${from}, ${to}])`,
+  );
 }
 
 /** The count of each cycle from what was admitted and limited in the cycles of its window. */

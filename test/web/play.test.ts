@@ -21,7 +21,7 @@ it('is one file under 400 kB that allows only its own scripts', () => {
   const page = bundled('play.html');
   expect(page.length).toBeLessThan(400_000);
   expect(policyOf(page)).toMatch(
-    /^default-src 'none'; script-src 'sha256-[^']+' 'sha256-[^']+'; style-src 'sha256-[^']+';/,
+    /^default-src 'none'; script-src 'sha256-[^']+' 'sha256-[^']+'; worker-src blob:; style-src 'sha256-[^']+';/,
   );
   expect(policyOf(page)).not.toContain('unsafe');
 });
@@ -114,6 +114,18 @@ describe.skipIf(executable === undefined)(
       await page.close();
     });
 
+    it('a run that goes on holds nothing up: the page answers to the keyboard, and the next text is run instead', async () => {
+      const page = await opened();
+      expect(page.workers()).toHaveLength(1);
+      const before = await digestOf(page);
+      await page.fill('#text', textOf('day').replace('duration: 24h', 'duration: 200h'));
+      await page.waitForSelector('.progress:not([hidden])', { state: 'attached' });
+      await page.selectOption('header select', 'herd');
+      await settled(page, textOf('herd'), 'herd');
+      expect([await page.inputValue('#text'), (await digestOf(page)) === before]).toEqual([textOf('herd'), false]);
+      await page.close();
+    });
+
     it('a text that is refused shows the words of the schema, and keeps the last picture', async () => {
       const page = await opened();
       const before = await digestOf(page);
@@ -197,7 +209,7 @@ describe.skipIf(executable === undefined)(
       expect(await digestOf(page)).toBe((await simulate(parseScenario(textOf('burst'), 'burst.yaml'))).outcome.digest);
       await page.close();
       const others = asked.filter(
-        (url) => !url.startsWith(served.url) && !url.startsWith('file:') && !url.startsWith('data:'),
+        (url) => !url.startsWith(served.url) && !/^(file|blob):/.test(url) && !url.startsWith('data:'),
       );
       expect(others).toEqual([]);
       expect(faults).toEqual([]);

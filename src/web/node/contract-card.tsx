@@ -21,7 +21,13 @@ interface CardProps {
 export function ContractCard({ contract, state, course, cycle, isOwn, isFew }: CardProps) {
   const { id, name, threshold, within, rule, keyed, shadow } = contract;
   const isLimiting = course.now('limiting') === 1;
-  const words = [rule, shadow ? 'shadow, admits all' : undefined, keyed && 'each key is counted for itself'];
+  const unknown = course.unknown().reduce((sum, [from, to]) => sum + to - from + 1, 0);
+  const words = [
+    rule,
+    shadow ? 'shadow, admits all' : undefined,
+    keyed && 'each key is counted for itself',
+    unknown === 0 ? undefined : `${some(unknown, 'cycle')} not seen, hatched`,
+  ];
   const mainName = keyed === undefined ? 'count' : 'limited_keys';
   return (
     <article class="card contract" aria-labelledby={`name-${id}`}>
@@ -107,6 +113,7 @@ function CourseChart({ course, cycle, threshold, of, name }: ChartProps) {
       admitted: course.of('admitted'),
       limited: course.of('limited'),
       shaded: course.stretches('limiting'),
+      unknown: course.unknown(),
       entries: starts('entries'),
       restores: starts('restores'),
     });
@@ -150,7 +157,7 @@ function Figures({ course }: { readonly course: Course }) {
                 <td class="number">{text(course.of('limited')[index])}</td>
                 <td>
                   {course.of('limiting')[index] === null
-                    ? '–'
+                    ? 'not seen'
                     : course.of('limiting')[index] === 1
                       ? 'limited'
                       : 'admitted'}

@@ -25,6 +25,8 @@ export type CourseNews = { readonly id: string; readonly from_cycle: number } & 
   readonly [Name in Column]?: readonly number[];
 };
 
+type Stretch = readonly [from: number, to: number];
+
 export class Course {
   /** The cycle of the first value; the values of a cycle are null where nobody took them. */
   first = 0;
@@ -70,10 +72,19 @@ export class Course {
   }
 
   /** The stretches of cycles in which a column is not 0, both ends included. */
-  stretches(name: Column): readonly (readonly [from: number, to: number])[] {
+  stretches(name: Column): readonly Stretch[] {
+    return this.#where(name, (value) => value !== null && value !== 0);
+  }
+
+  /** The stretches of cycles of which nothing is known: the node was down, or nobody watched and it took nothing. */
+  unknown(): readonly Stretch[] {
+    return this.#where('count', (value) => value === null);
+  }
+
+  #where(name: Column, fits: (value: number | null) => boolean): readonly Stretch[] {
     const found: [number, number][] = [];
     for (const [index, value] of this.of(name).entries()) {
-      if (value === null || value === 0) continue;
+      if (!fits(value)) continue;
       const cycle = this.first + index;
       const open = found.at(-1);
       if (open?.[1] === cycle - 1) open[1] = cycle;

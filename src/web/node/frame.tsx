@@ -41,23 +41,31 @@ export function Frame({ clock, status, session, children }: FrameProps) {
   );
 }
 
-const CLOCK_MS = 100;
-
-/** Written past the component: it changes ten times a second, and nothing else does. */
+/** The cycle is written past the component, once a cycle. The compositor moves the bar: the page does nothing for it. */
 function Clock({ clock }: Pick<FrameProps, 'clock'>) {
   const cycle = useRef<HTMLElement>(null);
-  const bar = useRef<HTMLProgressElement>(null);
+  const bar = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (clock === undefined) return;
+    const { cycleMs, endMs } = clock;
+    let timer: ReturnType<typeof setTimeout> | undefined;
     const show = () => {
       const now = nowOf(clock);
-      const text = figures(now.cycle);
-      if (cycle.current !== null && cycle.current.textContent !== text) cycle.current.textContent = text;
-      if (bar.current !== null) bar.current.value = now.share;
+      cycle.current!.textContent = figures(now.cycle);
+      timer = setTimeout(show, (1 - now.share) * cycleMs);
     };
     show();
-    const timer = setInterval(show, CLOCK_MS);
-    return () => clearInterval(timer);
+    const steps = { transform: ['scaleX(0)', 'scaleX(1)'] };
+    const moving = bar.current!.animate(steps, {
+      duration: cycleMs,
+      iterations: Number.POSITIVE_INFINITY,
+      easing: 'steps(20, jump-none)',
+    });
+    moving.startTime = endMs - cycleMs;
+    return () => {
+      clearTimeout(timer);
+      moving.cancel();
+    };
   }, [clock]);
   return (
     <div class="clock">
@@ -67,7 +75,9 @@ function Clock({ clock }: Pick<FrameProps, 'clock'>) {
           –
         </b>
       </span>
-      <progress ref={bar} max="1" value="0" aria-label="Share of the cycle that is over" />
+      <div class="passing">
+        <div ref={bar} />
+      </div>
     </div>
   );
 }

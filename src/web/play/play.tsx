@@ -2,15 +2,15 @@
 //
 //   sliders ─► text ◄─ typing        the text is the scenario: everything else is read from it
 //                │
-//                └─► planScenario ─► simulate, in turns of some ms ─► picture       a text that is refused leaves the last one
+//                └─► planScenario ─► simulate, in a worker ─► picture       a text that is refused leaves the last one
 import { render } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { Failure } from '../../schema/failure.js';
 import { element } from '../page-element.js';
 import { controlsOf } from './controls.js';
 import { type Linked, linkedBy, linkOf } from './link.js';
 import { Expectations, Figures, Pictures } from './pictures.js';
-import { type Picture, play } from './played.js';
+import type { Picture } from './played.js';
+import { type Refusal, Runs } from './runs.js';
 import { Sliders } from './sliders.js';
 import { useTheme } from './theme.js';
 
@@ -26,34 +26,33 @@ const nowMs = () => Number(document.timeline.currentTime);
 
 /** Runs the newest text; of those that come meanwhile only the last. */
 class Player {
-  #running: { readonly stop: AbortController; readonly sinceMs: number } | undefined;
+  readonly #runs = new Runs();
+  /** When the run began that goes on. */
+  #sinceMs: number | undefined;
   #next: [text: string, name: string] | undefined;
   onPicture: (picture: Picture) => void = () => {};
-  onFailure: (failure: Failure | undefined) => void = () => {};
+  onRefusal: (refusal: Refusal | undefined) => void = () => {};
   onShare: (share: number | undefined) => void = () => {};
 
   play(text: string, name: string): void {
     this.#next = [text, name];
-    if (this.#running === undefined) void this.#run();
-    else if (nowMs() - this.#running.sinceMs > PATIENCE_MS) this.#running.stop.abort();
+    if (this.#sinceMs === undefined) void this.#run();
+    else if (nowMs() - this.#sinceMs > PATIENCE_MS) this.#runs.stop();
   }
 
   async #run(): Promise<void> {
     for (let next = this.#next; next !== undefined; next = this.#next) {
       this.#next = undefined;
-      const running = { stop: new AbortController(), sinceMs: nowMs() };
-      this.#running = running;
-      try {
-        const onShare = (share: number) => nowMs() - running.sinceMs > PATIENCE_MS && this.onShare(share);
-        const picture = await play(...next, running.stop.signal, onShare);
-        if (picture !== undefined) this.onPicture(picture);
-        if (picture !== undefined) this.onFailure(undefined);
-      } catch (error) {
-        if (!(error instanceof Failure)) throw error;
-        this.onFailure(error);
-      } finally {
-        this.onShare(undefined);
-        this.#running = undefined;
+      const sinceMs = nowMs();
+      this.#sinceMs = sinceMs;
+      const ended = await this.#runs.run(...next, (share) => nowMs() - sinceMs > PATIENCE_MS && this.onShare(share));
+      this.#sinceMs = undefined;
+      this.onShare(undefined);
+      if ('error' in ended) throw new Error(ended.error);
+      if ('refused' in ended) this.onRefusal(ended.refused);
+      else if (ended.picture !== undefined) {
+        this.onPicture(ended.picture);
+        this.onRefusal(undefined);
       }
     }
   }
@@ -65,7 +64,7 @@ function Playground({ first }: { readonly first: Linked }) {
   const [text, setText] = useState(first.text);
   const [name, setName] = useState(first.name);
   const [picture, setPicture] = useState<Picture>();
-  const [failure, setFailure] = useState<Failure>();
+  const [refusal, setRefusal] = useState<Refusal>();
   const [share, setShare] = useState<number>();
   const [said, setSaid] = useState('');
   const [command, setCommand] = useState('');
@@ -75,7 +74,7 @@ function Playground({ first }: { readonly first: Linked }) {
   const controls = found ?? lastControls.current;
   lastControls.current = controls;
   player.onPicture = setPicture;
-  player.onFailure = setFailure;
+  player.onRefusal = setRefusal;
   player.onShare = setShare;
 
   const latest = useRef(first.text);
@@ -164,7 +163,7 @@ function Playground({ first }: { readonly first: Linked }) {
         <div class="left">
           {controls && <Sliders key={name} controls={controls} onEdit={(edit) => change(edit(latest.current))} />}
         </div>
-        <div class="middle" data-digest={outcome?.digest} data-state={failure === undefined ? 'played' : 'refused'}>
+        <div class="middle" data-digest={outcome?.digest} data-state={refusal === undefined ? 'played' : 'refused'}>
           <p class="question">{outcome?.question}</p>
           {outcome && <Figures outcome={outcome} />}
           <div class="progress" hidden={share === undefined}>
@@ -182,12 +181,12 @@ function Playground({ first }: { readonly first: Linked }) {
               value={text}
               spellcheck={false}
               autocomplete="off"
-              aria-invalid={failure !== undefined}
+              aria-invalid={refusal !== undefined}
               aria-describedby="refused"
               onInput={({ currentTarget }) => change(currentTarget.value)}
             />
             <div id="refused" role="alert">
-              {failure && <Refused failure={failure} />}
+              {refusal && <Refused refusal={refusal} />}
             </div>
           </section>
           {outcome && <Expectations outcome={outcome} />}
@@ -206,7 +205,7 @@ function Playground({ first }: { readonly first: Linked }) {
   );
 }
 
-function Refused({ failure: { what, why, fix, faults } }: { readonly failure: Failure }) {
+function Refused({ refusal: { what, why, fix, faults } }: { readonly refusal: Refusal }) {
   return (
     <>
       <p>
@@ -242,5 +241,6 @@ async function copied(text: string): Promise<boolean> {
   }
 }
 
-const first = (await linkedBy(location.hash)) ?? { name: 'burst', text: shipped['burst'] ?? '' };
-render(<Playground first={first} />, element('play'));
+void linkedBy(location.hash).then((linked = { name: 'burst', text: shipped['burst'] ?? '' }) =>
+  render(<Playground first={linked} />, element('play')),
+);

@@ -1,0 +1,102 @@
+// The page of a machine with twenty contracts, over minutes: frames, processor time of its thread, memory after a forced collection.
+// WEIR_PAGE_MINUTES says how long it is watched: ten of them in `npm run marathon`. What was measured is written to the standard error.
+import type { Browser, CDPSession, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findChromium, launchChromium, noChromium } from '../chromium.js';
+import { type Serving, serve } from '../cli/command-line.js';
+import { ask } from './asking.js';
+import { openPage } from './node-page.js';
+
+const path = findChromium();
+const CONTRACTS = 20;
+const MINUTES = Number(process.env['WEIR_PAGE_MINUTES'] ?? 0.5);
+const CYCLE_MS = 777;
+/** Processor time of the page's thread, of each second: that of some frames. */
+const MOST_TASK_MS = 150;
+
+describe.skipIf(path === undefined)(
+  `twenty contracts on a page${path === undefined ? ` (SKIPPED: ${noChromium})` : ''}`,
+  () => {
+    let node: Serving;
+    let browser: Browser;
+    let traffic: Promise<void>;
+    let isOver = false;
+
+    beforeAll(async () => {
+      node = await serve(['--memory', '--log-level', 'error', '--cycle-ms', String(CYCLE_MS)]);
+      browser = await launchChromium(path ?? '');
+      const { key } = await ask(node.url, 'POST', '/api/demo-key/mint');
+      await ask(node.url, 'POST', '/api/chain/state-machines', key, { slug: 'twenty', is_public: true });
+      for (let n = 0; n < CONTRACTS; n += 1) {
+        const body = { slug: 'twenty', threshold: 20 + 10 * n, within: 10 + n };
+        await ask(node.url, 'POST', '/api/contracts/templates/rate-limiter/deploy', key, body);
+      }
+      traffic = (async () => {
+        // Each event counts on every contract of the machine.
+        for (let n = 0; !isOver; n += 1) {
+          const count = 1 + Math.floor(8 + 8 * Math.sin(n / 15));
+          await ask(node.url, 'POST', '/api/chain/twenty/event', key, { type: 'request', count });
+          await new Promise((resolve) => setTimeout(resolve, CYCLE_MS / 2));
+        }
+      })();
+    });
+    afterAll(async () => {
+      isOver = true;
+      await traffic;
+      await browser.close();
+      await node.stop();
+    });
+
+    it('is drawn at little cost, and keeps no more at the end than at the beginning', async () => {
+      const { page, complaints } = await openPage(browser, `${node.url}/m/twenty`);
+      await page.getByText('Live', { exact: true }).waitFor();
+      await page.locator('.chart canvas').first().waitFor();
+      const session = await page.context().newCDPSession(page);
+      await session.send('Performance.enable', { timeDomain: 'threadTicks' });
+      const first = await watched(page, session, Math.min(1, MINUTES / 2));
+      const second = await watched(page, session, Math.max(MINUTES - 1, MINUTES / 2));
+      process.stderr.write(`${JSON.stringify({ minutes: MINUTES, first, second }, undefined, 1)}\n`);
+      await page.close();
+      expect(complaints).toEqual([]);
+      expect(second.taskMsPerSecond).toBeLessThan(MOST_TASK_MS);
+      expect(second.nodes).toBeLessThan(first.nodes + 500);
+      expect(second.heapMb).toBeLessThan(first.heapMb + 3);
+    });
+  },
+);
+
+/** Watches for a while, and collects the garbage at its end. */
+async function watched(page: Page, session: CDPSession, minutes: number) {
+  const metrics = async () => {
+    const found = await session.send('Performance.getMetrics');
+    return Object.fromEntries(found.metrics.map(({ name, value }) => [name, value]));
+  };
+  await page.evaluate(`{
+    const frames = (window.frames_ = { last: performance.now(), times: [], goes: true });
+    const next = (now) => { frames.times.push(now - frames.last); frames.last = now; if (frames.goes) requestAnimationFrame(next); };
+    requestAnimationFrame(next);
+  }`);
+  const before = await metrics();
+  await page.waitForTimeout(minutes * 60_000);
+  const after = await metrics();
+  const times: number[] = await page.evaluate(`(window.frames_.goes = false, window.frames_.times.slice(1))`);
+  await page.evaluate(`delete window.frames_`);
+  await session.send('HeapProfiler.collectGarbage');
+  const { usedSize } = await session.send('Runtime.getHeapUsage');
+  const { nodes } = await session.send('Memory.getDOMCounters');
+  const seconds = after['Timestamp']! - before['Timestamp']!;
+  const share = (name: string) => Math.round((1e6 * (after[name]! - before[name]!)) / seconds) / 1e3;
+  const sum = times.reduce((all, one) => all + one, 0);
+  return {
+    fps: Math.round((1e4 * times.length) / sum) / 10,
+    late: times.filter((ms) => ms > 25).length,
+    frames: times.length,
+    longestMs: Math.round(Math.max(...times)),
+    taskMsPerSecond: share('TaskDuration'),
+    scriptMsPerSecond: share('ScriptDuration'),
+    layoutMsPerSecond: share('LayoutDuration'),
+    styleMsPerSecond: share('RecalcStyleDuration'),
+    heapMb: Math.round(usedSize / 1e4) / 100,
+    nodes,
+  };
+}
