@@ -15,7 +15,7 @@ import type { RateLimitService } from './envoy/rate-limit-service.js';
 import { startHeartbeat } from './heartbeat.js';
 import { hostCheck } from './host-names.js';
 import { openMetricsPort } from './metrics-port.js';
-import { documentOf } from './openapi.js';
+import { documentsOf } from './openapi.js';
 import { assemble, type Parts, type PartsOptions } from './parts.js';
 import { routes } from './route-list.js';
 import { showMetrics } from './routes/metrics.js';
@@ -99,7 +99,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   const heartbeat = startHeartbeat(parts, onError);
   clock.start();
   const app = await createServer(parts, served, { log, logRequests: logOptions.requests, trustProxy, checkHost });
-  documentOf(app, served);
+  documentsOf(app, served);
   const release = () => {
     heartbeat.unsubscribe();
     clock.stop();

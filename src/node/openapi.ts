@@ -1,4 +1,4 @@
-// The OpenAPI 3.1 document: made by @fastify/swagger from the registry, with what a route does not repeat: the problems that its
+// The OpenAPI document: made by @fastify/swagger from the registry, with what a route does not repeat: the problems that its
 // failures become, the credentials it needs, its example.
 import swagger from '@fastify/swagger';
 import type { FastifyInstance, FastifySchema } from 'fastify';
@@ -6,6 +6,7 @@ import type { Answer } from '../api/endpoint.js';
 import { Problem } from '../api/views.js';
 import { catalogue, type FailureCode } from '../schema/failure.js';
 import type { Auth } from './access.js';
+import { asOpenApi30 } from './openapi-30.js';
 import { operationName, withNamedSchemas } from './openapi-names.js';
 import type { Route } from './route.js';
 
@@ -42,13 +43,23 @@ export async function registerOpenApi(app: FastifyInstance, version: string): Pr
   });
 }
 
-const documents = new WeakMap<object, Buffer>();
+/** Versions of OpenAPI in which the document can be had. */
+export const openApiVersions = ['3.1', '3.0'] as const;
 
-/** The document of the mounted routes. Making it takes 100 ms in one piece: it is made once in a process, before anybody asks for it. */
-export function documentOf(app: FastifyInstance, routes: object): Buffer {
-  const document = documents.get(routes) ?? Buffer.from(JSON.stringify(app.swagger()));
-  documents.set(routes, document);
-  return document;
+type Documents = Readonly<Record<(typeof openApiVersions)[number], Buffer>>;
+const documents = new WeakMap<object, Documents>();
+
+/** The documents of the mounted routes. Making them takes 100 ms in one piece: they are made once in a process, before anybody asks for them. */
+export function documentsOf(app: FastifyInstance, routes: object): Documents {
+  const known = documents.get(routes);
+  if (known !== undefined) return known;
+  const document = app.swagger();
+  const made = {
+    '3.1': Buffer.from(JSON.stringify(document)),
+    '3.0': Buffer.from(JSON.stringify(asOpenApi30(document))),
+  };
+  documents.set(routes, made);
+  return made;
 }
 
 /** Codes with which a route can fail: its own, and those of its credentials, its body, its query and the store. */

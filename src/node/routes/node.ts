@@ -7,7 +7,7 @@ import { Type } from '../../schema/json-schema.js';
 import { startOf } from '../../time/cycle.js';
 import type { SharedRate } from '../limits.js';
 import { JSON_TYPE } from '../long-answer.js';
-import { documentOf } from '../openapi.js';
+import { documentsOf, openApiVersions } from '../openapi.js';
 import { overloaded } from '../overload.js';
 import { route } from '../route.js';
 import type { SourceLimit } from '../source-limit.js';
@@ -38,7 +38,14 @@ export const showOpenApi = route({
   ...common,
   path: '/api/openapi.json',
   tier: 'public',
-  summary: 'Describes every route of this node as an OpenAPI 3.1 document.',
+  summary:
+    'Describes every route of this node as an OpenAPI document: 3.1, or 3.0 for programs that read nothing newer.',
+  shapes: {
+    querystring: Type.Object(
+      { version: Type.Optional(Type.Enum(openApiVersions, { description: 'Of OpenAPI; 3.1 if none is given.' })) },
+      { additionalProperties: false },
+    ),
+  },
   answers: {
     200: {
       description: 'The document.',
@@ -46,9 +53,9 @@ export const showOpenApi = route({
     },
   },
   example: { status: 200 },
-  handle({ routes }, { server }, reply) {
+  handle({ routes }, { server, query }, reply) {
     reply.header('content-type', JSON_TYPE);
-    return documentOf(server, routes);
+    return documentsOf(server, routes)[query.version ?? '3.1'];
   },
 });
 
