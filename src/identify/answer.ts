@@ -4,6 +4,7 @@ import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
 import { checkRule } from '../limiter/rule/rule-definition.js';
 import { waitsInWords } from '../live/told-waits.js';
 import { modulo } from '../math/modulo.js';
+import type { Evidence } from './evidence.js';
 import type { Investigated } from './explanations.js';
 import type { Fitted, Range } from './fit.js';
 import { isOpen } from './probes.js';
@@ -35,8 +36,13 @@ export interface Answer {
 /** What so many rules explain says of none of them that it is the one. */
 const MOST_RULES = 5;
 const MOST_FAMILIES = 2;
-/** Of the shortest time of a rule, what requests may be under way longer than others: beyond it slow answers look like held ones. */
+/**
+ * A late answer leaves open when its request was counted, and says little. The prompt ones decide: of the shortest time of a rule, what
+ * half of the answers may take longer than the quickest.
+ */
 const MOST_UNREST = 0.2;
+/** Where a request may have been counted anywhere within more than this, in ms, that no rule was found says little. */
+const MOST_LATE_MS = 30;
 
 export function answerOf(investigated: Investigated, resolution: number, harm?: string | undefined): Answer {
   const { evidence, ended, requests, elapsedMs, toleranceMs } = investigated;
@@ -54,6 +60,10 @@ export function answerOf(investigated: Investigated, resolution: number, harm?: 
   if (!isLimited) return { verdict: 'undecided', rules: [], remarks: stopped, ...common };
   const { alive } = investigated;
   const headers = headersInWords(investigated, alive);
+  if (alive.length === 0 && evidence.slowestMs > MOST_LATE_MS) {
+    const remark = `No rule was found that explains these answers; but some came up to ${Math.round(evidence.slowestMs)} ms later than the quickest, and not all that this leaves open was searched. Repeat it on a machine with less to do.`;
+    return { verdict: 'undecided', rules: [], remarks: [...stopped, remark, ...headers], ...common };
+  }
   if (alive.length === 0) {
     return {
       verdict: 'nothing fits',
@@ -66,11 +76,11 @@ export function answerOf(investigated: Investigated, resolution: number, harm?: 
     const remark = 'Admitted requests were held, and no rule that holds requests was found that explains the answers.';
     return { verdict: 'nothing fits', rules: [], remarks: [...stopped, remark, ...headers], ...common };
   }
-  const unrestMs = evidence.longestMs - evidence.shortestMs;
+  const unrestMs = unrestOf(evidence);
   const shortest = Math.min(...alive.map(({ best }) => best.parameters.spanMs));
   if (unrestMs > MOST_UNREST * shortest) {
     // A wrong name is worse than none.
-    const remark = `Answers took up to ${Math.round(unrestMs)} ms longer than the quickest: too long beside the ${Math.round(shortest)} ms in which the limiter gives something back. Repeat it on a machine with less to do.`;
+    const remark = `Half of the answers took more than ${Math.round(unrestMs)} ms longer than the quickest: too long beside the ${Math.round(shortest)} ms in which the limiter gives something back. Repeat it on a machine with less to do.`;
     return { verdict: 'undecided', rules: [], remarks: [...stopped, remark, ...headers], ...common };
   }
   const families = new Set(alive.map(({ best }) => best.structure.family)).size;
@@ -100,6 +110,15 @@ export function answerOf(investigated: Investigated, resolution: number, harm?: 
     remarks: [...remarks, ...headers],
     ...common,
   };
+}
+
+/** By how much half of the answers were later than the quickest, in ms: what a rule holds is not late. */
+function unrestOf({ seen, isHeld, admittedMs, limitedMs }: Evidence): number {
+  const late = seen
+    .filter(({ decision }) => decision === 'limited' || (decision === 'admitted' && !isHeld))
+    .map((one) => one.answeredMs - one.sentMs - (one.decision === 'admitted' ? admittedMs : limitedMs))
+    .sort((a, b) => a - b);
+  return late[late.length >> 1] ?? 0;
 }
 
 function ruleOf(fitted: Fitted, resolution: number, toleranceMs: number): Rule {

@@ -34,7 +34,7 @@ export interface Asked extends Investigated {
 
 const TIMEOUT_MS = 10_000;
 /** From its plan to its first request a probe has so much time, in ms. */
-const RUN_UP_MS = 8;
+const RUN_UP_MS = 25;
 /** Refused requests are answered at once: when they take so long, the target is in trouble, in ms. */
 const SLOW_MS = 1_500;
 const CONNECTIONS = 256;

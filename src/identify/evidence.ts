@@ -57,6 +57,8 @@ export interface Evidence {
 
 /** An answer that takes longer than others by less than this is not held, in ms. */
 const HELD_MS = 15;
+/** A rule that holds requests does so in this part, at least, of all volleys in which it refuses others; a machine is slow now and then. */
+const HELD_SHARE = 0.3;
 
 /** @param whole what these are a part of: how long requests are under way is known from all of them */
 export function evidenceOf(seen: readonly Seen[], whole?: Evidence): Evidence {
@@ -68,8 +70,8 @@ export function evidenceOf(seen: readonly Seen[], whole?: Evidence): Evidence {
       .sort((a, b) => a - b);
   const [admitted, limited] = [took('admitted'), took('limited')];
   const shortestMs = Math.min(admitted[0] ?? Infinity, limited[0] ?? Infinity, 1_000);
-  const held = heldOf(seen, admitted[0] ?? 0);
-  const isHeld = held.length >= 3 && held.length >= 0.04 * admitted.length;
+  const { held, share } = heldOf(seen, admitted[0] ?? 0);
+  const isHeld = held.length >= 3 && held.length >= 0.04 * admitted.length && share >= HELD_SHARE;
   const heldFromMs = isHeld ? Math.min(...held) : Infinity;
   const free = admitted.filter((ms) => ms < heldFromMs);
   const longestMs = Math.max(
@@ -105,7 +107,7 @@ const SLACK_MS = 0.25;
 export const VOLLEY_MS = 3;
 
 /** What admitted requests took that were answered far later than all limited ones that were sent with them: a slow machine is slow to all. */
-function heldOf(seen: readonly Seen[], quickestMs: number): number[] {
+function heldOf(seen: readonly Seen[], quickestMs: number): { readonly held: number[]; readonly share: number } {
   const volleys: Seen[][] = [];
   for (const one of [...seen].sort((a, b) => a.sentMs - b.sentMs)) {
     const volley = volleys.at(-1);
@@ -113,13 +115,15 @@ function heldOf(seen: readonly Seen[], quickestMs: number): number[] {
       volleys.push([one]);
     else volley.push(one);
   }
-  return volleys.flatMap((volley) => {
-    const limited = volley.filter(({ decision }) => decision === 'limited').map((one) => one.answeredMs - one.sentMs);
-    if (limited.length === 0) return [];
+  const mixed = volleys.flatMap((volley) => {
+    const took = (decision: Seen['decision']) =>
+      volley.filter((one) => one.decision === decision).map((one) => one.answeredMs - one.sentMs);
+    const [limited, admitted] = [took('limited'), took('admitted')];
+    if (limited.length === 0 || admitted.length === 0) return [];
     const fromMs = Math.max(...limited, 2 * quickestMs) + HELD_MS;
-    const took = volley.filter(({ decision }) => decision === 'admitted').map((one) => one.answeredMs - one.sentMs);
-    return took.filter((ms) => ms > fromMs);
+    return [admitted.filter((ms) => ms > fromMs)];
   });
+  return { held: mixed.flat(), share: mixed.filter((held) => held.length > 0).length / Math.max(1, mixed.length) };
 }
 
 /** The quickest that was seen is slower than the quickest that there could be: about as much as others are slower than it. */

@@ -2,7 +2,7 @@
 import { type Evidence, evidenceOf, type Seen } from './evidence.js';
 import { featuresOf } from './features.js';
 import { type Fitted, fitted } from './fit.js';
-import { isRefuted } from './proof.js';
+import { proofOf } from './proof.js';
 import type { Hypothesis, Structure } from './structure.js';
 import { structures } from './structures.js';
 
@@ -58,7 +58,7 @@ export function looked(
   for (const one of doubtful) {
     const now = fitted(one.best.structure, stage, toleranceMs, one);
     if (now.violationMs > toleranceMs + evidence.slowestMs) continue;
-    const isOut = now.violationMs > toleranceMs && isRefuted(now.best, evidence);
+    const isOut = now.violationMs > toleranceMs && proofOf(now.best, evidence) === 'refuted';
     (isOut ? refuted : revived).push(now);
   }
   return { revived, refuted };
@@ -113,12 +113,7 @@ export function preferred(alive: readonly Fitted[], { isHeld }: Evidence): Fitte
     )
       return false;
     // A bucket that is filled up at each tick is a window.
-    if (
-      best.structure.id.startsWith('bucket-ticks') &&
-      best.parameters.part >= best.parameters.limit &&
-      ids.has('fixed-grid')
-    )
-      return false;
+    if (best.structure.id.startsWith('bucket-ticks') && best.parameters.part >= best.parameters.limit) return false;
     const base = best.structure.extends;
     if (base === undefined || !ids.has(base)) return true;
     return best.structure.has.includes('otherMs') && ranges.otherMs.least > 0.05 * best.parameters.spanMs;

@@ -1,5 +1,11 @@
 // What of the answers says where to look for parameters, and the answers cut into stages. Pure.
-import { type Evidence, type Seen, VOLLEY_MS } from './evidence.js';
+import { countedWithin, type Evidence, type Seen, VOLLEY_MS } from './evidence.js';
+
+/** From the first instant at which the last refused request can have been counted, to the last one of the next admitted; in ms. */
+export interface Return {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
 
 /** What of the answers says where to look. */
 export interface Features {
@@ -11,35 +17,48 @@ export interface Features {
   readonly recoveries: readonly number[];
   /** First refusals after an admission. */
   readonly refusals: readonly number[];
+  /** Within these times something came back: from a refusal to the next admission. */
+  readonly returns: readonly Return[];
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-export function featuresOf({ seen, longestMs }: Evidence): Features {
+export function featuresOf(evidence: Evidence): Features {
+  const { seen } = evidence;
+  const usualMs = usualOf(evidence);
+  const returns: Return[] = [];
   const inOrder = seen.filter(({ decision }) => decision !== 'unknown').sort((a, b) => a.sentMs - b.sentMs);
   const recoveries: number[] = [];
   const refusals: number[] = [];
-  const last = new Map<string, { decision: string; sentMs: number; answeredMs: number }>();
+  const last = new Map<string, Seen>();
   const runs = new Map<string, number>();
   const times = new Map<number, number>();
   const note = (n: number) => void (n > 0 && times.set(n, (times.get(n) ?? 0) + 1));
+  // So many a window admits from one return to the next.
+  let sinceReturn: number | undefined;
   let volley = { key: '', fromMs: -Infinity, admitted: 0, isLimited: false };
   for (const one of inOrder) {
     const before = last.get(one.key);
-    if (before?.decision === 'limited' && one.decision === 'admitted' && one.sentMs > before.sentMs + longestMs) {
+    if (before?.decision === 'limited' && one.decision === 'admitted' && one.sentMs > before.sentMs + usualMs) {
       recoveries.push((before.sentMs + one.answeredMs) / 2);
+      if (sinceReturn !== undefined) note(sinceReturn);
+      sinceReturn = 0;
+      returns.push({ fromMs: countedWithin(before, evidence)[0], toMs: countedWithin(one, evidence)[1] });
     }
     if (one.key !== volley.key || one.sentMs > volley.fromMs + VOLLEY_MS) {
       if (volley.isLimited) note(volley.admitted);
       volley = { key: one.key, fromMs: one.sentMs, admitted: 0, isLimited: false };
     }
-    const isApart = before !== undefined && one.sentMs > before.answeredMs + 2 * longestMs;
+    const isApart = before !== undefined && one.sentMs > before.sentMs + 3 * usualMs;
     if (isApart) note(runs.get(one.key)!);
     const run = isApart ? 0 : (runs.get(one.key) ?? 0);
     if (one.decision === 'limited') {
       if (before?.decision !== 'limited') refusals.push((one.sentMs + one.answeredMs) / 2);
       volley.isLimited = true;
-    } else volley.admitted += 1;
+    } else {
+      volley.admitted += 1;
+      if (sinceReturn !== undefined) sinceReturn += 1;
+    }
     runs.set(one.key, run + (one.decision === 'admitted' ? 1 : 0));
     last.set(one.key, one);
   }
@@ -52,9 +71,19 @@ export function featuresOf({ seen, longestMs }: Evidence): Features {
     counts: bursts,
     recoveries,
     refusals,
+    returns,
     fromMs,
     toMs: inOrder.reduce((most, one) => Math.max(most, one.answeredMs), fromMs),
   };
+}
+
+/** How long a request and its answer usually take, at most twice the half of them; in ms. */
+function usualOf({ seen, longestMs }: Evidence): number {
+  const limited = seen
+    .filter(({ decision }) => decision === 'limited')
+    .map((one) => one.answeredMs - one.sentMs)
+    .sort((a, b) => a - b);
+  return Math.max(VOLLEY_MS, Math.min(longestMs, 2 * (limited[limited.length >> 1] ?? longestMs)));
 }
 
 /** So many limits are tried. */

@@ -4,8 +4,11 @@
 //             | \    range     /
 //             |  \___|____|___/____ tolerance: what is not known of the instants at which requests were counted
 //             +---------------------  span
+import { modulo } from '../math/modulo.js';
 import type { Evidence } from './evidence.js';
 import type { Features, Stage } from './features.js';
+import { proofOf } from './proof.js';
+import { endOf } from './ranges.js';
 import { LONGEST, moved, PHASES, parametersOf, startsOf } from './starts.js';
 import { type Hypothesis, isByToken, type Name, type Parameters, type Structure } from './structure.js';
 import { NEVER_SO, violationOf } from './violation.js';
@@ -37,6 +40,10 @@ const APART = 1.3;
 const MOST_SPREAD = 4;
 const COUNTED_AT = [0, 0.3, 0.7, 1];
 const MOST_TOPS = 6;
+const SCATTERED = 120;
+const GOLDEN = 0.618_033_988_749_895;
+/** Of what explained the answers so far, every order is searched before it is given up, within so many nodes. */
+const MOST_NODES = 5_000;
 
 /**
  * The structure with the parameters that explain the answers best.
@@ -92,7 +99,20 @@ class Fitting {
       this.#take(parameters, ms);
     }
     near.sort((a, b) => a.ms - b.ms);
+    for (const { parameters } of near) {
+      // One wrong order leads far away: others are tried, however far it is.
+      for (const countedAt of COUNTED_AT) {
+        if (this.isExplained) return;
+        const other = { ...parameters, countedAt };
+        this.#take(other, this.#violation(other, this.#bestMs));
+      }
+    }
     for (const one of near.slice(0, 3)) if (!this.isExplained && one.ms < NEVER_SO) this.#descendFrom(one);
+    for (const parameters of new Set([near[0]!.parameters, this.#best!])) {
+      if (this.isExplained) return;
+      const hypothesis = { structure: this.#structure, parameters };
+      if (proofOf(hypothesis, this.#evidence, MOST_NODES) === 'explained') this.#take(parameters, 0);
+    }
   }
 
   search(near?: readonly number[] | undefined, otherMs?: number | undefined): void {
@@ -115,6 +135,25 @@ class Fitting {
     }
     for (const { ms, parameters } of tops.filter((one) => one.ms < NEVER_SO))
       this.#descendFrom(this.#atBestPhase(parameters, ms));
+    this.#scatter();
+  }
+
+  /** Steps along one parameter end where only two together help: from there, all at once, as far as the violation says, and nearer where it helps. */
+  #scatter(): void {
+    for (let k = 1; k <= SCATTERED && this.#best !== undefined && !this.isExplained; k += 1) {
+      const from = this.#best;
+      if (this.#bestMs > NEARLY * from.spanMs) return;
+      const width = (1.5 * this.#bestMs) / from.spanMs;
+      const by = (n: number) => width * (2 * modulo(k * GOLDEN ** n, 1) - 1);
+      const [anchorMs = 0] = this.#anchors();
+      const spread = moved(this.#structure, from, 'spanMs', from.spanMs * (1 + by(1)), anchorMs);
+      const shifted = this.#structure.has.includes('shiftMs')
+        ? moved(this.#structure, spread, 'shiftMs', spread.shiftMs + by(2) * from.spanMs, 0)
+        : spread;
+      const otherMs = this.#structure.has.includes('otherMs') ? from.otherMs * (1 + by(3)) : shifted.otherMs;
+      const one = { ...shifted, otherMs, countedAt: modulo(k * GOLDEN ** 4, 1) };
+      this.#take(one, this.#violation(one, this.#bestMs));
+    }
   }
 
   #descendFrom({ parameters, ms }: { readonly ms: number; readonly parameters: Parameters }): void {
@@ -201,6 +240,18 @@ class Fitting {
     return true;
   }
 
+  #end(best: Parameters, name: Name, direction: -1 | 1): Parameters {
+    const isKnown = name !== 'shiftMs' && (this.#before?.violationMs ?? Infinity) <= this.#toleranceMs;
+    const known = isKnown ? this.#before?.ranges[name] : undefined;
+    return endOf({ structure: this.#structure, parameters: best }, name, direction, {
+      explains: (one) => this.#violation(one, this.#toleranceMs) <= this.#toleranceMs,
+      anchors: this.#anchors(),
+      known: direction < 0 ? known?.least : known?.most,
+      longestMs: LONGEST * (this.#features.toMs - this.#features.fromMs),
+      toleranceMs: this.#toleranceMs,
+    });
+  }
+
   #keep(parameters: Parameters): void {
     if (!this.#spread.some((one) => isNear(one, parameters))) this.#spread.push(parameters);
   }
@@ -239,58 +290,6 @@ class Fitting {
       for (const one of tries) isBetter = this.#take(one, this.#violation(one, this.#bestMs)) || isBetter;
       if (!isBetter) step /= 2;
     }
-  }
-
-  /** How far one parameter can be moved, the others as they are or along with the grid. */
-  #end(best: Parameters, name: Name, direction: -1 | 1): Parameters {
-    let inside = best;
-    const isInteger = name === 'limit';
-    const period = this.#structure.period?.(best) ?? best.spanMs;
-    const probe = (value: number): Parameters | undefined => {
-      for (const anchorMs of this.#anchors()) {
-        const one = moved(this.#structure, inside, name, value, anchorMs);
-        if (this.#violation(one, this.#toleranceMs) <= this.#toleranceMs) return one;
-      }
-      return undefined;
-    };
-    const isKnown = name !== 'shiftMs' && (this.#before?.violationMs ?? Infinity) <= this.#toleranceMs;
-    const before = isKnown ? this.#before?.ranges[name] : undefined;
-    const last = direction < 0 ? before?.least : before?.most;
-    let outside: number | undefined;
-    // What was outside stays so: ranges only become narrower.
-    if (last !== undefined && !isInteger && direction * (last - best[name]) > 0) {
-      const found = probe(last);
-      if (found !== undefined) return found;
-      outside = last;
-    } else {
-      let by = isInteger
-        ? 1
-        : name === 'shiftMs'
-          ? Math.max(this.#toleranceMs / 4, period * 1e-4)
-          : Math.max(best[name] * 5e-4, 0.05);
-      for (let k = 0; k < 20; k += 1) {
-        const value = inside[name] + direction * by;
-        const least = isInteger ? 1 : name === 'shiftMs' ? -Infinity : 0.01;
-        if (value < least) break;
-        if (name === 'spanMs' && value > LONGEST * (this.#features.toMs - this.#features.fromMs)) break;
-        if (name === 'shiftMs' && Math.abs(value - best.shiftMs) > period / 2) break;
-        const found = probe(value);
-        if (found === undefined) {
-          outside = value;
-          break;
-        }
-        inside = found;
-        if (!isInteger) by *= 2;
-      }
-    }
-    if (outside === undefined || isInteger) return inside;
-    for (let k = 0; k < 6; k += 1) {
-      const middle: number = (inside[name] + outside) / 2;
-      const found = probe(middle);
-      if (found === undefined) outside = middle;
-      else inside = found;
-    }
-    return inside;
   }
 }
 

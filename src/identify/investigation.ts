@@ -51,6 +51,7 @@ export function* investigate(options: InvestigationOptions): Investigation {
 /** A part of the budget that the first burst may use. */
 const BURST_SHARE = 0.5;
 const POLL_FACTOR = 1.25;
+const SOONER = 0.2;
 const MOST_ROUNDS = 40;
 
 class Course {
@@ -91,10 +92,13 @@ class Course {
 
   /** Polls at growing distances until one is admitted, then bursts again: what has come back. Twice: the second is a whole period of a grid. */
   *findRecovery(): Generator<Ask, void, Answered> {
+    let recoveredMs = 0;
     for (let time = 0; time < 2 && !this.isOver; time += 1) {
       const { shortestMs } = evidenceOf(this.#seen);
       const volleys: Volley[] = [];
-      const first = Math.max(4, shortestMs / 2);
+      // What came back once comes back after about as long again, or sooner.
+      const first = Math.max(4, shortestMs / 2, SOONER * recoveredMs);
+      const { length: before } = this.#seen;
       for (
         let ms = first;
         ms < this.#left().timeMs / 3 && volleys.length < this.#left().requests / 3;
@@ -103,6 +107,7 @@ class Course {
         volleys.push({ atMs: ms, n: 1 });
       yield* this.#ask({ words: 'polls, for when it admits again', volleys, until: 'admitted' }, 0);
       if (this.#seen.at(-1)?.decision === 'limited') return;
+      recoveredMs = this.#seen.at(-1)!.sentMs - this.#seen[before]!.sentMs;
       for (let n = 1; n <= 4096 && !this.isOver && this.#left().requests > 3 * n; n *= 2) {
         yield* this.#ask({ words: 'a burst, for what has come back', volleys: [{ atMs: 0, n }] }, 0);
         if (this.#seen.slice(-n).some(({ decision }) => decision === 'limited')) break;
@@ -118,7 +123,8 @@ class Course {
       this.#refit(among, isAnew);
       isAnew = false;
       if (this.isOver) return this.result('stopped');
-      const next = this.#alive.length === 0 ? undefined : this.#choose();
+      const next =
+        this.#alive.length === 0 ? undefined : (this.#choose() ?? (this.#revive() ? this.#choose() : undefined));
       if (next === 'budget' || next === 'time' || (next === undefined && among === structures)) {
         if (among === simple) {
           this.#candidates = undefined;
@@ -135,11 +141,25 @@ class Course {
     return this.result('settled');
   }
 
-  result(ended: Investigated['ended']): Investigated {
-    const evidence = evidenceOf(this.#seen);
+  #looked(): ReturnType<typeof looked> {
     const alive = new Set(this.#alive.map(({ best }) => best.structure.id));
     const doubtful = [...this.#doubtful.values()].filter(({ best }) => !alive.has(best.structure.id));
-    const { revived, refuted } = looked(doubtful, evidence);
+    return looked(doubtful, evidenceOf(this.#seen));
+  }
+
+  /** Takes back what was given up though it explains the answers; false where there is none. */
+  #revive(): boolean {
+    const { revived } = this.#looked();
+    if (revived.length === 0) return false;
+    for (const { best } of revived) this.#doubtful.delete(best.structure.id);
+    this.#alive = preferred([...this.#alive, ...revived], this.#evidence);
+    this.#candidates = this.#alive.map(({ best }) => best.structure);
+    return true;
+  }
+
+  result(ended: Investigated['ended']): Investigated {
+    const evidence = evidenceOf(this.#seen);
+    const { revived, refuted } = this.#looked();
     return {
       evidence,
       alive: preferred([...this.#alive, ...revived], evidence),

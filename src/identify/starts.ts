@@ -1,7 +1,7 @@
 // Where the search for parameters begins, and how one of them is moved. Pure.
 import { modulo } from '../math/modulo.js';
 import type { Evidence } from './evidence.js';
-import type { Features } from './features.js';
+import type { Features, Return } from './features.js';
 import type { Name, Parameters, Structure } from './structure.js';
 import { BASE_MS } from './violation.js';
 
@@ -30,7 +30,7 @@ export function* startsOf(
   near?: readonly number[] | undefined,
   known?: number | undefined,
 ): Generator<Parameters> {
-  const { bursts, recoveries, refusals, fromMs, toMs } = features;
+  const { bursts, recoveries, refusals, returns, fromMs, toMs } = features;
   const has = (name: Name) => structure.has.includes(name);
   const waits = recoveries.slice(0, 6).flatMap((ms) =>
     refusals
@@ -38,8 +38,10 @@ export function* startsOf(
       .slice(-1)
       .map((at) => ms - at),
   );
+  // Where refused requests put it off, what counts is the time since the last of them.
+  const gaps = returns.slice(0, 6).map((one) => one.toMs - one.fromMs);
   const spans: number[] = [];
-  const times = near ?? [...new Set(waits)].slice(-3);
+  const times = near ?? [...[...new Set(waits)].slice(-3), ...(structure.isPutOff ? gaps : [])];
   const isGrid = structure.period !== undefined;
   const isWhole = isGrid && (structure.part === undefined || structure.family === 'token bucket');
   const [shortest, longest] = [Math.max(1, shortestMs / 8), LONGEST * (toMs - fromMs)];
@@ -51,6 +53,10 @@ export function* startsOf(
   for (let ms = least; ms < most; ms *= GRID) spans.push(ms);
   const usual = spans.length;
   if (isGrid) spans.push(...latticeOf(structure, recoveries, least));
+  if (structure.family === 'segmented window' || structure.family === 'rolling count') {
+    for (const start of startsOnEdges(structure, waits, features))
+      for (const limit of bursts) yield { ...start, limit };
+  }
   for (const [k, spanMs] of spans.entries()) {
     const isLattice = k >= usual;
     const others = has('otherMs')
@@ -77,6 +83,41 @@ function latticeOf(structure: Structure, recoveries: readonly number[], least: n
   const part = structure.family === 'token bucket' ? 1 : (structure.part ?? 1);
   return Array.from({ length: MOST_PERIODS }, (_, k) => (part * (last - first)) / (k + 1)).filter((ms) => ms > least);
 }
+
+const PERIOD_STEP = 1.01;
+const MOST_ON_EDGES = 40;
+
+/**
+ * What is counted in segments comes back at their edges. So each return has an edge in it, and periods and phases are those for which
+ * all have.
+ */
+function startsOnEdges(structure: Structure, waits: readonly number[], { returns }: Features): Parameters[] {
+  const { part = 1 } = structure;
+  const found: Parameters[] = [];
+  const [least, most] = [Math.min(...waits) / part, (1.1 * Math.max(...waits)) / (part - 1)];
+  for (let period = 0.9 * least; period < most; period *= PERIOD_STEP) {
+    const phaseMs = phaseWithin(returns, period);
+    if (phaseMs === undefined) continue;
+    const all = parametersOf(structure, 1, period * part);
+    found.push(withEdgeAt(structure, all, phaseMs));
+  }
+  const step = Math.max(1, found.length / MOST_ON_EDGES);
+  return Array.from({ length: Math.min(found.length, MOST_ON_EDGES) }, (_, k) => found[Math.floor(k * step)]!);
+}
+
+/** A time so that each return has one in it that is a whole number of periods away; undefined where there is none. */
+function phaseWithin(returns: readonly Return[], period: number): number | undefined {
+  const short = returns.filter(({ fromMs, toMs }) => toMs - fromMs < period);
+  const isIn = (ms: number) =>
+    short.every(({ fromMs, toMs }) => modulo(ms - fromMs + SLACK_MS, period) <= toMs - fromMs + 2 * SLACK_MS);
+  // The arc of all that are common begins where one of them begins, and ends where one ends.
+  const begin = short.map(({ fromMs }) => fromMs).find(isIn);
+  const end = short.map(({ toMs }) => toMs).find(isIn);
+  if (begin === undefined || end === undefined) return undefined;
+  return begin + modulo(end - begin, period) / 2;
+}
+
+const SLACK_MS = 2;
 
 /** With an edge of the grid at a time. */
 function withEdgeAt(structure: Structure, parameters: Parameters, ms: number): Parameters {

@@ -34,6 +34,10 @@ export interface Structure {
   readonly has: readonly Name[];
   /** The period of its own grid in ms; undefined without one. */
   readonly period?: ((parameters: Parameters) => number) | undefined;
+  /** How far its instants may be off by the steps in which it counts, in ms. Default: 0. */
+  readonly grainMs?: ((parameters: Parameters) => number) | undefined;
+  /** Each refused request puts off when something comes back. */
+  readonly isPutOff?: true;
   /** Admitted requests are held. */
   readonly holds?: true;
   /** What is in flight counts. */

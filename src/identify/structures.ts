@@ -27,6 +27,8 @@ const each = (parts: readonly number[], one: (part: number) => Structure): Struc
 /** Spans on a grid are compared as doubles: they have to be exact. */
 const exactly = (ms: number) => Math.max(1 / 16, Math.round(ms * 16) / 16);
 
+const evenly = (ms: number) => Math.max(2, 2 * Math.round(ms / 2));
+
 const span = ({ spanMs }: Parameters) => exactly(spanMs);
 const fixed = (more: object) => ({
   rule: ({ limit, spanMs }: Parameters) =>
@@ -39,7 +41,7 @@ const onGrid = { has: ['shiftMs'], period: span } as const;
 const SEGMENTS = [2, 3, 4, 5, 6, 8, 10, 60];
 /** A window of so many segments is hardly distinguished from a log. */
 const MANY = 12;
-const TICKS = [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 100];
+const TICKS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 25, 30, 40, 50, 100];
 
 const windows = [
   structure('fixed', 'fixed window', 'a fixed window that opens at the first request', fixed({})),
@@ -47,18 +49,14 @@ const windows = [
     ...onGrid,
     ...fixed({ align: 'epoch' }),
   }),
-  structure(
-    'fixed-restart',
-    'fixed window',
-    'a fixed window that a refused request restarts',
-    fixed({ refused_restart_window: true }),
-  ),
-  structure(
-    'fixed-elastic',
-    'fixed window',
-    'a count that every request, refused ones too, keeps alive',
-    fixed({ every_hit_restarts_window: true }),
-  ),
+  structure('fixed-restart', 'fixed window', 'a fixed window that a refused request restarts', {
+    ...fixed({ refused_restart_window: true }),
+    isPutOff: true,
+  }),
+  structure('fixed-elastic', 'fixed window', 'a count that every request, refused ones too, keeps alive', {
+    ...fixed({ every_hit_restarts_window: true }),
+    isPutOff: true,
+  }),
   structure(
     'fixed-backoff',
     'fixed window',
@@ -72,6 +70,7 @@ const windows = [
   }),
   structure('fixed-rearm', 'fixed window', 'a fixed window, and a block that each refused request renews', {
     has: ['otherMs'],
+    isPutOff: true,
     isFine: true,
     extends: 'fixed',
     rule: (p) =>
@@ -81,6 +80,7 @@ const windows = [
     rule: (p) => rule('sliding_log', { limit: p.limit, window_ms: p.spanMs }),
   }),
   structure('log-refused', 'sliding log', 'a sliding log in which refused requests count', {
+    isPutOff: true,
     rule: (p) => rule('sliding_log', { limit: p.limit, window_ms: p.spanMs, count_refused: true }),
   }),
   structure('log-block', 'sliding log', 'a sliding log, and a block from the first refused request on', {
@@ -120,7 +120,11 @@ const counters = [
     'sliding counter',
     'a sliding counter from the first request in which refused requests count',
     {
-      rule: counter({ count_refused: true }),
+      // As HAProxy counts: in ms, and its windows begin at even ones.
+      rule: (p) => ({
+        ...counter({ count_refused: true, even_ms: true })({ ...p, spanMs: evenly(p.spanMs) }),
+        clock_resolution_ms: 1,
+      }),
     },
   ),
   structure('counter-grid', 'sliding counter', 'a sliding counter on a grid of the clock', {
@@ -166,9 +170,20 @@ const counters = [
 const bucket = (more: object) => (p: Parameters) =>
   rule('token_bucket', { rate: 1, per_ms: p.spanMs, capacity: p.limit, ...more });
 
+/** In thousandths of a request: at low rates, what is cut off adds up. */
+const nginx = ({ limit, spanMs }: Parameters, more: object) =>
+  rule('nginx_limit_req', { rate_1000: Math.max(1, Math.round(1e6 / spanMs)), burst: limit - 1, ...more });
+const thousandth = ({ spanMs }: Parameters) => spanMs / 500;
+
 /** `spanMs` is the time of one token. */
 const buckets = [
   structure('bucket', 'token bucket', 'a token bucket (GCRA, a meter)', { rule: bucket({}) }),
+  structure('bucket-thousandths', 'token bucket', 'a meter in thousandths of a request, which cuts off less', {
+    isFine: true,
+    extends: 'bucket',
+    grainMs: thousandth,
+    rule: (p) => nginx(p, { nodelay: true }),
+  }),
   ...each(TICKS, (part) =>
     structure(`bucket-ticks/${part}`, 'token bucket', `a token bucket that gets ${part} at each tick of a clock`, {
       has: ['shiftMs'],
@@ -225,7 +240,8 @@ const queues = [
       {
         holds: true,
         part,
-        rule: (p) => bucket({ capacity: part + 1, max_wait_ms: Math.max(0, p.limit - 1 - part) * p.spanMs })(p),
+        grainMs: thousandth,
+        rule: (p) => nginx(p, { delay: part }),
       },
     ),
   ),

@@ -63,6 +63,7 @@ class Replay {
   readonly #isInFlight: boolean;
   readonly #holds: boolean;
   readonly #countedAt: number;
+  readonly #grainMs: number;
   #nowMs = 0;
   #ms = 0;
   #sentMs = -1;
@@ -83,6 +84,7 @@ class Replay {
     this.#isInFlight = structure.isInFlight === true;
     this.#holds = structure.holds === true;
     this.#countedAt = parameters.countedAt;
+    this.#grainMs = structure.grainMs?.(parameters) ?? 0;
     this.#state = rule.fresh(0);
   }
 
@@ -214,7 +216,7 @@ class Replay {
 
   #violates(ms: number, sentMs: number): void {
     if (ms >= NEVER_SO) this.#never += 1;
-    const total = ms >= NEVER_SO ? this.#never * NEVER_SO : ms;
+    const total = ms >= NEVER_SO ? this.#never * NEVER_SO : ms - this.#grainMs;
     if (total <= this.#ms) return;
     this.#ms = total;
     this.#sentMs = sentMs;

@@ -146,6 +146,8 @@ export function slidingLogBlock(params: Static<typeof SlidingLogBlockParams>): R
     return t < untilMs ? limit : 0;
   };
   return {
+    // The block clears the log, and may end before its entries would leave.
+    ...(block_ms < span && { hastens: true }),
     fresh: () => ({ untilMs: -1, log: emptyLog() }),
     decide(state, t, n) {
       const { log } = state;
