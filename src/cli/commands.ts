@@ -95,7 +95,7 @@ export const commands: readonly ListedCommand[] = [
   },
   {
     usage: 'worker <redis>',
-    summary: 'make the runs of simulate, sweep and map that other machines ask for with --workers',
+    summary: 'make the runs, and send the load, that other machines ask for with --workers',
     load: () => import('./worker.js'),
   },
   {

@@ -4,6 +4,8 @@ import type { CycleLine } from '../live/live-session.js';
 import { type LiveOptions, load, mintKey } from '../live/load.js';
 import type { WrittenReport } from '../report/folder.js';
 import type { Reported } from '../report/reported.js';
+import { readDocument } from '../scenario/document.js';
+import { readSource } from '../scenario/file-source.js';
 import { type LoadedScenario, loadScenario } from '../scenario/load-scenario.js';
 import { folderFor, printFindings } from './findings.js';
 import { interruptible } from './interrupt.js';
@@ -59,7 +61,9 @@ async function watchedRuns(given: Given, options: LiveOptions, watch: Watch | un
       watched?.line(line);
       watch?.changed();
     };
-    const asked = { ...common, seed, top: given.top, onCycle };
+    const workers =
+      given.workers === undefined ? {} : { workers: { redis: given.workers, scenario: await documentOf(path) } };
+    const asked = { ...common, ...workers, seed, top: given.top, onCycle };
     const { observed, predicted, series } = await load(
       scenario,
       given.pacing === undefined ? asked : { ...asked, pacing: given.pacing },
@@ -78,6 +82,10 @@ async function watchedRuns(given: Given, options: LiveOptions, watch: Watch | un
   await watch?.end(reports.at(-1)?.page);
   release();
   printFindings(runs, reports, given);
+}
+
+async function documentOf(path: string): Promise<unknown> {
+  return readDocument(await readSource(path), path).value;
 }
 
 function commandFor(path: string, given: Given): string {

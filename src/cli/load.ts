@@ -24,6 +24,11 @@ export const options = (yargs: Argv) =>
       requiresArg: true,
       describe: 'where in its cycle a request is sent (default: as its arrival says)',
     })
+    .option('workers', {
+      type: 'string',
+      requiresArg: true,
+      describe: 'who sends in place of this machine: each weir worker at this Redis a share, as redis://host:6379',
+    })
     .option('watch', watchOption)
     .option('out', outOption)
     .option('report', reportOption)
@@ -35,6 +40,10 @@ export const options = (yargs: Argv) =>
     .example(
       '$0 load scenarios/burst.yaml --url http://127.0.0.1:7771 --url http://127.0.0.1:7772',
       'nodes of one network',
+    )
+    .example(
+      '$0 load scenarios/burst.yaml --url http://10.0.0.2:7770 --allow-remote --insecure --workers redis://10.0.0.1',
+      'from many machines',
     );
 
 export type GivenToLoad = GivenTo<typeof options>;

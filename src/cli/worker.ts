@@ -1,6 +1,8 @@
-// `weir worker`: makes runs that are asked for with --workers, until it is stopped.
+// `weir worker`: makes runs and sends shares of loads that are asked for with --workers, until it is stopped.
 import { availableParallelism, hostname } from 'node:os';
+import { setFlagsFromString } from 'node:v8';
 import type { Argv } from 'yargs';
+import type { LoadJob } from '../live/load-job.js';
 import { counted } from '../report/words.js';
 import { VERSION } from '../version.js';
 import type { GivenTo } from './command.js';
@@ -16,17 +18,29 @@ export const options = (yargs: Argv) =>
       requiresArg: true,
       describe: 'how many runs at once (default: one for each core)',
     })
+    .option('allow-remote', {
+      type: 'boolean',
+      default: false,
+      describe: 'send load also to other machines: who reaches that Redis says to which',
+    })
     .option('json', jsonOption)
     .example('$0 worker redis://127.0.0.1:6379', 'on each machine that should help')
     .example('$0 sweep scenarios/day.yaml --set … --workers redis://127.0.0.1:6379', 'who asks for runs')
     .example('$0 worker rediss://:secret@queue.example:6379 --threads 4', 'with TLS and a password, on four cores')
+    .example('$0 worker redis://10.0.0.1 --allow-remote', 'a generator of load for machines of yours')
     .epilogue(
-      'All must be of one version. Runs of a worker that is killed go to another. Ctrl-C ends it after the runs under way, a second one at once.',
+      'All must be of one version. Runs of a worker that is killed go to another; a load whose generator is killed is invalid. Ctrl-C ends it after what is under way, a second one at once.',
     );
 
-export async function run({ redis, threads = availableParallelism(), json }: GivenTo<typeof options>): Promise<void> {
+export async function run(given: GivenTo<typeof options>): Promise<void> {
+  const { redis, threads = availableParallelism(), allowRemote, json } = given;
   checkThreads(threads);
-  const { takeRuns } = await import('../simulate/take-runs.js');
+  // As `weir load` does, whose requests it may send.
+  setFlagsFromString('--no-allocation-site-pretenuring');
+  const [{ takeRuns }, { generate }] = await Promise.all([
+    import('../simulate/take-runs.js'),
+    import('../live/generate.js'),
+  ]);
   const { signal, release } = interruptible();
   const progress = new Progress('runs made');
   const say = (words: string) => {
@@ -40,6 +54,7 @@ export async function run({ redis, threads = availableParallelism(), json }: Giv
       runs = made;
       progress.show(undefined, String(made));
     },
+    onLoad: (job, client) => generate(job as LoadJob, client, allowRemote),
     onAway: (isAway) => say(isAway ? 'Redis is away; the worker waits for it.' : 'Redis is back.'),
   });
   const facts = { ok: true, version: VERSION, host: hostname(), pid: process.pid, threads };

@@ -182,7 +182,7 @@ export function alignedClock(base: WallClock, { cycleMs, offsetMs }: NodeTime, o
 }
 
 /** How far the node's clock has moved against ours between two readings, beyond what their uncertainty explains; ms, at least 0. */
-export function movedMs(before: NodeTime, after: NodeTime): number {
+export function movedMs(before: Omit<NodeTime, 'cycleMs'>, after: Omit<NodeTime, 'cycleMs'>): number {
   const apartMs = Math.abs(after.offsetMs - before.offsetMs);
   return Math.max(0, apartMs - before.uncertaintyMs - after.uncertaintyMs);
 }

@@ -158,7 +158,7 @@ export function unreachable(origin: string, why: string): Failure {
   });
 }
 
-function stopped(origin: string): Failure {
+export function stopped(origin: string): Failure {
   return new Failure('stopped', {
     what: `Nothing was measured at ${origin}.`,
     why: 'The run was stopped before it began.',

@@ -1,5 +1,6 @@
 // The verdict of a live run: agrees, node differs, or run invalid, and why. Pure.
 //
+//   something is missing ─► run invalid      a generator is lost, with what it sent
 //   the clock moved      ─► run invalid      nothing that was measured in cycles can be trusted
 //   differences          ─► node differs     they were found on what arrived, so they are not the generator's fault
 //   lost, late, nothing  ─► run invalid      the question of the scenario was not put to the node
@@ -9,6 +10,10 @@ import type { Comparison, Difference } from '../outcome/outcome-schema.js';
 import type { Fault, RequestLog } from './request-log.js';
 
 export interface Health {
+  /** Why what was seen is not all, or not to be relied on, if so: nobody is accused then. */
+  readonly unsound?: string | undefined;
+  /** Which of several generators fell behind, if one did, in a sentence. */
+  readonly behind?: string | undefined;
   /** How far the target's clock moved during the run, in ms, beyond what is uncertain. */
   readonly movedMs: number;
   /** Whether the stream of events was lost. */
@@ -43,7 +48,17 @@ export interface Judged {
 const TOLERATED_LATE = 0.02;
 const TOLERATED_LATE_LEAST = 2;
 /** A clock that moved by no more than this share of a cycle was slewed, not set: sends keep that far from the edges. */
-const TOLERATED_MOVE = 0.1;
+export const TOLERATED_MOVE = 0.1;
+/** Whether so many late ones are too many. */
+export function isLate(late: number, planned: number): boolean {
+  return late > Math.max(TOLERATED_LATE_LEAST, TOLERATED_LATE * planned);
+}
+
+/** Whether a generator that begins one task in ten so late is too slow. */
+export function isSaturated(lagMsP90: number, cycleMs: number): boolean {
+  return lagMsP90 > Math.max(cycleMs / 2, 20);
+}
+
 /** The most differences that are listed. */
 const MOST_LISTED = 1_000;
 
@@ -69,6 +84,7 @@ function verdictOn(
   { requestLog, health, coversUnknown, tooUncertain }: Judged,
 ): Pick<Comparison, 'verdict' | 'reason'> {
   const invalid = (reason: string) => ({ verdict: 'run invalid', reason }) as const;
+  if (health.unsound !== undefined) return invalid(health.unsound);
   if (health.movedMs > TOLERATED_MOVE * health.cycleMs) {
     return invalid(`The clock of the target moved against ours by ${health.movedMs.toFixed(1)} ms during the run.`);
   }
@@ -88,14 +104,15 @@ function verdictOn(
     );
   }
   if (health.streamLost) return invalid('The stream of events was lost: the transitions are not known.');
+  if (health.behind !== undefined) return invalid(health.behind);
   const strays = straysOf(requestLog, health.isScheduled);
-  if (strays > Math.max(TOLERATED_LATE_LEAST, TOLERATED_LATE * requestLog.planned)) {
+  if (isLate(strays, requestLog.planned)) {
     return invalid(
       `${requestLog.late} of ${requestLog.planned} requests were sent in a later cycle than planned, and ${requestLog.astray} arrived in ` +
         'another one though they were sent in time: the generator or the network did not keep up.',
     );
   }
-  if (health.lagMsP90 > Math.max(health.cycleMs / 2, 20)) {
+  if (isSaturated(health.lagMsP90, health.cycleMs)) {
     return invalid(`The generator was saturated: one task in ten began ${health.lagMsP90.toFixed(0)} ms late or more.`);
   }
   if (tooUncertain !== undefined) return invalid(tooUncertain);

@@ -17,8 +17,8 @@ import { cycleOf, startOf } from '../time/cycle.js';
 import { Rank } from '../time/rank.js';
 import type { WallClock } from '../time/wall.js';
 import { makePopularity } from '../traffic/popularity.js';
+import type { Evidence } from './evidence.js';
 import type { End, RequestsInFlight } from './in-flight.js';
-import type { RequestLog } from './request-log.js';
 
 export interface LiveClientsOptions {
   readonly scenario: LoadedScenario;
@@ -30,7 +30,7 @@ export interface LiveClientsOptions {
   /** The cycle of the target in which the run begins. */
   readonly firstCycle: number;
   readonly inFlight: RequestsInFlight;
-  readonly requestLog: RequestLog;
+  readonly evidence: Evidence;
 }
 
 export class LiveClients {
@@ -42,11 +42,11 @@ export class LiveClients {
 
   constructor(options: LiveClientsOptions) {
     this.#options = options;
-    const { clock, inFlight, requestLog, firstCycle, traffic, scenario } = options;
+    const { clock, inFlight, evidence, firstCycle, traffic, scenario } = options;
     const lastCycle = firstCycle + traffic.cycles + scenario.drain - 1;
     this.#recorder = new SeriesRecorder({ clock, firstCycle, lastCycle, hasService: false });
     // Clients send when they like: what they send is what was planned.
-    this.#transport = new HttpTransport(clock, inFlight, (atMs) => requestLog.plan(cycleOf(atMs, clock.cycleMs), 1));
+    this.#transport = new HttpTransport(clock, inFlight, (atMs) => evidence.plan(cycleOf(atMs, clock.cycleMs), 1));
   }
 
   /** To be called before the first cycle begins. */

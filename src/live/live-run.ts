@@ -15,8 +15,16 @@ export interface LiveSeen extends SessionSeen {
   readonly time: NodeTime;
   /** How far the target's clock moved meanwhile, in ms, beyond what is uncertain. */
   readonly movedMs: number;
-  /** How late the tasks of the generator began. */
-  readonly lag: Durations;
+  /** How late the tasks of the generator began: what nine in ten do not exceed, and the most. */
+  readonly lagMs: { readonly p90: number; readonly most: number };
+  /** How far the clocks of several generators may be off the one of the run, in ms. Instants of requests are kept as intervals of that. */
+  readonly apartMs: number;
+  /** The generators; none where this process sends. */
+  readonly sentBy: readonly string[];
+  /** Why what was seen is not all, or not to be relied on, if so. */
+  readonly unsound: string | undefined;
+  /** Which generator fell behind, if one did, in a sentence. */
+  readonly behind: string | undefined;
   /** The first mistake that a task of the run made: a bug. */
   readonly mistake: unknown;
 }
@@ -24,7 +32,7 @@ export interface LiveSeen extends SessionSeen {
 /** @throws Failure `node_unreachable`, `answer_unreadable`, and what a node refuses */
 export async function runLive(connection: Connection, options: LiveRunOptions): Promise<LiveSeen> {
   const { endpoint, clock: base, time } = connection;
-  const { plan, names, foreign, signal } = options;
+  const { plan, names, foreign, signal, generators } = options;
   const weir =
     foreign === undefined
       ? await WeirTarget.prepare({
@@ -39,6 +47,7 @@ export async function runLive(connection: Connection, options: LiveRunOptions): 
       : undefined;
   const target = weir ?? new ForeignTarget(endpoint, foreign ?? {}, names);
   if (weir !== undefined) await warmUp(connection, weir.peek, signal);
+  await generators?.gather(connection, weir?.made, signal);
   let mistake: unknown;
   const lag = new Durations();
   const clock = alignedClock(base, time, {
@@ -52,7 +61,9 @@ export async function runLive(connection: Connection, options: LiveRunOptions): 
     await session.run();
     await session.settle();
     const after = weir === undefined || session.gone !== undefined ? time : await timeAfter(connection, session);
-    return { ...session.seen(), time, movedMs: movedMs(time, after), lag, mistake };
+    const own = { lagMs: { p90: lag.quantileMs(0.9), most: lag.quantileMs(1) }, apartMs: 0, sentBy: [] };
+    const seen = { ...session.seen(), ...own, unsound: undefined, behind: undefined };
+    return { ...seen, ...(await generators?.merged(connection, seen)), time, movedMs: movedMs(time, after), mistake };
   } finally {
     session.end();
     clock.stop();
@@ -60,7 +71,10 @@ export async function runLive(connection: Connection, options: LiveRunOptions): 
 }
 
 /** Opens what is missing of so many connections. What fails here fails again for the requests of the run, and is reported there. */
-function warmer({ pool, clock, timeoutMs, connections }: Connection, weir: WeirTarget): (wanted: number) => void {
+export function warmer(
+  { pool, clock, timeoutMs, connections }: Connection,
+  weir: WeirTarget,
+): (wanted: number) => void {
   return (wanted) => {
     const n = Math.min(wanted, connections);
     if (n > pool.connected) pool.warm(n, weir.peek, clock, timeoutMs).catch(() => {});

@@ -14,9 +14,12 @@ import { cycles } from '../time/cycles.js';
 import type { WallClock } from '../time/wall.js';
 import type { Connection } from './connection.js';
 import { EventListener, type Heard } from './event-listener.js';
+import { type EvidenceOptions, LoggedEvidence } from './evidence.js';
+import type { Generators } from './generators.js';
 import { RequestsInFlight } from './in-flight.js';
 import { Latency } from './latency.js';
 import { RequestLog } from './request-log.js';
+import type { Sending, Stage } from './stage.js';
 import type { Target } from './target.js';
 import type { WeirTarget } from './weir-target.js';
 
@@ -36,19 +39,6 @@ export interface CycleLine {
   readonly latencyMsP99: number;
 }
 
-/** Who sends: by a schedule, or clients of their own mind. */
-export interface Sending {
-  /** To be called before the first cycle begins. */
-  start(): void;
-  /** Nothing is sent from now on. */
-  stop(): void;
-  readonly rateLimited?: (contract: number) => void;
-  readonly rateRestored?: (contract: number) => void;
-  readonly figures?: () => ClientFigures[];
-  /** What it measured cycle by cycle, up to this one. */
-  readonly series?: (lastCycle: number) => Series;
-}
-
 export interface LiveRunOptions {
   readonly plan: Plan;
   readonly names: readonly string[];
@@ -65,17 +55,8 @@ export interface LiveRunOptions {
   readonly onCycle?: ((line: CycleLine) => void) | undefined;
   /** Makes who sends. */
   readonly sending: (stage: Stage) => Sending;
-}
-
-/** What a sender is given. */
-export interface Stage {
-  readonly clock: WallClock;
-  readonly firstCycle: number;
-  readonly inFlight: RequestsInFlight;
-  readonly requestLog: RequestLog;
-  readonly uncertaintyMs: number;
-  /** Opens so many connections; undefined for a target at which every request counts. */
-  readonly warm: ((connections: number) => void) | undefined;
+  /** Of those who send elsewhere. */
+  readonly generators?: Generators | undefined;
 }
 
 /** What was seen of the session of a run. */
@@ -87,6 +68,8 @@ export interface SessionSeen {
   readonly latency: Latency;
   /** How far instants may be off, in ms. */
   readonly slackMs: number;
+  /** How what was seen went into the log. */
+  readonly evidence: EvidenceOptions;
   /** By contract; undefined where the target has no events. */
   readonly heard: readonly (readonly Heard[])[] | undefined;
   /** All events of the cycles before this one have arrived; Infinity without a listener. */
@@ -109,6 +92,8 @@ const RUN_UP_MS = 40;
 export const LAST_WAIT_MS = 1_000;
 /** How long the stream may lag behind at the end, in ms. */
 const GRACE_MS = 1_500;
+/** What is sent elsewhere starts so much later, and is heard of by so much later; in ms. */
+const ELSEWHERE_MS = 1_000;
 /** A write to disk takes less than this, on all but the slowest, in ms. */
 const DISK_MS = 100;
 
@@ -122,12 +107,15 @@ export class LiveSession {
   readonly #requestLog = new RequestLog();
   readonly #latency = new Latency();
   readonly #firstCycle: number;
+  readonly #evidence: EvidenceOptions;
   readonly #inFlight: RequestsInFlight;
   readonly #sending: Sending;
   readonly #heard: Heard[][];
   readonly #states: string[];
   #listener: EventListener | undefined;
   #lastCycle: number;
+  /** The next cycle of which a line is due. */
+  #lineOfCycle: number;
   #isPartial = false;
   #stop: () => void = () => {};
 
@@ -136,34 +124,29 @@ export class LiveSession {
     this.#options = options;
     this.#connection = connection;
     this.#target = target;
-    const { plan, names, phases, cycles, drain, sending } = options;
-    const runUpMs = Math.max(RUN_UP_MS, 2 * connection.time.uncertaintyMs);
+    const { plan, names, phases, cycles, drain, sending, generators } = options;
+    const { uncertaintyMs } = connection.time;
+    const runUpMs = Math.max(RUN_UP_MS, 2 * uncertaintyMs, generators === undefined ? 0 : ELSEWHERE_MS);
     this.#firstCycle = clock.cycle() + 1 + Math.ceil(runUpMs / clock.cycleMs);
     this.#lastCycle = this.#firstCycle + cycles - 1 + drain;
+    this.#lineOfCycle = this.#firstCycle;
     this.#heard = names.map(() => []);
     this.#states = names.map(() => plan.states[plan.initial]!.name);
-    this.#inFlight = new RequestsInFlight({
-      clock,
-      pool: connection.pool,
-      target,
+    this.#evidence = {
       requestLog: this.#requestLog,
       latency: this.#latency,
+      cycleMs: clock.cycleMs,
       phases,
       firstCycle: this.#firstCycle,
-      slackMs: connection.time.uncertaintyMs + ROUNDING_MS,
+      slackMs: uncertaintyMs + ROUNDING_MS,
       decidesByMs: plan.rule !== undefined,
-      timeoutMs: connection.timeoutMs,
-      onGone: (words) => this.left(words),
-    });
-    const { uncertaintyMs } = connection.time;
-    this.#sending = sending({
-      clock,
-      firstCycle: this.#firstCycle,
-      inFlight: this.#inFlight,
-      requestLog: this.#requestLog,
-      uncertaintyMs,
-      warm,
-    });
+    };
+    const evidence = new LoggedEvidence(this.#evidence);
+    const left = (words: string) => this.left(words);
+    const { pool, timeoutMs } = connection;
+    this.#inFlight = new RequestsInFlight({ clock, pool, target, evidence, timeoutMs, onGone: left });
+    const { firstCycle } = this.#evidence;
+    this.#sending = sending({ clock, firstCycle, inFlight: this.#inFlight, evidence, uncertaintyMs, warm, left });
     // Before anything else is awaited, so that no cycle is missed.
     this.#sending.start();
   }
@@ -172,8 +155,8 @@ export class LiveSession {
   async listen(weir: WeirTarget | undefined): Promise<void> {
     if (weir === undefined) return;
     const { endpoint, pool } = this.#connection;
-    const path = `${endpoint.basePath}/api/chain/${weir.slug}/stream`;
-    const headers = { authorization: `Bearer ${weir.key}`, accept: 'text/event-stream' };
+    const path = `${endpoint.basePath}/api/chain/${weir.made.slug}/stream`;
+    const headers = { authorization: `Bearer ${weir.made.key}`, accept: 'text/event-stream' };
     this.#listener = new EventListener({
       pool,
       request: { method: 'GET', path, headers },
@@ -190,7 +173,7 @@ export class LiveSession {
   async run(): Promise<void> {
     const clock = this.#clock;
     const options = this.#options;
-    const { signal, onCycle } = options;
+    const { signal, generators } = options;
     const stopped = new AbortController();
     const stop = () => {
       this.#isPartial = true;
@@ -199,9 +182,8 @@ export class LiveSession {
     this.#stop = () => stopped.abort();
     if (signal?.aborted === true || this.gone !== undefined) stop();
     signal?.addEventListener('abort', stop);
-    const ticks = cycles(clock, { from: this.#firstCycle + 1 }).subscribe(({ cycle, missed }) => {
-      for (let past = cycle - 1 - missed; past < cycle; past += 1) onCycle?.(this.#lineOf(past));
-    });
+    const behind = generators === undefined ? 0 : Math.ceil(ELSEWHERE_MS / clock.cycleMs);
+    const ticks = cycles(clock, { from: this.#firstCycle + 1 }).subscribe(({ cycle }) => this.#linesTo(cycle - behind));
     await clock.sleepUntil(startOf(this.#lastCycle + 1, clock.cycleMs), stopped.signal);
     ticks.unsubscribe();
     signal?.removeEventListener('abort', stop);
@@ -214,13 +196,15 @@ export class LiveSession {
     const clock = this.#clock;
     const connection = this.#connection;
     const isShort = this.#isPartial || this.gone !== undefined;
-    const landed = this.#inFlight.landed();
+    const landed = Promise.all([this.#inFlight.landed(), this.#sending.landed?.()]);
     const waited = new AbortController();
     // The timeouts of the inFlight end this wait; a moment more for what they have to do.
-    const mostMs = isShort ? LAST_WAIT_MS : connection.timeoutMs + LAST_WAIT_MS;
+    const elsewhereMs = this.#sending.landed === undefined ? 0 : 2 * ELSEWHERE_MS;
+    const mostMs = (isShort ? LAST_WAIT_MS : connection.timeoutMs + LAST_WAIT_MS) + elsewhereMs;
     await Promise.race([landed, clock.sleep(mostMs, waited.signal)]);
     waited.abort();
     this.#inFlight.giveUp();
+    if (elsewhereMs > 0) this.#linesTo(Math.min(this.#lastCycle, clock.cycle()) + 1);
     for (const { cycle } of this.#requestLog.cells()) this.#lastCycle = Math.max(this.#lastCycle, cycle);
     const listener = this.#listener;
     if (listener === undefined || this.gone !== undefined) return;
@@ -240,13 +224,15 @@ export class LiveSession {
 
   seen(): SessionSeen {
     const last = this.#lastCycle;
+    const { slackMs } = this.#evidence;
     return {
       target: this.#target,
       firstCycle: this.#firstCycle,
       lastCycle: last,
       requestLog: this.#requestLog,
       latency: this.#latency,
-      slackMs: this.#connection.time.uncertaintyMs + ROUNDING_MS,
+      slackMs,
+      evidence: this.#evidence,
       heard:
         this.#listener === undefined ? undefined : this.#heard.map((all) => all.filter(({ cycle }) => cycle <= last)),
       toldBefore: this.#toldBefore,
@@ -277,6 +263,11 @@ export class LiveSession {
     if (heard.event === 'transition') this.#states[contract] = heard.to;
     else if (heard.event === 'rate_limited') this.#sending.rateLimited?.(contract);
     else if (heard.event === 'rate_restored') this.#sending.rateRestored?.(contract);
+  }
+
+  /** Lines of all cycles before this one. */
+  #linesTo(cycle: number): void {
+    for (; this.#lineOfCycle < cycle; this.#lineOfCycle += 1) this.#options.onCycle?.(this.#lineOf(this.#lineOfCycle));
   }
 
   #lineOf(cycle: number): CycleLine {

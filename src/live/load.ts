@@ -6,18 +6,21 @@
 import type { Seed } from '../math/random.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { Failure } from '../schema/failure.js';
+import { withoutFiles } from '../simulate/run-queue.js';
 import { type Traffic, trafficOf } from '../simulate/scenario-traffic.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { type Connection, connectTo } from './connection.js';
 import { type EmbeddedNode, startEmbeddedNode } from './embedded-node.js';
+import { Generators } from './generators.js';
 import { LiveClients } from './live-clients.js';
 import { runLive } from './live-run.js';
-import type { CycleLine, Sending, Stage } from './live-session.js';
-import type { Pacing } from './paced-sender.js';
-import { pacedSending } from './paced-sender.js';
+import type { CycleLine } from './live-session.js';
+import type { LoadTask } from './load-job.js';
+import { type Pacing, pacedSending } from './paced-sender.js';
 import { rehearse } from './rehearsal.js';
 import { type LoadResult, resultOf } from './result.js';
 import { scheduleOf } from './schedule.js';
+import type { Sending, Stage } from './stage.js';
 import { mintAt } from './weir-target.js';
 
 /** How to reach a target, and how to behave towards it. */
@@ -48,9 +51,18 @@ export interface LiveOptions {
   readonly onCycle?: (line: CycleLine) => void;
 }
 
+export interface LoadWorkers {
+  /** For example `redis://127.0.0.1:6379`. */
+  readonly redis: string;
+  /** The scenario as a value: they read it themselves. */
+  readonly scenario: unknown;
+}
+
 export interface LoadOptions extends LiveOptions {
   /** Instead of the seed of the scenario. */
   readonly seed?: Seed;
+  /** Who sends in the place of this process: the processes of `weir worker` at a Redis. */
+  readonly workers?: LoadWorkers;
 }
 
 /**
@@ -60,10 +72,13 @@ export interface LoadOptions extends LiveOptions {
  */
 export async function load(scenario: LoadedScenario, options: LoadOptions = {}): Promise<LoadResult> {
   refuseWhatCannotRun(scenario);
+  const { workers } = options;
+  if (workers !== undefined) refuseWhatCannotBeShared(scenario, options);
   return connected(scenario, options, async (connection) => {
     const live = scenario.at(connection.time.cycleMs);
     const seed = options.seed ?? live.seed;
     const traffic = await trafficOf(live, seed);
+    const generators = workers && (await Generators.open(workers.redis, taskOf(scenario, connection, seed, options)));
     const seen = await runLive(connection, {
       plan: live.plan,
       names: traffic.names,
@@ -75,8 +90,10 @@ export async function load(scenario: LoadedScenario, options: LoadOptions = {}):
       key: options.key,
       signal: options.signal,
       onCycle: options.onCycle,
-      sending: (stage) => sendingOf(live, traffic, seed, stage, options),
-    });
+      generators,
+      sending: (stage) =>
+        generators?.sending(stage, connection) ?? sendingOf(live, traffic, seed, stage, pacingOf(live, options)),
+    }).finally(() => generators?.close());
     return resultOf(seen, {
       scenario: live.name,
       question: live.question,
@@ -145,13 +162,9 @@ function sendingOf(
   traffic: Traffic,
   seed: Seed,
   stage: Stage,
-  { pacing }: LoadOptions,
+  pacing: Pacing | undefined,
 ): Sending {
-  if (scenario.clients.length === 0) {
-    // A rule decides by the ms: its requests come as the model of arrivals has them.
-    const own = scenario.plan.rule === undefined ? undefined : 'instant';
-    return pacedSending(scheduleOf(scenario, traffic, seed), stage, pacing ?? own);
-  }
+  if (scenario.clients.length === 0) return pacedSending(scheduleOf(scenario, traffic, seed), stage, pacing);
   const clients = new LiveClients({ ...stage, scenario, plans: scenario.clients, traffic, seed });
   return {
     start: () => clients.start(),
@@ -161,6 +174,37 @@ function sendingOf(
     figures: () => clients.figures(),
     series: (lastCycle) => clients.series(lastCycle),
   };
+}
+
+/** A rule decides by the ms: its requests come as the model of arrivals has them. */
+function pacingOf({ plan }: LoadedScenario, { pacing }: LoadOptions): Pacing | undefined {
+  return pacing ?? (plan.rule === undefined ? undefined : 'instant');
+}
+
+/** What workers are given. The target is asked as from here. */
+function taskOf(scenario: LoadedScenario, connection: Connection, seed: Seed, options: LoadOptions): LoadTask {
+  const { url = scenario.target?.url ?? '', alsoUrls, allowRemote, insecure, connections, timeoutMs } = options;
+  const path = scenario.source.path;
+  return {
+    path,
+    scenario: withoutFiles({ path, scenario: options.workers?.scenario }),
+    seed,
+    pacing: pacingOf(scenario, options),
+    url,
+    connect: { also: alsoUrls, allowRemote, insecure, connections, timeoutMs },
+    cycleMs: connection.time.cycleMs,
+  };
+}
+
+/** @throws Failure `wrong_usage` */
+function refuseWhatCannotBeShared({ clients, target }: LoadedScenario, { url = target?.url }: LoadOptions): void {
+  const refuse = (why: string, fix: string) => {
+    throw new Failure('wrong_usage', { what: 'The load cannot be sent by workers.', why, fix });
+  };
+  if (url === undefined)
+    refuse('They do not reach a node that is started for the run.', 'Give its address with --url.');
+  if (clients.length > 0)
+    refuse('Its clients wait for answers, each for its own, and cannot be cut into shares.', 'Leave --workers out.');
 }
 
 /** A service behind the gate and faults on the way are modelled; a live target has its own. */

@@ -14,9 +14,9 @@ import { unreachable } from '../schema/failure.js';
 import type { Clock } from '../time/clock.js';
 import { startOf } from '../time/cycle.js';
 import { Rank } from '../time/rank.js';
-import type { Sending, Stage } from './live-session.js';
-import type { RequestLog } from './request-log.js';
+import type { Evidence } from './evidence.js';
 import type { Schedule } from './schedule.js';
+import type { Sending, Stage } from './stage.js';
 
 export interface PacedSenderOptions {
   /** Tells the target's time. */
@@ -27,23 +27,41 @@ export interface PacedSenderOptions {
   readonly pacing: Pacing;
   /** What is not known of the target's clock, in ms. */
   readonly uncertaintyMs: number;
-  readonly requestLog: RequestLog;
+  readonly evidence: Evidence;
   readonly launch: (contract: number, intendedMs: number) => void;
   /** Opens connections ahead of a cycle that needs so many at once: to open one takes longer than to use it. */
   readonly warm?: ((connections: number) => void) | undefined;
+  /** Which part of the requests is sent, at the very instants at which it would be among all. Default: all. */
+  readonly share?: Share | undefined;
+}
+
+/** Of several generators the one that sends each `of`th request, from the one at `index` on. */
+export interface Share {
+  readonly index: number;
+  readonly of: number;
 }
 
 /** Requests that go out within this time are taken to be under way together, in ms. */
 const ROUND_TRIP_MS = 3;
 
+const ALL: Share = { index: 0, of: 1 };
+
 /** Sends behind schedule are made up for in parts, so that answers are read in between. */
 const MOST_AT_A_TIME = 32;
 
 /** An open loop over the requests of a run: what the schedule says, whatever becomes of it. */
-export function pacedSending(schedule: Schedule, stage: Stage, pacing: Pacing = 'arrival'): Sending {
+export function pacedSending(
+  schedule: Schedule,
+  stage: SenderStage,
+  pacing: Pacing = 'arrival',
+  share?: Share,
+): Pick<Sending, 'start' | 'stop'> {
   const { inFlight } = stage;
-  return new PacedSender({ ...stage, schedule, pacing, launch: (contract, atMs) => inFlight.launch(contract, atMs) });
+  const launch = (contract: number, atMs: number) => inFlight.launch(contract, atMs);
+  return new PacedSender({ ...stage, schedule, pacing, share, launch });
 }
+
+type SenderStage = Pick<Stage, 'clock' | 'firstCycle' | 'inFlight' | 'evidence' | 'uncertaintyMs' | 'warm'>;
 
 class PacedSender {
   readonly #options: PacedSenderOptions;
@@ -52,6 +70,8 @@ class PacedSender {
   #n = 0;
   #place = 0;
   #cycle = 0;
+  /** Requests of the schedule so far, of all shares. */
+  #scheduled = 0;
   #stopped = false;
 
   constructor(options: PacedSenderOptions) {
@@ -82,7 +102,7 @@ class PacedSender {
   }
 
   #plan(cycle: number): void {
-    const { schedule, clock, firstCycle, pacing, uncertaintyMs, requestLog } = this.#options;
+    const { schedule, clock, firstCycle, pacing, uncertaintyMs, evidence, share = ALL } = this.#options;
     const { n, fractions, contracts } = schedule.at(cycle);
     const startMs = startOf(firstCycle + cycle, clock.cycleMs);
     const window = sendWindow(pacing, n, clock.cycleMs, uncertaintyMs);
@@ -90,11 +110,17 @@ class PacedSender {
       this.#dues = new Float64Array(2 * n);
       this.#contracts = new Uint32Array(2 * n);
     }
-    for (let k = 0; k < n; k += 1) this.#dues[k] = startMs + sendAt(pacing, k, n, fractions[k]!, window);
-    this.#contracts.set(contracts.subarray(0, n));
-    this.#n = n;
+    let kept = 0;
+    for (let k = 0; k < n; k += 1) {
+      if ((this.#scheduled + k) % share.of !== share.index) continue;
+      this.#dues[kept] = startMs + sendAt(pacing, k, n, fractions[k]!, window);
+      this.#contracts[kept] = contracts[k]!;
+      kept += 1;
+    }
+    this.#scheduled += n;
+    this.#n = kept;
     this.#place = 0;
-    requestLog.plan(firstCycle + cycle, n);
+    evidence.plan(firstCycle + cycle, kept);
   }
 
   /** The most requests of the planned cycle that are under way together. */

@@ -159,9 +159,11 @@ async function compared(
     comparedCycles: lastCycle - seen.firstCycle + 1,
     ...found,
     health: {
+      unsound: seen.unsound,
+      behind: seen.behind,
       movedMs: seen.movedMs,
       streamLost: seen.streamLost,
-      lagMsP90: seen.lag.quantileMs(0.9),
+      lagMsP90: seen.lagMs.p90,
       cycleMs: seen.time.cycleMs,
       isScheduled: isByCycle(seen, facts),
       isPartial: seen.isPartial,
@@ -170,11 +172,13 @@ async function compared(
   });
 }
 
-function liveFigures({ requestLog, latency, target, connections, time }: LiveSeen): LiveFigures {
+function liveFigures({ requestLog, latency, target, connections, time, ...seen }: LiveSeen): LiveFigures {
   const { planned, sent, answered, failed, timedOut, late } = requestLog;
   const arrived = [...requestLog.byCycle.values()].reduce((sum, one) => sum + one.arrived, 0);
+  const { apartMs, sentBy } = seen;
+  const by = sentBy.length === 0 ? '' : `; sent by ${sentBy.join(', ')}`;
   return {
-    target: `${target.description}; its clock is known to ${time.uncertaintyMs.toFixed(1)} ms`,
+    target: `${target.description}; its clock is known to ${(time.uncertaintyMs + apartMs).toFixed(1)} ms${by}`,
     planned,
     sent,
     answered,

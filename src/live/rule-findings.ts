@@ -25,14 +25,13 @@ const PAUSE_MS = 100;
 
 /** Each contract has a state of its own, and is explained by itself. */
 export function findingsOfRule(
-  { requestLog, time, slackMs, target, lag }: LiveSeen,
+  { requestLog, time, slackMs, target, lagMs: { most: lagMs }, apartMs }: LiveSeen,
   { names }: { readonly names: readonly string[] },
   definition: RuleDefinition,
 ): Findings {
   const promisedMs = target instanceof ForeignTarget ? target.transportMs : undefined;
-  const lagMs = lag.quantileMs(1);
   const longestMs = longestLimitedMs(requestLog.seen);
-  const transportMs = promisedMs === undefined ? undefined : Math.max(promisedMs, longestMs) + lagMs;
+  const transportMs = promisedMs === undefined ? undefined : Math.max(promisedMs, longestMs) + lagMs + 2 * apartMs;
   const pauseMs = promisedMs === undefined ? lagMs : Math.max(lagMs, longestMs - promisedMs);
   const differences: Difference[] = [];
   let tooUncertain: string | undefined;

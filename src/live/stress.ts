@@ -108,7 +108,7 @@ export async function stress(options: StressOptions): Promise<StressResult> {
         ? undefined
         : await searchRate(connection, {
             plan,
-            key: target.key,
+            key: target.made.key,
             p99Ms,
             most: gate.requestsPerSecond,
             signal,
@@ -219,7 +219,7 @@ class Saturation {
 
   #requestOf(route: StressedRoute): PoolRequest {
     const gate = this.#target.request(0);
-    const chain = `${this.#connection.endpoint.basePath}/api/chain/${this.#target.slug}`;
+    const chain = `${this.#connection.endpoint.basePath}/api/chain/${this.#target.made.slug}`;
     switch (route) {
       case 'gate':
         return gate;

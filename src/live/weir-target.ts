@@ -22,6 +22,13 @@ export interface WeirTargetOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** What was made on a node for a run. */
+export interface MadeOnNode {
+  readonly slug: string;
+  readonly key: string;
+  readonly places: readonly Place[];
+}
+
 /** A contract of the run, or a key of the one that there is. */
 interface Place {
   readonly id: string;
@@ -41,13 +48,12 @@ export class WeirTarget implements Target {
   readonly #requests: readonly PoolRequest[];
   readonly #indexes: ReadonlyMap<string, number>;
 
-  private constructor(
+  constructor(
     { origin, basePath }: Endpoint,
-    readonly slug: string,
-    readonly key: string,
-    places: readonly Place[],
+    readonly made: MadeOnNode,
     plan: Plan,
   ) {
+    const { slug, key, places } = made;
     this.description = `node ${origin}${basePath}, machine ${slug}`;
     this.#indexes = new Map(places.map((place, index) => [nameOf(place), index]));
     const headers = { authorization: `Bearer ${key}` };
@@ -81,20 +87,15 @@ export class WeirTarget implements Target {
       contractIdIn(await setup.create(`/api/chain/${slug}/contracts`, key, { ...plan.definition, ...more }));
     if (keyed !== undefined) {
       const id = await deploy({ keyed });
-      return new WeirTarget(
-        endpoint,
-        slug,
-        key,
-        names.map((name) => ({ id, key: name })),
-        plan,
-      );
+      const places = names.map((name) => ({ id, key: name }));
+      return new WeirTarget(endpoint, { slug, key, places }, plan);
     }
     const places: Place[] = [];
     for (let from = 0; from < names.length; from += AT_ONCE) {
       const part = names.slice(from, from + AT_ONCE).map(async () => ({ id: await deploy(), key: undefined }));
       places.push(...(await Promise.all(part)));
     }
-    return new WeirTarget(endpoint, slug, key, places, plan);
+    return new WeirTarget(endpoint, { slug, key, places }, plan);
   }
 
   request(contract: number): PoolRequest {

@@ -25,6 +25,9 @@ export const MAKES = 'weir-makes-runs';
 /** The queue, and what its keys begin with. */
 export const RUN_QUEUE = { name: 'runs', prefix: 'weir' } as const;
 
+/** The queue of shares of a load, one for each worker. */
+export const LOAD_QUEUE = 'loads';
+
 /** What a worker is given. */
 export interface RunJob {
   /** The version that asks. */
@@ -46,13 +49,13 @@ const BEAT_MS = 500;
 const MOST_AWAY_MS = 5_000;
 const LOST_AFTER_MS = 2_000;
 
-type Client = Awaited<ReturnType<typeof openClient>>;
+export type QueueClient = Awaited<ReturnType<typeof openClient>>;
 
 /**
  * A client for BullMQ. To be destroyed by the caller.
  * @throws Failure `store_away`, `wrong_usage`
  */
-export async function openQueueClient(url: string): Promise<Client> {
+export async function openQueueClient(url: string): Promise<QueueClient> {
   const place = redisPlace(url);
   if (place.kind !== 'single')
     throw new Failure('wrong_usage', {
@@ -68,12 +71,12 @@ export async function openQueueClient(url: string): Promise<Client> {
 }
 
 /** Whether no other connection to Redis has one of these names. */
-export async function isLast(client: Client, ...names: readonly string[]): Promise<boolean> {
+export async function isLast(client: QueueClient, ...names: readonly string[]): Promise<boolean> {
   const lines = String(await client.sendCommand(['CLIENT', 'LIST'])).split('\n');
   return lines.filter((line) => names.some((name) => line.includes(` name=${name} `))).length <= 1;
 }
 
-function away(why: string): Failure {
+export function away(why: string): Failure {
   return new Failure('store_away', {
     what: 'The workers cannot be asked.',
     why: `Redis does not answer: ${why}`,
@@ -116,7 +119,7 @@ interface Asked {
 
 class RunQueue implements RunPool {
   readonly most = MOST_IN_QUEUE;
-  readonly #client: Client;
+  readonly #client: QueueClient;
   readonly #queue: Queue<RunJob, RunAnswer>;
   readonly #events: QueueEvents;
   readonly #options: RunQueueOptions;
@@ -128,7 +131,7 @@ class RunQueue implements RunPool {
   /** Answers so far. */
   #answers = 0;
 
-  constructor(client: Client, queue: Queue<RunJob, RunAnswer>, events: QueueEvents, options: RunQueueOptions) {
+  constructor(client: QueueClient, queue: Queue<RunJob, RunAnswer>, events: QueueEvents, options: RunQueueOptions) {
     this.#client = client;
     this.#queue = queue;
     this.#events = events;
@@ -248,7 +251,7 @@ class RunQueue implements RunPool {
 }
 
 /** The scenario with the definition that it names in it: a worker does not have its files. @throws Failure `wrong_usage` for logs */
-function withoutFiles({ path, scenario }: ReplicationTask): unknown {
+export function withoutFiles({ path, scenario }: Pick<ReplicationTask, 'path' | 'scenario'>): unknown {
   const { limiter } = scenario as Scenario;
   const { definition } = (limiter ?? {}) as { readonly definition?: unknown };
   const read = (name: string) => readDocument(new FileSource(path).definition(name), name).value;

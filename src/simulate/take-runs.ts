@@ -1,4 +1,4 @@
-// A worker: takes runs from the queue of run-queue.ts, and makes them on its threads.
+// A worker: takes runs from the queue of run-queue.ts, and makes them on its threads; and shares of loads, one at a time, while which it makes no runs.
 import { hostname } from 'node:os';
 import { Worker } from 'bullmq';
 import { pause } from '../time/wall.js';
@@ -7,10 +7,12 @@ import { runThreads } from './run-pool.js';
 import {
   ASKS,
   isLast,
+  LOAD_QUEUE,
   MAKES,
   MOST_STALLS,
   namesFiles,
   openQueueClient,
+  type QueueClient,
   RUN_QUEUE,
   type RunAnswer,
   type RunJob,
@@ -34,6 +36,8 @@ interface TakeOptions {
   readonly onRun?: ((runs: number) => void) | undefined;
   /** Called when Redis is away, and when it is back. */
   readonly onAway?: ((isAway: boolean) => void) | undefined;
+  /** Sends a share of a load. It says itself what went wrong. */
+  readonly onLoad: (job: unknown, client: QueueClient) => Promise<void>;
 }
 
 interface Taking {
@@ -45,7 +49,7 @@ interface Taking {
  * Takes runs until it is closed, as many at once as there are threads.
  * @throws Failure `store_away`, `wrong_usage`
  */
-export async function takeRuns(url: string, { threads, onRun, onAway }: TakeOptions): Promise<Taking> {
+export async function takeRuns(url: string, { threads, onRun, onAway, onLoad }: TakeOptions): Promise<Taking> {
   const client = await openQueueClient(url);
   await client.clientSetName(MAKES);
   const pool = runThreads(threads);
@@ -65,8 +69,7 @@ export async function takeRuns(url: string, { threads, onRun, onAway }: TakeOpti
     {
       connection: client,
       prefix: RUN_QUEUE.prefix,
-      // The next run waits at a thread while the answer of the last is on its way.
-      concurrency: threads + 1,
+      concurrency: threads,
       lockDuration: LOCK_MS,
       stalledInterval: STALLED_MS,
       maxStalledCount: MOST_STALLS,
@@ -74,6 +77,26 @@ export async function takeRuns(url: string, { threads, onRun, onAway }: TakeOpti
   );
   // A run that was given to another, or removed, is missing at its end. What the connection says is seen by the watch.
   worker.on('error', () => {});
+  const loads = new Worker(
+    LOAD_QUEUE,
+    async ({ data }) => {
+      await worker.pause();
+      try {
+        await onLoad(data, client);
+      } finally {
+        worker.resume();
+      }
+    },
+    {
+      connection: client,
+      prefix: RUN_QUEUE.prefix,
+      lockDuration: LOCK_MS,
+      stalledInterval: STALLED_MS,
+      // A share whose generator was lost is nobody's: its instants are over.
+      maxStalledCount: 0,
+    },
+  );
+  loads.on('error', () => {});
   const ended = new AbortController();
   const watch = async () => {
     for (let isAway = false; !ended.signal.aborted; await pause(BEAT_MS, ended.signal)) {
@@ -83,15 +106,16 @@ export async function takeRuns(url: string, { threads, onRun, onAway }: TakeOpti
     }
   };
   void watch();
-  await worker.waitUntilReady();
+  await Promise.all([worker.waitUntilReady(), loads.waitUntilReady()]);
   return {
     async close() {
       ended.abort();
       // Without Redis there is nobody to hand the runs to.
-      await worker.close(!client.isReady);
+      await Promise.all([worker.close(!client.isReady), loads.close(!client.isReady)]);
       await pool.destroy();
       // What the last one leaves of an empty queue.
-      if (client.isReady && (await isLast(client, ASKS, MAKES))) await client.del(worker.keys['meta']!);
+      if (client.isReady && (await isLast(client, ASKS, MAKES)))
+        await client.del([worker, loads].map(({ keys }) => keys['meta']!));
       client.destroy();
     },
   };

@@ -57,6 +57,19 @@ const table: [name: string, given: Given, verdict: string, firstCycle: number | 
   ['two requests are late', { late: 2 }, 'agrees', undefined],
   ['clients sent across an edge', { late: 50, health: { isScheduled: false } }, 'agrees', undefined],
   ['a decision differs', { differences: [difference] }, 'node differs', 7],
+  ['a generator fell behind', { health: { behind: 'Generator a fell behind.' } }, 'run invalid', undefined],
+  [
+    'a decision differs, and a generator fell behind',
+    { differences: [difference], health: { behind: 'Generator a fell behind.' } },
+    'node differs',
+    7,
+  ],
+  [
+    'a decision differs, and a generator is lost with what it sent',
+    { differences: [difference], health: { unsound: 'Generator a was lost.' } },
+    'run invalid',
+    7,
+  ],
   ['a decision differs, and requests are late', { differences: [difference], late: 50 }, 'node differs', 7],
   [
     'a decision differs behind a request that may have been counted',

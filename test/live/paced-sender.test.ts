@@ -1,10 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { pacings, sendAt, sendWindow } from '../../src/live/paced-sender.js';
+import { pacedSending, pacings, type Share, sendAt, sendWindow } from '../../src/live/paced-sender.js';
 import { scheduleOf } from '../../src/live/schedule.js';
+import type { Stage } from '../../src/live/stage.js';
 import { RandomStream } from '../../src/math/random.js';
 import { FleetFeed, ModelFeed } from '../../src/simulate/feed.js';
 import { trafficOf } from '../../src/simulate/scenario-traffic.js';
+import { VirtualClock } from '../../src/time/virtual.js';
 import { makePopularity } from '../../src/traffic/popularity.js';
 import { scenario } from './asking.js';
 
@@ -57,5 +59,35 @@ describe('a schedule', () => {
       const places = [...fractions.subarray(0, n)];
       expect({ planned, places }).toEqual({ planned: counts, places: [...places].sort((a, b) => a - b) });
     }
+  });
+});
+
+describe('shares', () => {
+  const one = scenario('duration: 30\nseed: 3\narrivals: [{ model: poisson, rate: 7 }]\ncontracts: { count: 3 }');
+
+  /** What is sent, and what was planned. */
+  async function sentBy(share: Share | undefined): Promise<{ sent: [contract: number, atMs: number][]; planned: number }> {
+    const clock = new VirtualClock(0, 100);
+    const all = { sent: [] as [contract: number, atMs: number][], planned: 0 };
+    const schedule = scheduleOf(one, await trafficOf(one, 3), 3);
+    const stage = {
+      clock,
+      firstCycle: 2,
+      uncertaintyMs: 1,
+      evidence: { plan: (_: number, n: number) => (all.planned += n) },
+      inFlight: { launch: (contract: number, atMs: number) => all.sent.push([contract, atMs]) },
+    } as unknown as Stage;
+    pacedSending(schedule, stage, 'spaced', share).start();
+    clock.run(5_000);
+    return all;
+  }
+
+  it.each([1, 2, 3, 7])('of %i generators are together what one sends, at the same instants, and differ by one request at most', async (of) => {
+    const whole = await sentBy(undefined);
+    const shares = await Promise.all(Array.from({ length: of }, (_, index) => sentBy({ index, of })));
+    expect(shares.flatMap(({ sent }) => sent).sort((a, b) => a[1] - b[1])).toEqual(whole.sent);
+    expect(shares.map(({ planned }) => planned)).toEqual(shares.map(({ sent }) => sent.length));
+    const counts = shares.map(({ planned }) => planned);
+    expect(Math.max(...counts) - Math.min(...counts)).toBeLessThan(2);
   });
 });

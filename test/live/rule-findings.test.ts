@@ -4,7 +4,6 @@ import type { LiveSeen } from '../../src/live/live-run.js';
 import { RequestLog } from '../../src/live/request-log.js';
 import { findingsOfRule } from '../../src/live/rule-findings.js';
 import { ForeignTarget } from '../../src/live/target.js';
-import { Durations } from '../../src/math/durations.js';
 
 const definition = definitionOf({ like: 'haproxy-http-req-rate', period: '1s', limit: 2 }, 777);
 
@@ -18,14 +17,19 @@ function findings(lagMs: number, tookMs: number, transportMs: number | undefined
       decision: index < 3 ? ('admitted' as const) : ('limited' as const),
     })),
   );
-  const lag = new Durations();
-  for (const ms of [0, lagMs]) lag.record(ms);
   const target = new ForeignTarget(
     { origin: 'http://127.0.0.1:1', basePath: '', path: '/' },
     transportMs === undefined ? {} : { transport_ms: transportMs },
     ['all'],
   );
-  const seen = { requestLog, time: { cycleMs: 777 }, slackMs: 0, target, lag } as unknown as LiveSeen;
+  const seen = {
+    requestLog,
+    time: { cycleMs: 777 },
+    slackMs: 0,
+    target,
+    lagMs: { p90: 0, most: lagMs },
+    apartMs: 0,
+  } as unknown as LiveSeen;
   return findingsOfRule(seen, { names: ['all'] }, definition);
 }
 

@@ -1,0 +1,164 @@
+// What became of the requests of a run: one call for each step. It goes into the log and the latencies of the run, or, at a generator that
+// sends a share for somebody else, into rows that are played into those of the whole run.
+//
+//   here         planned, sent, decided ─────────────────────────────────┬─► log, latencies ─► verdict
+//   generators   planned, sent, decided ─► rows ─► Redis ─► rows, played ┘
+import type { Stretch } from '../outcome/stretch.js';
+import { cycleOf, startOf } from '../time/cycle.js';
+import type { Latency } from './latency.js';
+import { type Fault, phasesAt, type RequestLog } from './request-log.js';
+import type { Reading } from './target.js';
+
+export type Decided = Extract<Reading, { type: 'decided' }>;
+
+/** A request that went out; all in unix ms by the clock of the run. */
+export interface SentRequest {
+  readonly contract: number;
+  /** When the schedule wanted it sent; the cycle of that instant is the one it was planned for. */
+  readonly intendedMs: number;
+  readonly sentMs: number;
+}
+
+export interface Evidence {
+  plan(cycle: number, n: number): void;
+  sent(request: SentRequest): void;
+  decided(request: SentRequest, answeredMs: number, reading: Decided): void;
+  broke(request: SentRequest, endedMs: number, kind: Fault['kind'], words: string): void;
+}
+
+export interface EvidenceOptions {
+  readonly requestLog: RequestLog;
+  readonly latency: Latency;
+  readonly cycleMs: number;
+  readonly phases: Readonly<Record<string, Stretch>>;
+  /** The cycle from which phases count. */
+  readonly firstCycle: number;
+  /** A stamp that is off by no more than this may be the uncertainty of two clocks, in ms. */
+  readonly slackMs: number;
+  /** Whether the limiter decides by the ms, whatever its target says of cycles. */
+  readonly decidesByMs: boolean;
+  /** How far the clock of who sent may be off that of the run, in ms: instants lie anywhere within that of what was read. Default: 0. */
+  readonly apartMs?: number | undefined;
+}
+
+/** Into the log and the latencies of a run. */
+export class LoggedEvidence implements Evidence {
+  readonly #options: EvidenceOptions;
+
+  constructor(options: EvidenceOptions) {
+    this.#options = options;
+  }
+
+  plan(cycle: number, n: number): void {
+    this.#options.requestLog.plan(cycle, n);
+  }
+
+  sent({ intendedMs, sentMs }: SentRequest): void {
+    const { requestLog, latency, cycleMs } = this.#options;
+    const cycle = cycleOf(sentMs, cycleMs);
+    requestLog.send(cycle);
+    if (cycle > cycleOf(intendedMs, cycleMs)) requestLog.late += 1;
+    latency.sent(intendedMs, sentMs);
+  }
+
+  decided({ contract, intendedMs, sentMs }: SentRequest, answeredMs: number, reading: Decided): void {
+    const { requestLog, latency, cycleMs, phases, firstCycle, decidesByMs, apartMs = 0 } = this.#options;
+    const { admitted, count, state, retryAfterMs: toldMs } = reading;
+    const planned = cycleOf(intendedMs, cycleMs);
+    const [fromMs, toMs] = [sentMs - apartMs, answeredMs + apartMs];
+    if (reading.cycle === undefined || decidesByMs) {
+      const decision = admitted ? 'admitted' : 'limited';
+      requestLog.seen.push({ contract, sentMs: fromMs, answeredMs: toMs, decision, toldMs });
+    }
+    const sent = cycleOf(sentMs, cycleMs);
+    const arrived = this.#arrivedIn(reading.cycle, contract, sent, fromMs, toMs);
+    if (arrived !== planned && sent === planned) requestLog.astray += 1;
+    requestLog.decide(arrived, contract, { admitted, count, state }, sentMs, answeredMs);
+    const at = phasesAt(phases, planned - firstCycle);
+    latency.answered({ intendedMs, sentMs, answeredMs, admitted, cycle: planned, phases: at });
+  }
+
+  broke({ contract, sentMs }: SentRequest, endedMs: number, kind: Fault['kind'], words: string): void {
+    const { requestLog, cycleMs, apartMs = 0 } = this.#options;
+    requestLog.fail({ kind, contract, cycle: cycleOf(sentMs, cycleMs), endedMs, words });
+    if (kind === 'refused') return;
+    const answeredMs = Number.POSITIVE_INFINITY;
+    requestLog.seen.push({ contract, sentMs: sentMs - apartMs, answeredMs, decision: 'unknown' });
+  }
+
+  /**
+   * The cycle in which the target counted the request. What it says is believed if it can be: not before the request was sent, nor
+   * after it was answered.
+   */
+  #arrivedIn(stamped: number | undefined, contract: number, cycle: number, fromMs: number, toMs: number): number {
+    const { requestLog, cycleMs, slackMs } = this.#options;
+    if (stamped === undefined) return cycle;
+    const byMs = Math.max(startOf(stamped, cycleMs) - toMs, fromMs - startOf(stamped + 1, cycleMs));
+    if (byMs <= slackMs) return stamped;
+    requestLog.impossible.push({ contract, cycle, stamped, byMs });
+    return cycle;
+  }
+}
+
+type Text = string | null;
+type Count = number | null;
+
+/** A plan, a decision, or a request without one; as JSON, in which undefined is null. */
+export type Row =
+  | readonly [cycle: number, n: number]
+  | readonly [...Way, admitted: 0 | 1, cycle: Count, count: Count, state: Text, retryAfterMs: Count]
+  | readonly [...Way, kind: Fault['kind'], words: string];
+type Way = [contract: number, intendedMs: number, sentMs: number, endedMs: number];
+
+/** Keeps rows until they are taken. That a request was sent follows from its end. */
+export class PackedEvidence implements Evidence {
+  #rows: Row[] = [];
+
+  plan(cycle: number, n: number): void {
+    if (n > 0) this.#rows.push([cycle, n]);
+  }
+
+  sent(): void {}
+
+  decided({ contract, intendedMs, sentMs }: SentRequest, answeredMs: number, reading: Decided): void {
+    const { admitted, cycle = null, count = null, state = null, retryAfterMs = null } = reading;
+    const way: Way = [contract, intendedMs, sentMs, answeredMs];
+    this.#rows.push([...way, admitted ? 1 : 0, cycle, count, state, retryAfterMs]);
+  }
+
+  broke({ contract, intendedMs, sentMs }: SentRequest, endedMs: number, kind: Fault['kind'], words: string): void {
+    this.#rows.push([contract, intendedMs, sentMs, endedMs, kind, words]);
+  }
+
+  take(): Row[] {
+    const rows = this.#rows;
+    this.#rows = [];
+    return rows;
+  }
+}
+
+/** Plays rows as they were packed. */
+export function play(rows: Iterable<Row>, into: Evidence): void {
+  for (const row of rows) {
+    if (row.length === 2) {
+      into.plan(...row);
+      continue;
+    }
+    const [contract, intendedMs, sentMs, endedMs] = row;
+    const request = { contract, intendedMs, sentMs };
+    into.sent(request);
+    if (row.length === 6) {
+      into.broke(request, endedMs, row[4], row[5]);
+      continue;
+    }
+    const [cycle, count, state, retryAfterMs] = row.slice(5) as [Count, Count, Text, Count];
+    into.decided(request, endedMs, {
+      type: 'decided',
+      admitted: row[4] === 1,
+      cycle: cycle ?? undefined,
+      count: count ?? undefined,
+      state: state ?? undefined,
+      retryAfterMs: retryAfterMs ?? undefined,
+    });
+  }
+}

@@ -1,0 +1,207 @@
+// A generator: a worker that sends its share of a load for somebody else (generators.ts), at the instants that the schedule of the whole gives.
+//
+//   job ─► connect, warm up, the clock of Redis ─► ready ─► go ─► send, give rows ─► the clock once more ─► end
+//
+// It ends as soon as nobody asks for it any more.
+import { hostname } from 'node:os';
+import { Durations } from '../math/durations.js';
+import { parseScenario, type ScenarioObject } from '../scenario/load-scenario.js';
+import { Failure } from '../schema/failure.js';
+import { namesFiles, type QueueClient } from '../simulate/run-queue.js';
+import { trafficOf } from '../simulate/scenario-traffic.js';
+import { startOf } from '../time/cycle.js';
+import { pause } from '../time/wall.js';
+import { VERSION } from '../version.js';
+import { alignedClock, type Connection, connectTo, movedMs, warmUp } from './connection.js';
+import { PackedEvidence } from './evidence.js';
+import { RequestsInFlight } from './in-flight.js';
+import { warmer } from './live-run.js';
+import { LAST_WAIT_MS } from './live-session.js';
+import {
+  apartMs,
+  inTime,
+  keysOf,
+  type LoadJob,
+  type Message,
+  readRedisTime,
+  type Said,
+  type ShareEnd,
+} from './load-job.js';
+import { pacedSending } from './paced-sender.js';
+import { rehearse } from './rehearsal.js';
+import { type Schedule, scheduleOf } from './schedule.js';
+import type { Stage } from './stage.js';
+import { ForeignTarget, type Target } from './target.js';
+import { WeirTarget } from './weir-target.js';
+
+/** How often rows are given, and how often is looked for what who asks says, in ms. */
+const BEAT_MS = 250;
+const LOOK_MS = 50;
+/** What a generator has said is gone after this, in s, if nobody reads it. */
+const KEPT_S = 60;
+
+/**
+ * Sends a share. What goes wrong is said to who asks.
+ * @param allowRemote whether the target may be another machine
+ */
+export async function generate(job: LoadJob, client: QueueClient, allowRemote: boolean): Promise<void> {
+  const asker = new Asker(client, job);
+  try {
+    if (job.weir !== VERSION)
+      return await asker.tell({
+        type: 'failed',
+        words: `The worker on ${hostname()} is version ${VERSION}, and ${job.weir} asks.`,
+        fix: `Let all workers be of version ${job.weir}.`,
+      });
+    await send(job, client, asker, allowRemote);
+  } catch (error) {
+    await asker.tell({ type: 'failed', ...wordsOf(error) }).catch(() => {});
+  }
+}
+
+function wordsOf(error: unknown): { words: string; fix?: string } {
+  if (!(error instanceof Failure)) return { words: error instanceof Error ? error.message : String(error) };
+  const { code, what, why = '' } = error;
+  const words = `${what} ${why}`.trim();
+  return code === 'remote_not_allowed' ? { words, fix: 'Start the workers with --allow-remote.' } : { words };
+}
+
+async function send(job: LoadJob, client: QueueClient, asker: Asker, allowRemote: boolean): Promise<void> {
+  if (namesFiles(job.scenario)) throw new Error('The scenario names files, which a worker does not read.');
+  const scenario = parseScenario(job.scenario as ScenarioObject, job.path).at(job.cycleMs);
+  await rehearse();
+  const connection = await connectTo(job.url, {
+    ...job.connect,
+    allowRemote: job.connect.allowRemote === true && allowRemote,
+    headers: scenario.target?.headers,
+    cycleMs: job.made === undefined ? job.cycleMs : undefined,
+  });
+  try {
+    const traffic = await trafficOf(scenario, job.seed);
+    const weir = job.made && new WeirTarget(connection.endpoint, job.made, scenario.plan);
+    if (weir !== undefined) await warmUp(connection, weir.peek);
+    const target = weir ?? new ForeignTarget(connection.endpoint, scenario.target ?? {}, traffic.names);
+    const before = await readRedisTime(client, connection.clock);
+    await asker.tell({ type: 'ready', uncertaintyMs: before.uncertaintyMs });
+    const go = await asker.goes();
+    if (go === undefined) return;
+    const schedule = scheduleOf(scenario, traffic, job.seed);
+    const warm = weir && warmer(connection, weir);
+    const sent = await sendShare(job, { connection, target, schedule, warm, go, offsetMs: before.offsetMs }, asker);
+    const after = await readRedisTime(client, connection.clock);
+    const connections = connection.pool.mostConnected;
+    const [apart, moved] = [apartMs(before, after), movedMs(before, after)];
+    await asker.tell({ type: 'end', end: { ...sent, connections, apartMs: apart, movedMs: moved } });
+  } finally {
+    await connection.close();
+  }
+}
+
+interface ShareOptions {
+  readonly connection: Connection;
+  readonly target: Target;
+  readonly schedule: Schedule;
+  readonly warm: Stage['warm'];
+  readonly go: Go;
+  /** Unix ms at Redis where our monotonic clock shows 0. */
+  readonly offsetMs: number;
+}
+
+async function sendShare(job: LoadJob, options: ShareOptions, asker: Asker): Promise<Pick<ShareEnd, 'rows' | 'lagMs'>> {
+  const { connection, target, schedule, warm, go, offsetMs } = options;
+  const { pool, timeoutMs } = connection;
+  const { firstCycle, uncertaintyMs } = go;
+  const time = { cycleMs: job.cycleMs, offsetMs: offsetMs + go.shiftMs, uncertaintyMs };
+  const lag = new Durations();
+  let mistake: unknown;
+  const onError = (error: unknown) => (mistake ??= error);
+  const clock = alignedClock(connection.clock, time, { onError, onLag: (lagMs) => lag.record(lagMs) });
+  const evidence = new PackedEvidence();
+  let gone: string | undefined;
+  const onGone = (words: string) => {
+    gone ??= words;
+  };
+  const inFlight = new RequestsInFlight({ clock, pool, target, evidence, timeoutMs, onGone });
+  const sending = pacedSending(
+    schedule,
+    { clock, firstCycle, inFlight, evidence, uncertaintyMs, warm },
+    job.pacing,
+    job,
+  );
+  const over = new AbortController();
+  const sendAll = async () => {
+    await clock.sleepUntil(startOf(firstCycle + schedule.cycles, job.cycleMs), asker.stopped);
+    sending.stop();
+    const mostMs = asker.stopped.aborted ? LAST_WAIT_MS : timeoutMs + LAST_WAIT_MS;
+    await Promise.race([inFlight.landed(), clock.sleep(mostMs, over.signal)]);
+    inFlight.giveUp();
+    over.abort();
+  };
+  clock.start();
+  sending.start();
+  try {
+    const sent = sendAll();
+    let rows = 0;
+    for (let isLast = false; !isLast; ) {
+      await pause(BEAT_MS, over.signal);
+      isLast = over.signal.aborted;
+      const some = evidence.take();
+      rows += some.length;
+      await asker.tell({ type: 'rows', rows: some });
+      if (gone !== undefined) await asker.tell({ type: 'gone', words: gone });
+      if ((await asker.said())?.state !== 'go') asker.stop();
+    }
+    await sent;
+    if (mistake !== undefined) throw mistake;
+    return { rows, lagMs: { p90: lag.quantileMs(0.9), most: lag.quantileMs(1) } };
+  } finally {
+    sending.stop();
+    inFlight.giveUp();
+    clock.stop();
+  }
+}
+
+type Go = Extract<Said, { state: 'go' }>;
+
+/** Who asks for the load. */
+class Asker {
+  readonly #client: QueueClient;
+  readonly #from: Pick<LoadJob, 'index'>;
+  readonly #keys: ReturnType<typeof keysOf>;
+  readonly #name = `${hostname()}/${process.pid}`;
+  readonly #stopped = new AbortController();
+  /** Aborted once nothing more is to be sent. */
+  readonly stopped = this.#stopped.signal;
+
+  constructor(client: QueueClient, job: Pick<LoadJob, 'index' | 'run'>) {
+    this.#client = client;
+    this.#from = job;
+    this.#keys = keysOf(job.run);
+  }
+
+  stop(): void {
+    this.#stopped.abort();
+  }
+
+  async tell(message: Message): Promise<void> {
+    const text = JSON.stringify({ from: this.#from.index, name: this.#name, ...message });
+    await inTime(this.#client.multi().rPush(this.#keys.heard, text).expire(this.#keys.heard, KEPT_S).exec());
+  }
+
+  /** Undefined if nobody asks any more. */
+  async said(): Promise<Said | undefined> {
+    const text = await inTime(this.#client.get(this.#keys.said));
+    return text === null ? undefined : (JSON.parse(text) as Said);
+  }
+
+  /** Waits for all to be ready; undefined if it is not to begin. */
+  async goes(): Promise<Go | undefined> {
+    for (let looks = 0; ; looks += 1) {
+      const said = await this.said();
+      if (said?.state === 'go') return said;
+      if (said?.state !== 'wait') return undefined;
+      if (looks % (BEAT_MS / LOOK_MS) === 0) await this.tell({ type: 'rows', rows: [] });
+      await pause(LOOK_MS);
+    }
+  }
+}

@@ -1,0 +1,249 @@
+// The generators of a run: processes of `weir worker`, each of which sends its share of the schedule. This is the side of who asks for it.
+//
+//   here ─► a job for each worker ─► generator: connects, warms up, reads the clock of Redis, is ready
+//   here ─► go, from this cycle on ─► generator: sends request k of the schedule if k mod n is its number
+//   here ◄─ rows of what was sent and answered, four times a second; at the end they are one log
+//
+// Generators know the time by the clock of Redis: cycles of the target are mapped to it here. Who says nothing for three seconds is lost.
+import { randomBytes } from 'node:crypto';
+import { Queue } from 'bullmq';
+import { Failure } from '../schema/failure.js';
+import { ASKS, away, isLast, LOAD_QUEUE, openQueueClient, type QueueClient, RUN_QUEUE } from '../simulate/run-queue.js';
+import { pause } from '../time/wall.js';
+import { VERSION } from '../version.js';
+import { type Connection, movedMs } from './connection.js';
+import { play, type Row } from './evidence.js';
+import { stopped } from './http-pool.js';
+import { TOLERATED_MOVE } from './judge.js';
+import type { SessionSeen } from './live-session.js';
+import {
+  apartMs,
+  type Heard,
+  inTime,
+  keysOf,
+  type LoadJob,
+  type LoadTask,
+  MOST_SILENT_MS,
+  type RedisTime,
+  readRedisTime,
+  type Said,
+  type ShareEnd,
+} from './load-job.js';
+import { type Merged, merged } from './merge.js';
+import type { Sending, Stage } from './stage.js';
+import type { MadeOnNode } from './weir-target.js';
+
+/** How often is looked for what generators say, and how many messages are read at once. */
+const LOOK_MS = 100;
+const MOST_READ = 200;
+/** How long generators have to get ready, in looks. */
+const MOST_READY_LOOKS = 30_000 / LOOK_MS;
+
+interface Generator {
+  name: string;
+  /** Of its reading of the clock of Redis; undefined before it is ready. */
+  uncertaintyMs: number | undefined;
+  /** Looks since it was last heard. */
+  silent: number;
+  readonly rows: Row[];
+  end: ShareEnd | undefined;
+  isLost: boolean;
+}
+
+export class Generators {
+  readonly #client: QueueClient;
+  readonly #queue: Queue<LoadJob>;
+  readonly #task: LoadTask;
+  readonly #run = randomBytes(8).toString('hex');
+  readonly #keys = keysOf(this.#run);
+  readonly #all: Generator[] = [];
+  readonly #over = new AbortController();
+  #said: Said = { state: 'wait' };
+  #redis: RedisTime | undefined;
+  #failure: Failure | undefined;
+  #stage: Stage | undefined;
+  #onLook: () => void = () => {};
+
+  private constructor(client: QueueClient, task: LoadTask) {
+    this.#client = client;
+    this.#task = task;
+    const defaultJobOptions = { removeOnComplete: true, removeOnFail: true };
+    this.#queue = new Queue(LOAD_QUEUE, { connection: client, prefix: RUN_QUEUE.prefix, defaultJobOptions });
+    this.#queue.on('error', () => {});
+  }
+
+  /** To be closed by the caller. @throws Failure `store_away`, `wrong_usage` */
+  static async open(url: string, task: LoadTask): Promise<Generators> {
+    const client = await openQueueClient(url);
+    await client.clientSetName(ASKS);
+    return new Generators(client, task);
+  }
+
+  /**
+   * Gives every worker a share, and resolves once all of them are ready.
+   * @throws Failure `worker_failed` where there is none, or one cannot send; `store_away`, `stopped`
+   */
+  async gather({ clock }: Connection, made: MadeOnNode | undefined, signal: AbortSignal | undefined): Promise<void> {
+    this.#redis = await this.#answerOf(readRedisTime(this.#client, clock));
+    const of = await this.#answerOf(this.#queue.getWorkersCount());
+    if (of === 0) throw cannotSend('Nothing was sent.', 'There is no worker.', 'Start some with weir worker.');
+    await this.#say({ state: 'wait' });
+    const job = { ...this.#task, made, weir: VERSION, run: this.#run, of };
+    const jobs = Array.from({ length: of }, (_, index) => ({ name: 'load', data: { ...job, index } }));
+    for (const { data } of jobs)
+      this.#all.push({
+        name: `${data.index + 1}`,
+        uncertaintyMs: undefined,
+        silent: 0,
+        rows: [],
+        end: undefined,
+        isLost: false,
+      });
+    await this.#answerOf(this.#queue.addBulk(jobs));
+    const missing = () => this.#all.filter(({ uncertaintyMs }) => uncertaintyMs === undefined).length;
+    for (let looks = 0; missing() > 0; looks += 1) {
+      if (looks === MOST_READY_LOOKS)
+        throw cannotSend(
+          `${missing()} of ${of} workers did not get ready to send.`,
+          'They send for somebody else, or make runs that take long.',
+          'Give the same command again later.',
+        );
+      await pause(LOOK_MS, signal);
+      if (signal?.aborted === true) throw stopped(this.#task.url);
+      await this.#look();
+      if (this.#failure !== undefined) throw this.#failure;
+    }
+    void this.#watch();
+  }
+
+  /** Who sends in the place of this process. */
+  sending(stage: Stage, { time }: Connection): Sending {
+    this.#stage = stage;
+    const redis = this.#redis!;
+    const most = this.#all.reduce((all, { uncertaintyMs = 0 }) => Math.max(all, uncertaintyMs), 0);
+    const uncertaintyMs = time.uncertaintyMs + redis.uncertaintyMs + most;
+    const shiftMs = time.offsetMs - redis.offsetMs;
+    return {
+      start: () => void this.#say({ state: 'go', firstCycle: stage.firstCycle, shiftMs, uncertaintyMs }),
+      stop: () => void this.#say({ state: 'stop' }),
+      landed: async () => {
+        while (!this.#isDone()) await new Promise<void>((resolve) => (this.#onLook = resolve));
+      },
+    };
+  }
+
+  /**
+   * The log of the whole run, as one generator would have kept it.
+   * @throws Failure `store_away`, `worker_failed`
+   */
+  async merged({ clock }: Connection, { evidence }: SessionSeen): Promise<Merged> {
+    if (this.#failure !== undefined) throw this.#failure;
+    const before = this.#redis!;
+    const after = await this.#answerOf(readRedisTime(this.#client, clock));
+    const found = merged(this.#all, { ...evidence, slackMs: evidence.slackMs + apartMs(before, after) });
+    const moved = movedMs(before, after);
+    if (moved <= TOLERATED_MOVE * evidence.cycleMs) return found;
+    return { ...found, unsound: `The clock of Redis moved against ours by ${moved.toFixed(1)} ms during the run.` };
+  }
+
+  async close(): Promise<void> {
+    this.#over.abort();
+    if (this.#client.isReady) await Promise.race([this.#tidy().catch(() => {}), pause(MOST_SILENT_MS)]);
+    await this.#queue.close().catch(() => {});
+    this.#client.destroy();
+  }
+
+  /** Removes what nobody has taken. A generator that still sends ends when it looks. */
+  async #tidy(): Promise<void> {
+    await this.#say({ state: 'stop' });
+    const jobs = await this.#queue.getJobs(['wait']);
+    await Promise.all(jobs.filter(({ data }) => data.run === this.#run).map((job) => job.remove()));
+    await this.#client.del(this.#keys.heard);
+    if (await isLast(this.#client, ASKS)) await this.#queue.obliterate({ force: true });
+  }
+
+  #isDone(): boolean {
+    return this.#failure !== undefined || this.#all.every(({ end, isLost }) => end !== undefined || isLost);
+  }
+
+  async #say(said: Said): Promise<void> {
+    this.#said = said;
+    await this.#repeat().catch(() => {});
+  }
+
+  async #repeat(): Promise<void> {
+    const text = JSON.stringify(this.#said);
+    await this.#answerOf(this.#client.sendCommand(['SET', this.#keys.said, text, 'PX', String(MOST_SILENT_MS)]));
+  }
+
+  /** Reads what was said. */
+  async #look(): Promise<void> {
+    await this.#repeat();
+    for (const one of this.#all) one.silent += 1;
+    for (let isMore = true; isMore; ) {
+      const read = (await this.#answerOf(this.#client.lPopCount(this.#keys.heard, MOST_READ))) ?? [];
+      for (const text of read) this.#hear(JSON.parse(text) as Heard);
+      isMore = read.length === MOST_READ;
+    }
+    this.#onLook();
+  }
+
+  async #watch(): Promise<void> {
+    const { signal } = this.#over;
+    while (!signal.aborted && !this.#isDone()) {
+      await pause(LOOK_MS, signal);
+      try {
+        await this.#look();
+      } catch (error) {
+        this.#leave('Redis does not answer.', error as Failure);
+      }
+      for (const one of this.#all) {
+        if (one.isLost || one.end !== undefined || one.silent <= MOST_SILENT_MS / LOOK_MS) continue;
+        one.isLost = true;
+        this.#leave(`Generator ${one.name} was lost.`);
+      }
+    }
+  }
+
+  #hear(heard: Heard): void {
+    const one = this.#all[heard.from]!;
+    one.silent = 0;
+    one.name = heard.name;
+    switch (heard.type) {
+      case 'ready':
+        one.uncertaintyMs = heard.uncertaintyMs;
+        return;
+      case 'rows':
+        for (const row of heard.rows) one.rows.push(row);
+        if (this.#stage !== undefined) play(heard.rows, this.#stage.evidence);
+        return;
+      case 'gone':
+        this.#stage?.left(heard.words);
+        return;
+      case 'end':
+        one.end = heard.end;
+        return;
+      case 'failed':
+        this.#leave(heard.words, cannotSend(`Generator ${one.name} cannot send.`, heard.words, heard.fix));
+    }
+  }
+
+  /** The run is over before its end. */
+  #leave(words: string, failure?: Failure): void {
+    this.#failure ??= failure;
+    void this.#say({ state: 'stop' });
+    this.#stage?.left(words);
+    this.#onLook();
+  }
+
+  /** @throws Failure `store_away` where Redis does not answer in time */
+  #answerOf<T>(answer: Promise<T>): Promise<T> {
+    return inTime(answer).catch((error: Error) => {
+      throw away(error.message);
+    });
+  }
+}
+
+function cannotSend(what: string, why: string, fix = 'See what the workers say, or send from this machine.'): Failure {
+  return new Failure('worker_failed', { what, why, fix });
+}

@@ -1,0 +1,74 @@
+// What several generators saw of a run, as one log: in the order of the answers, each instant within what is not known of the clock of the
+// generator. Pure.
+import { cycleOf } from '../time/cycle.js';
+import { type EvidenceOptions, LoggedEvidence, play, type Row } from './evidence.js';
+import { isLate, isSaturated, TOLERATED_MOVE } from './judge.js';
+import { Latency } from './latency.js';
+import type { LiveSeen } from './live-run.js';
+import type { ShareEnd } from './load-job.js';
+import { RequestLog } from './request-log.js';
+
+/** What one generator gave. */
+export interface Share {
+  readonly name: string;
+  readonly rows: readonly Row[];
+  /** Undefined if nothing was heard of its end. */
+  readonly end: ShareEnd | undefined;
+}
+
+/** What is known of a run only with what all generators gave. */
+export type Merged = Pick<
+  LiveSeen,
+  'requestLog' | 'latency' | 'slackMs' | 'lagMs' | 'connections' | 'apartMs' | 'sentBy' | 'unsound' | 'behind'
+>;
+
+type Whole = Omit<EvidenceOptions, 'requestLog' | 'latency'>;
+
+/** @param whole how what is seen goes into the log; `slackMs` without what is not known of the clocks of generators */
+export function merged(shares: readonly Share[], whole: Whole): Merged {
+  const { slackMs } = whole;
+  const own = { ...whole, requestLog: new RequestLog(), latency: new Latency() };
+  const rows = shares.flatMap(({ rows: given, end }) => {
+    const into = new LoggedEvidence({ ...own, apartMs: end?.apartMs });
+    return given.map((row) => ({ row, into, atMs: row.length === 2 ? 0 : row[3] }));
+  });
+  for (const { row, into } of rows.sort((a, b) => a.atMs - b.atMs)) play([row], into);
+  const ends = shares.flatMap(({ end }) => end ?? []);
+  const mostOf = (value: (end: ShareEnd) => number) => ends.reduce((most, end) => Math.max(most, value(end)), 0);
+  return {
+    requestLog: own.requestLog,
+    latency: own.latency,
+    slackMs,
+    lagMs: { p90: mostOf(({ lagMs }) => lagMs.p90), most: mostOf(({ lagMs }) => lagMs.most) },
+    connections: ends.reduce((sum, { connections }) => sum + connections, 0),
+    apartMs: mostOf((end) => end.apartMs),
+    sentBy: shares.map(({ name }) => name),
+    unsound: firstOf(shares, (share) => unsound(share, whole)),
+    behind: firstOf(shares, (share) => behind(share, whole)),
+  };
+}
+
+function firstOf(shares: readonly Share[], words: (share: Share) => string | undefined): string | undefined {
+  for (const share of shares) {
+    const said = words(share);
+    if (said !== undefined) return `Generator ${share.name} ${said}`;
+  }
+  return undefined;
+}
+
+function unsound({ rows, end }: Share, { cycleMs }: Whole): string | undefined {
+  if (end === undefined) return 'was lost, and what it sent last is not known.';
+  if (end.rows !== rows.length) return `gave ${end.rows} entries, of which ${rows.length} arrived.`;
+  if (end.movedMs <= TOLERATED_MOVE * cycleMs) return undefined;
+  return `had a clock that moved against that of Redis by ${end.movedMs.toFixed(1)} ms during the run.`;
+}
+
+/** By the measure that holds for one generator alone. */
+function behind({ rows, end }: Share, { cycleMs, decidesByMs }: Whole): string | undefined {
+  const lagMs = end?.lagMs.p90 ?? 0;
+  if (isSaturated(lagMs, cycleMs)) return `fell behind: one task in ten began ${lagMs.toFixed(0)} ms late or more.`;
+  const sent = rows.filter((row): row is Exclude<Row, readonly [number, number]> => row.length > 2);
+  const late = sent.filter(([, intendedMs, sentMs]) => cycleOf(sentMs, cycleMs) > cycleOf(intendedMs, cycleMs)).length;
+  if (decidesByMs || !isLate(late, sent.length)) return undefined;
+  return `fell behind: it sent ${late} of ${sent.length} requests in a later cycle than planned.`;
+}

@@ -1,0 +1,243 @@
+// `weir load --workers`: real generators, a real Redis, real nodes, and what becomes of the run when one of them is killed, stopped or wrong.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Worker } from 'bullmq';
+import type { Static } from 'typebox';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { keysOf, type LoadJob } from '../../src/live/load-job.js';
+import type { Outcome } from '../../src/outcome/outcome-schema.js';
+import { LOAD_QUEUE, openQueueClient, RUN_QUEUE } from '../../src/simulate/run-queue.js';
+import { startSmallNode } from '../live/wrong-node.js';
+import { hasRedis, RedisServer } from '../store/redis/server.js';
+import { begin, type Running, type Serving, serve, temporaryFolder, weir } from './command-line.js';
+
+const folder = temporaryFolder();
+const CYCLE_MS = 200;
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+function scenario(name: string, cycles: number, more = ''): string {
+  const path = join(folder, `${name}.yaml`);
+  const arrivals = 'arrivals: [{ model: poisson, rate: 12 }]';
+  writeFileSync(path, `question: Q?\nduration: ${cycles}\nlimiter: { threshold: 40, within: 5 }\n${arrivals}\n${more}`);
+  return path;
+}
+
+describe.skipIf(!hasRedis)('weir load --workers', () => {
+  let redis: RedisServer;
+  let node: Serving;
+  let workers: Running[] = [];
+  beforeAll(async () => {
+    redis = await RedisServer.start();
+    node = await serve(['--memory', '--cycle-ms', String(CYCLE_MS)]);
+  });
+  afterAll(async () => {
+    await node.stop();
+    await redis.stop();
+  });
+  afterEach(async () => {
+    for (const { child } of workers) child.kill('SIGKILL');
+    await Promise.all(workers.map(({ ended }) => ended));
+    workers = [];
+    await redis.restartIfGone();
+    await redis.ask('FLUSHALL');
+  });
+
+  async function work(env: NodeJS.ProcessEnv = {}, ...more: string[]): Promise<string> {
+    const worker = begin(['worker', redis.url, '--json', '--threads', '1', ...more], env);
+    workers.push(worker);
+    const { host, pid } = JSON.parse(await worker.line((line) => line.includes('"threads"')));
+    return `${host}/${pid}`;
+  }
+
+  const args = (path: string, name: string, ...more: string[]) => [
+    ...['load', path, '--url', node.url, '--workers', redis.url, '--out', join(folder, name), ...more],
+  ];
+  const outcomeIn = (name: string): Static<typeof Outcome> =>
+    JSON.parse(readFileSync(join(folder, name, 'outcome.json'), 'utf8'));
+
+  /** Resolves once something of a load that is under way has been counted. */
+  async function counted(): Promise<void> {
+    const total = async () =>
+      [
+        ...(await (await fetch(`${node.url}/metrics`)).text()).matchAll(/^weir_decisions_total\{[^}]*\} (\d+)/gm),
+      ].reduce((sum, [, n]) => sum + Number(n), 0);
+    const before = await total();
+    while ((await total()) === before) await sleep(20);
+  }
+
+  it('sends the very schedule of one generator, and finds what that finds; a clock of a generator an hour off is no matter', async () => {
+    const hourOff = `data:text/javascript,${encodeURIComponent('const now = Date.now; Date.now = () => now() + 3_600_000;')}`;
+    const names = [await work(), await work({ NODE_OPTIONS: `--import=${hourOff}` }), await work()];
+    const path = scenario('plain', 30);
+    const ran = await weir(args(path, 'shared'));
+    const alone = await weir(['load', path, '--url', node.url, '--out', join(folder, 'alone'), '--json']);
+    const [shared, one] = [outcomeIn('shared'), outcomeIn('alone')];
+    const planned = ({ live, first_cycle }: typeof shared) =>
+      live!.by_cycle.flatMap(({ cycle, planned: n }) => (n === 0 ? [] : [[cycle - first_cycle!, n]]));
+    expect(planned(shared)).toEqual(planned(one));
+    expect([shared.live!.sent, shared.live!.answered, shared.comparison!.differences_total]).toEqual([
+      one.live!.planned,
+      one.live!.planned,
+      0,
+    ]);
+    for (const name of names) expect(shared.live!.target).toContain(name);
+    // A machine too busy to send in time makes a run invalid, and then by name.
+    const { verdict, reason } = shared.comparison!;
+    expect([ran.code, verdict, reason]).toEqual(
+      verdict === 'agrees'
+        ? [0, 'agrees', expect.stringContaining(`All ${one.live!.planned} decisions`)]
+        : [4, 'run invalid', expect.stringMatching(/fell behind|requests were sent in a later cycle|saturated/)],
+    );
+    expect(alone.code).not.toBe(3);
+    expect((await redis.ask<string[]>('KEYS', 'weir:load:*')).filter((key) => !key.endsWith(':said'))).toEqual([]);
+  });
+
+  it.each(['SIGKILL', 'SIGSTOP'] as const)(
+    'a generator that is lost (%s) makes the run invalid by name, at once',
+    async (signal) => {
+      const [name] = [await work(), await work()];
+      const running = begin(args(scenario('lost', 100_000), `lost-${signal}`));
+      await counted();
+      workers[0]!.child.kill(signal);
+      expect(await running.ended).toBe(4);
+      const { comparison, partial } = outcomeIn(`lost-${signal}`);
+      expect([comparison!.verdict, comparison!.reason, partial]).toEqual([
+        'run invalid',
+        expect.stringContaining(`Generator ${name} was lost`),
+        true,
+      ]);
+      if (signal === 'SIGSTOP') return;
+      // The other one is free again.
+      expect([0, 4]).toContain((await weir(args(scenario('again', 3), 'again'))).code);
+      expect(outcomeIn('again').live!.target).not.toContain(name);
+    },
+  );
+
+  it('a generator that fell behind makes the run invalid by name', async () => {
+    const [name] = [await work(), await work()];
+    const running = begin(args(scenario('behind', 20), 'behind'));
+    await counted();
+    workers[0]!.child.kill('SIGSTOP');
+    await sleep(1_500);
+    workers[0]!.child.kill('SIGCONT');
+    expect(await running.ended).toBe(4);
+    const { reason } = outcomeIn('behind').comparison!;
+    expect(reason).toContain(`Generator ${name} fell behind`);
+  });
+
+  it('Ctrl-C stops all, and the result is partial', async () => {
+    await Promise.all([work(), work()]);
+    const running = begin(args(scenario('stopped', 100_000), 'stopped'));
+    await counted();
+    await sleep(500);
+    running.child.kill('SIGINT');
+    expect(await running.ended).toBe(130);
+    const { live, partial, comparison } = outcomeIn('stopped');
+    expect([partial, live!.answered + live!.failed + live!.timed_out, comparison!.differences_total]).toEqual([
+      true,
+      live!.sent,
+      0,
+    ]);
+    expect(live!.sent).toBeGreaterThan(0);
+    const before = await (await fetch(`${node.url}/metrics`)).text();
+    await sleep(600);
+    const of = (text: string) => text.split('\n').filter((line) => line.startsWith('weir_decisions_total'));
+    expect(of(await (await fetch(`${node.url}/metrics`)).text())).toEqual(of(before));
+  });
+
+  it('generators stop when who asked is killed, and take the next load', async () => {
+    await work();
+    const running = begin(args(scenario('orphan', 100_000), 'orphan'));
+    await counted();
+    running.child.kill('SIGKILL');
+    await running.ended;
+    expect([0, 4]).toContain((await weir(args(scenario('next', 3), 'next'))).code);
+    expect(outcomeIn('next').live!.answered).toBe(outcomeIn('next').live!.planned);
+  });
+
+  it('a node that limits otherwise is accused, as by one generator', async () => {
+    await Promise.all([work(), work()]);
+    const small = await startSmallNode(CYCLE_MS, { windowBy: 1 });
+    const place = ['--url', small.url, '--workers', redis.url, '--no-report', '--json'];
+    const { code, out } = await weir(['load', scenario('wrong', 20), ...place]);
+    expect([code, JSON.parse(out).comparison.verdict]).toEqual([3, 'node differs']);
+    await small.kill();
+  });
+
+  it('without Redis, or when it goes away, who asked is told', async () => {
+    await work();
+    const running = begin(args(scenario('away', 100_000), 'away'));
+    let err = '';
+    running.child.stderr?.on('data', (chunk) => {
+      err += chunk;
+    });
+    await counted();
+    await redis.kill();
+    expect([await running.ended, err]).toEqual([5, expect.stringContaining('[store_away]')]);
+  });
+
+  it('refuses in words what cannot be: other versions, other machines, clients, no worker', async () => {
+    const path = scenario('refused', 5);
+    const none = await weir(args(path, 'none'));
+    expect([none.code, none.err]).toEqual([5, expect.stringContaining('There is no worker.')]);
+
+    await work();
+    const remote = ['--url', 'http://192.0.2.1:1', '--allow-remote', '--insecure', '--timeout', '300ms'];
+    const target = scenario('remote', 5, 'target: { path: / }\n');
+    const far = await weir(['load', target, ...remote, '--workers', redis.url, '--no-report']);
+    expect([far.code, far.err]).toEqual([
+      5,
+      expect.stringMatching(/cannot send.*\n.*It is not this machine.*\n.*--allow-remote/),
+    ]);
+
+    const clients = scenario(
+      'clients',
+      5,
+      'clients: [{ kind: retrying, timeout: 500ms, max_attempts: 3, backoff: { policy: none } }]\n',
+    );
+    const own = await weir(args(clients, 'clients'));
+    expect([own.code, own.err]).toEqual([2, expect.stringContaining('cannot be cut into shares')]);
+    const nowhere = await weir(['load', path, '--workers', redis.url, '--no-report']);
+    expect([nowhere.code, nowhere.err]).toEqual([2, expect.stringContaining('Give its address with --url')]);
+
+    workers[0]!.child.kill('SIGKILL');
+    await workers[0]!.ended;
+    const connection = await openQueueClient(redis.url);
+    const old = new Worker<LoadJob>(
+      LOAD_QUEUE,
+      async ({ data: { run, index } }) => {
+        const said = { from: index, name: 'old/1', type: 'failed', words: 'It is older.' };
+        await connection.rPush(keysOf(run).heard, JSON.stringify(said));
+      },
+      { connection, prefix: RUN_QUEUE.prefix },
+    );
+    await old.waitUntilReady();
+    const { code, err } = await weir(args(path, 'old'));
+    expect([code, err]).toEqual([
+      5,
+      expect.stringContaining('Generator old/1 cannot send. [worker_failed]\n  why  It is older.'),
+    ]);
+    await old.close();
+    connection.destroy();
+  });
+
+  it('a worker refuses a share that another version asks for', async () => {
+    const name = await work();
+    const connection = await openQueueClient(redis.url);
+    const { Queue } = await import('bullmq');
+    const queue = new Queue<Partial<LoadJob>>(LOAD_QUEUE, { connection, prefix: RUN_QUEUE.prefix });
+    await queue.add('load', { weir: '0.0.0', run: 'forged', index: 0 });
+    const read = async () => JSON.parse((await connection.lPop(keysOf('forged').heard)) ?? 'null');
+    let said = await read();
+    for (; said === null; said = await read()) await sleep(20);
+    expect(said).toEqual({
+      from: 0,
+      name,
+      type: 'failed',
+      words: expect.stringMatching(/^The worker on .+ is version .+, and 0\.0\.0 asks\.$/),
+      fix: 'Let all workers be of version 0.0.0.',
+    });
+    await queue.close();
+    connection.destroy();
+  });
+});
