@@ -8,14 +8,22 @@
 import { randomBytes } from 'node:crypto';
 import { Queue } from 'bullmq';
 import { Failure } from '../schema/failure.js';
-import { ASKS, away, isLast, LOAD_QUEUE, openQueueClient, type QueueClient, RUN_QUEUE } from '../simulate/run-queue.js';
+import {
+  ASKS,
+  away,
+  isLast,
+  LOAD_QUEUE,
+  openQueueClient,
+  type QueueClient,
+  RUN_QUEUE,
+  withoutFiles,
+} from '../simulate/run-queue.js';
 import { pause } from '../time/wall.js';
 import { VERSION } from '../version.js';
 import { type Connection, movedMs } from './connection.js';
-import { play, type Row } from './evidence.js';
+import { type EvidenceOptions, play, type Row } from './evidence.js';
 import { stopped } from './http-pool.js';
 import { TOLERATED_MOVE } from './judge.js';
-import type { SessionSeen } from './live-session.js';
 import {
   apartMs,
   type Heard,
@@ -72,11 +80,12 @@ export class Generators {
     this.#queue.on('error', () => {});
   }
 
-  /** To be closed by the caller. @throws Failure `store_away`, `wrong_usage` */
+  /** To be closed by the caller. @throws Failure `store_away`; `wrong_usage`, also for a scenario that reads logs */
   static async open(url: string, task: LoadTask): Promise<Generators> {
+    const whole = { ...task, scenario: withoutFiles(task) };
     const client = await openQueueClient(url);
     await client.clientSetName(ASKS);
-    return new Generators(client, task);
+    return new Generators(client, whole);
   }
 
   /**
@@ -136,7 +145,7 @@ export class Generators {
    * The log of the whole run, as one generator would have kept it.
    * @throws Failure `store_away`, `worker_failed`
    */
-  async merged({ clock }: Connection, { evidence }: SessionSeen): Promise<Merged> {
+  async merged({ clock }: Connection, evidence: EvidenceOptions): Promise<Merged> {
     if (this.#failure !== undefined) throw this.#failure;
     const before = this.#redis!;
     const after = await this.#answerOf(readRedisTime(this.#client, clock));

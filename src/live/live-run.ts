@@ -6,33 +6,32 @@ import type { TransitionSeen } from '../outcome/outcome-schema.js';
 import type { Connection } from './connection.js';
 import { alignedClock, movedMs, type NodeTime, readNodeTime, warmUp } from './connection.js';
 import type { Heard } from './event-listener.js';
+import type { Generators } from './generators.js';
 import { LAST_WAIT_MS, type LiveRunOptions, LiveSession, type SessionSeen } from './live-session.js';
+import type { Merged } from './merge.js';
 import { ForeignTarget } from './target.js';
 import { WeirTarget } from './weir-target.js';
 
 /** What was seen of a live run. */
-export interface LiveSeen extends SessionSeen {
+export interface LiveSeen extends SessionSeen, Merged {
   readonly time: NodeTime;
   /** How far the target's clock moved meanwhile, in ms, beyond what is uncertain. */
   readonly movedMs: number;
-  /** How late the tasks of the generator began: what nine in ten do not exceed, and the most. */
-  readonly lagMs: { readonly p90: number; readonly most: number };
-  /** How far the clocks of several generators may be off the one of the run, in ms. Instants of requests are kept as intervals of that. */
-  readonly apartMs: number;
-  /** The generators; none where this process sends. */
-  readonly sentBy: readonly string[];
-  /** Why what was seen is not all, or not to be relied on, if so. */
-  readonly unsound: string | undefined;
-  /** Which generator fell behind, if one did, in a sentence. */
-  readonly behind: string | undefined;
   /** The first mistake that a task of the run made: a bug. */
   readonly mistake: unknown;
 }
 
-/** @throws Failure `node_unreachable`, `answer_unreadable`, and what a node refuses */
-export async function runLive(connection: Connection, options: LiveRunOptions): Promise<LiveSeen> {
+/**
+ * @param generators who send in the place of this process
+ * @throws Failure `node_unreachable`, `answer_unreadable`, what a node refuses, and of generators `worker_failed`, `store_away`
+ */
+export async function runLive(
+  connection: Connection,
+  options: Omit<LiveRunOptions, 'isElsewhere'>,
+  generators?: Generators,
+): Promise<LiveSeen> {
   const { endpoint, clock: base, time } = connection;
-  const { plan, names, foreign, signal, generators } = options;
+  const { plan, names, foreign, signal } = options;
   const weir =
     foreign === undefined
       ? await WeirTarget.prepare({
@@ -55,7 +54,13 @@ export async function runLive(connection: Connection, options: LiveRunOptions): 
     onLag: (lagMs) => lag.record(lagMs),
   });
   clock.start();
-  const session = new LiveSession(clock, options, connection, target, weir && warmer(connection, weir));
+  const session = new LiveSession(
+    clock,
+    { ...options, isElsewhere: generators !== undefined },
+    connection,
+    target,
+    weir && warmer(connection, weir),
+  );
   try {
     await session.listen(weir);
     await session.run();
@@ -63,7 +68,13 @@ export async function runLive(connection: Connection, options: LiveRunOptions): 
     const after = weir === undefined || session.gone !== undefined ? time : await timeAfter(connection, session);
     const own = { lagMs: { p90: lag.quantileMs(0.9), most: lag.quantileMs(1) }, apartMs: 0, sentBy: [] };
     const seen = { ...session.seen(), ...own, unsound: undefined, behind: undefined };
-    return { ...seen, ...(await generators?.merged(connection, seen)), time, movedMs: movedMs(time, after), mistake };
+    return {
+      ...seen,
+      ...(await generators?.merged(connection, seen.evidence)),
+      time,
+      movedMs: movedMs(time, after),
+      mistake,
+    };
   } finally {
     session.end();
     clock.stop();

@@ -15,7 +15,6 @@ import type { WallClock } from '../time/wall.js';
 import type { Connection } from './connection.js';
 import { EventListener, type Heard } from './event-listener.js';
 import { type EvidenceOptions, LoggedEvidence } from './evidence.js';
-import type { Generators } from './generators.js';
 import { RequestsInFlight } from './in-flight.js';
 import { Latency } from './latency.js';
 import { RequestLog } from './request-log.js';
@@ -55,8 +54,8 @@ export interface LiveRunOptions {
   readonly onCycle?: ((line: CycleLine) => void) | undefined;
   /** Makes who sends. */
   readonly sending: (stage: Stage) => Sending;
-  /** Of those who send elsewhere. */
-  readonly generators?: Generators | undefined;
+  /** Whether the requests are sent by other processes. */
+  readonly isElsewhere?: boolean | undefined;
 }
 
 /** What was seen of the session of a run. */
@@ -124,9 +123,9 @@ export class LiveSession {
     this.#options = options;
     this.#connection = connection;
     this.#target = target;
-    const { plan, names, phases, cycles, drain, sending, generators } = options;
+    const { plan, names, phases, cycles, drain, sending, isElsewhere = false } = options;
     const { uncertaintyMs } = connection.time;
-    const runUpMs = Math.max(RUN_UP_MS, 2 * uncertaintyMs, generators === undefined ? 0 : ELSEWHERE_MS);
+    const runUpMs = Math.max(RUN_UP_MS, 2 * uncertaintyMs, isElsewhere ? ELSEWHERE_MS : 0);
     this.#firstCycle = clock.cycle() + 1 + Math.ceil(runUpMs / clock.cycleMs);
     this.#lastCycle = this.#firstCycle + cycles - 1 + drain;
     this.#lineOfCycle = this.#firstCycle;
@@ -173,7 +172,7 @@ export class LiveSession {
   async run(): Promise<void> {
     const clock = this.#clock;
     const options = this.#options;
-    const { signal, generators } = options;
+    const { signal, isElsewhere = false } = options;
     const stopped = new AbortController();
     const stop = () => {
       this.#isPartial = true;
@@ -182,7 +181,7 @@ export class LiveSession {
     this.#stop = () => stopped.abort();
     if (signal?.aborted === true || this.gone !== undefined) stop();
     signal?.addEventListener('abort', stop);
-    const behind = generators === undefined ? 0 : Math.ceil(ELSEWHERE_MS / clock.cycleMs);
+    const behind = isElsewhere ? Math.ceil(ELSEWHERE_MS / clock.cycleMs) : 0;
     const ticks = cycles(clock, { from: this.#firstCycle + 1 }).subscribe(({ cycle }) => this.#linesTo(cycle - behind));
     await clock.sleepUntil(startOf(this.#lastCycle + 1, clock.cycleMs), stopped.signal);
     ticks.unsubscribe();
@@ -199,7 +198,7 @@ export class LiveSession {
     const landed = Promise.all([this.#inFlight.landed(), this.#sending.landed?.()]);
     const waited = new AbortController();
     // The timeouts of the inFlight end this wait; a moment more for what they have to do.
-    const elsewhereMs = this.#sending.landed === undefined ? 0 : 2 * ELSEWHERE_MS;
+    const elsewhereMs = this.#options.isElsewhere === true ? 2 * ELSEWHERE_MS : 0;
     const mostMs = (isShort ? LAST_WAIT_MS : connection.timeoutMs + LAST_WAIT_MS) + elsewhereMs;
     await Promise.race([landed, clock.sleep(mostMs, waited.signal)]);
     waited.abort();

@@ -6,15 +6,13 @@
 import type { Seed } from '../math/random.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { Failure } from '../schema/failure.js';
-import { withoutFiles } from '../simulate/run-queue.js';
 import { type Traffic, trafficOf } from '../simulate/scenario-traffic.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { type Connection, connectTo } from './connection.js';
 import { type EmbeddedNode, startEmbeddedNode } from './embedded-node.js';
-import { Generators } from './generators.js';
 import { LiveClients } from './live-clients.js';
 import { runLive } from './live-run.js';
-import type { CycleLine } from './live-session.js';
+import type { CycleLine, LiveRunOptions } from './live-session.js';
 import type { LoadTask } from './load-job.js';
 import { type Pacing, pacedSending } from './paced-sender.js';
 import { rehearse } from './rehearsal.js';
@@ -78,8 +76,9 @@ export async function load(scenario: LoadedScenario, options: LoadOptions = {}):
     const live = scenario.at(connection.time.cycleMs);
     const seed = options.seed ?? live.seed;
     const traffic = await trafficOf(live, seed);
-    const generators = workers && (await Generators.open(workers.redis, taskOf(scenario, connection, seed, options)));
-    const seen = await runLive(connection, {
+    const task = workers && taskOf(scenario, connection, seed, options);
+    const generators = task && (await (await import('./generators.js')).Generators.open(workers.redis, task));
+    const asked: LiveRunOptions = {
       plan: live.plan,
       names: traffic.names,
       keyed: live.keyed,
@@ -90,10 +89,10 @@ export async function load(scenario: LoadedScenario, options: LoadOptions = {}):
       key: options.key,
       signal: options.signal,
       onCycle: options.onCycle,
-      generators,
       sending: (stage) =>
         generators?.sending(stage, connection) ?? sendingOf(live, traffic, seed, stage, pacingOf(live, options)),
-    }).finally(() => generators?.close());
+    };
+    const seen = await runLive(connection, asked, generators).finally(() => generators?.close());
     return resultOf(seen, {
       scenario: live.name,
       question: live.question,
@@ -184,10 +183,9 @@ function pacingOf({ plan }: LoadedScenario, { pacing }: LoadOptions): Pacing | u
 /** What workers are given. The target is asked as from here. */
 function taskOf(scenario: LoadedScenario, connection: Connection, seed: Seed, options: LoadOptions): LoadTask {
   const { url = scenario.target?.url ?? '', alsoUrls, allowRemote, insecure, connections, timeoutMs } = options;
-  const path = scenario.source.path;
   return {
-    path,
-    scenario: withoutFiles({ path, scenario: options.workers?.scenario }),
+    path: scenario.source.path,
+    scenario: options.workers?.scenario,
     seed,
     pacing: pacingOf(scenario, options),
     url,

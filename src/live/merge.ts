@@ -4,7 +4,6 @@ import { cycleOf } from '../time/cycle.js';
 import { type EvidenceOptions, LoggedEvidence, play, type Row } from './evidence.js';
 import { isLate, isSaturated, TOLERATED_MOVE } from './judge.js';
 import { Latency } from './latency.js';
-import type { LiveSeen } from './live-run.js';
 import type { ShareEnd } from './load-job.js';
 import { RequestLog } from './request-log.js';
 
@@ -16,11 +15,24 @@ export interface Share {
   readonly end: ShareEnd | undefined;
 }
 
-/** What is known of a run only with what all generators gave. */
-export type Merged = Pick<
-  LiveSeen,
-  'requestLog' | 'latency' | 'slackMs' | 'lagMs' | 'connections' | 'apartMs' | 'sentBy' | 'unsound' | 'behind'
->;
+/** What all that sent give together. */
+export interface Merged {
+  readonly requestLog: RequestLog;
+  readonly latency: Latency;
+  readonly slackMs: number;
+  /** How late the tasks of the generator began: what nine in ten do not exceed, and the most. */
+  readonly lagMs: { readonly p90: number; readonly most: number };
+  /** How far the clocks of several generators may be off the one of the run, in ms. Instants of requests are kept as intervals of that. */
+  readonly apartMs: number;
+  /** The generators; none where this process sends. */
+  readonly sentBy: readonly string[];
+  /** Why what was seen is not all, or not to be relied on, if so. */
+  readonly unsound: string | undefined;
+  /** Which generator fell behind, if one did, in a sentence. */
+  readonly behind: string | undefined;
+  /** The most connections that stood at a time. */
+  readonly connections: number;
+}
 
 type Whole = Omit<EvidenceOptions, 'requestLog' | 'latency'>;
 

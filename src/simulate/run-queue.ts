@@ -261,7 +261,7 @@ export function withoutFiles({ path, scenario }: Pick<ReplicationTask, 'path' | 
       : scenario;
   if (namesFiles(value))
     throw new Failure('wrong_usage', {
-      what: 'The runs cannot be sent to workers.',
+      what: 'The scenario cannot be sent to workers.',
       why: `${path} reads a log, which workers do not have.`,
       fix: 'Leave --workers out.',
     });

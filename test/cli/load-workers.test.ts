@@ -200,6 +200,12 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
     const nowhere = await weir(['load', path, '--workers', redis.url, '--no-report']);
     expect([nowhere.code, nowhere.err]).toEqual([2, expect.stringContaining('Give its address with --url')]);
 
+    writeFileSync(join(folder, 'log.csv'), 'time\n1000000000\n1000000001\n');
+    const logged = join(folder, 'logged.yaml');
+    writeFileSync(logged, 'question: Q?\narrivals: [{ model: log, file: log.csv, time_column: time }]\n');
+    const log = await weir(args(logged, 'logged'));
+    expect([log.code, log.err]).toEqual([2, expect.stringContaining('reads a log, which workers do not have')]);
+
     workers[0]!.child.kill('SIGKILL');
     await workers[0]!.ended;
     const connection = await openQueueClient(redis.url);

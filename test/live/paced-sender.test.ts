@@ -66,7 +66,9 @@ describe('shares', () => {
   const one = scenario('duration: 30\nseed: 3\narrivals: [{ model: poisson, rate: 7 }]\ncontracts: { count: 3 }');
 
   /** What is sent, and what was planned. */
-  async function sentBy(share: Share | undefined): Promise<{ sent: [contract: number, atMs: number][]; planned: number }> {
+  async function sentBy(
+    share: Share | undefined,
+  ): Promise<{ sent: [contract: number, atMs: number][]; planned: number }> {
     const clock = new VirtualClock(0, 100);
     const all = { sent: [] as [contract: number, atMs: number][], planned: 0 };
     const schedule = scheduleOf(one, await trafficOf(one, 3), 3);
@@ -78,16 +80,19 @@ describe('shares', () => {
       inFlight: { launch: (contract: number, atMs: number) => all.sent.push([contract, atMs]) },
     } as unknown as Stage;
     pacedSending(schedule, stage, 'spaced', share).start();
-    clock.run(5_000);
+    clock.run({ untilMs: 5_000 });
     return all;
   }
 
-  it.each([1, 2, 3, 7])('of %i generators are together what one sends, at the same instants, and differ by one request at most', async (of) => {
-    const whole = await sentBy(undefined);
-    const shares = await Promise.all(Array.from({ length: of }, (_, index) => sentBy({ index, of })));
-    expect(shares.flatMap(({ sent }) => sent).sort((a, b) => a[1] - b[1])).toEqual(whole.sent);
-    expect(shares.map(({ planned }) => planned)).toEqual(shares.map(({ sent }) => sent.length));
-    const counts = shares.map(({ planned }) => planned);
-    expect(Math.max(...counts) - Math.min(...counts)).toBeLessThan(2);
-  });
+  it.each([1, 2, 3, 7])(
+    'of %i generators are together what one sends, at the same instants, and differ by one request at most',
+    async (of) => {
+      const whole = await sentBy(undefined);
+      const shares = await Promise.all(Array.from({ length: of }, (_, index) => sentBy({ index, of })));
+      expect(shares.flatMap(({ sent }) => sent).sort((a, b) => a[1] - b[1])).toEqual(whole.sent);
+      expect(shares.map(({ planned }) => planned)).toEqual(shares.map(({ sent }) => sent.length));
+      const counts = shares.map(({ planned }) => planned);
+      expect(Math.max(...counts) - Math.min(...counts)).toBeLessThan(2);
+    },
+  );
 });
