@@ -44,10 +44,13 @@ export function shellWord(word: string): string {
  */
 export function limitingStates({ by_contract, reactions = [] }: Outcome): ReadonlySet<string> {
   const states = new Set(['limiting']);
-  const transitions = new Map(by_contract.map((contract) => [contract.id, contract.transitions]));
+  // A long run has a million of each: they are not searched through for every reaction. Of several in a cycle, the last.
+  const enteredAt = new Map(
+    by_contract.map(({ id, transitions }) => [id, new Map(transitions.map(({ cycle, to }) => [cycle, to]))]),
+  );
   for (const { contract, entry_cycle } of reactions) {
-    const entered = transitions.get(contract)?.findLast(({ cycle }) => cycle === entry_cycle);
-    if (entered !== undefined && entered.to !== 'allowing') states.add(entered.to);
+    const entered = enteredAt.get(contract)?.get(entry_cycle);
+    if (entered !== undefined && entered !== 'allowing') states.add(entered);
   }
   return states;
 }
