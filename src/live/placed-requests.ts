@@ -22,6 +22,13 @@ export interface Placed {
   latest: number;
 }
 
+/** The requests of each of so many contracts, in their order. */
+export function byContract(requests: readonly SeenRequest[], contracts: number): SeenRequest[][] {
+  const own: SeenRequest[][] = Array.from({ length: contracts }, () => []);
+  for (const request of requests) own[request.contract ?? 0]!.push(request);
+  return own;
+}
+
 /** @param from, to the phase of the cycles lies in [from, to), as a part of a cycle */
 export function placedIn(
   { cycleMs, isByCycle }: CycleRule,

@@ -14,6 +14,7 @@ import { type LiveSeen, transitionsIn } from './live-run.js';
 import { arrivedIn, type Model, type ModelOptions, modelOf } from './model.js';
 import { cellsByContract, observedRows, reactionsOf } from './observed.js';
 import { observedLevels } from './observed-levels.js';
+import { byContract } from './placed-requests.js';
 import type { Cell } from './request-log.js';
 import { findingsOfRule } from './rule-findings.js';
 import { ForeignTarget } from './target.js';
@@ -56,11 +57,10 @@ export async function resultOf(seen: LiveSeen, facts: LoadFacts): Promise<LoadRe
   };
   const model = await modelOf(arrivedIn(cells), modelOptions);
   const heard = seen.heard?.map(transitionsIn);
-  const levelsOf = (index: number) => {
-    const own = requestLog.seen.filter(({ contract = 0 }) => contract === index);
-    return observedLevels(own, plan, modelOptions);
-  };
-  const levels = plan.rule === undefined ? undefined : names.map((_, index) => levelsOf(index));
+  const levels =
+    plan.rule === undefined
+      ? undefined
+      : byContract(requestLog.seen, names.length).map((own) => observedLevels(own, plan, modelOptions));
   const observation = { names, plan, firstCycle, lastCycle, cells, transitions: heard, levels };
   const { run, rows } = observedRows(observation);
   const observedFold = new RunFold(run);

@@ -5,7 +5,7 @@ import { cycleOf } from '../time/cycle.js';
 import type { Contradiction } from './counting-search.js';
 import type { Findings } from './differences.js';
 import type { LiveSeen } from './live-run.js';
-import type { SeenRequest } from './placed-requests.js';
+import { byContract, type SeenRequest } from './placed-requests.js';
 import { explainRule, type RuleExplanation } from './rule-explanation.js';
 import { ForeignTarget } from './target.js';
 import { waitsInWords } from './told-waits.js';
@@ -36,13 +36,12 @@ export function findingsOfRule(
   const differences: Difference[] = [];
   let tooUncertain: string | undefined;
   let remark: string | undefined;
-  names.forEach((name, index) => {
-    const requests = requestLog.seen.filter(({ contract = 0 }) => contract === index);
+  byContract(requestLog.seen, names.length).forEach((requests, index) => {
     if (requests.length === 0) return;
     remark ??= waitsInWords(requests);
     const found = explainRule(requests, definition, { slackMs, transportMs });
     if (found.type !== 'refuted') tooUncertain ??= uncertaintyOf(found, requests);
-    else if (pauseMs < PAUSE_MS) differences.push(differenceOf(found.by, name, time.cycleMs));
+    else if (pauseMs < PAUSE_MS) differences.push(differenceOf(found.by, names[index]!, time.cycleMs));
     else tooUncertain ??= pausedWords(pauseMs);
   });
   return { differences, coversUnknown: true, tolerance: TOLERANCE, tooUncertain, remark };
