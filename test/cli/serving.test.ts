@@ -2,6 +2,7 @@ import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { VERSION } from '../../src/version.js';
 import { begin, type Serving, serve, temporaryFolder, weir, weirHere } from './command-line.js';
 
 describe('weir serve', () => {
@@ -134,7 +135,7 @@ describe('weir serve', () => {
       .replace(/SHA256:\S{43}/, 'KEY');
     expect([await node.ended, words]).toEqual([
       0,
-      `weir 0.1.0 listens on http://127.0.0.1:PORT
+      `weir ${VERSION} listens on http://127.0.0.1:PORT
   data    in memory: all is gone when the node ends
   key     KEY, made now
   cycles  of 777 ms

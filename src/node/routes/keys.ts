@@ -18,7 +18,7 @@ export const mintKey = route({
   tier: 'account',
   domain: 'keys and sessions',
   summary:
-    'Mints a free key, the first admin key of a new owner. So many an address: a rate-limiter contract of the node decides.',
+    'Mints a free key, the first admin key of a new owner. A rate-limiter contract of the node bounds how many an address gets.',
   errors: ['too_many_requests'],
   example: { status: 201 },
   async handle(parts, request, reply) {
