@@ -15,6 +15,7 @@ const long = [
     'many-readers',
     'network-cluster',
     'network-faults',
+    'network-page',
     'network-scenarios',
     'slow-clients',
     'stepped-process',

@@ -98,6 +98,37 @@ export const readClock = {
   },
 } as const satisfies Endpoint;
 
+export const listNodes = {
+  method: 'GET',
+  path: '/api/nodes',
+  answers: {
+    200: {
+      description: 'The nodes of the network that this one is part of.',
+      schema: Type.Object({
+        ok: Ok,
+        cycle: Cycle,
+        nodes: Type.Array(
+          Type.Object({
+            fingerprint: Type.String({ description: 'Of the key with which it signs.' }),
+            address: Type.String({ description: 'Where it listens.' }),
+            version: Type.String(),
+            is_this: Type.Boolean({ description: 'Whether it is the one that answers.' }),
+            is_up: Type.Boolean({ description: 'Whether it was heard of within the last six seconds.' }),
+            since_cycle: Type.Integer({
+              minimum: 0,
+              description: 'When it came; of one that is away when it was heard of last.',
+            }),
+            clock_offset_ms: Type.Integer({
+              description: 'By how much the clock of its machine is ahead of that of Redis. Nothing depends on it.',
+            }),
+          }),
+          { description: 'At most 100, those that are up first; none where this node is by itself.' },
+        ),
+      }),
+    },
+  },
+} as const satisfies Endpoint;
+
 const used = Type.Optional(Type.Integer({ description: 'What the caller uses of it; absent without a credential.' }));
 const Bound = Type.Object({ most: Type.Integer({ description: 'The bound.' }), used });
 const Shared = Type.Object({

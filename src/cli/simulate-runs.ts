@@ -111,6 +111,7 @@ async function runOne(
     ...(tracer === undefined ? {} : { inspect: tracer.trace.inspect }),
     onProgress: (cycle, last) => {
       watch?.changed();
+      if (given.watch === 'text') return;
       progress.show(
         (cycle - scenario.startCycle) / Math.max(1, last - scenario.startCycle),
         `cycle ${cycle - scenario.startCycle}`,
@@ -148,7 +149,7 @@ async function replicated(
     ...runPlace(given),
     onProgress: (done, n) => {
       onRun(done, n);
-      progress.show(done / n, `${done} of ${n}`);
+      if (given.watch !== 'text') progress.show(done / n, `${done} of ${n}`);
     },
   });
   progress.clear();

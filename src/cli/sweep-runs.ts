@@ -5,7 +5,6 @@ import { safeName } from '../report/folder.js';
 import { flatRow, SweepFolder, sweepDigest } from '../report/sweep-files.js';
 import { writeSweepReport } from '../report/sweep-report.js';
 import { cellTable, foundText, shownFigures } from '../report/sweep-text.js';
-import { loadScenario } from '../scenario/load-scenario.js';
 import { type Found, findValues } from '../simulate/sweep/find.js';
 import { planSweep, type SweepPlan } from '../simulate/sweep/plan-sweep.js';
 import { runSweep, type SweepRow, type SweepRun } from '../simulate/sweep/sweep.js';
@@ -17,6 +16,8 @@ import { Progress } from './progress.js';
 import { rerunCommand } from './rerun-command.js';
 import type { GivenToSweep } from './sweep.js';
 import { terminalAtHand } from './terminal.js';
+import type { Watch } from './watch.js';
+import type { WatchedSweep } from './watched-sweep.js';
 
 export async function sweepRuns(given: GivenToSweep): Promise<void> {
   const { seed, replications, samples, sampling } = given;
@@ -52,26 +53,18 @@ async function sweepAndPrint(plan: SweepPlan, given: GivenToSweep): Promise<void
   const runs = [...known];
   const rows: SweepRow[] = [];
   const watch = await watchOf(given.watch);
-  const watched = watch?.runOf(await loadScenario(given.scenario), { kind: 'simulate', seed: given.seed ?? 1 });
-  const seen = () => {
-    const cells = `${rows.length} of ${plan.cells.length}`;
-    watched?.part(runs.length / all, [
-      ['cells', cells],
-      ['runs', `${runs.length} of ${all}`],
-    ]);
-    watch?.changed();
-  };
+  const watched = watch === undefined ? undefined : await watchedOf(watch, plan, given, known);
   let page: string | undefined;
   try {
-    if (watched !== undefined) watch?.begin(watched);
     const ended = estimate(all - known.length, given);
     const progress = new Progress(`sweep of ${plan.name}`);
     const onRun = (run: SweepRun) => {
       folder?.add(run);
       runs.push(run);
-      ended();
-      seen();
-      progress.show(runs.length / all, `${runs.length} of ${all}`);
+      if (given.watch !== 'text') ended();
+      watched?.add(run);
+      watch?.changed();
+      if (given.watch !== 'text') progress.show(runs.length / all, `${runs.length} of ${all}`);
     };
     for await (const row of runSweep(plan, { ...runPlace(given), signal, known, onRun })) {
       rows.push(row);
@@ -93,6 +86,19 @@ async function sweepAndPrint(plan: SweepPlan, given: GivenToSweep): Promise<void
     await watch?.end(page);
     folder?.close();
   }
+}
+
+/** Only those who watch load it. */
+async function watchedOf(
+  watch: Watch,
+  plan: SweepPlan,
+  { figure }: GivenToSweep,
+  known: readonly SweepRun[],
+): Promise<WatchedSweep> {
+  const { WatchedSweep } = await import('./watched-sweep.js');
+  const watched = new WatchedSweep(plan, figure, known, () => watch.nowMs());
+  watch.begin(watched);
+  return watched;
 }
 
 /** The first runs are slow, since little is compiled yet; by the runs of the time after that the time of a run is measured. */

@@ -9,6 +9,16 @@ import { terminalAtHand } from './terminal.js';
 const ENTER = '\u001b[?1049h\u001b[?25l';
 const LEAVE = '\u001b[?25h\u001b[?1049l';
 
+/** What is shown while it goes on. */
+export interface Shown {
+  /** The page, which listens to `events`. */
+  readonly page: string;
+  /** All that the page shows: it is sent whole each time. */
+  shown(ended: Watched['ended']): object;
+  /** The same for a terminal, no line wider than it. */
+  lines(ended: Watched['ended'], terminal: Terminal): string[];
+}
+
 export class WatchScreen {
   readonly #out: NodeJS.WriteStream;
   #isOpen = false;
@@ -29,11 +39,12 @@ export class WatchScreen {
     process.on('exit', this.#onExit);
   }
 
-  draw(watched: Watched, reported: Reported | undefined): void {
+  /** @param linesOf what is shown, of which the first lines are seen; asked again where the window gets another size */
+  draw(linesOf: (terminal: Terminal) => readonly string[]): void {
     this.#redraw = () => {
       if (!this.#isOpen) return;
       const rows = this.#out.rows ?? 24;
-      const lines = screenLines(watched, reported, terminalAtHand(this.#out)).slice(0, rows - 1);
+      const lines = linesOf(terminalAtHand(this.#out)).slice(0, rows - 1);
       this.#out.write(`\u001b[H${lines.map((line) => `${line}\u001b[K\n`).join('')}\u001b[J`);
     };
     this.#redraw();
@@ -51,11 +62,9 @@ export class WatchScreen {
 /** The lines of the view, none wider than the terminal. */
 export function screenLines(watched: Watched, reported: Reported | undefined, terminal: Terminal): string[] {
   const { name, question, share, leftMs, facts, running, expectations, cycles } = watched;
+  const left = leftMs === null ? '' : `, ${duration(leftMs)} left`;
   const width = terminal.columns - 1;
   const cut = (text: string) => shownName(text, width);
-  const bar = Math.max(8, Math.min(40, width - 40));
-  const full = Math.round(share * bar);
-  const left = leftMs === null ? '' : `, ${duration(leftMs)} left`;
   const sum = (values: readonly number[]) => values.reduce((all, one) => all + one, 0);
   const [requests, admitted] = [sum(running.requests), sum(running.admitted)];
   const counts: typeof facts = [
@@ -71,9 +80,7 @@ export function screenLines(watched: Watched, reported: Reported | undefined, te
     hued(cut(name), 'strong', terminal),
     cut(question),
     '',
-    cut(
-      `[${'='.repeat(full)}${' '.repeat(bar - full)}] ${Math.floor(100 * share)} % of ${number(cycles)} cycles${left}`,
-    ),
+    progressLine(share, `of ${number(cycles)} cycles${left}`, width),
     ...filled(words, '   ', width),
     '',
     ...(reported === undefined ? [] : [...windowText(reported, { ...terminal, columns: width }), '']),
@@ -81,4 +88,11 @@ export function screenLines(watched: Watched, reported: Reported | undefined, te
       hued(cut(`${marks[state]} ${what}${found === '' ? '' : `: ${found} so far`}`), hues[state], terminal),
     ),
   ];
+}
+
+/** How far something is: `[====    ] 50 % of 600 cycles`. */
+export function progressLine(share: number, words: string, width: number): string {
+  const bar = Math.max(8, Math.min(40, width - 40));
+  const full = Math.round(share * bar);
+  return shownName(`[${'='.repeat(full)}${' '.repeat(bar - full)}] ${Math.floor(100 * share)} % ${words}`, width);
 }

@@ -1,20 +1,21 @@
 // `--watch`: the page of a run while it goes on, or the same as a full-screen view of the terminal.
 //
-//   run ─► rows ─► WatchedRun ─┬─► page on loopback, sent whole four times a second; at the end it becomes the report
-//                              └─► terminal, ten times a second
+//   run ─► rows ─► WatchedRun, WatchedSweep ─┬─► page on loopback, sent whole four times a second; at the end it becomes the report
+//                                            └─► terminal, ten times a second
 import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { WallClock } from '../time/wall.js';
-import { bundled } from '../web/bundled.js';
 import type { Watched } from '../web/watched.js';
 import { htmlPage, type LocalPages, servePages } from './local-pages.js';
-import { WatchScreen } from './watch-screen.js';
+import { type Shown, WatchScreen } from './watch-screen.js';
 import { type WatchedOptions, WatchedRun } from './watched-run.js';
 
 const SENT_AFTER_MS = 250;
 const DRAWN_AFTER_MS = 100;
+/** What is shown takes at most this share of the time. */
+const MOST_SHARE = 0.05;
 /** How long the report waits for a page that is open. */
 const REPORT_WAIT_MS = 5_000;
 /** A reader that is further behind gets the next state instead. */
@@ -25,7 +26,11 @@ export class Watch {
   readonly #screen: WatchScreen | undefined;
   readonly #readers = new Set<ServerResponse>();
   #pages: LocalPages | undefined;
-  #run: WatchedRun | undefined;
+  #run: Shown | undefined;
+  #isBegun: (run: Shown) => void = () => {};
+  readonly #begun = new Promise<Shown>((resolve) => {
+    this.#isBegun = resolve;
+  });
   #ended: Watched['ended'];
   #reportPath: string | undefined;
   #nextMs = 0;
@@ -46,25 +51,32 @@ export class Watch {
 
   /** A run that `begin` shows. */
   runOf(scenario: LoadedScenario, asked: Pick<WatchedOptions, 'kind' | 'seed'>): WatchedRun {
-    return new WatchedRun(scenario, { ...asked, nowMs: () => this.#clock.monotonicMs() });
+    return new WatchedRun(scenario, { ...asked, nowMs: () => this.nowMs() });
   }
 
   /** From now on this run is shown. */
-  begin(run: WatchedRun): void {
+  begin(run: Shown): void {
     this.#run = run;
+    this.#isBegun(run);
     this.#screen?.open();
     this.changed(true);
   }
 
   /** Something has happened. It is shown now and then. */
   changed(isUrgent = false): void {
-    const nowMs = this.#clock.monotonicMs();
-    if ((!isUrgent && nowMs < this.#nextMs) || this.#run === undefined) return;
-    this.#nextMs = nowMs + (this.#screen === undefined ? SENT_AFTER_MS : DRAWN_AFTER_MS);
-    if (this.#screen !== undefined) {
-      const reported = this.#run.reported();
-      this.#screen.draw(this.#run.shown(this.#ended, reported), reported);
-    } else if (this.#readers.size > 0) this.#send(this.#readers);
+    const startMs = this.#clock.monotonicMs();
+    const run = this.#run;
+    if ((!isUrgent && startMs < this.#nextMs) || run === undefined) return;
+    if (this.#screen !== undefined) this.#screen.draw((terminal) => run.lines(this.#ended, terminal));
+    else if (this.#readers.size > 0) this.#send(this.#readers);
+    const endMs = this.#clock.monotonicMs();
+    const pauseMs = this.#screen === undefined ? SENT_AFTER_MS : DRAWN_AFTER_MS;
+    this.#nextMs = endMs + Math.max(pauseMs, (endMs - startMs) / MOST_SHARE);
+  }
+
+  /** Milliseconds on a clock that only goes forward. */
+  nowMs(): number {
+    return this.#clock.monotonicMs();
   }
 
   /** @param page of the report; undefined where none was written */
@@ -81,7 +93,8 @@ export class Watch {
   }
 
   async #page(path: string, response: ServerResponse) {
-    if (path === '/') return htmlPage(bundled('watch.html'));
+    // Before it is known what is shown, there is no page of it.
+    if (path === '/') return htmlPage((await this.#begun).page);
     if (path === '/report' && this.#reportPath !== undefined) {
       const content = await readFile(this.#reportPath, 'utf8');
       response.once('finish', () => this.#shownReport.abort());

@@ -6,10 +6,13 @@ import { type CycleRow, RowBuilder, type RunShape, shapeOf } from '../outcome/cy
 import type { Outcome } from '../outcome/outcome-schema.js';
 import { RunFold } from '../outcome/run-fold.js';
 import type { Reported } from '../report/reported.js';
+import type { Terminal } from '../report/terminal-text.js';
 import { number } from '../report/words.js';
 import { contractNames, type LoadedScenario } from '../scenario/loaded-scenario.js';
 import { simulate } from '../simulate/simulate.js';
+import { bundled } from '../web/bundled.js';
 import type { Watched, WatchedArm } from '../web/watched.js';
+import { type Shown, screenLines } from './watch-screen.js';
 
 const MOST_COLUMNS = 600;
 /** Beyond so many rows expectations are judged at the end only. */
@@ -60,7 +63,8 @@ class Arm {
   }
 }
 
-export class WatchedRun {
+export class WatchedRun implements Shown {
+  readonly page = bundled('watch.html');
   readonly #scenario: LoadedScenario;
   readonly #options: WatchedOptions;
   readonly #startMs: number;
@@ -185,6 +189,11 @@ export class WatchedRun {
       this.#scenario.expectations,
     );
     return { outcome, timeline: fold.timeline, totals: fold.totals };
+  }
+
+  lines(ended: Watched['ended'], terminal: Terminal): string[] {
+    const reported = this.reported();
+    return screenLines(this.shown(ended, reported), reported, terminal);
   }
 
   shown(ended?: Watched['ended'], reported = this.reported()): Watched {

@@ -13,7 +13,7 @@ import { countMany, countOne, gate, gateByPost } from '../api/events.js';
 import { gates, listContractKeys } from '../api/keyed.js';
 import { endSession, listKeys, makeKey, mintKey, openSession, revokeKey, rotateKey } from '../api/keys.js';
 import { createMachine, getMachine, listActive, listMachines } from '../api/machines.js';
-import { listEndpoints, listLimits, proveKey, publicKey, readClock } from '../api/node.js';
+import { listEndpoints, listLimits, listNodes, proveKey, publicKey, readClock } from '../api/node.js';
 import { getOperator, listOperators, shift } from '../api/operators.js';
 import { readRecord, verifyRecord } from '../api/record.js';
 
@@ -32,6 +32,17 @@ export const endpoints = {
     mintKey,
     openSession,
   },
-  ...{ revokeKey, rotateKey, createMachine, getMachine, listActive, listMachines, listEndpoints, listLimits, proveKey },
+  ...{
+    revokeKey,
+    rotateKey,
+    createMachine,
+    getMachine,
+    listActive,
+    listMachines,
+    listEndpoints,
+    listLimits,
+    listNodes,
+    proveKey,
+  },
   ...{ gates, listContractKeys, publicKey, readClock, getOperator, listOperators, shift, readRecord, verifyRecord },
 } as const;

@@ -36,6 +36,7 @@ export const routes: RouteTable = {
   listMachines: { method: 'GET', path: '/api/chain/state-machines' },
   listEndpoints: { method: 'GET', path: '/api/endpoints' },
   listLimits: { method: 'GET', path: '/api/limits' },
+  listNodes: { method: 'GET', path: '/api/nodes' },
   proveKey: { method: 'GET', path: '/api/updates/proof' },
   publicKey: { method: 'GET', path: '/api/updates/pubkey' },
   readClock: { method: 'GET', path: '/api/clock' },

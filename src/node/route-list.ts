@@ -9,7 +9,17 @@ import { gates, listContractKeys } from './routes/keyed.js';
 import { listKeys, makeKey, mintKey, revokeKey, rotateKey } from './routes/keys.js';
 import { createMachine, getMachine, listActive, listMachines } from './routes/machines.js';
 import { showMachineMetrics, showMetrics } from './routes/metrics.js';
-import { listEndpoints, listLimits, live, proveKey, publicKey, readClock, ready, showOpenApi } from './routes/node.js';
+import {
+  listEndpoints,
+  listLimits,
+  listNodes,
+  live,
+  proveKey,
+  publicKey,
+  readClock,
+  ready,
+  showOpenApi,
+} from './routes/node.js';
 import { getOperator, listOperators, shift } from './routes/operators.js';
 import { pages } from './routes/pages.js';
 import { readRecord, verifyRecord } from './routes/record.js';
@@ -63,6 +73,7 @@ export const routes: readonly Route[] = [
   getOperator,
   listEndpoints,
   listLimits,
+  listNodes,
   showOpenApi,
   readClock,
   live,

@@ -7,22 +7,25 @@ import type { SweepRow } from '../simulate/sweep/sweep.js';
 import { palettes } from '../web/chart/palette.js';
 import { firstView, type SweepAxis, type SweepCell, type SweepData, sweepCharts } from '../web/chart/sweep-charts.js';
 import { figures as known } from './figures.js';
-import { html } from './page/html.js';
+import { type Html, html } from './page/html.js';
 import { pageDocument } from './page/page.js';
 import { valueText } from './sweep-files.js';
 import { figureWords, shortNames } from './sweep-text.js';
 import { counted, number } from './words.js';
 
-interface SweepReport {
+interface Swept {
   readonly plan: SweepPlan;
   readonly rows: readonly SweepRow[];
   /** Names of the figures of which there is a picture and a column. */
   readonly figures: readonly string[];
+  /** The border that heat maps show for the first figure. */
+  readonly border?: number | undefined;
+}
+
+interface SweepReport extends Swept {
   readonly digest: string;
   /** The command that was given. */
   readonly command: string;
-  /** The border that heat maps show for the first figure. */
-  readonly border?: number | undefined;
   /** Names of the files beside the page. */
   readonly files: readonly string[];
 }
@@ -51,15 +54,16 @@ export async function writeSweepReport(folder: string, report: SweepReport): Pro
   return resolve(page);
 }
 
-function sweepData({ plan, rows, figures, border }: SweepReport): SweepData {
-  const { axes, name, replications } = plan;
+/** @param most numbers */
+export function sweepData({ plan, rows, figures, border }: Swept, most = MOST_NUMBERS): SweepData {
+  const { axes, name, replications, cells: planned } = plan;
   // Not all combinations: the cells were drawn.
-  const drawn = rows.length !== axes.reduce((product, { values }) => product * (values?.length ?? 0), 1);
+  const drawn = planned.length !== axes.reduce((product, { values }) => product * (values?.length ?? 0), 1);
   const titles = shortNames(axes.map(({ path }) => path));
   const shown = axes.map((axis, index) => sweepAxis(titles[index]!, axis));
   const present = new Set(rows.flatMap((row) => Object.keys(row.figures)));
   const further = known.map((figure) => figure.name).filter((one) => present.has(one) && !figures.includes(one));
-  const room = Math.max(figures.length, Math.floor(MOST_NUMBERS / (3 * rows.length)));
+  const room = Math.max(figures.length, Math.floor(most / (3 * rows.length)));
   const names = [...figures, ...further].slice(0, room);
   const cells = rows.map(({ set, figures: found }): SweepCell => {
     const values = names.map((one) => {
@@ -91,8 +95,30 @@ function short<T extends number | null>(value: T): T {
   return (value === null ? null : Number(value.toPrecision(6))) as T;
 }
 
+/** The page of a sweep while it goes on: its charts, drawn again whenever cells are sent to it. */
+export function liveSweepPage(plan: SweepPlan): string {
+  const body = html`${head(plan)}
+<h2>Charts</h2>
+<progress id="share" max="1" value="0" aria-label="How far the sweep has come"></progress>
+<p id="far" role="status" class="facts">Waiting for the first cell…</p>
+${charts}</main>`;
+  return pageDocument(`Sweep of ${plan.name}`, body, { palettes }, 'sweep.js', true);
+}
+
+/** It opens the `main` of the page. */
+function head({ name, axes, cells, replications, seed }: SweepPlan, border?: number): Html {
+  return html`<header><p class="verdict open"><b>${border === undefined ? 'sweep' : 'map'}</b> ${counted(cells.length, 'cell')}, ${border === undefined ? '' : 'up to '}${counted(replications, 'run')} of each</p>
+<button type="button" id="theme">Light / dark</button></header>
+<main><h1>${name}</h1>
+<p class="facts">${axes.map(({ path }) => path).join(', ')}; seed ${seed}${replications === 1 ? '' : ' and its followers, the same for every cell'}</p>`;
+}
+
+const charts = html`<form id="choice" class="choice"><label>figure <select id="figure"></select></label> <label>across <select id="across"></select></label> <label>lines or rows <select id="by"></select></label> <label>as <select id="kind"><option value="lines">lines</option><option value="heat">heat map</option><option value="dots" hidden>dots</option></select></label></form>
+<p id="said" role="status" class="facts"></p>
+<div id="panels"></div>`;
+
 function sweepPage({ plan, rows, figures, digest, command, files, border }: SweepReport, data: SweepData): string {
-  const { name, axes, cells, replications, seed } = plan;
+  const { name, axes, replications } = plan;
   const asks = rows.some(({ held }) => held !== null);
   const heads = [...axes.map(({ path }) => path), ...(asks ? ['held'] : []), ...figures];
   const lines = rows
@@ -109,15 +135,9 @@ function sweepPage({ plan, rows, figures, digest, command, files, border }: Swee
       : replications === 1
         ? 'The figures of one run each.'
         : 'Means with their 95 % intervals.';
-  const kind = border === undefined ? 'sweep' : 'map';
-  const body = html`<header><p class="verdict open"><b>${kind}</b> ${counted(cells.length, 'cell')}, ${border === undefined ? '' : 'up to '}${counted(replications, 'run')} of each</p>
-<button type="button" id="theme" aria-label="Switch between light and dark">Light / dark</button></header>
-<h1>${name}</h1>
-<p class="facts">${axes.map(({ path }) => path).join(', ')}; seed ${seed}${replications === 1 ? '' : ' and its followers, the same for every cell'}</p>
-<main><h2>Charts</h2>
-<form id="choice" class="choice"><label>figure <select id="figure"></select></label> <label>across <select id="across"></select></label> <label>lines or rows <select id="by"></select></label> <label>as <select id="kind"><option value="lines">lines</option><option value="heat">heat map</option><option value="dots" hidden>dots</option></select></label></form>
-<p id="said" role="status" class="facts"></p>
-<div id="panels"></div>
+  const body = html`${head(plan, border)}
+<h2>Charts</h2>
+${charts}
 <h2>Cells</h2>
 <p class="facts">${said} ${cut}</p>
 <div class="scroll cells" tabindex="0" role="region" aria-label="Cells"><table><thead><tr>${heads.map((head) => html`<th scope="col" class="n">${head}</th>`)}</tr></thead>
@@ -125,5 +145,10 @@ function sweepPage({ plan, rows, figures, digest, command, files, border }: Swee
 <h2>Run it again</h2><pre><code>${command}</code></pre>
 <p class="facts">${digest}</p>
 <p>${files.map((file, index) => html`${index === 0 ? '' : ', '}<a href="${file}">${file}</a>`)}</p></main>`;
-  return pageDocument(`${kind === 'map' ? 'Map' : 'Sweep'} of ${name}`, body, { sweep: data, palettes }, 'sweep.js');
+  return pageDocument(
+    `${border === undefined ? 'Sweep' : 'Map'} of ${name}`,
+    body,
+    { sweep: data, palettes },
+    'sweep.js',
+  );
 }

@@ -1,4 +1,5 @@
-// The script of the page of a sweep: which figure over which axes, as lines or as a heat map. It runs in the browser after Chart.js.
+// The script of the page of a sweep: which figure over which axes, as lines or as a heat map. It runs in the browser after Chart.js. While
+// the sweep goes on, the page listens to it and is drawn again as cells come; at the end it goes on to the report.
 import type { Chart as ChartClass } from 'chart.js';
 import { paint } from './chart/paint.js';
 import type { Palette, Theme } from './chart/palette.js';
@@ -6,12 +7,14 @@ import type { ChartSpec } from './chart/spec.js';
 import { firstView, MOST_LINES, type SweepData, type SweepView, sweepCharts } from './chart/sweep-charts.js';
 import { drawOnScreen } from './draw-on-screen.js';
 import { element } from './page-element.js';
+import type { WatchedSweep } from './watched.js';
 
 /** The global that the bundle of Chart.js defines. */
 declare const Chart: typeof ChartClass;
 
-const { sweep, palettes } = JSON.parse(element('data').textContent) as {
-  readonly sweep: SweepData;
+const { sweep: whole, palettes } = JSON.parse(element('data').textContent) as {
+  /** Undefined while it goes on. */
+  readonly sweep?: SweepData;
   readonly palettes: Readonly<Record<Theme, Palette>>;
 };
 
@@ -36,26 +39,37 @@ function fill(select: HTMLSelectElement, names: readonly string[], chosen: numbe
   );
 }
 
-const first = firstView(sweep);
-const names = sweep.axes.map(({ name }) => name);
-fill(figure, sweep.figures, first.figure);
-fill(across, names, first.x);
-fill(by, names, first.by);
-kind.value = first.kind;
-// Drawn cells have one view, and a single axis has no other.
-by.disabled = sweep.drawn || sweep.axes.length < 2;
-kind.disabled = by.disabled;
+let sweep: SweepData | undefined;
+/** The figure that was chosen by hand, by its name. */
+let chosenFigure: string | undefined;
 
-function view(): SweepView {
+/** Cells as they are now. What was chosen stays. */
+function take(next: SweepData): void {
+  const first = firstView(next);
+  if (sweep === undefined) {
+    const names = next.axes.map(({ name }) => name);
+    fill(across, names, first.x);
+    fill(by, names, first.by);
+    kind.value = first.kind;
+    // Drawn cells have one view, and a single axis has no other.
+    by.disabled = next.drawn || next.axes.length < 2;
+    kind.disabled = by.disabled;
+  }
+  if (sweep?.figures.join() !== next.figures.join())
+    fill(figure, next.figures, Math.max(0, next.figures.indexOf(chosenFigure ?? '')));
+  sweep = next;
+}
+
+function view(data: SweepData): SweepView {
   const x = Number(across.value);
-  if (by.disabled) return { ...first, figure: Number(figure.value), x };
+  if (by.disabled) return { ...firstView(data), figure: Number(figure.value), x };
   const chosen = kind.value === 'heat' ? 'heat' : 'lines';
   return { figure: Number(figure.value), x, by: Number(by.value), kind: chosen };
 }
 
 /** Two selects never show the same axis: the one that was not changed goes on to another. */
 function keepApart(changed: HTMLSelectElement, other: HTMLSelectElement): void {
-  if (by.disabled || changed.value !== other.value) return;
+  if (by.disabled || sweep === undefined || changed.value !== other.value) return;
   other.value = String((Number(changed.value) + 1) % sweep.axes.length);
 }
 
@@ -75,9 +89,13 @@ function figureOf({ title, about, height, id }: ChartSpec): HTMLElement {
 
 let drawn: { destroy(): void }[] = [];
 
+if (whole !== undefined) take(whole);
 const redraw = drawOnScreen(NARROW, (theme) => {
+  if (sweep === undefined) return;
+  const { figures, axes } = sweep;
+  const shown = view(sweep);
   for (const chart of drawn) chart.destroy();
-  const { charts, left } = sweepCharts(sweep, view());
+  const { charts, left } = sweepCharts(sweep, shown);
   panels.className = charts.length > 1 ? 'several' : '';
   panels.replaceChildren(...charts.map(figureOf));
   const font = getComputedStyle(document.body).fontFamily;
@@ -86,9 +104,9 @@ const redraw = drawOnScreen(NARROW, (theme) => {
     const width = canvas.parentElement?.clientWidth ?? 0;
     return new Chart(canvas, paint(spec, { palette: palettes[theme], font, width }));
   });
-  const cut = view().kind === 'lines' && !by.disabled && sweep.axes[Number(by.value)]!.values.length > MOST_LINES;
+  const cut = shown.kind === 'lines' && !by.disabled && axes[Number(by.value)]!.values.length > MOST_LINES;
   element('said').textContent = [
-    `${sweep.figures[view().figure]} by ${names[view().x]}, ${charts.length === 1 ? '1 chart' : `${charts.length} charts`}.`,
+    `${figures[shown.figure]} by ${axes[shown.x]!.name}, ${charts.length === 1 ? '1 chart' : `${charts.length} charts`}.`,
     ...(left > 0 ? [`${left} more combinations are in sweep.csv.`] : []),
     ...(cut ? [`Lines are drawn for ${MOST_LINES} values; a heat map shows all.`] : []),
   ].join(' ');
@@ -97,5 +115,31 @@ const redraw = drawOnScreen(NARROW, (theme) => {
 
 across.addEventListener('input', () => keepApart(across, by));
 by.addEventListener('input', () => keepApart(by, across));
+figure.addEventListener('input', () => {
+  chosenFigure = sweep?.figures[Number(figure.value)];
+});
 for (const select of [figure, across, by, kind]) select.addEventListener('input', redraw);
 element('choice').addEventListener('submit', (event) => event.preventDefault());
+
+const REPORT_AFTER_MS = 600;
+
+function listen(): void {
+  const source = new EventSource('events');
+  source.onmessage = ({ data }) => {
+    const { sweep: next, share, words, ended } = JSON.parse(data as string) as WatchedSweep;
+    element('share', HTMLProgressElement).value = share;
+    element('far').textContent = words;
+    if (next !== undefined) {
+      take(next);
+      redraw();
+    }
+    if (ended === undefined) return;
+    source.close();
+    if (ended.hasReport) setTimeout(() => location.replace('report'), REPORT_AFTER_MS);
+  };
+  source.onerror = () => {
+    element('far').textContent = 'The sweep does not answer.';
+  };
+}
+
+if (whole === undefined) listen();

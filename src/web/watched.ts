@@ -1,4 +1,5 @@
-// What the page of a run is sent while the run goes on, whole each time: a page that lost its connection has no hole afterwards.
+// What the page of a run, or of a sweep, is sent while it goes on, whole each time: a page that lost its connection has no hole afterwards.
+import type { SweepData } from './chart/sweep-charts.js';
 
 /** Columns of whole cycles, from the start; a cycle that has not been is not in them. */
 export interface WatchedArm {
@@ -34,5 +35,16 @@ export interface Watched {
     readonly found: string;
   }[];
   /** Undefined while it runs; then whether there is a report at /report. */
+  readonly ended?: { readonly hasReport: boolean } | undefined;
+}
+
+export interface WatchedSweep {
+  /** The cells that are whole; undefined before the first. */
+  readonly sweep: SweepData | undefined;
+  /** 0 .. 1 */
+  readonly share: number;
+  /** How far it is, for a person. */
+  readonly words: string;
+  /** Undefined while it goes on; then whether there is a report at /report. */
   readonly ended?: { readonly hasReport: boolean } | undefined;
 }

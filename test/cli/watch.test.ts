@@ -1,4 +1,4 @@
-// Owns the page of a run while it goes on, in a real browser: it grows, and at the end it is the report.
+// Owns the page of a run, and of a sweep, while it goes on, in a real browser: it grows, and at the end it is the report.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -84,6 +84,44 @@ describe.skipIf(executable === undefined)(
       expect(
         asked!.filter((one) => !/^http:\/\/127\.0\.0\.1:\d+\/(events|report)?$/.test(one) && !one.startsWith('data:')),
       ).toEqual([]);
+      expect(faults).toEqual([]);
+      await page.close();
+    });
+
+    it('of a sweep is its heat map as cells come, and becomes the report with the same map', async () => {
+      const out = join(temporaryFolder(), 'sweep');
+      const axes = ['--set', 'limiter.threshold=40..120:8', '--set', 'limiter.within=20..80:10'];
+      const more = ['--replications', '4', '--threads', '1', '--watch', '--out', out];
+      const { url, ended } = watching('sweep', 'scenarios/herd.yaml', ...axes, ...more);
+      const page = await browser.newPage({ viewport: { width: 360, height: 800 } });
+      const faults: string[] = [];
+      page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
+      page.on('pageerror', (error) => faults.push(error.message));
+      await page.goto(await url);
+      await page.waitForSelector('#chart-panel-0');
+      const words = await page.innerText('#far');
+      expect(words).toMatch(/^\d+ of 77 cells, \d+ of 308 runs/);
+      const cells = async () => Number.parseInt(await page.innerText('#far'), 10);
+      await expect.poll(cells, { timeout: 60_000 }).toBeGreaterThan(Number.parseInt(words, 10));
+      // What was chosen stays while cells come.
+      const figure = page.locator('#figure');
+      const chosen = (await figure.locator('option').allTextContents())[1]!;
+      await figure.selectOption({ label: chosen });
+      const before = await cells();
+      await expect.poll(cells, { timeout: 60_000 }).toBeGreaterThan(before);
+      expect(await figure.locator('option:checked').innerText()).toBe(chosen);
+      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+      await page.evaluate(axe);
+      for (const colorScheme of ['dark', 'light'] as const) {
+        await page.emulateMedia({ colorScheme });
+        const found = await page.evaluate<any>('axe.run()');
+        expect(found.violations.map(({ id, nodes }: any) => [id, nodes[0].html])).toEqual([]);
+      }
+      await page.waitForURL(/\/report$/);
+      expect(await ended).toBe(0);
+      expect(await page.innerText('h1')).toBe('herd');
+      expect(await page.locator('.cells tbody tr').count()).toBe(77);
+      await page.waitForSelector('#chart-panel-0');
       expect(faults).toEqual([]);
       await page.close();
     });

@@ -1,9 +1,12 @@
-// Owns what is shown of a run while it goes on: at its end it is what the outcome says.
+// Owns what is shown of a run, and of a sweep, while it goes on: at its end it is what the outcome says.
 import { describe, expect, it } from 'vitest';
 import { screenLines, WatchScreen } from '../../src/cli/watch-screen.js';
 import { WatchedRun } from '../../src/cli/watched-run.js';
+import { WatchedSweep } from '../../src/cli/watched-sweep.js';
 import { loadScenario } from '../../src/scenario/load-scenario.js';
+import { runReplication } from '../../src/simulate/replication.js';
 import { simulate } from '../../src/simulate/simulate.js';
+import { planSweep, scenarioOf } from '../../src/simulate/sweep/plan-sweep.js';
 import { weirHere } from './command-line.js';
 
 const sum = (values: readonly number[]) => values.reduce((all, one) => all + one, 0);
@@ -85,6 +88,64 @@ describe('the view of a terminal', () => {
     expect(lines.join('\n')).toContain('requests 270');
   });
 
+  it.each([
+    [
+      'two axes are a map of shades',
+      ['limiter.threshold=90..130:10', 'limiter.within=50,70'],
+      undefined,
+      [
+        'limited: 67 ·· to 131 ██   within down, threshold across',
+        '   90     130',
+        '70 ████▓▓▒▒░░',
+        '50 ▓▓▒▒░░····',
+        '',
+      ],
+    ],
+    [
+      'one axis is a table of its newest cells',
+      ['limiter.threshold=90..110:20'],
+      undefined,
+      [
+        'threshold  held  limited  limiting_cycles  recovery_cycles  admitted',
+        '       90   yes      120               61                2       150',
+        '      110    no       99               59                1       171',
+      ],
+    ],
+    [
+      'drawn cells are a table, too',
+      ['limiter.threshold=90..130', 'limiter.within=50..70'],
+      2,
+      ['threshold  within  held  limited  limiting_cycles  peak_count  admitted'],
+    ],
+  ])('of a sweep: %s', async (_, set, samples, lines) => {
+    const plan = await planSweep('scenarios/burst.yaml', { set, samples });
+    const seen: string[] = [];
+    let nowMs = 0;
+    const watched = new WatchedSweep(plan, undefined, [], () => nowMs);
+    const shown = (columns: number) => watched.lines(undefined, terminal(columns));
+    expect(shown(60).at(-1)).toBe('Waiting for the first cell…');
+    for (const cell of plan.cells) {
+      const run = await runReplication(scenarioOf(plan, cell), plan.seed, false);
+      watched.add({ cell: cell.cell, replication: 0, ...run });
+      nowMs += 1_000;
+      seen.push(
+        shown(90)
+          .slice(3, 5)
+          .join(' ')
+          .replace(/^\[.*\] /, ''),
+      );
+      for (const columns of [40, 60, 200])
+        expect(shown(columns).filter((line) => [...line].length > columns)).toEqual([]);
+    }
+    const all = plan.cells.length;
+    expect(seen.at(-2)).toBe(
+      `${Math.floor((100 * (all - 1)) / all)} % done ${all - 1} of ${all} cells, ${all - 1} of ${all} runs, 1 s left`,
+    );
+    expect(shown(90).slice(6, 6 + lines.length)).toEqual(lines);
+    // What the page is sent at the end is what the report shows.
+    expect(watched.shown({ hasReport: true }).sweep?.cells).toHaveLength(all);
+  });
+
   it('takes the screen once, fits its rows, follows a new size, and gives back what stood there', async () => {
     const { run } = await watched('burst');
     const written: string[] = [];
@@ -99,7 +160,7 @@ describe('the view of a terminal', () => {
     const screen = new WatchScreen(out as unknown as NodeJS.WriteStream);
     screen.open();
     screen.open();
-    screen.draw(run.shown(), run.reported());
+    screen.draw((size) => run.lines(undefined, size));
     out.rows = 6;
     for (const listener of listeners) listener();
     screen.close();

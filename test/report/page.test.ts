@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -21,6 +23,8 @@ import {
   sampleRun,
   shortRun,
 } from './sample.js';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 const hostileRun = () =>
   sampleRun({
@@ -45,6 +49,15 @@ const runs: Readonly<Record<string, () => Reported>> = {
   empty: emptyRun,
   hostile: hostileRun,
 };
+
+function several(): string {
+  const all = [sampleRun(), liveRun(), shortRun()];
+  const comparison = compareRuns(
+    [hostile, 'live', 'short'].map((name, index) => ({ name, outcome: all[index]!.outcome })),
+    { baseline: 0 },
+  );
+  return comparisonHtml(comparison, all);
+}
 
 describe('the page as text', () => {
   it('holds foreign text only escaped', () => {
@@ -139,6 +152,24 @@ describe.skipIf(executable === undefined)(title, () => {
       await page.close();
     },
   );
+
+  it('has nothing that axe objects to, narrow and wide, light and dark', async () => {
+    const pages = { live: pageHtml(liveRun()), devices: pageHtml(devicesRun()), several: several() };
+    const found: unknown[] = [];
+    for (const [name, html] of Object.entries(pages)) {
+      for (const [width, scheme] of [
+        [1_440, 'light'],
+        [360, 'dark'],
+      ] as const) {
+        const { page } = await open(html, width, scheme);
+        await page.evaluate(axe);
+        const { violations } = await page.evaluate<any>('axe.run()');
+        found.push(...violations.map(({ id, nodes }: any) => [name, width, id, nodes[0].html.slice(0, 200)]));
+        await page.close();
+      }
+    }
+    expect(found).toEqual([]);
+  });
 
   it('switches the theme, and draws the charts anew in it', async () => {
     const { page, complaints } = await open(pageHtml(sampleRun()));
@@ -245,12 +276,7 @@ describe.skipIf(executable === undefined)(title, () => {
   });
 
   it.each([1280, 360])('shows several runs side by side at %i px', async (width) => {
-    const all = [sampleRun(), liveRun(), shortRun()];
-    const comparison = compareRuns(
-      [hostile, 'live', 'short'].map((name, index) => ({ name, outcome: all[index]!.outcome })),
-      { baseline: 0 },
-    );
-    const { page, complaints } = await open(comparisonHtml(comparison, all), width);
+    const { page, complaints } = await open(several(), width);
     expect([
       complaints,
       await page.evaluate('document.documentElement.scrollWidth'),

@@ -258,7 +258,7 @@ function keyIn(parsed: Key): Key {
 }
 
 /** The fields of a hash: a map by RESP3, a list of pairs by RESP2. */
-function fieldsIn(reply: unknown): Map<string, string> {
+export function fieldsIn(reply: unknown): Map<string, string> {
   if (reply instanceof Map) return reply as Map<string, string>;
   if (!Array.isArray(reply)) return new Map(Object.entries(reply as Record<string, string>));
   return new Map(Array.from({ length: reply.length / 2 }, (_, pair) => [reply[2 * pair], reply[2 * pair + 1]]));

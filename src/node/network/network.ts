@@ -27,6 +27,7 @@ import { Linker } from './linker.js';
 import { doOnce } from './once.js';
 import { type Asked, type Outcome, PlainCounting } from './plain-counting.js';
 import { plainPlan } from './plain-plan.js';
+import { Presence } from './presence.js';
 import { gateName, Turns } from './turns.js';
 
 /** What another node may have made just now. Nothing has happened where these are thrown. */
@@ -49,6 +50,8 @@ export class Network {
   /** Rows, as any node has linked them. */
   readonly happenings = new Subject<Happening>();
   readonly linker: Linker;
+  /** Which nodes there are. */
+  readonly presence: Presence;
   /** What writes to records. */
   readonly entries: Entries;
   readonly #clock: WallClock;
@@ -68,6 +71,7 @@ export class Network {
     this.#turns = new Turns(connection, clock);
     this.#plain = new PlainCounting(connection, new CountBatch(connection, clock.cycleMs), clock.cycleMs);
     this.linker = new Linker(connection, directory, signer, clock.cycleMs, onError);
+    this.presence = new Presence(connection, signer.fingerprint, clock.cycleMs);
     this.entries = new Entries(
       { connection, directory, clock, linker: this.linker, turns: this.#turns, plain: this.#plain },
       host,
@@ -177,6 +181,7 @@ export class Network {
   /** At each cycle: moves what is due, links what waits, and catches up with what was not heard. */
   tick(): void {
     if (this.connection.failure !== undefined) return;
+    void this.presence.say().catch((error) => this.#failed(error));
     this.#follow();
     const prefixes = new Set([...this.#host.machines.keys()].map(prefixOf));
     for (const prefix of prefixes) {

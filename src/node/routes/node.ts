@@ -73,6 +73,18 @@ export const readClock = route({
   },
 });
 
+export const listNodes = route({
+  ...api.listNodes,
+  ...common,
+  tier: 'public',
+  summary: 'Lists the nodes of a network: their keys, where they listen, which are up.',
+  errors: ['store_away'],
+  example: { status: 200 },
+  async handle({ clock, network }) {
+    return { ok: true as const, cycle: clock.cycle(), nodes: (await network?.presence.nodes()) ?? [] };
+  },
+});
+
 export const listLimits = route({
   ...api.listLimits,
   auth: 'public_or_owner',

@@ -22,9 +22,9 @@ export function comparedHtml(report: ComparedReport, files: readonly string[]): 
   const { rules, keys, name, changes, command } = report;
   const chart = refusalsChart(report);
   const body = html`<header><p class="verdict open"><b>${rules.length} rules</b> on ${counted(rules[0]!.requests, 'request')} of ${counted(keys, 'key')}</p>
-<button type="button" id="theme" aria-label="Switch between light and dark">Light / dark</button></header>
-<h1>Rules side by side on ${name}</h1>
-<main>${chartFigure(chart)}
+<button type="button" id="theme">Light / dark</button></header>
+<main><h1>Rules side by side on ${name}</h1>
+${chartFigure(chart)}
 <h2>Rules</h2>${rulesTable(rules)}
 ${changes === undefined ? '' : html`<h2>What changes</h2><p>${changesSentence(changes)}</p>${tableOf(changedHeads, changedRows(changes))}`}
 <h2>Run it again</h2><pre tabindex="0">${command}</pre>

@@ -28,7 +28,7 @@ export function pageHtml(reported: Reported, files: readonly string[] = []): str
   const charts = chartsOf(reported);
   const transitions = transitionRows(outcome);
   const body = html`${headSection(outcome)}
-<main>${expectationsSection(outcome)}
+${expectationsSection(outcome)}
 ${differencesSection(outcome)}
 ${figuresSection(outcome)}
 ${outcome.compared === undefined ? '' : html`<h2>Other rules, fitted to the same rate</h2>${rulesTable(outcome.compared.rules)}`}<h2>Charts</h2>${charts.map(chartFigure)}
@@ -47,7 +47,7 @@ export function comparisonHtml(comparison: RunComparison, runs: readonly Reporte
       runs,
     ),
   ].flatMap((spec) => spec ?? []);
-  const body = html`${comparisonSection(comparison)}${charts.length === 0 ? '' : html`<h2>Charts</h2>${charts.map(chartFigure)}`}`;
+  const body = html`${comparisonSection(comparison)}${charts.length === 0 ? '' : html`<h2>Charts</h2>${charts.map(chartFigure)}`}</main>`;
   const transitions = { contracts: [], states: [], rows: [] };
   const data: ReportData = { charts, palettes, transitions, firstCycle: 0, cycleMs: 1 };
   return pageDocument('Runs compared', body, data);
@@ -56,17 +56,19 @@ export function comparisonHtml(comparison: RunComparison, runs: readonly Reporte
 /**
  * A page with charts, in one file.
  * @param data for its script, as JSON
+ * @param isLive whether it listens to the server that it comes from
  */
 export function pageDocument(
   title: string,
   body: Html,
   data: object,
   scriptName: 'report.js' | 'sweep.js' | 'recommend.js' = 'report.js',
+  isLive = false,
 ): string {
   const library = chartLibrary();
   const script = bundled(scriptName);
   const style = `${themeStyle}${heights}${bundled(scriptName === 'recommend.js' ? 'recommend.css' : 'report.css')}`;
-  const policy = `default-src 'none'; script-src ${hashed(library)} ${hashed(script)}; style-src ${hashed(style)}; img-src data:; base-uri 'none'; form-action 'none'`;
+  const policy = `default-src 'none'; script-src ${hashed(library)} ${hashed(script)}; style-src ${hashed(style)}; img-src data:; ${isLive ? "connect-src 'self'; " : ''}base-uri 'none'; form-action 'none'`;
   return documentOf(title, policy, style, [
     body.text,
     '<footer>Written by Weir. Charts drawn with Chart.js (MIT licence).</footer></div>',

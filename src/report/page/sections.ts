@@ -19,13 +19,14 @@ import { type Html, html, type Part, unbroken } from './html.js';
 
 const MOST_DIFFERENCES = 200;
 
+/** It opens the `main` of the page. */
 export function headSection(outcome: Outcome): Html {
   const { verdict, scenario, question, kind, arm, seed, first_cycle, last_cycle, cycle_ms, notes = [] } = outcome;
   const allNotes = [...notes, ...readSentences(outcome)];
   const span = first_cycle === null || last_cycle === null ? 'no cycle' : spanWords(outcome, first_cycle, last_cycle);
   return html`<header><p class="verdict ${verdict === 'held' ? 'held' : verdict === 'nothing expected' ? 'open' : 'broken'}" id="verdict"><b>${verdictSigns[verdict]} ${verdict}</b> ${verdictSentence(outcome)}</p>
-<button type="button" id="theme" aria-label="Switch between light and dark">Light / dark</button></header>
-<h1>${scenario}</h1>
+<button type="button" id="theme">Light / dark</button></header>
+<main><h1>${scenario}</h1>
 ${question === undefined ? '' : html`<p class="question">${question}</p>`}
 <p class="facts">${kind}, ${arm}; ${kind === 'replay' ? '' : `seed ${seed}; `}${unbroken(`${span}; 1 cycle = ${cycle_ms} ms`)}</p>
 ${allNotes.length === 0 ? '' : html`<ul class="notes">${allNotes.map((note) => html`<li>${note}</li>`)}</ul>`}`;
@@ -115,13 +116,14 @@ export function againSection(reported: Reported, files: readonly string[]): Html
 ${files.length === 0 ? '' : html`<p class="facts">Beside this page: ${files.map((file, index) => html`${index === 0 ? '' : ', '}<a href="${file}">${file}</a>`)}</p>`}`;
 }
 
+/** It opens the `main` of the page. */
 export function comparisonSection(comparison: RunComparison): Html {
   const { runs, baseline, rows, worse } = comparison;
   const mark = baseline === undefined ? 'compared' : worse.length > 0 ? '✘ worse' : '✔ not worse';
   return html`<header><p class="verdict ${worse.length === 0 ? 'held' : 'broken'}" id="verdict"><b>${mark}</b> ${conclusion(comparison)}</p>
-<button type="button" id="theme" aria-label="Switch between light and dark">Light / dark</button></header>
-<h1>Runs compared</h1>
-<main><div class="scroll" tabindex="0" role="region" aria-label="Figures of the runs"><table><thead><tr><th scope="col">figure</th>${runs.map(
+<button type="button" id="theme">Light / dark</button></header>
+<main><h1>Runs compared</h1>
+<div class="scroll" tabindex="0" role="region" aria-label="Figures of the runs"><table><thead><tr><th scope="col">figure</th>${runs.map(
     ({ name, outcome }, index) =>
       html`<th scope="col" class="n">${name}${index === baseline ? ' (baseline)' : ''}<small>${verdictSigns[outcome.verdict]} ${outcome.verdict}</small></th>`,
   )}</tr></thead>
@@ -133,5 +135,5 @@ export function comparisonSection(comparison: RunComparison): Html {
         const hue = cell.change?.verdict === 'worse' ? 'n no' : 'n';
         return html`<td class="${hue}">${value}${beside === '' ? '' : html`<small>${beside}</small>`}</td>`;
       })}</tr>`,
-  )}</tbody></table></div></main>`;
+  )}</tbody></table></div>`;
 }

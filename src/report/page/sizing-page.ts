@@ -34,11 +34,11 @@ export function sizingPageHtml(report: SizingReport, files: readonly string[] = 
   const { recommendations, cycle_ms } = advice;
   const one = recommendations[0]!;
   const body = html`<header><p class="verdict open" id="verdict"><b>${number(one.threshold)}</b> ${unbroken(`in ${windowName(one.within, cycle_ms)} limits less than ${percent(one.limited_below)} of the requests.`)}</p>
-<button type="button" id="theme" aria-label="Switch between light and dark">Light / dark</button></header>
-<h1>Which limit fits ${name}?</h1>
+<button type="button" id="theme">Light / dark</button></header>
+<main><h1>Which limit fits ${name}?</h1>
 <p class="facts">${unbroken(`${counted(advice.requests, 'request')} of ${counted(advice.keys, 'key')}, ${advice.first_at ?? ''} to ${advice.last_at ?? ''}; 1 cycle = ${cycle_ms} ms`)}${advice.excluded.length === 0 ? '' : `; excluded: ${advice.excluded.map((key) => shownName(key, LONGEST_NAME)).join(', ')}`}</p>
 ${suspectSentences(advice).map((sentence) => html`<p class="suspects">${sentence}</p>`)}
-<main><form id="choice" class="slide" aria-label="Choice of a limit">
+<form id="choice" class="slide" aria-label="Choice of a limit">
 <label ${advice.curves.length === 1 ? html`hidden` : ''}>Window<select id="window">${advice.curves.map(({ within }, index) => html`<option value="${index}">${windowName(within, cycle_ms)}</option>`)}</select></label>
 <label for="threshold">Threshold: drag it, or use the arrow keys<input type="range" id="threshold" min="0" max="1" step="1" value="0" aria-describedby="summary"></label>
 <label for="number">as a number<input type="number" id="number" min="1" step="1" value="1"></label>

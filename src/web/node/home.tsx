@@ -8,6 +8,7 @@ import { useClock, useEvery } from './clock.js';
 import { CreateMachine } from './create-machine.js';
 import { connecting, Frame, live, useSession } from './frame.js';
 import { ago, figures, some, weir, wordsOf } from './node-client.js';
+import { NetworkNodes, NodeHealth } from './node-health.js';
 
 type Active = AnswerOf<Endpoints['listActive']>;
 type ActiveMachine = Active['machines'][number];
@@ -61,6 +62,7 @@ function Home() {
         <aside>
           {session.isIn ? <OwnMachines /> : null}
           <NodeHealth />
+          <NetworkNodes />
         </aside>
       </div>
     </Frame>
@@ -183,88 +185,6 @@ function OwnMachines() {
       <CreateMachine />
     </section>
   );
-}
-
-interface Health {
-  readonly words: string;
-  readonly isWell: boolean;
-}
-
-const rooms = [
-  ['machines', 'Machines'],
-  ['contracts', 'Contracts'],
-  ['rows', 'Rows of records'],
-  ['window_cycles', 'Cycles of windows'],
-  ['key_cells', 'Cells for keys'],
-] as const;
-
-function NodeHealth() {
-  const [health, setHealth] = useState<Health>();
-  const [limits, setLimits] = useState<AnswerOf<Endpoints['listLimits']>>();
-  const [identity, setIdentity] = useState<AnswerOf<Endpoints['publicKey']>>();
-  useEvery(5 * REFRESH_MS, async () => {
-    try {
-      setHealth(await readHealth());
-      setLimits(await weir.call('listLimits'));
-      if (identity === undefined) setIdentity(await weir.call('publicKey'));
-    } catch {
-      setHealth({ words: 'does not answer', isWell: false });
-    }
-  });
-  return (
-    <section aria-labelledby="node-title">
-      <h2 id="node-title">This node</h2>
-      <dl class="facts">
-        <dt>Health</dt>
-        <dd class={health?.isWell === false ? 'limits doing' : 'admits doing'} id="health">
-          {health?.words ?? '–'}
-        </dd>
-        <dt>Version</dt>
-        <dd id="version">{identity?.version ?? '–'}</dd>
-        <dt>Key</dt>
-        <dd id="fingerprint" class="code">
-          {identity?.fingerprint ?? '–'}
-        </dd>
-      </dl>
-      {limits === undefined ? null : (
-        <dl class="rooms">
-          {rooms.map(([name, words]) => {
-            const { on_node, free_on_node } = limits[name];
-            const used = on_node - free_on_node;
-            return (
-              <div key={name}>
-                <dt>{words}</dt>
-                <dd>
-                  {figures(used)} <span class="quiet">of {figures(on_node)}</span>
-                </dd>
-                <dd class="bar">
-                  <meter min={0} max={on_node} value={used} aria-label={`${words} in use`} />
-                </dd>
-              </div>
-            );
-          })}
-        </dl>
-      )}
-      <nav aria-label="API">
-        <a href="/api/endpoints">Routes</a>
-        <a href="/api/openapi.json">OpenAPI</a>
-      </nav>
-    </section>
-  );
-}
-
-const healthWords: Readonly<Record<string, string>> = {
-  live: 'well',
-  disk_full: 'its disk is full: it decides nothing until there is room',
-  draining: 'it is shutting down',
-};
-
-async function readHealth(): Promise<Health> {
-  const answer = (await (await fetch('/healthz', { cache: 'no-store' })).json()) as {
-    readonly status: string;
-    readonly detail?: string;
-  };
-  return { words: healthWords[answer.status] ?? answer.detail ?? answer.status, isWell: answer.status === 'live' };
 }
 
 render(<Home />, document.body);

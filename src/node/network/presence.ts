@@ -1,0 +1,97 @@
+// Which nodes a network has. Each says every two seconds that it is there, by the clock of Redis; one that is shut down takes its leave.
+//
+//   ──x────x────x────x      killed: silent for 6 s, away from then on; forgotten after a day
+//   ──x────x────| left      shut down
+import { DIRECTORY } from '../../store/redis/buckets.js';
+import type { RedisConnection } from '../../store/redis/connection.js';
+import { cycleOf } from '../../time/cycle.js';
+import { wallNowMs } from '../../time/wall.js';
+import { VERSION } from '../../version.js';
+import { fieldsIn } from './directory.js';
+
+const EVERY_MS = 2_000;
+const AWAY_AFTER_MS = 3 * EVERY_MS;
+const FORGOTTEN_AFTER_MS = 86_400_000;
+/** However many ask, Redis is read once in this time. */
+const READ_EVERY_MS = 1_000;
+const MOST_SHOWN = 100;
+
+const PLACE = `${DIRECTORY}presence`;
+
+/** What a node says of itself. Times are by the clock of Redis. */
+interface Said {
+  readonly address: string;
+  readonly version: string;
+  readonly sinceMs: number;
+  readonly seenMs: number;
+  readonly offsetMs: number;
+}
+
+export class Presence {
+  readonly #connection: RedisConnection;
+  readonly #fingerprint: string;
+  readonly #cycleMs: number;
+  #address: string | undefined;
+  #sinceMs = 0;
+  #nextMs = 0;
+  #readMs = Number.NEGATIVE_INFINITY;
+  #read: Promise<readonly (readonly [fingerprint: string, said: Said])[]> = Promise.resolve([]);
+
+  constructor(connection: RedisConnection, fingerprint: string, cycleMs: number) {
+    this.#connection = connection;
+    this.#fingerprint = fingerprint;
+    this.#cycleMs = cycleMs;
+  }
+
+  /** The node answers at this address from now on. @throws Failure `store_away` */
+  async come(address: string): Promise<void> {
+    this.#address = address;
+    this.#sinceMs = this.#connection.nowMs();
+    await this.say();
+  }
+
+  /** Says that this node is there, if it is time. @throws Failure `store_away` */
+  async say(): Promise<void> {
+    const nowMs = this.#connection.nowMs();
+    if (this.#address === undefined || nowMs < this.#nextMs) return;
+    this.#nextMs = nowMs + EVERY_MS;
+    const offsetMs = Math.round(wallNowMs() - nowMs);
+    const said: Said = { address: this.#address, version: VERSION, sinceMs: this.#sinceMs, seenMs: nowMs, offsetMs };
+    await this.#connection.command(DIRECTORY, 'HSET', PLACE, this.#fingerprint, JSON.stringify(said));
+  }
+
+  /** This node is shut down. @throws Failure `store_away` */
+  async leave(): Promise<void> {
+    this.#address = undefined;
+    await this.#connection.command(DIRECTORY, 'HDEL', PLACE, this.#fingerprint);
+  }
+
+  /** The nodes of the network as the API shows them, those that are up first. @throws Failure `store_away` */
+  async nodes() {
+    const nowMs = this.#connection.nowMs();
+    if (nowMs - this.#readMs >= READ_EVERY_MS) {
+      this.#readMs = nowMs;
+      this.#read = this.#readAll(nowMs);
+    }
+    const cycle = (ms: number) => cycleOf(ms, this.#cycleMs);
+    const nodes = (await this.#read).map(([fingerprint, { address, version, sinceMs, seenMs, offsetMs }]) => {
+      const is_up = nowMs - seenMs < AWAY_AFTER_MS;
+      const is_this = fingerprint === this.#fingerprint;
+      const since_cycle = cycle(is_up ? sinceMs : seenMs);
+      return { fingerprint, address, version, is_this, is_up, since_cycle, clock_offset_ms: offsetMs };
+    });
+    const order = (a: (typeof nodes)[number], b: typeof a) =>
+      Number(b.is_up) - Number(a.is_up) || (a.address < b.address ? -1 : 1);
+    return nodes.sort(order).slice(0, MOST_SHOWN);
+  }
+
+  async #readAll(nowMs: number): Promise<readonly (readonly [string, Said])[]> {
+    const fields = fieldsIn(await this.#connection.command(DIRECTORY, 'HGETALL', PLACE));
+    const all = [...fields].map(([fingerprint, text]) => [fingerprint, JSON.parse(text) as Said] as const);
+    const old = all
+      .filter(([, { seenMs }]) => nowMs - seenMs >= FORGOTTEN_AFTER_MS)
+      .map(([fingerprint]) => fingerprint);
+    if (old.length > 0) await this.#connection.command(DIRECTORY, 'HDEL', PLACE, ...old);
+    return all.filter(([fingerprint]) => !old.includes(fingerprint));
+  }
+}

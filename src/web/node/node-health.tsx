@@ -1,0 +1,145 @@
+// How the node is, what it has left, and which nodes its network has: beside the list of machines.
+import { useState } from 'preact/hooks';
+import type { AnswerOf } from '../../client/api-client.js';
+import type { Endpoints } from '../../client/route-table.js';
+import { useEvery } from './clock.js';
+import { figures, some, weir, wordsOf } from './node-client.js';
+
+const REFRESH_MS = 5_000;
+
+interface Health {
+  readonly words: string;
+  readonly isWell: boolean;
+}
+
+const rooms = [
+  ['machines', 'Machines'],
+  ['contracts', 'Contracts'],
+  ['rows', 'Rows of records'],
+  ['window_cycles', 'Cycles of windows'],
+  ['key_cells', 'Cells for keys'],
+] as const;
+
+export function NodeHealth() {
+  const [health, setHealth] = useState<Health>();
+  const [limits, setLimits] = useState<AnswerOf<Endpoints['listLimits']>>();
+  const [identity, setIdentity] = useState<AnswerOf<Endpoints['publicKey']>>();
+  useEvery(REFRESH_MS, async () => {
+    try {
+      setHealth(await readHealth());
+      setLimits(await weir.call('listLimits'));
+      if (identity === undefined) setIdentity(await weir.call('publicKey'));
+    } catch {
+      setHealth({ words: 'does not answer', isWell: false });
+    }
+  });
+  return (
+    <section aria-labelledby="node-title">
+      <h2 id="node-title">This node</h2>
+      <dl class="facts">
+        <dt>Health</dt>
+        <dd class={health?.isWell === false ? 'limits doing' : 'admits doing'} id="health">
+          {health?.words ?? '–'}
+        </dd>
+        <dt>Version</dt>
+        <dd id="version">{identity?.version ?? '–'}</dd>
+        <dt>Key</dt>
+        <dd id="fingerprint" class="code">
+          {identity?.fingerprint ?? '–'}
+        </dd>
+      </dl>
+      {limits === undefined ? null : (
+        <dl class="rooms">
+          {rooms.map(([name, words]) => {
+            const { on_node, free_on_node } = limits[name];
+            const used = on_node - free_on_node;
+            return (
+              <div key={name}>
+                <dt>{words}</dt>
+                <dd>
+                  {figures(used)} <span class="quiet">of {figures(on_node)}</span>
+                </dd>
+                <dd class="bar">
+                  <meter min={0} max={on_node} value={used} aria-label={`${words} in use`} />
+                </dd>
+              </div>
+            );
+          })}
+        </dl>
+      )}
+      <nav aria-label="API">
+        <a href="/api/endpoints">Routes</a>
+        <a href="/api/openapi.json">OpenAPI</a>
+      </nav>
+    </section>
+  );
+}
+
+type NetworkNode = AnswerOf<Endpoints['listNodes']>['nodes'][number];
+
+/** The nodes of a network; nothing where this one is by itself. */
+export function NetworkNodes() {
+  const [found, setFound] = useState<AnswerOf<Endpoints['listNodes']>>();
+  const [fault, setFault] = useState('');
+  const isAlone = found?.nodes.length === 0;
+  useEvery(REFRESH_MS, async () => {
+    if (isAlone) return;
+    try {
+      setFound(await weir.call('listNodes'));
+      setFault('');
+    } catch (error) {
+      setFault(wordsOf(error));
+    }
+  });
+  if (found === undefined || isAlone) return null;
+  const { nodes, cycle } = found;
+  const up = nodes.filter(({ is_up }) => is_up).length;
+  return (
+    <section aria-labelledby="network-title">
+      <h2 id="network-title">The network</h2>
+      <p class="quiet">
+        {figures(up)} of {some(nodes.length, 'node')} up
+      </p>
+      {fault === '' ? null : <p class="fault">{fault}</p>}
+      <ul class="plain" id="nodes">
+        {nodes.map((node) => (
+          <NetworkNodeRow key={node.fingerprint} node={node} cycle={cycle} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function NetworkNodeRow({ node, cycle }: { readonly node: NetworkNode; readonly cycle: number }) {
+  const { address, fingerprint, is_this, is_up, since_cycle, clock_offset_ms: offset } = node;
+  const cycles = some(Math.max(0, cycle - since_cycle), 'cycle');
+  return (
+    <li>
+      <span>
+        <b>{address.replace(/^https?:\/\//, '')}</b> {is_this ? <span class="quiet">this node</span> : null}
+      </span>
+      <span class={is_up ? 'doing admits' : 'doing limits'}>
+        {is_up ? 'up' : 'away'} for {cycles}
+      </span>
+      <span class="quiet">
+        clock {offset < 0 ? '−' : '+'}
+        {figures(Math.abs(offset))} ms
+      </span>
+      <span class="code quiet">{fingerprint}</span>
+    </li>
+  );
+}
+
+const healthWords: Readonly<Record<string, string>> = {
+  live: 'well',
+  disk_full: 'its disk is full: it decides nothing until there is room',
+  draining: 'it is shutting down',
+};
+
+async function readHealth(): Promise<Health> {
+  const answer = (await (await fetch('/healthz', { cache: 'no-store' })).json()) as {
+    readonly status: string;
+    readonly detail?: string;
+  };
+  return { words: healthWords[answer.status] ?? answer.detail ?? answer.status, isWell: answer.status === 'live' };
+}

@@ -1,0 +1,106 @@
+// The home of two nodes of one network, in a browser: which there are, which is away, which has left.
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findChromium, launchChromium, noChromium } from '../chromium.js';
+import { type Serving, serve, temporaryFolder } from '../cli/command-line.js';
+import { hasRedis, RedisServer } from '../store/redis/server.js';
+import { ask } from './asking.js';
+import { hiddenPixels, openPage, picture, violations } from './node-page.js';
+
+const path = findChromium();
+const isSkipped = path === undefined || !hasRedis;
+
+describe.skipIf(isSkipped)(
+  `the home of a network${isSkipped ? ` (SKIPPED: needs redis-server; ${noChromium})` : ''}`,
+  () => {
+    let redis: RedisServer;
+    let browser: Browser;
+    let nodes: Serving[];
+    const folders = [temporaryFolder(), temporaryFolder()];
+    // A busy machine is late: the deadline is no part of this.
+    const start = (index: number) =>
+      serve([
+        '--store',
+        `${redis.url}?deadline_ms=10000`,
+        '--data',
+        folders[index]!,
+        '--log-level',
+        'error',
+        '--cycle-ms',
+        '200',
+      ]);
+
+    beforeAll(async () => {
+      redis = await RedisServer.start();
+      nodes = [await start(0), await start(1)];
+      browser = await launchChromium(path ?? '');
+    });
+    afterAll(async () => {
+      await browser.close();
+      await Promise.all(nodes.map((node) => node.stop()));
+      await redis.stop();
+    });
+
+    it('shows each node with its key, up or away; one that comes back is up, one that was shut down is gone', async () => {
+      const { page, complaints } = await openPage(browser, nodes[0]!.url);
+      const shown = page.locator('#nodes li');
+      const rowOf = (node: Serving) => shown.filter({ hasText: node.fingerprint });
+      const wait = { timeout: 60_000 };
+      await rowOf(nodes[1]!)
+        .getByText(/^up for/)
+        .waitFor(wait);
+      const [first, second] = [await rowOf(nodes[0]!).innerText(), await rowOf(nodes[1]!).innerText()];
+      expect([first, second].map((text) => text.includes('this node'))).toEqual([true, false]);
+      expect(first).toContain(new URL(nodes[0]!.url).host);
+      expect(second).toMatch(/clock\s[+−]\d+ ms/);
+      expect(await shown.count()).toBe(2);
+
+      await nodes[1]!.stop('SIGKILL');
+      await rowOf(nodes[1]!)
+        .getByText(/^away for/)
+        .waitFor(wait);
+      await page.getByText('1 of 2 nodes up').waitFor(wait);
+      for (const width of [1_440, 360])
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.setViewportSize({ width, height: 800 });
+          await page.emulateMedia({ colorScheme });
+          await picture(page, `network-${width}-${colorScheme}.png`);
+          expect([await hiddenPixels(page), await violations(page)]).toEqual([0, []]);
+        }
+
+      nodes[1] = await start(1);
+      await rowOf(nodes[1]!)
+        .getByText(/^up for/)
+        .waitFor(wait);
+      expect(await shown.count()).toBe(2);
+
+      await nodes[1]!.stop();
+      await expect.poll(() => shown.count(), wait).toBe(1);
+      expect(complaints).toEqual([]);
+      await page.close();
+    });
+
+    it('says what the API says, of each node; a node by itself lists none', async () => {
+      const { nodes: listed, cycle } = await ask(nodes[0]!.url, 'GET', '/api/nodes');
+      expect(listed).toEqual([
+        {
+          fingerprint: nodes[0]!.fingerprint,
+          address: nodes[0]!.url,
+          version: expect.any(String),
+          is_this: true,
+          is_up: true,
+          since_cycle: expect.any(Number),
+          clock_offset_ms: expect.any(Number),
+        },
+      ]);
+      expect(listed[0].since_cycle).toBeLessThanOrEqual(cycle);
+      const alone = await serve(['--memory', '--log-level', 'error']);
+      expect((await ask(alone.url, 'GET', '/api/nodes')).nodes).toEqual([]);
+      const { page } = await openPage(browser, alone.url);
+      await page.getByText(alone.fingerprint).waitFor();
+      expect(await page.getByText('The network').count()).toBe(0);
+      await page.close();
+      await alone.stop();
+    });
+  },
+);
