@@ -8,6 +8,7 @@ import { benchKeys } from './keys.js';
 import { benchMachine } from './machine.js';
 import type { BenchRow } from './measure.js';
 import { benchMemory } from './memory.js';
+import { benchNetwork } from './network.js';
 import { benchNode } from './node.js';
 import { benchRedis } from './redis.js';
 import { benchReplay } from './replay.js';
@@ -31,6 +32,7 @@ const benches: Record<string, () => Promise<BenchRow[]>> = {
   sender: () => benchSender(),
   node: () => benchNode(),
   redis: () => benchRedis(),
+  network: () => benchNetwork(),
   workers: () => benchWorkers(),
   memory: () => benchMemory(),
   start: () => benchStart(),

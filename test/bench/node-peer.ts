@@ -5,17 +5,23 @@
 //   fastify      the same routes with the same schemas on Fastify, and a constant answer
 //   http         the same over node:http, checked by hand
 //   rate-limit   as fastify, behind @fastify/rate-limit in its memory store, by the same header
+//   network      the node on Redis
+//   flexible     as fastify, behind rate-limiter-flexible on the same Redis, by the same header
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import rateLimit from '@fastify/rate-limit';
 import Fastify, { type FastifyRequest, type FastifySchema } from 'fastify';
+import { Redis } from 'ioredis';
+import { RateLimiterRedis } from 'rate-limiter-flexible';
 import { rateLimiter, TEMPLATE_ID } from '../../src/limiter/rate-limiter.js';
 import { countOne } from '../../src/node/routes/events.js';
 import { gate } from '../../src/node/routes/gate.js';
 import { newKey } from '../../src/node/secret.js';
+import { CYCLE_MS } from '../../src/time/cycle.js';
+import { startNetworkNode } from '../node/network-nodes.js';
 import { startOwnNode } from './own-node.js';
 
-export type Kind = 'weir' | 'fastify' | 'http' | 'rate-limit';
+export type Kind = 'weir' | 'fastify' | 'http' | 'rate-limit' | 'network' | 'flexible';
 
 /** What the bench is told once the server listens. */
 export interface Listening {
@@ -60,10 +66,34 @@ async function weir(): Promise<Listening> {
   return { url: node.url, authorization, ...paths, gate: paths.gate.replace(ID, id) };
 }
 
-async function fastify(isLimited: boolean): Promise<Listening> {
+/** The node on Redis, asked for all that it needs over HTTP. */
+async function network(redis: string): Promise<Listening> {
+  const { url } = await startNetworkNode(redis, CYCLE_MS);
+  const ask = async (path: string, authorization?: string, body?: unknown) => {
+    const headers = {
+      ...(authorization === undefined ? {} : { authorization }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    };
+    const sent = { method: 'POST', headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+    return (await (await fetch(url + path, sent)).json()) as { key: string; contract: { id: string } };
+  };
+  const authorization = `Bearer ${(await ask('/api/demo-key/mint')).key}`;
+  await ask('/api/chain/state-machines', authorization, { slug: 'bench', is_public: true });
+  const { contract } = await ask('/api/chain/bench/contracts', authorization, rateLimiter({ threshold: THRESHOLD }));
+  return { url, authorization, ...paths, gate: paths.gate.replace(ID, contract.id) };
+}
+
+async function fastify(isLimited: boolean, redis?: string): Promise<Listening> {
   const app = Fastify();
+  const keyGenerator = ({ headers }: FastifyRequest) => headers.authorization ?? '';
+  if (redis !== undefined) {
+    const storeClient = new Redis(redis);
+    const limiter = new RateLimiterRedis({ storeClient, points: THRESHOLD, duration: 47 });
+    app.addHook('preHandler', async (request) => {
+      await limiter.consume(keyGenerator(request));
+    });
+  }
   if (isLimited) {
-    const keyGenerator = ({ headers }: FastifyRequest) => headers.authorization ?? '';
     await app.register(rateLimit, { max: THRESHOLD, timeWindow: 47_000, keyGenerator });
   }
   const answerOf = (route: typeof gate) => ({ 200: route.answers[200]?.schema });
@@ -97,12 +127,16 @@ async function http(): Promise<Listening> {
   return { url: `http://127.0.0.1:${port}`, authorization: 'Bearer bench', ...paths };
 }
 
+const [kind, redis = ''] = process.argv.slice(2);
 const kinds: Record<Kind, () => Promise<Listening>> = {
   weir,
   fastify: () => fastify(false),
   http,
   'rate-limit': () => fastify(true),
+  network: () => network(redis),
+  flexible: () => fastify(false, redis),
 };
 
-process.send?.(await kinds[process.argv[2] as Kind]());
+process.send?.(await kinds[kind as Kind]());
+process.on('message', () => process.send?.(process.cpuUsage()));
 process.on('disconnect', () => process.exit());

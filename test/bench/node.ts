@@ -17,15 +17,18 @@ export interface NodeBenchOptions {
   readonly rounds?: number;
 }
 
-const peers: readonly [Exclude<Kind, 'weir'>, name: string, target: number][] = [
+/** Those that need no Redis. */
+type Alone = Exclude<Kind, 'network' | 'flexible'>;
+
+const peers: readonly [Exclude<Alone, 'weir'>, name: string, target: number][] = [
   ['fastify', 'bare Fastify, same schemas', 0.85],
   ['http', 'bare node:http', 0.7],
   ['rate-limit', '@fastify/rate-limit', 1.2],
 ];
 
 export async function benchNode({ seconds = 3, rounds = 5 }: NodeBenchOptions = {}): Promise<BenchRow[]> {
-  const kinds: Kind[] = ['weir', 'fastify', 'http', 'rate-limit'];
-  const servers = await Promise.all(kinds.map(start));
+  const kinds: Alone[] = ['weir', 'fastify', 'http', 'rate-limit'];
+  const servers = await Promise.all(kinds.map((kind) => startServer(kind)));
   const [node] = servers;
   const stream = new AbortController();
   void fetch(`${node!.told.url}/api/chain/bench/stream`, { signal: stream.signal }).catch(() => {});
@@ -53,25 +56,26 @@ export async function benchNode({ seconds = 3, rounds = 5 }: NodeBenchOptions = 
   }
 }
 
-interface Server {
-  readonly kind: Kind;
+export interface Server<K extends Kind = Kind> {
+  readonly kind: K;
   readonly process: ChildProcess;
   readonly told: Listening;
 }
 
-async function start(kind: Kind): Promise<Server> {
-  const process = fork(fileURLToPath(new URL('./node-peer.js', import.meta.url)), [kind]);
+/** @param redis of those that need one */
+export async function startServer<K extends Kind>(kind: K, redis = ''): Promise<Server<K>> {
+  const process = fork(fileURLToPath(new URL('./node-peer.js', import.meta.url)), [kind, redis]);
   const [told] = (await once(process, 'message')) as [Listening];
   return { kind, process, told };
 }
 
 /** a b c d, a b c d, … after one round to warm up: what disturbs the machine disturbs them all; of each the median. */
 async function inTurn(
-  servers: readonly Server[],
+  servers: readonly Server<Alone>[],
   measure: (told: Listening) => Promise<number>,
   rounds: number,
-): Promise<Record<Kind, number>> {
-  const seen: Record<Kind, number[]> = { weir: [], fastify: [], http: [], 'rate-limit': [] };
+): Promise<Record<Alone, number>> {
+  const seen: Record<Alone, number[]> = { weir: [], fastify: [], http: [], 'rate-limit': [] };
   for (let round = 0; round <= rounds; round += 1) {
     for (const { kind, told } of servers) {
       const value = await measure(told);
@@ -79,7 +83,7 @@ async function inTurn(
     }
   }
   const medians = Object.entries(seen).map(([kind, values]) => [kind, median(values)]);
-  return Object.fromEntries(medians) as Record<Kind, number>;
+  return Object.fromEntries(medians) as Record<Alone, number>;
 }
 
 async function requestsPerSecond(told: Listening, what: 'event' | 'gate', duration: number): Promise<number> {
@@ -137,7 +141,7 @@ async function linesPerSecond({ url, authorization, event }: Listening, line: st
   return median(seen);
 }
 
-function rowsOf(what: string, seen: Record<Kind, number>): BenchRow[] {
+function rowsOf(what: string, seen: Record<Alone, number>): BenchRow[] {
   return peers.map(([kind, name, target]) => ({
     what,
     value: seen.weir,

@@ -9,7 +9,7 @@ export const countingFunctions = `
 -- deadline, cycle ms, (gate, events)...
 local function count(keys, args)
   if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
-  local reply, at = { now }, 2
+  local reply, at = { now, 0, 0, 0, 0 }, 2
   for i = 3, #args, 2 do
     slug = nil
     local n = tonumber(args[i + 1])
@@ -17,7 +17,7 @@ local function count(keys, args)
       local isNew = today > cycle
       if isNew then advance(today) end
       local admitted = feed(n)
-      if isNew or n > 0 then write() end
+      if isNew or isUnscheduled then write() elseif n > 0 then writeTotal() end
       if isUnscheduled then schedule() end
       answer(reply, at, admitted)
     else
@@ -48,7 +48,7 @@ end
 -- deadline, cycle ms, (gate of the key, events, threshold, within, most keys, 1 to share)...
 local function countKeys(keys, args)
   if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
-  local reply, at = { now }, 2
+  local reply, at = { now, 0, 0, 0, 0 }, 2
   for i = 3, #args, 6 do
     slug = nil
     local name, n = args[i], tonumber(args[i + 1])
@@ -110,7 +110,7 @@ local function countLate(keys, args)
   end
   for c = happened, cycle - 1 do
     local value = slot(c)
-    call('SETRANGE', key, BYTES + (c % within) * 8, pack('<d', value + n))
+    call('SETRANGE', key, format('%d', BYTES + (c % within) * 8), pack('<d', value + n))
   end
   late = late + 1
   local admitted = feed(n)

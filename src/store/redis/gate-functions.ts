@@ -24,14 +24,18 @@ export const HEAD_BYTES = 64;
 /** Behind the beginning that names the library; `$` stands for the prefix of all functions of this version. */
 export const gateFunctions = `
 -- None of these is there while the library is loaded.
-local call, pack, unpack, floor, max, min
+local call, pack, unpack, format, floor, max, min
 
 local function prepare()
   if call then return end
-  call, pack, unpack, floor, max, min = redis.call, struct.pack, struct.unpack, math.floor, math.max, math.min
+  call, pack, unpack, format = redis.call, struct.pack, struct.unpack, string.format
+  floor, max, min = math.floor, math.max, math.min
 end
 
 local HEAD, BYTES = '<dddddddd', 64
+
+-- Places in a gate, as Redis takes them: a number that is not text is turned into text by the slowest way there is.
+local HEAD_FROM, HEAD_TO, TOTAL_FROM = '0', '63', '8'
 
 -- The gate at work. Functions run one at a time.
 local P, now, today, key, gate, slug, moves, isUnscheduled
@@ -54,21 +58,26 @@ local LATE = { err = 'WEIRLATE the deadline has passed' }
 local function read(name)
   gate, key = name, P .. 'g:' .. name
   isUnscheduled = false
-  local text = call('GETRANGE', key, 0, BYTES - 1)
+  local text = call('GETRANGE', key, HEAD_FROM, HEAD_TO)
   if #text < BYTES then return false end
   cycle, total, base, limiting, held, late, threshold, within = unpack(HEAD, text)
   return true
 end
 
 local function write()
-  call('SETRANGE', key, 0, pack(HEAD, cycle, total, base, limiting, held, late, threshold, within))
+  call('SETRANGE', key, HEAD_FROM, pack(HEAD, cycle, total, base, limiting, held, late, threshold, within))
+end
+
+-- Of a gate that has been read, and has counted and nothing else since.
+local function writeTotal()
+  call('SETRANGE', key, TOTAL_FROM, pack('<d', total))
 end
 
 -- The total at the end of cycle c, which is not before cycle - within.
 local function slot(c)
   if c >= cycle then return total end
   local at = BYTES + (c % within) * 8
-  local text = call('GETRANGE', key, at, at + 7)
+  local text = call('GETRANGE', key, format('%d', at), format('%d', at + 7))
   if #text < 8 then return 0 end
   return (unpack('<d', text))
 end
@@ -76,9 +85,9 @@ end
 -- The count of a cycle to come if nothing arrives.
 local function countAt(c) return total - slot(c - within) end
 
--- The first cycle from first on, which is to come, with at most so many.
-local function fallsTo(most, first)
-  local low, high = first, max(first, cycle + within)
+-- The first cycle from first on, which is to come, with at most so many; high has.
+local function fallsTo(most, first, high)
+  local low = first
   while low < high do
     local middle = floor((low + high) / 2)
     if countAt(middle) <= most then high = middle else low = middle + 1 end
@@ -95,8 +104,8 @@ local function passTo(c)
     local leaving = slot(c - within)
     local text, from = pack('<d', total), cycle % within
     local first = min(gap, within - from)
-    call('SETRANGE', key, BYTES + from * 8, first == 1 and text or string.rep(text, first))
-    if gap > first then call('SETRANGE', key, BYTES, string.rep(text, gap - first)) end
+    call('SETRANGE', key, format('%d', BYTES + from * 8), first == 1 and text or string.rep(text, first))
+    if gap > first then call('SETRANGE', key, '64', string.rep(text, gap - first)) end
     base = leaving
   end
   cycle = c
@@ -122,12 +131,12 @@ local function advance(c)
   local first = max(cycle + 1, held)
   while first <= c do
     if limiting == 1 then
-      local at = fallsTo(threshold, first)
-      if at > c then break end
-      passTo(at)
+      -- Counts fall: one look at the end says whether there is anything to be found.
+      if countAt(c) > threshold then break end
+      passTo(fallsTo(threshold, first, c))
       move(0, 'trigger')
     else
-      if countAt(first) <= threshold then break end
+      if total - base <= threshold or countAt(first) <= threshold then break end
       passTo(first)
       move(1, 'trigger')
     end
@@ -171,7 +180,7 @@ end
 local function schedule()
   slug = slug or string.match(gate, '^[^/]+')
   local first, at = max(cycle + 1, held), nil
-  if limiting == 1 then at = fallsTo(threshold, first)
+  if limiting == 1 then at = fallsTo(threshold, first, max(first, cycle + within))
   elseif total - base > threshold and countAt(first) > threshold then at = first end
   if at then call('ZADD', P .. 'd:' .. slug, at, gate) else call('ZREM', P .. 'd:' .. slug, gate) end
   noteDue(slug)
