@@ -4,11 +4,12 @@
 //     └ BEGIN        └ defer(flush)                             └ COMMIT ─► a() b()
 //
 // All waiting commits together cost one fsync. Reads use the same connection, so they see what is in the transaction.
-import Database, { type Statement } from 'better-sqlite3';
+import type { BackupMetadata, Database as OpenDatabase, Statement } from 'better-sqlite3';
 import { assert, Failure } from '../schema/failure.js';
 import type { MissingRows } from './head-mark.js';
 import { readingFailure, stopped, writingFailure } from './sqlite-failure.js';
 import type { SqliteFile } from './sqlite-file.js';
+import { Database } from './sqlite-library.js';
 
 /** Runs a function soon: with `setImmediate`, everything that one turn of the event loop writes is committed together. */
 type Defer = (flush: () => void) => void;
@@ -43,7 +44,7 @@ const PAGES_A_TURN = 64;
 
 export class SqliteConnection {
   readonly #file: SqliteFile;
-  readonly #database: Database.Database;
+  readonly #database: OpenDatabase;
   readonly #defer: Defer;
   readonly #monotonicMs: () => number;
   readonly #failCommits: () => boolean;
@@ -187,7 +188,7 @@ export class SqliteConnection {
    */
   async backup(path: string, onPages: (left: number, all: number) => void): Promise<void> {
     this.#checkOpen();
-    const progress = ({ totalPages, remainingPages }: Database.BackupMetadata) => {
+    const progress = ({ totalPages, remainingPages }: BackupMetadata) => {
       this.#commitSoon();
       onPages(remainingPages, totalPages);
       return PAGES_A_TURN;

@@ -1,7 +1,7 @@
 // Turns errors of SQLite and of the file system into failures: what happened, why, and what to do about it.
-import Database from 'better-sqlite3';
 import { Bug, Failure } from '../schema/failure.js';
 import type { MissingRows } from './head-mark.js';
+import { Database } from './sqlite-library.js';
 
 /** For an error while opening the database: a Failure that names the folder, or the error itself if it is a bug. */
 export function openingFailure(error: unknown, dir: string): unknown {

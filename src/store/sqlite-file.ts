@@ -8,17 +8,18 @@
 import * as fs from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import Database from 'better-sqlite3';
+import type Library from 'better-sqlite3';
 import { Failure } from '../schema/failure.js';
 import { HeadMark, type MissingRows } from './head-mark.js';
 import { checkHeads, checkIntact, checkPresent, walBytes } from './sqlite-damage.js';
 import { isLocked, openingFailure, unwritable } from './sqlite-failure.js';
+import { Database } from './sqlite-library.js';
 import { APPLICATION_ID, migrate } from './sqlite-migrations.js';
 
 export interface SqliteFile {
   /** Absolute path of the folder. */
   readonly dir: string;
-  readonly database: Database.Database;
+  readonly database: Library.Database;
   readonly mark: HeadMark;
   /** Rows that were acknowledged and are missing; what is there is what counts from now on. */
   readonly lost: readonly MissingRows[];
@@ -153,7 +154,7 @@ function sync(path: string): void {
 }
 
 /** Takes the lock with the first access, and configures SQLite for the guarantee of a store: durable means after an fsync. */
-function prepare(database: Database.Database, dir: string): void {
+function prepare(database: Library.Database, dir: string): void {
   // Exclusive before the log is first used: SQLite then keeps the index of the log in memory and needs no lock for each
   // transaction, and no other program can write to the file or hold the log.
   demand(database, dir, 'locking_mode', 'exclusive');
@@ -170,7 +171,7 @@ function prepare(database: Database.Database, dir: string): void {
   demand(database, dir, 'temp_store', 2);
 }
 
-function demand(database: Database.Database, dir: string, name: string, value: string | number): void {
+function demand(database: Library.Database, dir: string, name: string, value: string | number): void {
   database.pragma(`${name} = ${value}`);
   const found = database.pragma(name, { simple: true });
   if (found !== value) throw unwritable(dir, `SQLite cannot set ${name} to ${value} there: it stays ${String(found)}.`);

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+
 import { afterEach, expect, it } from 'vitest';
 import { Failure } from '../../src/schema/failure.js';
 import type { Key } from '../../src/store/credential-store.js';
 import { MemoryCredentials } from '../../src/store/memory-credentials.js';
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite.js';
+import { Database } from '../../src/store/sqlite-library.js';
 import { APPLICATION_ID, migrate, steps } from '../../src/store/sqlite-migrations.js';
 import { temporaryFolder } from '../left-behind.js';
 import { describeCredentials } from '../suite/credentials.js';

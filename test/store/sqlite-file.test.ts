@@ -1,12 +1,13 @@
 import * as fs from 'node:fs';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
-import Database from 'better-sqlite3';
+
 import { afterEach, describe, expect, it } from 'vitest';
 import { EMPTY, type Head, link } from '../../src/record/chain.js';
 import { Failure } from '../../src/schema/failure.js';
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite.js';
 import { checkIntact } from '../../src/store/sqlite-damage.js';
+import { Database } from '../../src/store/sqlite-library.js';
 import { migrate, steps } from '../../src/store/sqlite-migrations.js';
 import { temporaryFolder } from '../left-behind.js';
 import { startProcess } from './process.js';
