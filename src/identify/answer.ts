@@ -77,14 +77,15 @@ export function answerOf(investigated: Investigated, resolution: number, harm?: 
     return { verdict: 'nothing fits', rules: [], remarks: [...stopped, remark, ...headers], ...common };
   }
   const unrestMs = unrestOf(evidence);
-  const shortest = Math.min(...alive.map(({ best }) => best.parameters.spanMs));
+  const timed = alive.filter(({ best }) => !best.structure.isInFlight);
+  const shortest = Math.min(...timed.map(({ best }) => best.parameters.spanMs));
   if (unrestMs > MOST_UNREST * shortest) {
     // A wrong name is worse than none.
     const remark = `Half of the answers took more than ${Math.round(unrestMs)} ms longer than the quickest: too long beside the ${Math.round(shortest)} ms in which the limiter gives something back. Repeat it on a machine with less to do.`;
     return { verdict: 'undecided', rules: [], remarks: [...stopped, remark, ...headers], ...common };
   }
   const families = new Set(alive.map(({ best }) => best.structure.family)).size;
-  if (alive.length > MOST_RULES || families > MOST_FAMILIES) {
+  if ((families > 1 && alive.length > MOST_RULES) || families > MOST_FAMILIES) {
     const remark = `${alive.length} rules of ${families} families explain all answers: they follow no one of them closely enough to give it a name.`;
     return { verdict: 'undecided', rules: [], remarks: [...stopped, remark, ...headers], ...common };
   }

@@ -3,7 +3,7 @@ import { type Evidence, evidenceOf, type Seen } from './evidence.js';
 import { featuresOf } from './features.js';
 import { type Fitted, fitted } from './fit.js';
 import { proofOf } from './proof.js';
-import type { Hypothesis, Structure } from './structure.js';
+import { type Hypothesis, isByToken, type Structure } from './structure.js';
 import { structures } from './structures.js';
 
 export interface Investigated {
@@ -98,11 +98,27 @@ function spansOf({ parameters: { spanMs, limit }, structure: { family } }: Hypot
 /** How far the instants of a rule may be off by the steps of its clock and of ours, in ms. */
 export const TOLERANCE_MS = 1.05;
 
+const ALIKE = 0.5;
+const SLOW_MS = 15;
+
+/** How much longer admitted requests take than limited ones, in ms: what is behind the limiter works on them. */
+function heldOf({ seen, limitedMs }: Evidence): number {
+  const took = seen.filter(({ decision }) => decision === 'admitted').map((one) => one.answeredMs - one.sentMs);
+  return (took.sort((a, b) => a - b)[took.length >> 1] ?? 0) - limitedMs;
+}
+
 /** Without those that differ from a simple one by what the answers can not show, and those that leave delays unexplained. */
-export function preferred(alive: readonly Fitted[], { isHeld }: Evidence): Fitted[] {
+export function preferred(alive: readonly Fitted[], evidence: Evidence): Fitted[] {
   const ids = new Set(alive.map(({ best }) => best.structure.id));
-  const holds = isHeld && alive.some(({ best }) => best.structure.holds);
-  return alive.filter(({ best, ranges }) => {
+  const holds = evidence.isHeld && alive.some(({ best }) => best.structure.holds);
+  const inFlight = alive.find(({ best }) => best.structure.isInFlight);
+  const heldMs = inFlight === undefined ? 0 : heldOf(evidence);
+  return alive.filter(({ best, ranges, violationMs }) => {
+    // What is in flight comes back when it is answered: a window of about that length would be a coincidence.
+    if (heldMs > SLOW_MS && !best.structure.isInFlight) {
+      const windowMs = best.parameters.spanMs * (isByToken(best.structure) ? best.parameters.limit : 1);
+      if (Math.abs(windowMs - heldMs) < ALIKE * heldMs || violationMs > TOLERANCE_MS) return false;
+    }
     if (holds && best.structure.holds === undefined) return false;
     // For a single one, a bucket is all of these.
     if (

@@ -19,6 +19,8 @@ export interface Features {
   readonly refusals: readonly number[];
   /** Within these times something came back: from a refusal to the next admission. */
   readonly returns: readonly Return[];
+  /** How far apart requests are answered that were sent together and held, in ms; undefined where none are. */
+  readonly heldStepMs: number | undefined;
   readonly fromMs: number;
   readonly toMs: number;
 }
@@ -72,9 +74,30 @@ export function featuresOf(evidence: Evidence): Features {
     recoveries,
     refusals,
     returns,
+    heldStepMs: evidence.isHeld ? heldStepOf(inOrder) : undefined,
     fromMs,
     toMs: inOrder.reduce((most, one) => Math.max(most, one.answeredMs), fromMs),
   };
+}
+
+/** What a queue holds is answered at the distance of its rate: the median of the later half of each volley. */
+function heldStepOf(inOrder: readonly Seen[]): number | undefined {
+  const volleys: Seen[][] = [];
+  for (const one of inOrder.filter(({ decision }) => decision === 'admitted')) {
+    const volley = volleys.at(-1);
+    if (volley === undefined || one.sentMs > volley[0]!.sentMs + VOLLEY_MS || one.key !== volley[0]!.key)
+      volleys.push([one]);
+    else volley.push(one);
+  }
+  const steps = volleys
+    .filter(({ length }) => length > 2)
+    .map((volley) => {
+      const answered = volley.map(({ answeredMs }) => answeredMs).sort((a, b) => a - b);
+      const from = answered.length >> 1;
+      return (answered.at(-1)! - answered[from - 1]!) / (answered.length - from);
+    })
+    .sort((a, b) => a - b);
+  return steps[steps.length >> 1];
 }
 
 /** How long a request and its answer usually take, at most twice the half of them; in ms. */

@@ -53,6 +53,8 @@ const BURST_SHARE = 0.5;
 const POLL_FACTOR = 1.25;
 const SOONER = 0.2;
 const MOST_ROUNDS = 40;
+/** So often all structures are looked at. */
+const MOST_LOOKS = 3;
 
 class Course {
   readonly #options: InvestigationOptions;
@@ -65,6 +67,8 @@ class Course {
   #nowMs = 0;
   #fromMs: number | undefined;
   #keys = 0;
+  /** So many were admitted before the first refusal. */
+  #first = 0;
   isOver = false;
   readonly #asked = new Map<string, number>();
   /** Those that explained the answers once, and then came near: another order of counting may explain them. */
@@ -88,6 +92,7 @@ class Course {
       sent += size;
       yield* this.#ask({ words: 'a burst, for the limit', volleys: [{ atMs: 0, n: size }] }, 0);
     }
+    this.#first = this.#seen.filter(({ decision }) => decision === 'admitted').length;
   }
 
   /** Polls at growing distances until one is admitted, then bursts again: what has come back. Twice: the second is a whole period of a grid. */
@@ -108,35 +113,41 @@ class Course {
       yield* this.#ask({ words: 'polls, for when it admits again', volleys, until: 'admitted' }, 0);
       if (this.#seen.at(-1)?.decision === 'limited') return;
       recoveredMs = this.#seen.at(-1)!.sentMs - this.#seen[before]!.sentMs;
-      for (let n = 1; n <= 4096 && !this.isOver && this.#left().requests > 3 * n; n *= 2) {
+      // A window gives all back at once: after a few, as many as it lacks, and one more.
+      let since = 1;
+      for (
+        let n = 1;
+        n <= 4096 && !this.isOver && this.#left().requests > 3 * n;
+        n = Math.max(2 * n, n < 4 ? 0 : this.#first + 1 - since)
+      ) {
         yield* this.#ask({ words: 'a burst, for what has come back', volleys: [{ atMs: 0, n }] }, 0);
         if (this.#seen.slice(-n).some(({ decision }) => decision === 'limited')) break;
+        since += n;
       }
     }
   }
 
-  /** The simple structures first; what is finer is held against all that was seen then. */
+  /** The simple structures first. Before an answer, all are held against all that was seen. */
   *narrow(): Generator<Ask, Investigated, Answered> {
     let among: readonly Structure[] = simple;
-    let isAnew = false;
+    let looked = 0;
+    let isComplete = false;
     for (let round = 0; round < MOST_ROUNDS; round += 1) {
-      this.#refit(among, isAnew);
-      isAnew = false;
+      if (!isComplete) this.#refit(among);
       if (this.isOver) return this.result('stopped');
-      const next =
-        this.#alive.length === 0 ? undefined : (this.#choose() ?? (this.#revive() ? this.#choose() : undefined));
-      if (next === 'budget' || next === 'time' || (next === undefined && among === structures)) {
-        if (among === simple) {
-          this.#candidates = undefined;
-          this.#refit(structures, true);
-        }
-        return this.result(next ?? 'settled');
+      const next = this.#alive.length === 0 ? undefined : this.#choose();
+      if (typeof next === 'object') {
+        isComplete = false;
+        yield* this.#ask(next.probe, next.restMs, next.isFresh);
+        continue;
       }
-      if (next === undefined) {
-        among = structures;
-        this.#candidates = undefined;
-        isAnew = true;
-      } else yield* this.#ask(next.probe, next.restMs, next.isFresh);
+      if (isComplete || looked === MOST_LOOKS) return this.result(next ?? 'settled');
+      looked += 1;
+      isComplete = true;
+      among = structures;
+      this.#candidates = undefined;
+      this.#refit(structures, true);
+      this.#revive();
     }
     return this.result('settled');
   }
@@ -147,14 +158,13 @@ class Course {
     return looked(doubtful, evidenceOf(this.#seen));
   }
 
-  /** Takes back what was given up though it explains the answers; false where there is none. */
-  #revive(): boolean {
+  /** Takes back what was given up though it explains the answers. */
+  #revive(): void {
     const { revived } = this.#looked();
-    if (revived.length === 0) return false;
+    if (revived.length === 0) return;
     for (const { best } of revived) this.#doubtful.delete(best.structure.id);
     this.#alive = preferred([...this.#alive, ...revived], this.#evidence);
     this.#candidates = this.#alive.map(({ best }) => best.structure);
-    return true;
   }
 
   result(ended: Investigated['ended']): Investigated {

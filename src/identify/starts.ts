@@ -51,6 +51,10 @@ export function* startsOf(
   const many = isWhole || has('otherMs') ? MANY_TIMES : LONGEST_PART;
   const most = times.length === 0 ? longest : Math.min(longest, many * Math.max(shortest, longestMs, ...times));
   for (let ms = least; ms < most; ms *= GRID) spans.push(ms);
+  const { heldStepMs } = features;
+  if (structure.family === 'queue' && heldStepMs !== undefined) {
+    for (let k = -HELD_STEPS; k <= HELD_STEPS; k += 1) spans.push(heldStepMs * (1 + k * HELD_STEP));
+  }
   const usual = spans.length;
   if (isGrid) spans.push(...latticeOf(structure, recoveries, least));
   if (structure.family === 'segmented window' || structure.family === 'rolling count') {
@@ -84,6 +88,8 @@ function latticeOf(structure: Structure, recoveries: readonly number[], least: n
   return Array.from({ length: MOST_PERIODS }, (_, k) => (part * (last - first)) / (k + 1)).filter((ms) => ms > least);
 }
 
+const HELD_STEPS = 10;
+const HELD_STEP = 0.01;
 const PERIOD_STEP = 1.01;
 const MOST_ON_EDGES = 40;
 

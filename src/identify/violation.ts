@@ -64,6 +64,7 @@ class Replay {
   readonly #holds: boolean;
   readonly #countedAt: number;
   readonly #grainMs: number;
+  readonly #isPutOff: boolean;
   #nowMs = 0;
   #ms = 0;
   #sentMs = -1;
@@ -84,6 +85,7 @@ class Replay {
     this.#isInFlight = structure.isInFlight === true;
     this.#holds = structure.holds === true;
     this.#countedAt = parameters.countedAt;
+    this.#isPutOff = structure.isPutOff === true && structure.family === 'fixed window';
     this.#grainMs = structure.grainMs?.(parameters) ?? 0;
     this.#state = rule.fresh(0);
   }
@@ -108,7 +110,8 @@ class Replay {
         else {
           const at = this.#nextAdmission(t);
           const limitedAt = Math.max(t, nominalLimited);
-          if (j < nR && limitedAt < at && limited.first[j]! <= admitted.last[i]!) {
+          const isBefore = this.#isPutOff && at - STEP_MS <= admitted.last[i]!;
+          if (j < nR && limitedAt < at && limited.first[j]! <= admitted.last[i]! && !isBefore) {
             j += 1;
             this.#limit(limitedAt);
           } else {
@@ -120,7 +123,11 @@ class Replay {
       } else {
         const t = Math.max(now, nominalLimited);
         const early = Math.max(now, limited.first[j]!);
-        if (!this.#admits(t)) {
+        const before = this.#isPutOff && i < nA ? this.#admissionBefore(t, i, j) : undefined;
+        if (before !== undefined) {
+          this.#violates(before - admitted.last[i]!, admitted.sent[i]!);
+          this.#admit(before, i++);
+        } else if (!this.#admits(t)) {
           j += 1;
           this.#limit(t);
         } else if (early < t && this.#room < 2 && !this.#admittedAt(early)) {
@@ -137,6 +144,14 @@ class Replay {
       }
     }
     return { ms: this.#ms, sentMs: this.#sentMs, state: this.#state };
+  }
+
+  /** Where a refused request puts off the next admission by a whole window, those that can be admitted before it were. */
+  #admissionBefore(t: number, i: number, j: number): number | undefined {
+    const { admitted, limited } = this.#one;
+    if (admitted.first[i]! - STEP_MS > limited.last[j]!) return undefined;
+    const at = Math.max(this.#nowMs, admitted.first[i]!, this.#nextAdmission(t));
+    return at - STEP_MS <= Math.min(admitted.last[i]!, limited.last[j]!) ? at : undefined;
   }
 
   /** Asks the rule only where its last answer does not say: room does not shrink by itself, and a refusal brings nothing forward. */
@@ -224,6 +239,8 @@ class Replay {
 }
 
 const HELD_SLACK_MS = 10;
+/** Many clocks of limiters go in steps, in ms. */
+const STEP_MS = 1;
 /** On a finer grid an edge is always near. */
 const SHORTEST_PERIOD_MS = 20;
 const NONE: readonly number[] = [];
