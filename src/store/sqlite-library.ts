@@ -16,17 +16,27 @@ const FIRST_WITHOUT_12 = 24;
 export const Database: typeof Library = loaded();
 
 function loaded(): typeof Library {
+  const { napi, node } = process.versions as Record<string, string>;
   const require = createRequire(import.meta.url);
-  if (Number(process.versions['napi']) < NODE_API) return require('better-sqlite3');
-  try {
-    return require('better-sqlite3-13');
-  } catch (cause) {
-    if (Number.parseInt(process.versions.node, 10) < FIRST_WITHOUT_12) return require('better-sqlite3');
-    throw new Failure('store_failed', {
-      what: 'The library of SQLite cannot be loaded.',
-      why: `The package better-sqlite3-13 is needed on Node ${process.versions.node}: ${(cause as Error).message.split('\n', 1)[0]}.`,
-      fix: 'Install again without --omit=optional, use Node 22, or start without a disk (--memory, --store redis://…).',
-      cause,
-    });
-  }
+  // Both are optional packages: that one cannot be had or built does not stop whoever needs the other, or none.
+  const names = [
+    ...(Number(napi) >= NODE_API ? ['better-sqlite3-13'] : []),
+    ...(Number.parseInt(node!, 10) < FIRST_WITHOUT_12 ? ['better-sqlite3'] : []),
+  ];
+  const causes: Error[] = [];
+  for (const name of names)
+    try {
+      const library: typeof Library = require(name);
+      // The binary is loaded with the first database.
+      new library(':memory:').close();
+      return library;
+    } catch (error) {
+      causes.push(error as Error);
+    }
+  throw new Failure('store_failed', {
+    what: 'The library of SQLite cannot be loaded.',
+    why: `On Node ${node}, ${names.join(' or ')} is needed, an optional package: ${causes[0]!.message.split('\n', 1)[0]}.`,
+    fix: 'Install again without --omit=optional, and let it build what it has to (npm install --foreground-scripts shows why it did not).',
+    cause: causes[0],
+  });
 }

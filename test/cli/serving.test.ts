@@ -1,9 +1,13 @@
-import { readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { VERSION } from '../../src/version.js';
 import { begin, type Serving, serve, temporaryFolder, weir, weirHere } from './command-line.js';
+
+/** Node 20 has no use for it: there npm leaves it out. */
+const has13 = existsSync(new URL('../../node_modules/better-sqlite3-13', import.meta.url));
 
 describe('weir serve', () => {
   it('keeps its data for its user alone, and goes on from it', async () => {
@@ -30,6 +34,18 @@ describe('weir serve', () => {
       sameKey: true,
       own: true,
     });
+  });
+
+  it.skipIf(has13)('says which package it needs on a Node that has no library of SQLite', async () => {
+    const preload = join(temporaryFolder(), 'newer-node.mjs');
+    const versions = "{ ...process.versions, node: '24.19.0', napi: '10' }";
+    writeFileSync(preload, `Object.defineProperty(process, 'versions', { value: ${versions} });`);
+    const node = begin(['serve', '--memory', '--port', '0', '--json'], {
+      NODE_OPTIONS: `--import=${pathToFileURL(preload)}`,
+    });
+    const code = await node.ended;
+    const { code: told, why } = JSON.parse(node.lines.join(''));
+    expect([code, told, why]).toEqual([74, 'store_failed', expect.stringContaining('better-sqlite3-13 is needed')]);
   });
 
   it('refuses a folder, a port, and a length of cycles that are not free to be taken', async () => {
