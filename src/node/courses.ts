@@ -7,6 +7,9 @@
 //
 // A course begins when somebody opens a stream with its contract, and is kept for a while after the last of them has left, so that a page
 // that is loaded again has its past. Nothing is taken of contracts that nobody watches. All courses together are bounded.
+//
+// On a network nothing counts in this process: when a cycle begins, count and state are looked up in Redis. What was admitted and limited by all
+// nodes together is not kept there by cycle, and is not known.
 import type { Contract } from '../host/contract.js';
 import type { Host } from '../host/host.js';
 import { KeyedContract } from '../host/keyed-contract.js';
@@ -34,15 +37,21 @@ export interface Watched {
   cycle: number;
 }
 
+/** Contracts of a network as they are now. */
+type Looks = (contracts: readonly Contract[]) => Promise<readonly Contract[]>;
+
 export class Courses {
   readonly #host: Host;
+  readonly #looks: Looks | undefined;
+  #isLooking = false;
   readonly #limits: Pick<Limits, 'courses' | 'coursesPerStream'>;
   readonly #byContract = new Map<string, Course>();
   readonly #samplers = new Map<Machine, Sampler>();
 
-  constructor(host: Host, limits: Pick<Limits, 'courses' | 'coursesPerStream'>) {
+  constructor(host: Host, limits: Pick<Limits, 'courses' | 'coursesPerStream'>, looks?: Looks) {
     this.#host = host;
     this.#limits = limits;
+    this.#looks = looks;
   }
 
   /** How many courses are kept. */
@@ -64,17 +73,35 @@ export class Courses {
     }
     if (this.#byContract.size + missing > most) throw tooManyCourses();
     let sampler = this.#samplers.get(machine);
-    if (sampler === undefined) {
+    if (sampler === undefined && this.#looks === undefined) {
       sampler = new Sampler(machine, (id) => this.#drop(id));
       this.#samplers.set(machine, sampler);
     }
     const watched = { ids: contracts.map(({ id }) => id), cycle: afterCycle ?? 0 };
     for (const contract of contracts) {
-      const course = this.#byContract.get(contract.id) ?? sampler.begin(contract);
+      const known = this.#byContract.get(contract.id);
+      const course = known ?? sampler?.begin(contract) ?? new Course(contract, machine.cycle);
       this.#byContract.set(contract.id, course);
       course.watchers.add(watched);
     }
     return watched;
+  }
+
+  /**
+   * On a network: takes the counts of the contracts that are watched, as they are when a cycle begins, for the one that is over.
+   * @throws Failure `store_away`
+   */
+  async look(over: number): Promise<void> {
+    if (this.#looks === undefined || this.#isLooking || this.#byContract.size === 0) return;
+    this.#isLooking = true;
+    try {
+      const courses = [...this.#byContract.values()].filter(({ watchers }) => watchers.size > 0);
+      const now = await this.#looks(courses.map(({ contract }) => contract));
+      for (const [index, course] of courses.entries()) course.takeSeen(over, now[index]!);
+      for (const [id, { watchedCycle }] of this.#byContract) if (over - watchedCycle > COURSE_CYCLES) this.#drop(id);
+    } finally {
+      this.#isLooking = false;
+    }
   }
 
   leave(watched: Watched): void {
@@ -179,9 +206,22 @@ class Course {
       contract.advance(cycle);
       if (contract instanceof KeyedContract) contract.reach(cycle);
     }
+    this.#put(cycle, figuresOf(contract));
+  }
+
+  /** Takes what is known of a contract that another process counts: NaN, which JSON writes as null, for the other columns. */
+  takeSeen(cycle: number, { gate, admits }: Contract): void {
+    if (cycle <= this.last) return;
+    const known: Partial<Record<Column, number>> = { count: gate.count, limiting: admits ? 0 : 1 };
+    this.#put(
+      cycle,
+      columns.map((name) => known[name] ?? Number.NaN),
+    );
+  }
+
+  #put(cycle: number, figures: readonly number[]): void {
     if (this.watchers.size > 0) this.watchedCycle = cycle;
     if (cycle !== this.last + 1) this.first = cycle;
-    const figures = figuresOf(contract);
     const at = (cycle % COURSE_CYCLES) * columns.length;
     for (const [index, name] of columns.entries()) {
       this.#rows[at + index] = figures[index]! - (growing.has(name) ? this.#before[index]! : 0);

@@ -3,6 +3,7 @@
 import { interval, Subscription } from 'rxjs';
 import type { Happening } from '../host/ledger.js';
 import { bytesOfRow } from '../record/row.js';
+import { Failure } from '../schema/failure.js';
 import { type CycleTick, cycles } from '../time/cycles.js';
 import { Rank } from '../time/rank.js';
 import { AgendaScheduler } from '../time/rx-scheduler.js';
@@ -70,8 +71,11 @@ function begin(tick: CycleTick, parts: Parts, onError: (error: unknown) => void)
   const { host, durability, counts, streams } = parts;
   counts.missedCycles += tick.missed;
   streams.tick(tick);
-  parts.network?.tick();
-  if (parts.network !== undefined) return;
+  if (parts.network !== undefined) {
+    parts.network.tick();
+    streams.sendLooked(tick.cycle - 1).catch((error) => !(error instanceof Failure) && onError(error));
+    return;
+  }
   if (host.failure !== undefined) return;
   forgetKeys(parts, tick.cycle, onError);
   parts.checkpoints.sign(tick.cycle);

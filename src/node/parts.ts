@@ -120,7 +120,7 @@ export function assemble(options: PartsOptions, routes: readonly ListedRoute[], 
       retention: new Retention({ host, store, signer, clock, turns, keepRows: options.keepRows, onRemoved }),
       keyRecord: new KeyRecord(host, ownership, network),
       mintLimit,
-      courses: new Courses(host, limits),
+      courses: new Courses(host, limits, network && ((contracts) => network.looks(contracts))),
       checkpoints: new Checkpoints(host, store, signer),
       idempotency: new Idempotency(host, store.answers, limits),
     };

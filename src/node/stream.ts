@@ -145,6 +145,12 @@ export class Streams {
     }
   }
 
+  /** On a network: the counts of the cycle before, once they have been looked up. @throws Failure `store_away` */
+  async sendLooked(over: number): Promise<void> {
+    await this.#sources.courses().look(over);
+    for (const reader of this.#all()) this.#sendCounts(reader);
+  }
+
   /** Shows every quiet reader that the stream lives, and ends streams whose caller may not listen any more. */
   beat(): void {
     for (const reader of this.#all()) {

@@ -80,6 +80,27 @@ describe.skipIf(isSkipped)(
       await page.close();
     });
 
+    it('a machine shows the count of all nodes, as any of them says it, and no figure that is not known', async () => {
+      const { key } = await ask(nodes[0]!.url, 'POST', '/api/demo-key/mint');
+      await ask(nodes[0]!.url, 'POST', '/api/chain/state-machines', key, { slug: 'shared', is_public: true });
+      const body = { slug: 'shared', threshold: 10, within: 5_000 };
+      const { contract } = await ask(nodes[0]!.url, 'POST', '/api/contracts/templates/rate-limiter/deploy', key, body);
+      const other = await start(1);
+      const { page, complaints } = await openPage(browser, `${other.url}/m/shared`);
+      const figures = page.locator('.contract .figures dd');
+      const shown = async () => (await figures.allInnerTexts()).map((text) => text.replace(/\s+/g, ' '));
+      await expect.poll(shown, { timeout: 60_000 }).toEqual(['0 of 10', '– – in view', '– – in view']);
+      for (const { url } of [nodes[0]!, other, nodes[0]!])
+        await ask(url, 'POST', '/api/chain/shared/event', key, { type: 'request', count: 4 });
+      const asked = await ask(nodes[0]!.url, 'GET', `/api/chain/shared/contracts/${contract.id}`);
+      expect(asked.contract.count).toBe(12);
+      await expect.poll(shown, { timeout: 60_000 }).toEqual(['12 of 10', '– – in view', '– – in view']);
+      await page.locator('.contract .pill', { hasText: 'limiting' }).waitFor();
+      expect(complaints).toEqual([]);
+      await page.close();
+      await other.stop();
+    });
+
     it('says what the API says, of each node; a node by itself lists none', async () => {
       const { nodes: listed, cycle } = await ask(nodes[0]!.url, 'GET', '/api/nodes');
       expect(listed).toEqual([

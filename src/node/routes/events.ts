@@ -135,14 +135,13 @@ export const openStream = route({
   errors: ['machine_not_found', 'contract_not_found', 'invalid_input', 'too_many_requests', 'node_overloaded'],
   example: { params: { slug: 'edge-gateway' }, query: { last_event_id: '0' }, status: 200 },
   hasHead: false,
-  handle({ host, ownership, streams, network }, request, reply) {
+  handle({ host, ownership, streams }, request, reply) {
     const { params, query, headers, caller } = request;
     const machine = ownership.visible(params.slug, caller);
     const lastEventId = headers['last-event-id'] ?? query.last_event_id;
     const afterSeq = lastEventId === undefined || lastEventId === '' ? undefined : seqOf(String(lastEventId));
     const ids = new Set(query.counts?.split(',').filter((id) => id !== ''));
-    const named = [...ids].map((id) => contractOf(host, machine, id));
-    const contracts = network === undefined ? named : [];
+    const contracts = [...ids].map((id) => contractOf(host, machine, id));
     const asked = { caller, source: sourceOf(request), contracts, afterCycle: query.after_cycle };
     streams.open(reply.raw, machine, asked, afterSeq);
     reply.hijack();

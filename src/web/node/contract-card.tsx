@@ -47,24 +47,23 @@ export function ContractCard({ contract, state, course, cycle, isOwn, isFew }: C
                 : `Count in ${some(within, 'cycle')}`}
           </dt>
           <dd>
-            <b>{figures(course.now(mainName))}</b>
+            <b>{shown(course.now(mainName))}</b>
             {keyed === undefined && threshold !== undefined ? (
               <span class="quiet"> of {figures(threshold)}</span>
             ) : null}
-            {keyed === undefined ? null : <span class="quiet"> of {figures(course.now('keys'))}</span>}
+            {keyed === undefined ? null : <span class="quiet"> of {shown(course.now('keys'))}</span>}
           </dd>
         </div>
         <div>
           <dt>Admitted</dt>
           <dd>
-            <b>{figures(course.now('admitted'))}</b>{' '}
-            <span class="quiet">{figures(course.sum('admitted'))} in view</span>
+            <b>{shown(course.now('admitted'))}</b> <span class="quiet">{shown(course.sum('admitted'))} in view</span>
           </dd>
         </div>
         <div>
           <dt>Limited</dt>
-          <dd class={course.now('limited') > 0 ? 'bad' : ''}>
-            <b>{figures(course.now('limited'))}</b> <span class="quiet">{figures(course.sum('limited'))} in view</span>
+          <dd class={(course.now('limited') ?? 0) > 0 ? 'bad' : ''}>
+            <b>{shown(course.now('limited'))}</b> <span class="quiet">{shown(course.sum('limited'))} in view</span>
           </dd>
         </div>
       </dl>
@@ -85,6 +84,10 @@ export function ContractCard({ contract, state, course, cycle, isOwn, isFew }: C
       </div>
     </article>
   );
+}
+
+function shown(value: number | null | undefined): string {
+  return value === null || value === undefined ? '–' : figures(value);
 }
 
 interface ChartProps {
@@ -127,7 +130,6 @@ function CourseChart({ course, cycle, threshold, of, name }: ChartProps) {
 function Figures({ course }: { readonly course: Course }) {
   const [isOpen, setIsOpen] = useState(false);
   const cycles = isOpen ? Array.from({ length: course.length }, (_, index) => course.length - 1 - index) : [];
-  const text = (value: number | null | undefined) => (value === null || value === undefined ? '–' : figures(value));
   return (
     <details onToggle={(event) => setIsOpen((event.currentTarget as HTMLDetailsElement).open)}>
       <summary>Figures, cycle by cycle</summary>
@@ -152,9 +154,9 @@ function Figures({ course }: { readonly course: Course }) {
             {cycles.map((index) => (
               <tr key={course.first + index}>
                 <th scope="row">{course.first + index}</th>
-                <td class="number">{text(course.of('count')[index])}</td>
-                <td class="number">{text(course.of('admitted')[index])}</td>
-                <td class="number">{text(course.of('limited')[index])}</td>
+                <td class="number">{shown(course.of('count')[index])}</td>
+                <td class="number">{shown(course.of('admitted')[index])}</td>
+                <td class="number">{shown(course.of('limited')[index])}</td>
                 <td>
                   {course.of('limiting')[index] === null
                     ? 'not seen'

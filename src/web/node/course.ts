@@ -22,7 +22,7 @@ export type Column = (typeof columns)[number];
 
 /** What a message `counts` says of one contract. */
 export type CourseNews = { readonly id: string; readonly from_cycle: number } & {
-  readonly [Name in Column]?: readonly number[];
+  readonly [Name in Column]?: readonly (number | null)[];
 };
 
 type Stretch = readonly [from: number, to: number];
@@ -45,14 +45,14 @@ export class Course {
     return this.#values.get(name)!;
   }
 
-  /** The newest value; 0 before the first. */
-  now(name: Column): number {
-    return this.of(name).at(-1) ?? 0;
+  /** The newest value; null before the first, and where it is not known. */
+  now(name: Column): number | null {
+    return this.of(name).at(-1) ?? null;
   }
 
-  /** The sum of what is in view. */
-  sum(name: Column): number {
-    return this.of(name).reduce<number>((sum, value) => sum + (value ?? 0), 0);
+  /** The sum of what is in view; null where nothing of it is known. */
+  sum(name: Column): number | null {
+    return this.of(name).reduce((sum, value) => (value === null ? sum : (sum ?? 0) + value), null);
   }
 
   /** Cycles that are there already are passed over, those that are missing in between stay unknown. */
