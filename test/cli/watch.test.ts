@@ -117,7 +117,7 @@ describe.skipIf(executable === undefined)(
         const found = await page.evaluate<any>('axe.run()');
         expect(found.violations.map(({ id, nodes }: any) => [id, nodes[0].html])).toEqual([]);
       }
-      await page.waitForURL(/\/report$/);
+      await page.waitForURL(/\/report$/, { timeout: 240_000 });
       expect(await ended).toBe(0);
       expect(await page.innerText('h1')).toBe('herd');
       expect(await page.locator('.cells tbody tr').count()).toBe(77);
