@@ -8,16 +8,8 @@
 import { randomBytes } from 'node:crypto';
 import { Queue } from 'bullmq';
 import { Failure } from '../schema/failure.js';
-import {
-  ASKS,
-  away,
-  isLast,
-  LOAD_QUEUE,
-  openQueueClient,
-  type QueueClient,
-  RUN_QUEUE,
-  withoutFiles,
-} from '../simulate/run-queue.js';
+import { ASKS, away, isLast, LOAD_QUEUE, openQueueClient, type QueueClient, RUN_QUEUE } from '../simulate/run-queue.js';
+import { withoutFiles } from '../simulate/without-files.js';
 import { pause } from '../time/wall.js';
 import { VERSION } from '../version.js';
 import { type Connection, movedMs } from './connection.js';

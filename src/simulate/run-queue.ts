@@ -1,14 +1,11 @@
 // Runs by the workers of a queue: BullMQ over one Redis, from which each `weir worker` takes as many runs at once as it has threads.
 //
-//   here:    task ─► job, its id the digest of the task ─► Redis                    Redis ─► what is kept of the run, once
-//   worker:                                                Redis ─► job ─► thread ─► Redis
+//   here:    task ─► job, its id the digest of its tasks ─► Redis                   Redis ─► what is kept of the runs, once
+//   worker:                                                Redis ─► job ─► threads ─► Redis
 //
 // A job whose worker was killed is given to another after two seconds. One that Redis lost is asked for again: a run is a pure function of its task,
 // so it may be made twice, and counts once. At the end of a run its keys are removed, and with the last run those of the queue.
 import { Queue, QueueEvents } from 'bullmq';
-import { readDocument } from '../scenario/document.js';
-import { FileSource } from '../scenario/file-source.js';
-import type { Scenario } from '../scenario/scenario-schema.js';
 import { sha256Hex } from '../schema/canonical.js';
 import { Failure } from '../schema/failure.js';
 import { redisPlace } from '../store/redis/place.js';
@@ -17,6 +14,7 @@ import { pause } from '../time/wall.js';
 import { VERSION } from '../version.js';
 import type { Replicate, ReplicationTask } from './replication.js';
 import type { RunPlace, RunPool } from './run-pool.js';
+import { withoutFiles } from './without-files.js';
 
 /** How the connections of those who ask for runs and of those who make them are called. */
 export const ASKS = 'weir-asks-for-runs';
@@ -32,17 +30,22 @@ export const LOAD_QUEUE = 'loads';
 export interface RunJob {
   /** The version that asks. */
   readonly weir: string;
-  readonly task: ReplicationTask;
+  /** One, or several that take little time. */
+  readonly tasks: readonly ReplicationTask[];
 }
 
-/** What it gives back; `refused`: why it does not make this run. */
-export type RunAnswer = { readonly run: Replicate } | { readonly refused: string };
+/** What it gives back, and how long it took for a run, in ms; `refused`: why it does not make them. */
+export type RunAnswer = { readonly runs: readonly Replicate[]; readonly msEach: number } | { readonly refused: string };
 
 /** A run that ended its worker so often is given to no other. */
 export const MOST_STALLS = 3;
 
-/** How many jobs are in the queue at once, at most. */
+/** How many runs are in the queue at once, at most. */
 const MOST_IN_QUEUE = 200;
+
+/** A job costs some ms beside its runs. Short ones are put together: as many as take so long, in ms, and no more than so many. */
+const TOGETHER_MS = 40;
+const MOST_TOGETHER = 16;
 
 /** How often the queue is looked at, for how long Redis may be silent, and after which silence of the workers lost jobs are looked for; in ms. */
 const BEAT_MS = 500;
@@ -111,10 +114,15 @@ export async function openRunQueue(url: string, options: RunQueueOptions = {}): 
 }
 
 interface Asked {
-  readonly data: RunJob;
-  readonly answer: Promise<Replicate>;
+  readonly key: string;
+  readonly task: ReplicationTask;
   readonly done: (run: Replicate) => void;
   readonly failed: (error: unknown) => void;
+}
+
+interface Job {
+  readonly data: RunJob;
+  readonly asked: readonly Asked[];
 }
 
 class RunQueue implements RunPool {
@@ -123,8 +131,13 @@ class RunQueue implements RunPool {
   readonly #queue: Queue<RunJob, RunAnswer>;
   readonly #events: QueueEvents;
   readonly #options: RunQueueOptions;
-  /** By the id of the job: what was asked for and has not come. */
-  readonly #asked = new Map<string, Asked>();
+  /** By the digest of the task: what was asked for and has not come. Cells that are the same are one run. */
+  readonly #known = new Map<string, Promise<Replicate>>();
+  /** What was asked for in this turn of the event loop. */
+  #next: Asked[] = [];
+  /** By its id: what is in the queue. */
+  readonly #jobs = new Map<string, Job>();
+  #together = 1;
   /** Those that wait for a place in the queue. */
   readonly #waiting: (() => void)[] = [];
   readonly #ended = new AbortController();
@@ -137,33 +150,27 @@ class RunQueue implements RunPool {
     this.#events = events;
     this.#options = options;
     events.on('completed', ({ jobId, returnvalue }) => this.#answered(jobId, returnvalue as unknown as RunAnswer));
-    events.on('failed', ({ jobId, failedReason }) => this.#end(jobId)?.failed(failure(failedReason)));
+    events.on('failed', ({ jobId, failedReason }) => this.#failed(jobId, failure(failedReason)));
     options.signal?.addEventListener('abort', this.#stop);
     void this.#watch();
   }
 
-  async run(task: ReplicationTask): Promise<Replicate> {
-    const data: RunJob = { weir: VERSION, task: { ...task, scenario: withoutFiles(task) } };
-    const id = sha256Hex(JSON.stringify(data));
-    // Cells that are the same are one job.
-    const known = this.#asked.get(id);
-    if (known !== undefined) return known.answer;
-    while (this.#asked.size >= MOST_IN_QUEUE) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  async run(given: ReplicationTask): Promise<Replicate> {
+    const task = { ...given, scenario: withoutFiles(given) };
+    const key = sha256Hex(JSON.stringify(task));
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    while (this.#known.size >= MOST_IN_QUEUE) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     this.#ended.signal.throwIfAborted();
-    let done!: Asked['done'];
-    let failed!: Asked['failed'];
-    const answer = new Promise<Replicate>((resolve, reject) => {
-      done = resolve;
-      failed = reject;
-    });
-    this.#asked.set(id, { data, answer, done, failed });
-    this.#add(id, data);
+    const answer = new Promise<Replicate>((done, failed) => void this.#next.push({ key, task, done, failed }));
+    this.#known.set(key, answer);
+    if (this.#next.length === 1) setImmediate(this.#send);
     return answer;
   }
 
   async close(): Promise<void> {
     this.#options.signal?.removeEventListener('abort', this.#stop);
-    const left = [...this.#asked.keys()];
+    const left = [...this.#jobs.keys()];
     this.#fail(new Error('closed'));
     if (this.#client.isReady) await Promise.race([this.#tidy(left).catch(() => {}), pause(MOST_AWAY_MS)]);
     await Promise.allSettled([this.#events.close(), this.#queue.close()]);
@@ -172,29 +179,54 @@ class RunQueue implements RunPool {
 
   readonly #stop = (): void => this.#fail(this.#options.signal?.reason);
 
+  readonly #send = (): void => {
+    const all = this.#next;
+    this.#next = [];
+    for (let from = 0; from < all.length; from += this.#together) {
+      const asked = all.slice(from, from + this.#together);
+      const data = { weir: VERSION, tasks: asked.map(({ task }) => task) };
+      const id = sha256Hex(asked.map(({ key }) => key).join());
+      this.#jobs.set(id, { data, asked });
+      this.#add(id, data);
+    }
+  };
+
   /** Ends everything that was asked for. */
   #fail(error: unknown): void {
     if (!this.#ended.signal.aborted) this.#ended.abort(error);
-    for (const id of this.#asked.keys()) this.#end(id)?.failed(error);
+    this.#send();
+    for (const id of this.#jobs.keys()) this.#failed(id, error);
   }
 
   #add(jobId: string, data: RunJob): void {
     // What is lost on the way is found out by the watch.
-    this.#queue.add('run', data, { jobId }).catch(() => {});
+    if (!this.#ended.signal.aborted) this.#queue.add('run', data, { jobId }).catch(() => {});
   }
 
   #answered(id: string, answer: RunAnswer): void {
+    if ('refused' in answer) {
+      this.#failed(id, refusal(answer.refused));
+      return;
+    }
     const asked = this.#end(id);
-    if (asked === undefined) return;
+    if (asked.length === 0) return;
     this.#answers += 1;
-    if ('run' in answer) asked.done(answer.run);
-    else asked.failed(refusal(answer.refused));
+    this.#together = Math.max(1, Math.min(Math.floor(TOGETHER_MS / answer.msEach), MOST_TOGETHER));
+    for (const [k, { done }] of asked.entries()) done(answer.runs[k]!);
   }
 
-  #end(id: string): Asked | undefined {
-    const asked = this.#asked.get(id);
-    this.#asked.delete(id);
-    this.#waiting.shift()?.();
+  #failed(id: string, error: unknown): void {
+    for (const { failed } of this.#end(id)) failed(error);
+  }
+
+  /** What was asked for with a job that is over. */
+  #end(id: string): readonly Asked[] {
+    const asked = this.#jobs.get(id)?.asked ?? [];
+    this.#jobs.delete(id);
+    for (const { key } of asked) {
+      this.#known.delete(key);
+      this.#waiting.shift()?.();
+    }
     return asked;
   }
 
@@ -239,8 +271,8 @@ class RunQueue implements RunPool {
   }
 
   async #findLost(): Promise<void> {
-    for (const [id, { data }] of this.#asked)
-      if ((await this.#queue.getJobState(id)) === 'unknown' && this.#asked.has(id)) this.#add(id, data);
+    for (const [id, { data }] of this.#jobs)
+      if ((await this.#queue.getJobState(id)) === 'unknown' && this.#jobs.has(id)) this.#add(id, data);
   }
 
   /** Removes what this run left: its jobs, and if no other run uses the queue, the queue. */
@@ -248,31 +280,6 @@ class RunQueue implements RunPool {
     await Promise.all(left.map((id) => this.#queue.remove(id).catch(() => 0)));
     if (await isLast(this.#client, ASKS)) await this.#queue.obliterate({ force: true });
   }
-}
-
-/** The scenario with the definition that it names in it: a worker does not have its files. @throws Failure `wrong_usage` for logs */
-export function withoutFiles({ path, scenario }: Pick<ReplicationTask, 'path' | 'scenario'>): unknown {
-  const { limiter } = scenario as Scenario;
-  const { definition } = (limiter ?? {}) as { readonly definition?: unknown };
-  const read = (name: string) => readDocument(new FileSource(path).definition(name), name).value;
-  const value =
-    typeof definition === 'string'
-      ? { ...(scenario as object), limiter: { ...limiter, definition: read(definition) } }
-      : scenario;
-  if (namesFiles(value))
-    throw new Failure('wrong_usage', {
-      what: 'The scenario cannot be sent to workers.',
-      why: `${path} reads a log, which workers do not have.`,
-      fix: 'Leave --workers out.',
-    });
-  return value;
-}
-
-/** Whether a scenario names files: a worker reads none, whatever is in its queue. */
-export function namesFiles(scenario: unknown): boolean {
-  const { arrivals, limiter } = (scenario ?? {}) as { readonly arrivals?: unknown; readonly limiter?: unknown };
-  const { definition } = (limiter ?? {}) as { readonly definition?: unknown };
-  return typeof definition === 'string' || (Array.isArray(arrivals) && arrivals.some((one) => one?.model === 'log'));
 }
 
 function refusal(why: string): Failure {

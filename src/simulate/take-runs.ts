@@ -1,7 +1,7 @@
 // A worker: takes runs from the queue of run-queue.ts, and makes them on its threads; and shares of loads, one at a time, while which it makes no runs.
 import { hostname } from 'node:os';
 import { Worker } from 'bullmq';
-import { pause } from '../time/wall.js';
+import { pause, wallNowMs } from '../time/wall.js';
 import { VERSION } from '../version.js';
 import { runThreads } from './run-pool.js';
 import {
@@ -10,13 +10,13 @@ import {
   LOAD_QUEUE,
   MAKES,
   MOST_STALLS,
-  namesFiles,
   openQueueClient,
   type QueueClient,
   RUN_QUEUE,
   type RunAnswer,
   type RunJob,
 } from './run-queue.js';
+import { namesFiles } from './without-files.js';
 
 /** A job whose worker is silent for so long is another's; how often that is looked at; in ms. */
 const LOCK_MS = 2_000;
@@ -58,13 +58,18 @@ export async function takeRuns(url: string, { threads, onRun, onAway, onLoad }: 
   let runs = 0;
   const worker = new Worker<RunJob, RunAnswer>(
     RUN_QUEUE.name,
-    async ({ data: { weir, task } }) => {
+    async ({ data: { weir, tasks } }) => {
       if (weir !== VERSION) return { refused: `The worker on ${hostname()} is version ${VERSION}, and ${weir} asks.` };
-      if (namesFiles(task.scenario)) return { refused: 'The run names files, which a worker does not read.' };
-      const run = await pool.run(task);
-      runs += 1;
-      onRun?.(runs);
-      return { run };
+      if (tasks.some(({ scenario }) => namesFiles(scenario)))
+        return { refused: 'The run names files, which a worker does not read.' };
+      const startMs = wallNowMs();
+      const made = tasks.map(async (task) => {
+        const run = await pool.run(task);
+        runs += 1;
+        onRun?.(runs);
+        return run;
+      });
+      return { runs: await Promise.all(made), msEach: Math.max(1, wallNowMs() - startMs) / tasks.length };
     },
     {
       connection: client,

@@ -133,13 +133,13 @@ describe.skipIf(!hasRedis)('weir worker', () => {
     const events = new QueueEvents(RUN_QUEUE.name, options);
     await events.waitUntilReady();
     const task = { path: 'x.yaml', scenario: {}, seed: 1, withPeaks: false };
-    const job = await queue.add('run', { weir: '0.0.0', task });
+    const job = await queue.add('run', { weir: '0.0.0', tasks: [task] });
     expect(await job.waitUntilFinished(events)).toEqual({
       refused: expect.stringMatching(/^The worker on .+ is version .+, and 0\.0\.0 asks\.$/),
     });
     const files = [{ arrivals: [{ model: 'log', file: '/etc/passwd' }] }, { limiter: { definition: '/etc/passwd' } }];
     for (const named of files) {
-      const forged = await queue.add('run', { weir: VERSION, task: { ...task, scenario: named } });
+      const forged = await queue.add('run', { weir: VERSION, tasks: [{ ...task, scenario: named }] });
       expect(await forged.waitUntilFinished(events)).toEqual({ refused: expect.stringContaining('names files') });
     }
     workers[0]!.child.kill('SIGKILL');
