@@ -58,8 +58,8 @@ export const options = (yargs: Argv) =>
     .example('$0 identify --from reports/identify/127.0.0.1-8080', 'from what was seen earlier, without a request')
     .epilogue(
       'A name says that one order of counting explains every answer by this rule, and that for no other rule of this room parameters were found ' +
-        'that do; for those that came near, every order was searched. It is no proof that no other rule is there. Counts over many cycles, ' +
-        'windows cut into segments, and limits on a busy machine are often left without a name. Let weir load compare the scenario that it ' +
+        'that do; for those that came near, every order was searched. It is no proof that no other rule is there. Limits ' +
+        'on a busy machine, and blocks with a limit near the budget, are often left without a name. Let weir load compare the scenario that it ' +
         'writes before you rely on it. Exit codes: 0 named, or several remain; 3 no rule was found; 4 never limited, or the answers say too little.',
     );
 

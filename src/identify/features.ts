@@ -69,7 +69,10 @@ export function featuresOf(evidence: Evidence): Features {
   const bursts = [...times.keys()].sort((a, b) => times.get(b)! - times.get(a)! || b - a);
   const fromMs = inOrder[0]?.sentMs ?? 0;
   return {
-    bursts: limitsFrom([...bursts.slice(0, MOST_BURSTS), Math.max(1, ...bursts)], quickLimits(inOrder)),
+    bursts: limitsFrom(
+      [...bursts.slice(0, MOST_BURSTS), Math.max(1, ...bursts)],
+      [...firstLimit(inOrder), ...quickLimits(inOrder)],
+    ),
     counts: bursts,
     recoveries,
     refusals,
@@ -116,6 +119,16 @@ const MOST_BURSTS = 3;
 function limitsFrom(bursts: readonly number[], more: readonly number[]): number[] {
   const near = [...bursts, ...bursts.slice(0, 2).map((n) => n - 1), ...more];
   return [...new Set(near.filter((n) => n >= 1))];
+}
+
+/** What was admitted before the first refusal, and beside it. */
+function firstLimit(inOrder: readonly Seen[]): number[] {
+  const first = inOrder.find(({ decision }) => decision === 'limited');
+  if (first === undefined) return [];
+  const { key, sentMs } = first;
+  return [
+    inOrder.filter((one) => one.key === key && one.decision === 'admitted' && one.sentMs < sentMs + VOLLEY_MS).length,
+  ];
 }
 
 /** Where some came back between the first bursts, the limit lies between what the last of them and what all had admitted. */

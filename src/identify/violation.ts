@@ -184,7 +184,13 @@ class Replay {
     this.#options.onCounted?.(t, true, this.#state);
     if (delay === LIMITED || this.#isInFlight) return;
     if (delay > 0) this.#violates(t + delay - answered[k]!, sent[k]!);
-    if (isHeld && this.#holds) this.#violates(answered[k]! - t - delay - longestMs - HELD_SLACK_MS, sent[k]!);
+    if (isHeld && this.#holds) this.#violates(answered[k]! - t - delay - longestMs - this.#lateMs(), sent[k]!);
+  }
+
+  /** How much later than others an answer may come that was held: rules that hold differ by whole steps. */
+  #lateMs(): number {
+    const { structure, parameters } = this.#hypothesis;
+    return Math.max(HELD_SLACK_MS, HELD_PART * (structure.family === 'delay' ? parameters.otherMs : parameters.spanMs));
   }
 
   #limit(t: number): void {
@@ -239,6 +245,7 @@ class Replay {
 }
 
 const HELD_SLACK_MS = 10;
+const HELD_PART = 0.3;
 /** Many clocks of limiters go in steps, in ms. */
 const STEP_MS = 1;
 /** On a finer grid an edge is always near. */

@@ -7,7 +7,7 @@ import { violationOf } from '../../src/identify/violation.js';
 import { askedAtRandom } from './asked-at-random.js';
 import { randomLimiter } from './random-limiter.js';
 
-const SEEDS = Array.from({ length: 300 }, (_, k) => k + 1);
+const SEEDS = Array.from({ length: 150 }, (_, k) => k + 1);
 
 it('explains the answers of each limiter by its own rule and parameters', () => {
   const unexplained = SEEDS.flatMap((seed) => {
