@@ -110,7 +110,7 @@ export const listNodes = {
         nodes: Type.Array(
           Type.Object({
             fingerprint: Type.String({ description: 'Of the key with which it signs.' }),
-            address: Type.String({ description: 'Where it listens.' }),
+            address: Type.Optional(Type.String({ description: 'Where it listens, if on its own machine alone.' })),
             version: Type.String(),
             is_this: Type.Boolean({ description: 'Whether it is the one that answers.' }),
             is_up: Type.Boolean({ description: 'Whether it was heard of within the last six seconds.' }),

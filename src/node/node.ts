@@ -2,10 +2,10 @@
 //
 //   close:   not ready ─► (notice) ─► streams end ─► no new connections ─► requests finish ─► counts, signed heads ─► store closed
 import { isIP } from 'node:net';
-import { hostname } from 'node:os';
 import type { FastifyInstance } from 'fastify';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { interval } from 'rxjs';
+import { isLoopback } from '../api/loopback.js';
 import type { Host } from '../host/host.js';
 import { Failure } from '../schema/failure.js';
 import { Rank } from '../time/rank.js';
@@ -114,7 +114,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     // What came to life, or was made now, is durable before anyone can ask for it.
     await parts.durability.commit();
     const url = await app.listen({ host: address, port });
-    await parts.network?.presence.come(addressOf(url, address));
+    await parts.network?.presence.come(isLoopback(address) ? url : undefined);
     if (grpc !== undefined) {
       const { startRateLimitService } = await import('./envoy/rate-limit-service.js');
       rateLimitService = await startRateLimitService(parts, { host: address, ...grpc }, log);
@@ -168,12 +168,6 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       return closing;
     },
   };
-}
-
-/** Where other machines find a node. One that listens on every address of its machine goes by the name of that. */
-function addressOf(url: string, address: string): string {
-  const { protocol, port } = new URL(url);
-  return address === '0.0.0.0' || address === '::' ? `${protocol}//${hostname()}:${port}` : url;
 }
 
 /** What a row of another node is taken to have: on a network their bytes are not counted. */

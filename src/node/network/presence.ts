@@ -20,7 +20,8 @@ const PLACE = `${DIRECTORY}presence`;
 
 /** What a node says of itself. Times are by the clock of Redis. */
 interface Said {
-  readonly address: string;
+  /** Absent where it can be reached from other machines: pages are for anyone, and the addresses of a network are not. */
+  readonly address?: string | undefined;
   readonly version: string;
   readonly sinceMs: number;
   readonly seenMs: number;
@@ -32,6 +33,7 @@ export class Presence {
   readonly #fingerprint: string;
   readonly #cycleMs: number;
   #address: string | undefined;
+  #isThere = false;
   #sinceMs = 0;
   #nextMs = 0;
   #readMs = Number.NEGATIVE_INFINITY;
@@ -43,8 +45,9 @@ export class Presence {
     this.#cycleMs = cycleMs;
   }
 
-  /** The node answers at this address from now on. @throws Failure `store_away` */
-  async come(address: string): Promise<void> {
+  /** The node answers from now on. @param address as others are to see it @throws Failure `store_away` */
+  async come(address: string | undefined): Promise<void> {
+    this.#isThere = true;
     this.#address = address;
     this.#sinceMs = this.#connection.nowMs();
     await this.say();
@@ -53,7 +56,7 @@ export class Presence {
   /** Says that this node is there, if it is time. @throws Failure `store_away` */
   async say(): Promise<void> {
     const nowMs = this.#connection.nowMs();
-    if (this.#address === undefined || nowMs < this.#nextMs) return;
+    if (!this.#isThere || nowMs < this.#nextMs) return;
     this.#nextMs = nowMs + EVERY_MS;
     const offsetMs = Math.round(wallNowMs() - nowMs);
     const said: Said = { address: this.#address, version: VERSION, sinceMs: this.#sinceMs, seenMs: nowMs, offsetMs };
@@ -62,7 +65,7 @@ export class Presence {
 
   /** This node is shut down. @throws Failure `store_away` */
   async leave(): Promise<void> {
-    this.#address = undefined;
+    this.#isThere = false;
     await this.#connection.command(DIRECTORY, 'HDEL', PLACE, this.#fingerprint);
   }
 
@@ -78,10 +81,19 @@ export class Presence {
       const is_up = nowMs - seenMs < AWAY_AFTER_MS;
       const is_this = fingerprint === this.#fingerprint;
       const since_cycle = cycle(is_up ? sinceMs : seenMs);
-      return { fingerprint, address, version, is_this, is_up, since_cycle, clock_offset_ms: offsetMs };
+      return {
+        fingerprint,
+        ...(address === undefined ? {} : { address }),
+        version,
+        is_this,
+        is_up,
+        since_cycle,
+        clock_offset_ms: offsetMs,
+      };
     });
+    const nameOf = ({ address = '', fingerprint }: (typeof nodes)[number]) => `${address} ${fingerprint}`;
     const order = (a: (typeof nodes)[number], b: typeof a) =>
-      Number(b.is_up) - Number(a.is_up) || (a.address < b.address ? -1 : 1);
+      Number(b.is_up) - Number(a.is_up) || (nameOf(a) < nameOf(b) ? -1 : 1);
     return nodes.sort(order).slice(0, MOST_SHOWN);
   }
 

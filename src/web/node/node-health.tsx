@@ -116,7 +116,7 @@ function NetworkNodeRow({ node, cycle }: { readonly node: NetworkNode; readonly 
   return (
     <li>
       <span>
-        <b>{address.replace(/^https?:\/\//, '')}</b> {is_this ? <span class="quiet">this node</span> : null}
+        <b>{address?.replace(/^https?:\/\//, '') ?? 'node'}</b> {is_this ? <span class="quiet">this node</span> : null}
       </span>
       <span class={is_up ? 'doing admits' : 'doing limits'}>
         {is_up ? 'up' : 'away'} for {cycles}
