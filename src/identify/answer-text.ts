@@ -6,9 +6,10 @@ const MOST_RULES = 6;
 const units: Readonly<Record<string, string>> = { window_ms: 'ms', token_ms: 'ms', block_ms: 'ms', phase_ms: 'ms' };
 
 export function answerText({ verdict, rules, remarks, requests, seconds }: Answer): string {
+  const isExplained = rules.every(({ offMs }) => offMs === 0);
   const heads: Readonly<Record<Answer['verdict'], string>> = {
-    'one rule': 'One rule was found that explains every answer.',
-    several: `${rules.length} rules were found that explain every answer.`,
+    'one rule': `One rule was found that ${isExplained ? 'explains every answer' : 'comes near the answers'}.`,
+    several: `${rules.length} rules were found that explain every answer${isExplained ? '' : ', or come near'}.`,
     'nothing fits': 'No rule was found that explains every answer.',
     'never limited': 'No limit was met.',
     undecided: 'The answers say too little.',

@@ -92,8 +92,13 @@ export function evidenceOf(seen: readonly Seen[], whole?: Evidence): Evidence {
   const keys = keysOf(seen, times);
   const widest = ({ first, last }: Queue) => first.reduce((most, ms, k) => Math.max(most, last[k]! - ms), 0);
   const slowestMs = keys.reduce((most, one) => Math.max(most, widest(one.admitted), widest(one.limited)), 0);
-  const slowIn = ({ first, last, sent }: Queue) => [...sent].filter((_, k) => last[k]! - first[k]! > SLOW_MS);
-  const slow = keys.flatMap((one) => [...slowIn(one.admitted), ...slowIn(one.limited)]).slice(-MOST_SLOW);
+  const widths = ({ first, last, sent }: Queue) => [...sent].map((ms, k) => ({ ms, widthMs: last[k]! - first[k]! }));
+  const slow = keys
+    .flatMap((one) => [...widths(one.admitted), ...widths(one.limited)])
+    .filter(({ widthMs }) => widthMs > SLOW_MS)
+    .sort((a, b) => b.widthMs - a.widthMs)
+    .slice(0, MOST_SLOW)
+    .map(({ ms }) => ms);
   return { seen, keys, ...times, slowestMs, slow };
 }
 

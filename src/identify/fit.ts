@@ -108,8 +108,8 @@ class Fitting {
       }
     }
     for (const one of near.slice(0, 3)) if (!this.isExplained && one.ms < NEVER_SO) this.#descendFrom(one);
-    for (const parameters of new Set([near[0]!.parameters, this.#best!])) {
-      if (this.isExplained) return;
+    for (const parameters of new Set([near[0]?.parameters, this.#best])) {
+      if (this.isExplained || parameters === undefined) return;
       const hypothesis = { structure: this.#structure, parameters };
       if (proofOf(hypothesis, this.#evidence, MOST_NODES) === 'explained') this.#take(parameters, 0);
     }

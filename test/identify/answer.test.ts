@@ -1,0 +1,66 @@
+// What is said of explanations: a number that is not held to every answer is not said as if it were.
+import { expect, it } from 'vitest';
+import { answerOf } from '../../src/identify/answer.js';
+import { answerText } from '../../src/identify/answer-text.js';
+import { evidenceOf, type Seen } from '../../src/identify/evidence.js';
+import { parametersOf } from '../../src/identify/starts.js';
+import { structures } from '../../src/identify/structures.js';
+
+const at = (sentMs: number, decision: Seen['decision'], tookMs = 2): Seen => ({
+  key: 'a',
+  sentMs,
+  answeredMs: sentMs + tookMs,
+  decision,
+  status: decision === 'admitted' ? 200 : 429,
+});
+const seen = [
+  at(0, 'admitted'),
+  at(100, 'admitted'),
+  at(200, 'limited'),
+  at(990, 'limited'),
+  at(1_005, 'admitted'),
+  at(1_100, 'admitted'),
+  at(1_200, 'limited'),
+];
+const structure = structures.find(({ id }) => id === 'fixed')!;
+const range = (least: number, most = least) => ({ least, most });
+
+function answered(violationMs: number) {
+  const evidence = evidenceOf(seen);
+  const fitted = {
+    best: { structure, parameters: parametersOf(structure, 2, 1_015) },
+    violationMs,
+    ranges: {
+      limit: range(2),
+      part: range(1),
+      spanMs: range(1_012, 1_018),
+      otherMs: range(0),
+      shiftMs: range(0),
+    },
+    samples: [],
+  };
+  const common = { toleranceMs: 1.05, requests: seen.length, elapsedMs: 1_200, ended: 'settled' } as const;
+  return answerOf({ evidence, alive: [fitted], refuted: [], nearest: fitted, ...common }, 0.1);
+}
+
+it('says of what explains every answer that it does', () => {
+  const answer = answered(0);
+  expect([answer.rules[0]?.offMs, answer.remarks]).toEqual([0, []]);
+  expect(answerText(answer)).toContain('One rule was found that explains every answer.');
+});
+
+it('says by how much the answers are missed where not every order of counting was searched, and widens by it what it knows', () => {
+  const answer = answered(14.2);
+  const [rule] = answer.rules;
+  const { least = 0, most = 0 } = rule?.parameters['window_ms'] ?? {};
+  expect([rule?.offMs, rule?.isExact, least < 1_000, most > 1_030]).toEqual([14.2, false, true, true]);
+  expect(answerText(answer)).toContain('One rule was found that comes near the answers.');
+  expect(answer.remarks.join(' ')).toContain('missed by up to 15 ms');
+});
+
+it('tries those answers late that are the latest, wherever they stand', () => {
+  const late = Array.from({ length: 12 }, (_, n) => at(2_000 + 50 * n, 'admitted', n === 0 ? 90 : 20 + n));
+  const { slow } = evidenceOf([at(0, 'admitted', 80), at(10, 'limited'), at(20, 'admitted'), ...late]);
+  // Requests of one decision are alike: the first of the first two can be counted when the second was answered, and the other way round.
+  expect([slow.length, slow.slice(0, 2)]).toEqual([8, [2_000, 20]]);
+});
