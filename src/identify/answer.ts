@@ -74,9 +74,13 @@ export function answerOf(investigated: Investigated, resolution: number, harm?: 
       ...common,
     };
   }
-  if (evidence.isHeld && !alive.some(({ best: { structure } }) => structure.holds || structure.isInFlight)) {
+  const inFlight = alive.filter(({ best: { structure } }) => structure.isInFlight === true);
+  const isHeldByRule = alive.some(({ best: { structure } }) => structure.holds === true);
+  if (evidence.isHeld && !isHeldByRule && inFlight.length < alive.length) {
+    // What is in flight may be held by what is behind the limiter; the others leave it unexplained.
     const remark = 'Admitted requests were held, and no rule that holds requests was found that explains the answers.';
-    return { verdict: 'nothing fits', rules: [], remarks: [...stopped, remark, ...headers], ...common };
+    const verdict = inFlight.length === 0 ? 'nothing fits' : 'undecided';
+    return { verdict, rules: [], remarks: [...stopped, remark, ...headers], ...common };
   }
   const unrestMs = unrestOf(evidence);
   const timed = alive.filter(({ best }) => !best.structure.isInFlight);

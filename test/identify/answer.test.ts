@@ -22,12 +22,13 @@ const seen = [
   at(1_100, 'admitted'),
   at(1_200, 'limited'),
 ];
-const structure = structures.find(({ id }) => id === 'fixed')!;
+const fixed = structures.find(({ id }) => id === 'fixed')!;
+const inFlight = structures.find(({ isInFlight }) => isInFlight === true)!;
 const range = (least: number, most = least) => ({ least, most });
 
-function answered(violationMs: number) {
-  const evidence = evidenceOf(seen);
-  const fitted = {
+function answered(violationMs: number, of = [fixed], isHeld = false) {
+  const evidence = { ...evidenceOf(seen), isHeld };
+  const alive = of.map((structure) => ({
     best: { structure, parameters: parametersOf(structure, 2, 1_015) },
     violationMs,
     ranges: {
@@ -38,9 +39,9 @@ function answered(violationMs: number) {
       shiftMs: range(0),
     },
     samples: [],
-  };
+  }));
   const common = { toleranceMs: 1.05, requests: seen.length, elapsedMs: 1_200, ended: 'settled' } as const;
-  return answerOf({ evidence, alive: [fitted], refuted: [], nearest: fitted, ...common }, 0.1);
+  return answerOf({ evidence, alive, refuted: [], nearest: alive[0], ...common }, 0.1);
 }
 
 it('says of what explains every answer that it does', () => {
@@ -56,6 +57,13 @@ it('says by how much the answers are missed where not every order of counting wa
   expect([rule?.offMs, rule?.isExact, least < 1_000, most > 1_030]).toEqual([14.2, false, true, true]);
   expect(answerText(answer)).toContain('One rule was found that comes near the answers.');
   expect(answer.remarks.join(' ')).toContain('missed by up to 15 ms');
+});
+
+it.each([
+  ['a rule that holds none', [fixed], 'nothing fits'],
+  ['one of what is in flight beside it', [fixed, inFlight], 'undecided'],
+] as const)('names nothing where admitted requests were held, and is left with %s', (_, of, verdict) => {
+  expect(answered(0, [...of], true)).toMatchObject({ verdict, rules: [] });
 });
 
 it('tries those answers late that are the latest, wherever they stand', () => {
