@@ -9,7 +9,7 @@ import { assert, Failure } from '../schema/failure.js';
 import type { MissingRows } from './head-mark.js';
 import { readingFailure, stopped, writingFailure } from './sqlite-failure.js';
 import type { SqliteFile } from './sqlite-file.js';
-import { Database } from './sqlite-library.js';
+import { sqlite } from './sqlite-library.js';
 
 /** Runs a function soon: with `setImmediate`, everything that one turn of the event loop writes is committed together. */
 type Defer = (flush: () => void) => void;
@@ -162,7 +162,7 @@ export class SqliteConnection {
     try {
       this.#database.pragma('wal_checkpoint(PASSIVE)');
     } catch (error) {
-      if (error instanceof Database.SqliteError) return false;
+      if (error instanceof sqlite().SqliteError) return false;
       throw error;
     }
     this.#lastMoveMs = this.#monotonicMs() - startMs;
@@ -257,7 +257,7 @@ export class SqliteConnection {
     if (!this.#database.inTransaction) return;
     const startMs = this.#monotonicMs();
     try {
-      if (this.#failCommits()) throw new Database.SqliteError('the store is set to fail', 'SQLITE_IOERR_WRITE');
+      if (this.#failCommits()) throw new (sqlite().SqliteError)('the store is set to fail', 'SQLITE_IOERR_WRITE');
       for (const [machine, bytes] of this.#bytes) this.#addBytes.run(bytes, machine);
       this.#putCommits.run(this.#commits + 1);
       this.#commit.run();

@@ -13,7 +13,7 @@ import { Failure } from '../schema/failure.js';
 import { HeadMark, type MissingRows } from './head-mark.js';
 import { checkHeads, checkIntact, checkPresent, walBytes } from './sqlite-damage.js';
 import { isLocked, openingFailure, unwritable } from './sqlite-failure.js';
-import { Database } from './sqlite-library.js';
+import { sqlite } from './sqlite-library.js';
 import { APPLICATION_ID, migrate } from './sqlite-migrations.js';
 
 export interface SqliteFile {
@@ -50,7 +50,7 @@ export function openSqliteFile(folder: string, lockWaitMs: number, acceptLoss = 
     fs.accessSync(`${dir}/`, fs.constants.R_OK | fs.constants.W_OK | fs.constants.X_OK);
     checkPresent(dir, path);
     if (!fs.existsSync(path)) create(dir, path);
-    const database = new Database(path, { fileMustExist: true, timeout: lockWaitMs });
+    const database = new (sqlite())(path, { fileMustExist: true, timeout: lockWaitMs });
     let mark: HeadMark | undefined;
     let lost: readonly MissingRows[];
     try {
@@ -98,7 +98,7 @@ function create(dir: string, path: string): void {
   try {
     const made = join(workshop, 'weir.db');
     fs.closeSync(fs.openSync(made, 'w', 0o600));
-    const database = new Database(made);
+    const database = new (sqlite())(made);
     try {
       // Synced below, as a whole: no other process uses it before.
       database.pragma('synchronous = OFF');

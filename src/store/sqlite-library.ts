@@ -12,8 +12,16 @@ const NODE_API = 10;
 /** The first Node that better-sqlite3 12 does not run on. */
 const FIRST_WITHOUT_12 = 24;
 
-/** Both have the same interface. */
-export const Database: typeof Library = loaded();
+let library: typeof Library | undefined;
+
+/**
+ * The library; both versions have the same interface. Loaded when it is first asked for: most of what Weir does needs no database.
+ * @throws Failure `store_failed`
+ */
+export function sqlite(): typeof Library {
+  library ??= loaded();
+  return library;
+}
 
 function loaded(): typeof Library {
   const { napi, node } = process.versions as Record<string, string>;
@@ -26,10 +34,10 @@ function loaded(): typeof Library {
   const causes: Error[] = [];
   for (const name of names)
     try {
-      const library: typeof Library = require(name);
+      const found: typeof Library = require(name);
       // The binary is loaded with the first database.
-      new library(':memory:').close();
-      return library;
+      new found(':memory:').close();
+      return found;
     } catch (error) {
       causes.push(error as Error);
     }

@@ -40,7 +40,7 @@ describe('weir serve', () => {
     const preload = join(temporaryFolder(), 'newer-node.mjs');
     const versions = "{ ...process.versions, node: '24.19.0', napi: '10' }";
     writeFileSync(preload, `Object.defineProperty(process, 'versions', { value: ${versions} });`);
-    const node = begin(['serve', '--memory', '--port', '0', '--json'], {
+    const node = begin(['serve', '--data', join(temporaryFolder(), 'data'), '--port', '0', '--json'], {
       NODE_OPTIONS: `--import=${pathToFileURL(preload)}`,
     });
     const code = await node.ended;

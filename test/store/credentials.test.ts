@@ -5,7 +5,7 @@ import { Failure } from '../../src/schema/failure.js';
 import type { Key } from '../../src/store/credential-store.js';
 import { MemoryCredentials } from '../../src/store/memory-credentials.js';
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite.js';
-import { Database } from '../../src/store/sqlite-library.js';
+import { sqlite } from '../../src/store/sqlite-library.js';
 import { APPLICATION_ID, migrate, steps } from '../../src/store/sqlite-migrations.js';
 import { temporaryFolder } from '../left-behind.js';
 import { describeCredentials } from '../suite/credentials.js';
@@ -60,7 +60,7 @@ it('credentials are durable with the other writes of a commit, or not at all', (
 it('a key from before there were scopes is an admin key of its owner, for every machine', () => {
   const dir = temporaryFolder();
   const path = join(dir, 'weir.db');
-  const database = new Database(path);
+  const database = new (sqlite())(path);
   database.pragma('journal_mode = WAL');
   database.pragma(`application_id = ${APPLICATION_ID}`);
   migrate(database, path, steps.slice(0, 1));

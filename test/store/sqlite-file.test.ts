@@ -7,7 +7,7 @@ import { EMPTY, type Head, link } from '../../src/record/chain.js';
 import { Failure } from '../../src/schema/failure.js';
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite.js';
 import { checkIntact } from '../../src/store/sqlite-damage.js';
-import { Database } from '../../src/store/sqlite-library.js';
+import { sqlite } from '../../src/store/sqlite-library.js';
 import { migrate, steps } from '../../src/store/sqlite-migrations.js';
 import { temporaryFolder } from '../left-behind.js';
 import { startProcess } from './process.js';
@@ -103,7 +103,7 @@ describe('a second process', () => {
   ])('is refused without a name when %s', (_, word) => {
     const dir = temporaryFolder();
     fillAndClose(dir);
-    const other = new Database(join(dir, 'weir.db'));
+    const other = new (sqlite())(join(dir, 'weir.db'));
     other.exec('BEGIN IMMEDIATE');
     if (word !== undefined) fs.writeFileSync(join(dir, 'weir.pid'), word);
     const failure = failureOf(() => openStore(dir));
@@ -160,11 +160,11 @@ describe('a damaged database', () => {
     const dir = temporaryFolder();
     fillAndClose(dir);
     const path = join(dir, 'weir.db');
-    const before = new Database(path);
+    const before = new (sqlite())(path);
     const page = before.prepare('SELECT max(pageno) FROM dbstat WHERE name = ?').pluck().get(table) as number;
     before.close();
     overwrite(path, 4096 * (page - 1), noise(4096));
-    const database = new Database(path);
+    const database = new (sqlite())(path);
     expect([
       failureOf(() => checkIntact(database, dir, path))?.code,
       failureOf(() => checkIntact(database, dir, path, 0))?.code,
@@ -195,7 +195,7 @@ describe('the tables', () => {
   });
 
   it('of an earlier version are brought up to date, step by step, each once', () => {
-    const database = new Database(':memory:');
+    const database = new (sqlite())(':memory:');
     const words = ['CREATE TABLE a (x)', 'INSERT INTO a VALUES (1)', 'INSERT INTO a VALUES (2)'];
     for (const known of [words.slice(0, 2), words.slice(0, 2), words]) migrate(database, 'some.db', known);
     expect([
@@ -205,7 +205,7 @@ describe('the tables', () => {
   });
 
   it('are as they were when a step fails', () => {
-    const database = new Database(':memory:');
+    const database = new (sqlite())(':memory:');
     expect(() =>
       migrate(database, 'some.db', ['CREATE TABLE a (x)', 'CREATE TABLE b (x); CREATE TABLE a (y)']),
     ).toThrow();
@@ -268,7 +268,7 @@ function noise(length: number): Buffer {
 
 /** Changes what SQLite itself finds nothing wrong with. */
 function edit(path: string, sql: string): void {
-  const database = new Database(path);
+  const database = new (sqlite())(path);
   database.exec(sql);
   database.pragma('journal_mode = DELETE');
   database.close();
@@ -276,7 +276,7 @@ function edit(path: string, sql: string): void {
 
 function foreign(dir: string): string {
   const path = join(dir, 'foreign.db');
-  const database = new Database(path);
+  const database = new (sqlite())(path);
   database.exec('CREATE TABLE notes (text)');
   database.close();
   return path;
