@@ -20,7 +20,7 @@ arrivals:
   - { model: burst, burst_rate: 4, at: 6, for: 2 }
 `);
 
-const ATTEMPTS = 12;
+const ATTEMPTS = 25;
 
 /**
  * A run in which every request arrived in its cycle: again and again while the machine is too busy for that, which says nothing of
