@@ -148,7 +148,7 @@ function ruleOf(found: Fitted, unknownMs: number, resolution: number, toleranceM
   };
   const shown: Record<string, Range & { value: number }> = {
     limit: { ...ranges.limit, value: rounded.limit },
-    [structure.family === 'token bucket' || structure.family === 'queue' ? 'token_ms' : 'window_ms']: {
+    [isByToken(structure) ? 'token_ms' : 'window_ms']: {
       ...ranges.spanMs,
       value: rounded.spanMs,
     },

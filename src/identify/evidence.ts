@@ -111,16 +111,21 @@ const SLACK_MS = 0.25;
 /** Requests that are sent within this time are sent together, in ms. */
 export const VOLLEY_MS = 3;
 
-/** What admitted requests took that were answered far later than all limited ones that were sent with them: a slow machine is slow to all. */
-function heldOf(seen: readonly Seen[], quickestMs: number): { readonly held: number[]; readonly share: number } {
+/** Requests of one key that are sent together, each volley by itself. @param inOrder by when they were sent */
+export function volleysIn(inOrder: readonly Seen[]): Seen[][] {
   const volleys: Seen[][] = [];
-  for (const one of [...seen].sort((a, b) => a.sentMs - b.sentMs)) {
+  for (const one of inOrder) {
     const volley = volleys.at(-1);
     if (volley === undefined || one.sentMs > volley[0]!.sentMs + VOLLEY_MS || one.key !== volley[0]!.key)
       volleys.push([one]);
     else volley.push(one);
   }
-  const mixed = volleys.flatMap((volley) => {
+  return volleys;
+}
+
+/** What admitted requests took that were answered far later than all limited ones that were sent with them: a slow machine is slow to all. */
+function heldOf(seen: readonly Seen[], quickestMs: number): { readonly held: number[]; readonly share: number } {
+  const mixed = volleysIn([...seen].sort((a, b) => a.sentMs - b.sentMs)).flatMap((volley) => {
     const took = (decision: Seen['decision']) =>
       volley.filter((one) => one.decision === decision).map((one) => one.answeredMs - one.sentMs);
     const [limited, admitted] = [took('limited'), took('admitted')];

@@ -91,8 +91,8 @@ export function explanationsOf(
 
 const sameForOne = new Set(['fixed', 'log', 'counter', 'bucket-and-interval', 'bucket-whole', 'bucket-ticks-first/1']);
 
-function spansOf({ parameters: { spanMs, limit }, structure: { family } }: Hypothesis): number[] {
-  return family === 'token bucket' || family === 'queue' ? [spanMs, spanMs * limit] : [spanMs, spanMs / limit];
+function spansOf({ parameters: { spanMs, limit }, structure }: Hypothesis): number[] {
+  return isByToken(structure) ? [spanMs, spanMs * limit] : [spanMs, spanMs / limit];
 }
 
 /** How far the instants of a rule may be off by the steps of its clock and of ours, in ms. */
@@ -102,7 +102,7 @@ const ALIKE = 0.5;
 const SLOW_MS = 15;
 
 /** How much longer admitted requests take than limited ones, in ms: what is behind the limiter works on them. */
-function heldOf({ seen, limitedMs }: Evidence): number {
+function workMsOf({ seen, limitedMs }: Evidence): number {
   const took = seen.filter(({ decision }) => decision === 'admitted').map((one) => one.answeredMs - one.sentMs);
   return (took.sort((a, b) => a - b)[took.length >> 1] ?? 0) - limitedMs;
 }
@@ -112,12 +112,12 @@ export function preferred(alive: readonly Fitted[], evidence: Evidence): Fitted[
   const ids = new Set(alive.map(({ best }) => best.structure.id));
   const holds = evidence.isHeld && alive.some(({ best }) => best.structure.holds);
   const inFlight = alive.find(({ best }) => best.structure.isInFlight);
-  const heldMs = inFlight === undefined ? 0 : heldOf(evidence);
+  const workMs = inFlight === undefined ? 0 : workMsOf(evidence);
   return alive.filter(({ best, ranges, violationMs }) => {
     // What is in flight comes back when it is answered: a window of about that length would be a coincidence.
-    if (heldMs > SLOW_MS && !best.structure.isInFlight) {
+    if (workMs > SLOW_MS && !best.structure.isInFlight) {
       const windowMs = best.parameters.spanMs * (isByToken(best.structure) ? best.parameters.limit : 1);
-      if (Math.abs(windowMs - heldMs) < ALIKE * heldMs || violationMs > TOLERANCE_MS) return false;
+      if (Math.abs(windowMs - workMs) < ALIKE * workMs || violationMs > TOLERANCE_MS) return false;
     }
     if (holds && best.structure.holds === undefined) return false;
     // For a single one, a bucket is all of these.

@@ -1,5 +1,5 @@
 // What of the answers says where to look for parameters, and the answers cut into stages. Pure.
-import { countedWithin, type Evidence, type Seen, VOLLEY_MS } from './evidence.js';
+import { countedWithin, type Evidence, type Seen, VOLLEY_MS, volleysIn } from './evidence.js';
 
 /** From the first instant at which the last refused request can have been counted, to the last one of the next admitted; in ms. */
 export interface Return {
@@ -85,14 +85,7 @@ export function featuresOf(evidence: Evidence): Features {
 
 /** What a queue holds is answered at the distance of its rate: the median of the later half of each volley. */
 function heldStepOf(inOrder: readonly Seen[]): number | undefined {
-  const volleys: Seen[][] = [];
-  for (const one of inOrder.filter(({ decision }) => decision === 'admitted')) {
-    const volley = volleys.at(-1);
-    if (volley === undefined || one.sentMs > volley[0]!.sentMs + VOLLEY_MS || one.key !== volley[0]!.key)
-      volleys.push([one]);
-    else volley.push(one);
-  }
-  const steps = volleys
+  const steps = volleysIn(inOrder.filter(({ decision }) => decision === 'admitted'))
     .filter(({ length }) => length > 2)
     .map((volley) => {
       const answered = volley.map(({ answeredMs }) => answeredMs).sort((a, b) => a - b);

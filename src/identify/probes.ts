@@ -2,6 +2,7 @@
 import type { Evidence } from './evidence.js';
 import type { Fitted } from './fit.js';
 import type { Probe, Volley } from './probe.js';
+import { isByToken } from './structure.js';
 
 export interface Planned {
   readonly probe: Probe;
@@ -89,7 +90,7 @@ function* exact(
   restMs: number,
   gapMs: number,
 ): Generator<Planned> {
-  const isBucket = best.structure.family === 'token bucket' || best.structure.family === 'queue';
+  const isBucket = isByToken(best.structure);
   const { limit, part } = best.parameters;
   for (const name of ['spanMs', 'otherMs'] as const) {
     const { least, most: longest } = ranges[name];
@@ -165,7 +166,7 @@ function timesOf(alive: readonly Fitted[]): number[] {
   const times: number[] = [];
   for (const { best } of alive) {
     const { spanMs, otherMs, limit, part } = best.parameters;
-    const isBucket = best.structure.family === 'token bucket' || best.structure.family === 'queue';
+    const isBucket = isByToken(best.structure);
     const own = isBucket ? [Math.min(spanMs * Math.ceil(limit / part), 1e9), spanMs] : [spanMs];
     for (const ms of [...own, ...(best.structure.has.includes('otherMs') ? [otherMs] : [])]) {
       if (!times.some((one) => Math.abs(one - ms) < ALIKE * ms)) times.push(ms);
