@@ -9,7 +9,7 @@ import { assert, Failure } from '../schema/failure.js';
 import type { MissingRows } from './head-mark.js';
 import { readingFailure, stopped, writingFailure } from './sqlite-failure.js';
 import type { SqliteFile } from './sqlite-file.js';
-import { sqlite } from './sqlite-library.js';
+import { isOfSqlite, sqlite } from './sqlite-library.js';
 
 /** Runs a function soon: with `setImmediate`, everything that one turn of the event loop writes is committed together. */
 type Defer = (flush: () => void) => void;
@@ -162,7 +162,7 @@ export class SqliteConnection {
     try {
       this.#database.pragma('wal_checkpoint(PASSIVE)');
     } catch (error) {
-      if (error instanceof sqlite().SqliteError) return false;
+      if (isOfSqlite(error)) return false;
       throw error;
     }
     this.#lastMoveMs = this.#monotonicMs() - startMs;

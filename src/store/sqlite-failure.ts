@@ -1,7 +1,7 @@
 // Turns errors of SQLite and of the file system into failures: what happened, why, and what to do about it.
 import { Bug, Failure } from '../schema/failure.js';
 import type { MissingRows } from './head-mark.js';
-import { sqlite } from './sqlite-library.js';
+import { isOfSqlite } from './sqlite-library.js';
 
 /** For an error while opening the database: a Failure that names the folder, or the error itself if it is a bug. */
 export function openingFailure(error: unknown, dir: string): unknown {
@@ -112,13 +112,13 @@ function explained(error: unknown, explain: (code: string, why: string) => unkno
 
 /** For example SQLITE_IOERR_FSYNC of SQLite, ENOSPC of the file system; undefined for other errors. */
 function codeOf(error: unknown): string | undefined {
-  if (error instanceof sqlite().SqliteError) return error.code;
+  if (isOfSqlite(error)) return error.code;
   return error instanceof Error && 'syscall' in error && 'code' in error ? String(error.code) : undefined;
 }
 
 function sentenceOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
-  return error instanceof sqlite().SqliteError ? `${message} (${error.code}).` : `${message}.`;
+  return isOfSqlite(error) ? `${message} (${error.code}).` : `${message}.`;
 }
 
 function isDamage(code: string): boolean {

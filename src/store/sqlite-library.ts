@@ -23,10 +23,15 @@ export function sqlite(): typeof Library {
   return library;
 }
 
+/** Whether SQLite made this error; without the library it made none. */
+export function isOfSqlite(error: unknown): error is InstanceType<typeof Library.SqliteError> {
+  return library !== undefined && error instanceof library.SqliteError;
+}
+
 function loaded(): typeof Library {
   const { napi, node } = process.versions as Record<string, string>;
   const require = createRequire(import.meta.url);
-  // Both are optional packages: that one cannot be had or built does not stop whoever needs the other, or none.
+  // Both are optional packages: that one cannot be had or built does not stop those who need the other, or none.
   const names = [
     ...(Number(napi) >= NODE_API ? ['better-sqlite3-13'] : []),
     ...(Number.parseInt(node!, 10) < FIRST_WITHOUT_12 ? ['better-sqlite3'] : []),
