@@ -11,7 +11,7 @@ import { folderFor, printFindings } from './findings.js';
 import { interruptible } from './interrupt.js';
 import type { GivenToLoad as Given } from './load.js';
 import { topFlag, watchOf } from './options.js';
-import { CycleLines } from './progress.js';
+import { CycleLines, progressOut } from './progress.js';
 import { rerunCommand } from './rerun-command.js';
 import type { Watch } from './watch.js';
 
@@ -49,7 +49,7 @@ async function watchedRuns(given: Given, options: LiveOptions, watch: Watch | un
       id: String(seed),
       ofSeveral: scenarios.length > 1,
     });
-    const lines = new CycleLines(scenario.name);
+    const lines = new CycleLines(scenario.name, progressOut(given.watch));
     const watched = watch?.runOf(scenario.at(live.cycleMs ?? scenario.cycleMs), { kind: 'load', seed });
     if (watched !== undefined) {
       // A log, or a service that only the model has: the run itself says why it cannot be.
@@ -57,7 +57,7 @@ async function watchedRuns(given: Given, options: LiveOptions, watch: Watch | un
       watch?.begin(watched);
     }
     const onCycle = (line: CycleLine) => {
-      if (given.watch !== 'text') lines.show(line);
+      lines.show(line);
       watched?.line(line);
       watch?.changed();
     };

@@ -14,6 +14,11 @@ interface Output {
   write(text: string): unknown;
 }
 
+/** Where progress is shown: nowhere while `--watch=text` has the whole terminal. */
+export function progressOut(watch: string | undefined): Output {
+  return watch === 'text' ? { write: () => true } : process.stderr;
+}
+
 export class Progress {
   #shown = '';
   /** The earliest time of the next drawing. */
@@ -65,10 +70,10 @@ const WIDTHS = { cycle: 8, planned: 9, sent: 9, admitted: 9, limited: 9 } as con
 /** The progress of a live run: a line for each cycle with requests, and the progress line below. */
 export class CycleLines {
   readonly #progress: Progress;
-  readonly #out: NodeJS.WriteStream;
+  readonly #out: Output;
   #headed = false;
 
-  constructor(name: string, out: NodeJS.WriteStream = process.stderr) {
+  constructor(name: string, out: Output = process.stderr) {
     this.#progress = new Progress(name, out);
     this.#out = out;
   }

@@ -13,7 +13,7 @@ import { compareScenario } from '../sizing/compare-scenario.js';
 import { folderFor, printFindings } from './findings.js';
 import { interruptible } from './interrupt.js';
 import { durationIn, runPlace, topFlag, watchOf } from './options.js';
-import { Progress } from './progress.js';
+import { Progress, progressOut } from './progress.js';
 import { rerunCommand } from './rerun-command.js';
 import type { GivenToSimulate as Given } from './simulate.js';
 import { table, terminalAtHand } from './terminal.js';
@@ -101,7 +101,7 @@ async function runOne(
 ): Promise<Run> {
   const watched = watch?.runOf(scenario, { kind: 'simulate', seed: given.seed ?? scenario.seed });
   if (watched !== undefined) watch?.begin(watched);
-  const progress = new Progress(scenario.name);
+  const progress = new Progress(scenario.name, progressOut(given.watch));
   let states: (() => ActorState[]) | undefined;
   const run = await simulate(scenario, {
     signal,
@@ -111,7 +111,6 @@ async function runOne(
     ...(tracer === undefined ? {} : { inspect: tracer.trace.inspect }),
     onProgress: (cycle, last) => {
       watch?.changed();
-      if (given.watch === 'text') return;
       progress.show(
         (cycle - scenario.startCycle) / Math.max(1, last - scenario.startCycle),
         `cycle ${cycle - scenario.startCycle}`,
@@ -141,7 +140,7 @@ async function replicated(
   onRun: (done: number, n: number) => void,
 ): Promise<Run> {
   const { outcome } = run;
-  const progress = new Progress(`${outcome.scenario} replications`);
+  const progress = new Progress(`${outcome.scenario} replications`, progressOut(given.watch));
   const found = await replicate(path, {
     seed: outcome.seed,
     n: given.replications ?? 0,
@@ -149,7 +148,7 @@ async function replicated(
     ...runPlace(given),
     onProgress: (done, n) => {
       onRun(done, n);
-      if (given.watch !== 'text') progress.show(done / n, `${done} of ${n}`);
+      progress.show(done / n, `${done} of ${n}`);
     },
   });
   progress.clear();

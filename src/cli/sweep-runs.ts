@@ -12,7 +12,7 @@ import { CYCLE_MS } from '../time/cycle.js';
 import { WallClock } from '../time/wall.js';
 import { exitOfStop, interruptible } from './interrupt.js';
 import { runPlace, watchOf } from './options.js';
-import { Progress } from './progress.js';
+import { Progress, progressOut } from './progress.js';
 import { rerunCommand } from './rerun-command.js';
 import type { GivenToSweep } from './sweep.js';
 import { terminalAtHand } from './terminal.js';
@@ -57,14 +57,14 @@ async function sweepAndPrint(plan: SweepPlan, given: GivenToSweep): Promise<void
   let page: string | undefined;
   try {
     const ended = estimate(all - known.length, given);
-    const progress = new Progress(`sweep of ${plan.name}`);
+    const progress = new Progress(`sweep of ${plan.name}`, progressOut(given.watch));
     const onRun = (run: SweepRun) => {
       folder?.add(run);
       runs.push(run);
-      if (given.watch !== 'text') ended();
+      ended();
       watched?.add(run);
       watch?.changed();
-      if (given.watch !== 'text') progress.show(runs.length / all, `${runs.length} of ${all}`);
+      progress.show(runs.length / all, `${runs.length} of ${all}`);
     };
     for await (const row of runSweep(plan, { ...runPlace(given), signal, known, onRun })) {
       rows.push(row);
@@ -106,11 +106,12 @@ const WARM_UP_MS = 2_000;
 const MEASURED_MS = 1_000;
 
 /** To be called with each run that has ended: says once how long the others will take. */
-function estimate(left: number, { threads, workers }: GivenToSweep): () => void {
+function estimate(left: number, { threads, workers, watch }: GivenToSweep): () => void {
   const clock = new WallClock(CYCLE_MS, { onError: () => {} });
   const cores = Math.min(threads ?? availableParallelism(), left);
   const startMs = clock.monotonicMs();
-  let [ended, isSaid] = [0, false];
+  // A view of the whole terminal says it itself.
+  let [ended, isSaid] = [0, watch === 'text'];
   let warm: { readonly ms: number; readonly ended: number } | undefined;
   return () => {
     ended += 1;
