@@ -49,6 +49,7 @@ const TOLERATED_LATE = 0.02;
 const TOLERATED_LATE_LEAST = 2;
 /** A clock that moved by no more than this share of a cycle was slewed, not set: sends keep that far from the edges. */
 export const TOLERATED_MOVE = 0.1;
+
 /** Whether so many late ones are too many. */
 export function isLate(late: number, planned: number): boolean {
   return late > Math.max(TOLERATED_LATE_LEAST, TOLERATED_LATE * planned);

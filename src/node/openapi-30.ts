@@ -18,32 +18,33 @@ export function asOpenApi30(document: object): object {
 function converted(value: Json): Json {
   if (Array.isArray(value)) return value.map(converted);
   if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).map(([name, one]) => [name, VALUES.has(name) ? one : converted(one)]);
-  return withoutPatterns(withoutNull(withoutConst(Object.fromEntries(entries))));
+  const schema: Schema = {};
+  for (const [name, one] of Object.entries(value)) schema[name] = VALUES.has(name) ? one : converted(one);
+  restate(schema);
+  return schema;
 }
 
-function withoutConst(schema: Schema): Schema {
-  const { const: constant, ...rest } = schema;
-  // A schema called const, among the properties of another, stays.
-  if (constant === undefined || typeof constant === 'object') return schema;
-  if (typeof constant === 'string') return { type: 'string', ...rest, enum: [constant] };
-  return { type: typeof constant, ...rest };
-}
-
-/** Any name takes the place of those that a pattern describes. */
-function withoutPatterns(schema: Schema): Schema {
-  const { patternProperties, ...rest } = schema;
+/** Says what 3.0 has no words for. Below the properties of another stand schemas that have any name: const, too. */
+function restate(schema: Schema): void {
+  const { const: constant, patternProperties, anyOf } = schema;
+  if (constant !== undefined && typeof constant !== 'object') {
+    delete schema['const'];
+    schema['type'] ??= typeof constant;
+    if (typeof constant === 'string') schema['enum'] = [constant];
+  }
+  // Any name takes the place of those that a pattern describes.
   const [pattern] = Object.values((patternProperties ?? {}) as Schema);
-  return typeof pattern === 'object' ? { ...rest, additionalProperties: pattern } : schema;
-}
-
-function withoutNull(schema: Schema): Schema {
-  const { anyOf, ...rest } = schema;
-  if (!Array.isArray(anyOf)) return schema;
+  if (typeof pattern === 'object') {
+    delete schema['patternProperties'];
+    schema['additionalProperties'] = pattern;
+  }
+  if (!Array.isArray(anyOf)) return;
   const others = (anyOf as Schema[]).filter(({ type }) => type !== 'null');
-  if (others.length === anyOf.length) return schema;
+  if (others.length === anyOf.length) return;
   const [only] = others;
-  return others.length === 1 && only?.['$ref'] === undefined
-    ? { ...rest, ...only, nullable: true }
-    : { ...rest, anyOf: others, nullable: true };
+  schema['nullable'] = true;
+  schema['anyOf'] = others;
+  if (others.length > 1 || only?.['$ref'] !== undefined) return;
+  delete schema['anyOf'];
+  Object.assign(schema, only);
 }

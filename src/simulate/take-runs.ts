@@ -1,4 +1,4 @@
-// A worker: takes runs from the queue of run-queue.ts, and makes them on its threads; and shares of loads, one at a time, while which it makes no runs.
+// A worker: takes runs from the queue of run-queue.ts, and makes them on its threads; and shares of loads, one at a time, in place of runs.
 import { hostname } from 'node:os';
 import { Worker } from 'bullmq';
 import { pause, wallNowMs } from '../time/wall.js';

@@ -77,7 +77,7 @@ export const listNodes = route({
   ...api.listNodes,
   ...common,
   tier: 'public',
-  summary: 'Lists the nodes of a network: their keys, where they listen, which are up.',
+  summary: 'Lists the nodes of a network: their keys, which are up, and since when.',
   errors: ['store_away'],
   example: { status: 200 },
   async handle({ clock, network }) {

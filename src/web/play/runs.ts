@@ -1,7 +1,7 @@
 // Runs of the playground, in a worker: one at a time.
 //
 //   page   ─► Asked: text and name ─► play ─► Told: how far, then the picture, or why it is refused
-//          ─► undefined             ─► the run stops, and tells of a picture that is undefined
+//          ─► undefined             ─► the run stops, and its picture is undefined
 import { Failure } from '../../schema/failure.js';
 import { element } from '../page-element.js';
 import { type Picture, play } from './played.js';
