@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Watched } from '../../src/web/watched.js';
 import { findChromium, launchChromium, noChromium } from '../chromium.js';
@@ -60,6 +60,17 @@ describe.skipIf(executable === undefined)(
     });
     afterAll(() => browser?.close());
 
+    /** No wider than the window, and nothing for axe to object to, in dark and light. */
+    async function isReadable(page: Page) {
+      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+      await page.evaluate(axe);
+      for (const colorScheme of ['dark', 'light'] as const) {
+        await page.emulateMedia({ colorScheme });
+        const found = await page.evaluate<any>('axe.run()');
+        expect(found.violations.map(({ id, nodes }: any) => [id, nodes[0].html])).toEqual([]);
+      }
+    }
+
     it('grows, holds names and contrast, and becomes the report, which needs no server any more', async () => {
       const out = join(temporaryFolder(), 'report');
       const { url, ended } = watching('load', 'scenarios/burst.yaml', '--cycle-ms', '60', '--watch', '--out', out);
@@ -70,13 +81,7 @@ describe.skipIf(executable === undefined)(
       await page.goto(await url);
       await page.waitForSelector('[data-plot="limited"] canvas');
       await page.waitForSelector('.expected .held');
-      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
-      await page.evaluate(axe);
-      for (const colorScheme of ['dark', 'light'] as const) {
-        await page.emulateMedia({ colorScheme });
-        const found = await page.evaluate<any>('axe.run()');
-        expect(found.violations.map(({ id, nodes }: any) => [id, nodes[0].html])).toEqual([]);
-      }
+      await isReadable(page);
       await page.waitForURL(/\/report$/);
       await ended;
       expect(await page.innerText('h1')).toBe('burst');
@@ -110,13 +115,7 @@ describe.skipIf(executable === undefined)(
       const before = await cells();
       await expect.poll(cells, { timeout: 60_000 }).toBeGreaterThan(before);
       expect(await figure.locator('option:checked').innerText()).toBe(chosen);
-      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
-      await page.evaluate(axe);
-      for (const colorScheme of ['dark', 'light'] as const) {
-        await page.emulateMedia({ colorScheme });
-        const found = await page.evaluate<any>('axe.run()');
-        expect(found.violations.map(({ id, nodes }: any) => [id, nodes[0].html])).toEqual([]);
-      }
+      await isReadable(page);
       await page.waitForURL(/\/report$/, { timeout: 240_000 });
       expect(await ended).toBe(0);
       expect(await page.innerText('h1')).toBe('herd');
