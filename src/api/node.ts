@@ -130,10 +130,15 @@ export const listNodes = {
 } as const satisfies Endpoint;
 
 const used = Type.Optional(Type.Integer({ description: 'What the caller uses of it; absent without a credential.' }));
-const Bound = Type.Object({ most: Type.Integer({ description: 'The bound.' }), used });
+const per = Type.Enum(['node', 'network'], {
+  description:
+    '`network`: all nodes together. `node`: each node of a network by itself, so that n nodes give n times as much; and on a node by itself.',
+});
+const Bound = Type.Object({ per, most: Type.Integer({ description: 'The bound.' }), used });
 const Shared = Type.Object({
+  per,
   most: Type.Integer({
-    description: 'The bound of an owner, who may also have no more than are still free on the node.',
+    description: 'The bound of an owner, who may also have no more than are still free.',
   }),
   used,
   left: Type.Optional(Type.Integer({ description: 'What the caller may still have; absent without a credential.' })),
@@ -144,6 +149,7 @@ const Shared = Type.Object({
 const Rate = (description: string) =>
   Type.Object(
     {
+      per,
       threshold: Type.Integer(),
       within: Type.Integer({ description: 'Cycles.' }),
       left: Type.Optional(
@@ -178,11 +184,11 @@ export const listLimits = {
           'KiB of definitions that an owner, and an address, may have checked; deploying a template is one.',
         ),
         mint: Type.Object(
-          { threshold: Type.Integer(), within: Type.Integer() },
+          { per, threshold: Type.Integer(), within: Type.Integer() },
           { description: 'Keys of an address.' },
         ),
         node: Type.Record(Type.String(), Type.Integer(), {
-          description: 'Of the node as a whole, and of single requests: bytes, ms, numbers, as the name says.',
+          description: 'Of each node as a whole, and of single requests: bytes, ms, numbers, as the name says.',
         }),
       }),
     },

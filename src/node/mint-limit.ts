@@ -14,8 +14,13 @@ import type { Limits } from './limits.js';
 
 export const MINT_MACHINE = 'weir-mint';
 
-/** The owner of what belongs to the node: no key has this name. */
-const NODE_OWNER = 'node';
+/** Its owner is the node: no key has this name. */
+export const imageOfMint = {
+  slug: MINT_MACHINE,
+  owner: 'node',
+  isPublic: false,
+  displayName: 'Keys minted by address',
+};
 
 export class MintLimit {
   readonly machine: Machine;
@@ -28,14 +33,7 @@ export class MintLimit {
   constructor(host: Host, limits: Limits['mint']) {
     this.#host = host;
     this.#limits = limits;
-    this.machine =
-      host.machines.get(MINT_MACHINE) ??
-      host.createMachine({
-        slug: MINT_MACHINE,
-        owner: NODE_OWNER,
-        isPublic: false,
-        displayName: 'Keys minted by address',
-      });
+    this.machine = host.machines.get(MINT_MACHINE) ?? host.createMachine(imageOfMint);
     this.#free = this.machine.contracts.filter((contract) => this.#isOfTheseLimits(contract));
   }
 

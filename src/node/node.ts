@@ -170,23 +170,21 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   };
 }
 
-/** What a row of another node is taken to have: on a network their bytes are not counted. */
-const NETWORK_ROW_BYTES = 600;
-
 /** Learns what there is on a network of nodes, and hears of it from then on. */
 async function joinNetwork(parts: Parts): Promise<void> {
   const { network, host, ownership, usage, access, streams } = parts;
   if (network === undefined) return;
   const { directory } = network;
-  directory.onMachine = (machine) => {
+  directory.onMachine = (machine, bytes) => {
     ownership.add(machine);
-    usage.add(machine.image.owner, machine.head.seq, machine.head.seq * NETWORK_ROW_BYTES);
+    usage.add(machine.image.owner, machine.head.seq, bytes);
   };
   directory.onKey = (key) => {
     access.forget(key.id);
     if (key.isRevoked) streams.endOf(key.id);
   };
   await directory.load(host);
+  await network.stock.begin(host, usage, directory);
   await network.start();
 }
 

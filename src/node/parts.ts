@@ -6,7 +6,6 @@ import type { Signer, Succession } from '../record/signing.js';
 import { Failure } from '../schema/failure.js';
 import type { Credentials } from '../store/credential-store.js';
 import type { MissingRows } from '../store/head-mark.js';
-import { MemoryStore } from '../store/memory.js';
 import type { Store } from '../store/store.js';
 import type { WallClock } from '../time/wall.js';
 import { VERSION } from '../version.js';
@@ -23,6 +22,7 @@ import { defaultLimits, type Limits } from './limits.js';
 import { MachineWork } from './machine-work.js';
 import { Counts, Metrics } from './metrics.js';
 import { MintLimit } from './mint-limit.js';
+import { NetworkMint } from './network/mint.js';
 import { Network, type NetworkOptions } from './network/network.js';
 import { NetworkDurability } from './network/network-durability.js';
 import { Overload } from './overload.js';
@@ -87,7 +87,8 @@ export function assemble(options: PartsOptions, routes: readonly ListedRoute[], 
   const counts = new Counts();
   const onCommit = (tookMs: number) => counts.commitSeconds.observe(tookMs / 1000);
   const network =
-    options.network && new Network({ ...options.network, clock, signer, onError: options.onError ?? (() => {}) }, host);
+    options.network &&
+    new Network({ ...options.network, clock, signer, limits, onError: options.onError ?? (() => {}) }, host);
   const durabilityOf = [host, clock, options.durability ?? 'cycle', () => clock.monotonicMs(), onCommit] as const;
   const durability =
     network === undefined ? new Durability(...durabilityOf) : new NetworkDurability(network.directory, ...durabilityOf);
@@ -106,8 +107,8 @@ export function assemble(options: PartsOptions, routes: readonly ListedRoute[], 
   /** What is made of the machines of the host: anew, when these are. */
   const views = () => {
     // First: it makes the machine of the node where there is none.
-    const ofMint = network === undefined ? host : new Host({ clock, store: new MemoryStore() });
-    const mintLimit = new MintLimit(ofMint, limits.mint);
+    const mintLimit =
+      network === undefined ? new MintLimit(host, limits.mint) : new NetworkMint(network, host, limits.mint);
     const active = new ActiveMachines(host, network === undefined);
     active.load(store, clock.cycle());
     const ownership = new Ownership(host);

@@ -12,8 +12,8 @@ import type { Store } from '../store/store.js';
 import type { Limits } from './limits.js';
 import { isReserved, type Ownership } from './ownership.js';
 
-/** What is there, of an owner or on the node. */
-export interface Used {
+/** What is made, and never removed. */
+export interface Stocked {
   machines: number;
   contracts: number;
   /** Cycles of all windows together. */
@@ -22,9 +22,23 @@ export interface Used {
   keyCells: number;
   /** Bytes of the texts of definitions; those that are equal count once for an owner. */
   definitionBytes: number;
+}
+
+/** What is there, of an owner or on the node. */
+interface Used extends Stocked {
   /** Rows of all records together, without those that were removed, and the KiB that they take. */
   rows: number;
   recordKib: number;
+}
+
+/** Room for something that is about to be made. */
+export interface Wanted {
+  readonly owner: string;
+  /** What is not made without it. */
+  readonly what: string;
+  readonly asked: readonly (readonly [name: keyof Stocked, more: number, fix: string])[];
+  /** Of a contract. */
+  readonly plan?: Plan;
 }
 
 /** What it is that is full: the first of these that has no room. */
@@ -84,49 +98,24 @@ export class Usage {
   }
 
   /** @throws Failure `limit_reached` */
-  refuseMachine(owner: string): void {
-    this.#refuse(owner, 'No machine was created.', [
-      ['machines', 1, 'Put further contracts on the machines you have.'],
-    ]);
+  refuse(wanted: Wanted): void {
+    const refusal = refusalBeyond(this.#limits, 'node', wanted, this.of(wanted.owner), this.onNode);
+    if (refusal !== undefined) throw refusal;
   }
 
-  /** @throws Failure `limit_reached` */
-  refuseContract(owner: string, plan: Plan, maxKeys: number | undefined): void {
+  /** What a contract takes. */
+  ofContract(owner: string, plan: Plan, maxKeys: number | undefined): Wanted {
     const most = cellsOfKeys(plan, 1);
-    this.#refuse(owner, 'No contract was created.', [
-      ['contracts', 1, 'Let several clients share one.'],
-      ['windowCycles', windowCycles(plan), 'Choose shorter windows, or let several clients share a contract.'],
-      [
-        'keyCells',
-        maxKeys === undefined ? 0 : cellsOfKeys(plan, maxKeys),
-        `Choose fewer max_keys or a shorter window: a key takes up to ${most} cells.`,
+    const cells = maxKeys === undefined ? 0 : cellsOfKeys(plan, maxKeys);
+    return {
+      ...{ owner, plan, what: 'No contract was created.' },
+      asked: [
+        ['contracts', 1, 'Let several clients share one.'],
+        ['windowCycles', windowCycles(plan), 'Choose shorter windows, or let several clients share a contract.'],
+        ['keyCells', cells, `Choose fewer max_keys or a shorter window: a key takes up to ${most} cells.`],
+        ['definitionBytes', this.#bytesOf(plan), 'Let several contracts share a definition.'],
       ],
-      ['definitionBytes', this.#bytesOf(plan), 'Let several contracts share a definition.'],
-    ]);
-  }
-
-  /** @throws Failure `limit_reached` */
-  #refuse(owner: string, what: string, asked: readonly (readonly [keyof Used, more: number, fix: string])[]): void {
-    const used = this.of(owner);
-    const { onNode } = this;
-    for (const [name, more, fix] of asked) {
-      const { perOwner, onNode: room } = this.#limits[name];
-      if (used[name] + more > perOwner) {
-        const so = more === 1 ? '' : `, and with this one it would be ${used[name] + more}`;
-        throw new Failure('limit_reached', {
-          what,
-          why: `An owner has up to ${perOwner} ${WORDS[name]} on this node${so}.`,
-          fix,
-        });
-      }
-      const free = room - onNode[name];
-      if (used[name] + more > free)
-        throw new Failure('limit_reached', {
-          what,
-          why: `An owner has no more ${WORDS[name]} than are still free on the node: ${Math.max(0, free)}.`,
-          fix: 'Ask another node.',
-        });
-    }
+    };
   }
 
   #count(machine: Machine): void {
@@ -167,6 +156,46 @@ export class Usage {
     }
     return used;
   }
+}
+
+/** What a machine takes. */
+export function ofMachine(owner: string): Wanted {
+  return {
+    ...{ owner, what: 'No machine was created.' },
+    asked: [['machines', 1, 'Put further contracts on the machines you have.']],
+  };
+}
+
+/**
+ * @param place of which `onNode` is all
+ * @returns undefined where there is room
+ */
+export function refusalBeyond(
+  limits: Limits,
+  place: 'node' | 'network',
+  { what, asked }: Wanted,
+  used: Stocked,
+  onNode: Stocked,
+): Failure | undefined {
+  for (const [name, more, fix] of asked) {
+    const { perOwner, onNode: room } = limits[name];
+    if (used[name] + more > perOwner) {
+      const so = more === 1 ? '' : `, and with this one it would be ${used[name] + more}`;
+      return new Failure('limit_reached', {
+        what,
+        why: `An owner has up to ${perOwner} ${WORDS[name]} on this ${place}${so}.`,
+        fix,
+      });
+    }
+    const free = room - onNode[name];
+    if (used[name] + more > free)
+      return new Failure('limit_reached', {
+        what,
+        why: `An owner has no more ${WORDS[name]} than are still free on the ${place}: ${Math.max(0, free)}.`,
+        fix: `Ask another ${place}.`,
+      });
+  }
+  return undefined;
 }
 
 function none(): Used {

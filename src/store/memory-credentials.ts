@@ -47,15 +47,18 @@ export class MemoryCredentials implements Credentials {
   }
 
   purgeExpired(nowMs: number): number {
-    const before = this.#keys.size + this.#sessions.size;
-    for (const { id, hash, expiresAtMs } of this.#keys.values()) {
-      if (expiresAtMs > nowMs) continue;
+    const keys = [...this.#keys.values()].filter(({ expiresAtMs }) => expiresAtMs <= nowMs);
+    for (const { id, hash } of keys) {
       this.#keys.delete(id);
       this.#keysByHash.delete(hash);
     }
-    for (const { hash, keyId, expiresAtMs } of this.#sessions.values()) {
-      if (expiresAtMs <= nowMs || !this.#keys.has(keyId)) this.#sessions.delete(hash);
-    }
-    return before - this.#keys.size - this.#sessions.size;
+    const ended = ({ keyId, expiresAtMs }: Session) => expiresAtMs <= nowMs || !this.#keys.has(keyId);
+    const sessions = [...this.#sessions.values()].filter(ended);
+    for (const { hash } of sessions) this.#sessions.delete(hash);
+    this.forgotten(keys, sessions);
+    return keys.length + sessions.length;
   }
+
+  /** These have expired. */
+  protected forgotten(_keys: readonly Key[], _sessions: readonly Session[]): void {}
 }

@@ -79,7 +79,7 @@ describe('the keys of an owner', () => {
     expect(pages.map(({ length }) => length)).toEqual([8, 8, 4]);
     expect(new Set(pages.flat()).size).toBe(20);
     const limits = await node.ask('GET', '/api/limits', { key });
-    expect(limits.body.keys).toEqual({ most: 20, used: 20 });
+    expect(limits.body.keys).toEqual({ per: 'node', most: 20, used: 20 });
   });
 
   it.each([

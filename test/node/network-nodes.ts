@@ -1,4 +1,5 @@
 // Owns nodes of one network for a test: in this process over one Redis, asked over real HTTP.
+import type { Limits } from '../../src/node/limits.js';
 import { openNetworkGround } from '../../src/node/network/network-ground.js';
 import { type RunningNode, startNode } from '../../src/node/node.js';
 
@@ -8,13 +9,18 @@ export interface NetworkNode extends RunningNode {
 }
 
 /** Starts a node on a network. A busy machine is late: where the deadline is no part of the test, it is long. */
-export async function startNetworkNode(url: string, cycleMs: number, deadlineMs = 10_000): Promise<NetworkNode> {
+export async function startNetworkNode(
+  url: string,
+  cycleMs: number,
+  deadlineMs = 10_000,
+  bounds: Partial<Limits> = {},
+): Promise<NetworkNode> {
   const errors: unknown[] = [];
   const onError = (error: unknown) => errors.push(error);
   const ground = await openNetworkGround({ url, cycleMs, deadlineMs, onError });
   const { store, credentials, clock, network, identity } = ground;
   const { signer } = identity;
-  const limits = { overload: { afterMs: 3_600_000, gateTurnMs: 200, otherTurnMs: 50 } };
+  const limits = { overload: { afterMs: 3_600_000, gateTurnMs: 200, otherTurnMs: 50 }, ...bounds };
   const node = await startNode({ store, credentials, clock, network, signer, limits, openMetrics: true });
   return { ...node, errors, fingerprint: signer.fingerprint };
 }

@@ -7,69 +7,25 @@ import type { Contract } from '../../host/contract.js';
 import type { Host } from '../../host/host.js';
 import type { Machine } from '../../host/machine.js';
 import type { AuditRow, Checkpoint } from '../../record/row.js';
-import type { Key, Session } from '../../store/credential-store.js';
-import { MemoryCredentials } from '../../store/memory-credentials.js';
+import type { Key } from '../../store/credential-store.js';
 import { DIRECTORY, prefixOf } from '../../store/redis/buckets.js';
 import type { RedisConnection } from '../../store/redis/connection.js';
+import { ROW_BYTES } from '../../store/redis/record-functions.js';
 import type { ContractImage, MachineImage, RowQuery } from '../../store/store.js';
+import { type CredentialChange, SharedCredentials } from './shared-credentials.js';
 
 /** Changes that are kept in the log. A node that was away for longer reads all anew. */
 const LOG_LENGTH = 10_000;
 const PAGE = 1_000;
 
-type Change =
-  | { readonly kind: 'machine'; readonly slug: string }
-  | { readonly kind: 'key'; readonly key: Key }
-  | { readonly kind: 'session'; readonly session: Session }
-  | { readonly kind: 'session_ended'; readonly hash: string };
-
-type CredentialChange = Exclude<Change, { kind: 'machine' }>;
-
-/** Credentials that are written to Redis, too. `settled` says when they are there. */
-class SharedCredentials extends MemoryCredentials {
-  readonly #write: (change: CredentialChange) => void;
-
-  constructor(write: (change: CredentialChange) => void) {
-    super();
-    this.#write = write;
-  }
-
-  override putKey(key: Key): void {
-    super.putKey(key);
-    this.#write({ kind: 'key', key });
-  }
-
-  override putSession(session: Session): void {
-    super.putSession(session);
-    this.#write({ kind: 'session', session });
-  }
-
-  override deleteSession(hash: string): void {
-    super.deleteSession(hash);
-    this.#write({ kind: 'session_ended', hash });
-  }
-
-  /** What another node has written. */
-  take(change: CredentialChange): void {
-    switch (change.kind) {
-      case 'key':
-        super.putKey(keyIn(change.key));
-        break;
-      case 'session':
-        if (this.keyById(change.session.keyId) !== undefined) super.putSession(change.session);
-        break;
-      case 'session_ended':
-        super.deleteSession(change.hash);
-        break;
-    }
-  }
-}
+type Change = { readonly kind: 'machine'; readonly slug: string } | CredentialChange;
 
 export class Directory {
   readonly credentials: SharedCredentials;
   /** Set by the node: told of each key that another node has changed. */
   onKey: (key: Key) => void = () => {};
-  onMachine: (machine: Machine) => void = () => {};
+  /** `bytes`: of the rows of its record so far. */
+  onMachine: (machine: Machine, bytes: number) => void = () => {};
   readonly #connection: RedisConnection;
   #host: Host | undefined;
   #last = '0-0';
@@ -79,7 +35,11 @@ export class Directory {
 
   constructor(connection: RedisConnection) {
     this.#connection = connection;
-    this.credentials = new SharedCredentials((change) => this.keep(this.#written(change)));
+    // Each node forgets what has expired, and once more where Redis was away.
+    this.credentials = new SharedCredentials(
+      (change) => this.keep(this.#written(change)),
+      (place, names) => void this.#forget(place, names).catch(() => {}),
+    );
   }
 
   /** Reads everything. */
@@ -110,6 +70,22 @@ export class Directory {
     const lost = this.#lost;
     this.#lost = undefined;
     if (lost !== undefined) throw lost;
+  }
+
+  /** A new key, unless its owner has `most` of them on the whole network. @returns whether it holds now @throws Failure `store_away` */
+  async makeKey(key: Key, most: number): Promise<boolean> {
+    const isMade = await this.#putKey(key, most);
+    if (isMade) this.credentials.take({ kind: 'key', key });
+    return isMade;
+  }
+
+  /** Counts the keys of owners, once for a network: of one that a version before this one began. */
+  async countKeys(): Promise<void> {
+    const keys = (await this.#connection.command(DIRECTORY, 'HVALS', `${DIRECTORY}keys`)) as string[];
+    for (const text of keys) {
+      const { owner, id, expiresAtMs } = JSON.parse(text) as Key;
+      await this.#connection.command(DIRECTORY, 'ZADD', `${DIRECTORY}k:${owner}`, 'NX', String(expiresAtMs), id);
+    }
   }
 
   /** To be waited for by `settled`. */
@@ -197,17 +173,15 @@ export class Directory {
     const head = { seq: Number(fields.get('seq')), hash: fields.get('hash')! };
     const known = this.#host.machines.has(slug);
     const machine = this.#host.learn(JSON.parse(image) as MachineImage, contracts, head);
-    if (!known) this.onMachine(machine);
+    const bytes = Number(fields.get('bytes') ?? head.seq * ROW_BYTES);
+    if (!known) this.onMachine(machine, bytes);
   }
 
   async #written(change: CredentialChange): Promise<void> {
     switch (change.kind) {
       case 'key':
-        await this.#connection.command(
-          DIRECTORY,
-          ...['HSET', `${DIRECTORY}keys`, change.key.id, JSON.stringify(change.key)],
-        );
-        break;
+        await this.#putKey(change.key);
+        return;
       case 'session':
         await this.#connection.command(
           DIRECTORY,
@@ -219,6 +193,22 @@ export class Directory {
         break;
     }
     await this.#log(change);
+  }
+
+  /** @returns whether there was room for it */
+  async #putKey(key: Key, most = -1): Promise<boolean> {
+    const { id, owner, expiresAtMs } = key;
+    const change: Change = { kind: 'key', key };
+    const [, isDone] = (await this.#connection.call('putkey', DIRECTORY, [
+      ...[String(this.#connection.deadline()), '1', owner, id, String(expiresAtMs), String(most)],
+      ...[JSON.stringify(key), JSON.stringify(change), String(LOG_LENGTH)],
+    ])) as number[];
+    return isDone === 1;
+  }
+
+  async #forget(place: 'keys' | 'sessions', names: readonly string[]): Promise<void> {
+    for (let from = 0; from < names.length; from += PAGE)
+      await this.#connection.command(DIRECTORY, 'HDEL', `${DIRECTORY}${place}`, ...names.slice(from, from + PAGE));
   }
 
   async #log(change: Change): Promise<void> {
@@ -250,11 +240,6 @@ export class Directory {
       if (page.length < PAGE) return;
     }
   }
-}
-
-/** JSON leaves out a field that is undefined. */
-function keyIn(parsed: Key): Key {
-  return { ...parsed, machine: parsed.machine };
 }
 
 /** The fields of a hash: a map by RESP3, a list of pairs by RESP2. */

@@ -19,10 +19,12 @@ import type { ContractImage, MachineImage } from '../../store/store.js';
 import type { Clock } from '../../time/clock.js';
 import { instantText } from '../../time/cycle.js';
 import { pause } from '../../time/wall.js';
+import type { Wanted } from '../usage.js';
 import type { Directory } from './directory.js';
 import type { Linker } from './linker.js';
 import type { PlainCounting } from './plain-counting.js';
 import { plainPlan } from './plain-plan.js';
+import type { Stock } from './stock.js';
 import { Turns } from './turns.js';
 
 /** For how long an answer waits for its row to be linked, in ms. */
@@ -36,6 +38,7 @@ interface EntryParts {
   readonly linker: Linker;
   readonly turns: Turns;
   readonly plain: PlainCounting;
+  readonly stock: Stock;
 }
 
 export class Entries {
@@ -66,13 +69,17 @@ export class Entries {
     return this.#linked(slug, entry);
   }
 
-  /** @throws Failure `slug_taken`, `store_away` */
-  async createMachine(image: Omit<MachineImage, 'createdCycle'>, by?: string): Promise<Machine> {
+  /**
+   * @param wanted the room that it takes; undefined for one of the nodes' own
+   * @throws Failure `slug_taken`, `limit_reached`, `store_away`
+   */
+  async createMachine(image: Omit<MachineImage, 'createdCycle'>, by?: string, wanted?: Wanted): Promise<Machine> {
     const { slug } = image;
     const cycle = this.#parts.clock.cycle();
     const whole = { ...image, createdCycle: cycle };
     const e = { cycle, at: this.#at(), kind: 'machine_created', cause: 'manual', ...(by && { by }), emitted: [] };
-    const number = await this.#made('machine', slug, [JSON.stringify(whole), JSON.stringify({ e }), GENESIS]);
+    const args = [JSON.stringify(whole), JSON.stringify({ e }), GENESIS];
+    const number = await this.#within(wanted, slug, (until) => this.#made('machine', slug, args, until));
     // Also where it was made by a node that ended before it could say so.
     await this.#parts.directory.announce(slug);
     if (number === 0) throw slugTaken(slug);
@@ -80,8 +87,13 @@ export class Entries {
     return this.#parts.directory.machine(slug);
   }
 
-  /** @throws Failure `machine_not_found`, `store_away` */
-  async createContract(machine: Machine, plan: Plan, { templateId, by, keyed }: ContractOptions): Promise<Contract> {
+  /** @param wanted as of `createMachine` @throws Failure `machine_not_found`, `limit_reached`, `store_away` */
+  async createContract(
+    machine: Machine,
+    plan: Plan,
+    { templateId, by, keyed }: ContractOptions,
+    wanted?: Wanted,
+  ): Promise<Contract> {
     const { slug } = machine;
     const cycle = this.#parts.clock.cycle();
     const id = randomBytes(8).toString('hex');
@@ -98,7 +110,8 @@ export class Entries {
     };
     const plain = plainPlan(plan);
     const start = plain === undefined ? [Turns.firstState(first), ''] : [String(plain.threshold), String(plain.within)];
-    const number = await this.#made('contract', slug, [id, JSON.stringify(image), JSON.stringify({ e }), ...start]);
+    const args = [id, JSON.stringify(image), JSON.stringify({ e }), ...start];
+    const number = await this.#within(wanted, `${slug}/${id}`, (until) => this.#made('contract', slug, args, until));
     if (number === 0) this.#host.machine(`${slug}, which Redis has lost`);
     await this.#parts.directory.announce(slug);
     await this.#linked(slug, number);
@@ -118,9 +131,19 @@ export class Entries {
     await this.#linked(slug, await this.#made('note', slug, [JSON.stringify({ e })]));
   }
 
+  #within(wanted: Wanted | undefined, item: string, make: (untilMs?: number) => Promise<number>): Promise<number> {
+    return wanted === undefined ? make() : this.#parts.stock.within(wanted, item, make);
+  }
+
   /** Calls a function that makes an entry. @returns the number of the entry; 0 where it was refused */
-  async #made(name: 'machine' | 'contract' | 'note', slug: string, args: readonly string[]): Promise<number> {
-    const head = [String(this.#parts.connection.deadline()), String(this.#parts.clock.cycleMs), slug];
+  async #made(
+    name: 'machine' | 'contract' | 'note',
+    slug: string,
+    args: readonly string[],
+    untilMs = Number.POSITIVE_INFINITY,
+  ): Promise<number> {
+    const deadline = Math.min(untilMs, this.#parts.connection.deadline());
+    const head = [String(deadline), String(this.#parts.clock.cycleMs), slug];
     const [now, number] = (await this.#parts.connection.call(name, prefixOf(slug), [...head, ...args])) as number[];
     this.#parts.connection.heard(now!);
     return number!;

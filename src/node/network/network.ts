@@ -20,6 +20,7 @@ import type { WallClock } from '../../time/wall.js';
 import { decisionOf, inFuture } from '../decision.js';
 import { foreseen, ofSeveral } from '../gate-decision.js';
 import type { OnceOnly, Replayed } from '../idempotency.js';
+import type { Limits } from '../limits.js';
 import { CONTRACTS_SHOWN } from '../views.js';
 import type { Directory } from './directory.js';
 import { Entries } from './entries.js';
@@ -28,6 +29,7 @@ import { doOnce } from './once.js';
 import { type Asked, type Outcome, PlainCounting } from './plain-counting.js';
 import { plainPlan } from './plain-plan.js';
 import { Presence } from './presence.js';
+import { Stock } from './stock.js';
 import { gateName, Turns } from './turns.js';
 
 /** What another node may have made just now. Nothing has happened where these are thrown. */
@@ -41,6 +43,7 @@ export interface NetworkOptions {
   readonly directory: Directory;
   readonly clock: WallClock;
   readonly signer: Signer;
+  readonly limits: Limits;
   readonly onError: (error: unknown) => void;
 }
 
@@ -52,6 +55,8 @@ export class Network {
   readonly linker: Linker;
   /** Which nodes there are. */
   readonly presence: Presence;
+  /** What owners have. */
+  readonly stock: Stock;
   /** What writes to records. */
   readonly entries: Entries;
   readonly #clock: WallClock;
@@ -59,10 +64,10 @@ export class Network {
   readonly #turns: Turns;
   readonly #plain: PlainCounting;
   readonly #onError: (error: unknown) => void;
-  /** Machines of which rows are being fetched, with the seq of the newest. */
-  readonly #fetching = new Map<string, number>();
+  /** Machines of which rows are being fetched. */
+  readonly #fetching = new Map<string, Promise<number>>();
 
-  constructor({ connection, directory, clock, signer, onError }: NetworkOptions, host: Host) {
+  constructor({ connection, directory, clock, signer, limits, onError }: NetworkOptions, host: Host) {
     this.connection = connection;
     this.directory = directory;
     this.#clock = clock;
@@ -72,10 +77,9 @@ export class Network {
     this.#plain = new PlainCounting(connection, new CountBatch(connection, clock.cycleMs), clock.cycleMs);
     this.linker = new Linker(connection, directory, signer, clock.cycleMs, onError);
     this.presence = new Presence(connection, signer.fingerprint, clock.cycleMs);
-    this.entries = new Entries(
-      { connection, directory, clock, linker: this.linker, turns: this.#turns, plain: this.#plain },
-      host,
-    );
+    this.stock = new Stock(connection, limits, clock.cycleMs);
+    const of = { linker: this.linker, turns: this.#turns, plain: this.#plain, stock: this.stock };
+    this.entries = new Entries({ connection, directory, clock, ...of }, host);
   }
 
   /** Begins to hear what other nodes do. */
@@ -168,14 +172,8 @@ export class Network {
   /** A machine with its head as it is now. */
   async head(machine: Machine): Promise<void> {
     const prefix = prefixOf(machine.slug);
-    const [seq, hash] = await this.connection.command<[string | null, string | null]>(
-      prefix,
-      'HMGET',
-      `${prefix}m:${machine.slug}`,
-      'seq',
-      'hash',
-    );
-    if (hash !== null && Number(seq) >= machine.head.seq) this.#reach(machine, { seq: Number(seq), hash });
+    const seq = await this.connection.command<string | null>(prefix, 'HGET', `${prefix}m:${machine.slug}`, 'seq');
+    await this.#fetch(machine, Number(seq));
   }
 
   /** At each cycle: moves what is due, links what waits, and catches up with what was not heard. */
@@ -193,26 +191,29 @@ export class Network {
   /** Rows of a machine up to a seq are linked: those that are new are published, in order. */
   #heard(slug: string, seq: number): void {
     const machine = this.#host.machines.get(slug);
-    if (machine === undefined || seq <= machine.head.seq) return;
-    const isBusy = this.#fetching.has(slug);
-    this.#fetching.set(slug, Math.max(seq, this.#fetching.get(slug) ?? 0));
-    if (!isBusy) void this.#fetch(machine).catch((error) => this.#failed(error));
+    if (machine !== undefined) void this.#fetch(machine, seq).catch((error) => this.#failed(error));
   }
 
-  async #fetch(machine: Machine): Promise<void> {
-    try {
-      while (machine.head.seq < this.#fetching.get(machine.slug)!) {
-        const rows = await this.directory.rows(machine.slug, { afterSeq: machine.head.seq });
-        if (rows.length === 0) return;
-        for (const row of rows) {
-          if (row.seq <= machine.head.seq) continue;
-          this.#reach(machine, row);
-          this.happenings.next({ kind: 'row', row });
-        }
+  async #fetch(machine: Machine, seq: number): Promise<void> {
+    const { slug } = machine;
+    while (machine.head.seq < seq) {
+      let page = this.#fetching.get(slug);
+      if (page === undefined) {
+        page = this.#fetchPage(machine).finally(() => this.#fetching.delete(slug));
+        this.#fetching.set(slug, page);
       }
-    } finally {
-      this.#fetching.delete(machine.slug);
+      if ((await page) === 0) return;
     }
+  }
+
+  /** @returns how many rows are new */
+  async #fetchPage(machine: Machine): Promise<number> {
+    const rows = await this.directory.rows(machine.slug, { afterSeq: machine.head.seq });
+    for (const row of rows) {
+      this.#reach(machine, row);
+      this.happenings.next({ kind: 'row', row });
+    }
+    return rows.length;
   }
 
   #reach(machine: Machine, { seq, hash }: Machine['head']): void {

@@ -154,9 +154,10 @@ export async function create(
   const plan = await turns.steps(ofOwner(caller.owner), planInSteps(definition, host.findOperator));
   refuseWithoutHold(plan);
   refuseUnfit(plan, keyed);
-  usage.refuseContract(caller.owner, plan, keyed?.max_keys);
+  const wanted = usage.ofContract(caller.owner, plan, keyed?.max_keys);
   const options = { templateId, by: caller.key.id, keyed: keyed && keyedImage(keyed) };
-  if (network !== undefined) return network.entries.createContract(machine, plan, options);
+  if (network !== undefined) return network.entries.createContract(machine, plan, options, wanted);
+  usage.refuse(wanted);
   const contract = await work.of(machine, function* () {
     yield 1;
     return host.createPlanned(machine.slug, plan, options);

@@ -6,6 +6,7 @@ import { assert, Failure } from '../../schema/failure.js';
 import type { Key } from '../../store/credential-store.js';
 import { secondsUntil } from '../../time/cycle.js';
 import type { Caller } from '../access.js';
+import { MintLimit } from '../mint-limit.js';
 import type { Parts } from '../parts.js';
 import { route } from '../route.js';
 import { newKey, newName } from '../secret.js';
@@ -25,13 +26,13 @@ export const mintKey = route({
     const { mintLimit, clock, durability, limits } = parts;
     const nowMs = clock.now();
     const cycle = clock.cycle();
-    const after = mintLimit.retryAfterCycles(request.ip ?? '', cycle);
+    const after = await mintLimit.retryAfterCycles(request.ip ?? '', cycle);
     if (after > 0) {
-      await durability.ofRows(mintLimit.machine);
+      if (mintLimit instanceof MintLimit) await durability.ofRows(mintLimit.machine);
       reply.header('retry-after', secondsUntil(cycle + after, nowMs, clock.cycleMs));
       throw tooMany(limits.mint);
     }
-    const { key, secret } = put(
+    const { key, secret } = await put(
       parts,
       { owner: newName('owner'), scopes: ['admin'], machine: undefined },
       limits.keyLifetimeMs,
@@ -70,9 +71,8 @@ export const makeKey = route({
     assert(caller !== undefined, 'a key is made by its owner');
     const { scopes, machine, expires_in_days: days } = body;
     if (machine !== undefined) parts.ownership.owned(machine, caller);
-    refuseTooMany(parts, caller);
     const lifetimeMs = days === undefined ? parts.limits.keyLifetimeMs : days * DAY_MS;
-    const { key, secret } = put(parts, { owner: caller.owner, scopes, machine }, lifetimeMs);
+    const { key, secret } = await put(parts, { owner: caller.owner, scopes, machine }, lifetimeMs);
     parts.keyRecord.write(caller, { action: 'key_made', key_id: key.id, ...rights(key) });
     await parts.durability.commit();
     reply.code(201);
@@ -122,10 +122,9 @@ export const rotateKey = route({
   async handle(parts, { params, body, caller }, reply) {
     assert(caller !== undefined, 'a key is rotated by its owner');
     const before = keyOf(parts, caller, params.key_id);
-    refuseTooMany(parts, caller);
     const { overlap_seconds: overlap = 86_400, expires_in_days: days } = body;
     const lifetimeMs = days === undefined ? before.expiresAtMs - before.createdAtMs : days * DAY_MS;
-    const { key, secret } = put(parts, before, lifetimeMs);
+    const { key, secret } = await put(parts, before, lifetimeMs);
     const endsAtMs = Math.min(before.expiresAtMs, key.createdAtMs + overlap * 1_000);
     // Without an overlap the old key stays in the list until it would have expired, as a revoked one.
     change(parts, overlap === 0 ? { ...before, isRevoked: true } : { ...before, expiresAtMs: endsAtMs });
@@ -155,13 +154,23 @@ export const revokeKey = route({
 
 type Rights = Pick<Key, 'owner' | 'scopes' | 'machine'>;
 
-/** Stores a new key. Its secret is in the answer and nowhere else. */
-function put({ credentials, clock }: Parts, { owner, scopes, machine }: Rights, lifetimeMs: number) {
+/** Stores a new key. Its secret is in the answer and nowhere else. @throws Failure `limit_reached` where its owner has as many as it may */
+async function put(
+  { credentials, clock, limits, network }: Parts,
+  { owner, scopes, machine }: Rights,
+  lifetimeMs: number,
+) {
   const { text: secret, hash } = newKey();
   const createdAtMs = Math.floor(clock.now());
   const times = { createdAtMs, expiresAtMs: createdAtMs + lifetimeMs };
   const key: Key = { id: newName('key'), hash, owner, scopes, machine, ...times, isRevoked: false };
-  credentials.putKey(key);
+  const { keysPerOwner: most } = limits;
+  if (network !== undefined) {
+    if (!(await network.directory.makeKey(key, most))) throw tooManyKeys(most, 'network');
+  } else {
+    if (credentials.countKeys(owner) >= most) throw tooManyKeys(most, 'node');
+    credentials.putKey(key);
+  }
   return { key, secret };
 }
 
@@ -183,11 +192,10 @@ function keyOf({ credentials, clock }: Parts, { owner }: Caller, id: string): Ke
   });
 }
 
-function refuseTooMany({ credentials, limits }: Parts, { owner }: Caller): void {
-  if (credentials.countKeys(owner) < limits.keysPerOwner) return;
-  throw new Failure('limit_reached', {
+function tooManyKeys(most: number, place: 'node' | 'network'): Failure {
+  return new Failure('limit_reached', {
     what: 'No key was made.',
-    why: `An owner has up to ${limits.keysPerOwner} keys on this node, revoked ones too until they would have expired.`,
+    why: `An owner has up to ${most} keys on this ${place}, revoked ones too until they would have expired.`,
     fix: 'Wait until one expires, or use those you have.',
   });
 }

@@ -6,6 +6,7 @@ import { answerInTurns, JSON_TYPE, someOf } from '../long-answer.js';
 import { isReserved } from '../ownership.js';
 import { sourceOf } from '../request-source.js';
 import { route } from '../route.js';
+import { ofMachine } from '../usage.js';
 import { machineSummary, machineView } from '../views.js';
 
 export const createMachine = route({
@@ -25,7 +26,8 @@ export const createMachine = route({
     if (host.failure !== undefined) throw host.failure;
     if (isReserved(slug)) throw reserved(slug);
     const { owner, key } = caller;
-    parts.usage.refuseMachine(owner);
+    const wanted = ofMachine(owner);
+    if (parts.network === undefined) parts.usage.refuse(wanted);
     const asked = { owner, ip, units: 1, what: 'A further machine' };
     parts.machineLimit.take(asked, (name, value) => reply.header(name, value));
     const { network } = parts;
@@ -33,7 +35,7 @@ export const createMachine = route({
     const machine =
       network === undefined
         ? host.createMachine({ ...image, by: key.id })
-        : await network.entries.createMachine(image, key.id);
+        : await network.entries.createMachine(image, key.id, wanted);
     if (network === undefined) ownership.add(machine);
     await durability.commit();
     reply.code(201);

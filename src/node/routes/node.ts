@@ -93,23 +93,30 @@ export const listLimits = route({
   tier: 'public',
   summary: 'Lists every bound of the node, and what the caller uses of it.',
   example: { status: 200 },
-  handle({ limits, usage, streams, credentials, sessionLimit, machineLimit, definitionLimit }, { caller }) {
+  errors: ['store_away'],
+  async handle(parts, { caller }) {
+    const { limits, usage, streams, credentials, sessionLimit, machineLimit, definitionLimit, network } = parts;
     const owner = caller?.owner;
-    const [of, all] = [owner === undefined ? undefined : usage.of(owner), usage.onNode];
+    const shared = network === undefined ? 'node' : 'network';
+    const stock = await network?.stock.used(owner);
+    const of = owner === undefined ? undefined : { ...usage.of(owner), ...stock?.of };
+    const all = { ...usage.onNode, ...stock?.all };
+    const keys = owner === undefined ? undefined : (stock?.keys ?? credentials.countKeys(owner));
     const room = (name: keyof typeof all) => {
       const { perOwner: most, onNode: on_node } = limits[name];
       const free_on_node = Math.max(0, on_node - Math.ceil(all[name]));
       const used = of && Math.ceil(of[name]);
       const left = used === undefined ? undefined : Math.max(0, Math.min(most, free_on_node) - used);
-      return { most, ...(used === undefined ? {} : { used, left }), on_node, free_on_node };
+      return { per: shared, most, ...(used === undefined ? {} : { used, left }), on_node, free_on_node } as const;
     };
-    const bound = (most: number, used: number | undefined) => (used === undefined ? { most } : { most, used });
+    const bound = (per: 'node' | 'network', most: number, used: number | undefined) =>
+      used === undefined ? { per, most } : { per, most, used };
     const rate = ({ threshold, within, onNode: on_node }: SharedRate, limit: SourceLimit) => {
       const left = owner === undefined ? {} : { left: Math.min(limit.left(owner), limit.leftOnNode) };
-      return { threshold, within, ...left, on_node, left_on_node: limit.leftOnNode };
+      return { per: 'node', threshold, within, ...left, on_node, left_on_node: limit.leftOnNode } as const;
     };
     return {
-      ok: true,
+      ok: true as const,
       machines: room('machines'),
       contracts: room('contracts'),
       window_cycles: room('windowCycles'),
@@ -117,12 +124,12 @@ export const listLimits = route({
       definition_bytes: room('definitionBytes'),
       rows: room('rows'),
       record_kib: room('recordKib'),
-      keys: bound(limits.keysPerOwner, owner === undefined ? undefined : credentials.countKeys(owner)),
-      streams: bound(limits.readersPerCaller, owner === undefined ? undefined : streams.ofOwner(owner)),
+      keys: bound(shared, limits.keysPerOwner, keys),
+      streams: bound('node', limits.readersPerCaller, owner === undefined ? undefined : streams.ofOwner(owner)),
       sessions: rate(limits.sessions, sessionLimit),
       new_machines: rate(limits.newMachines, machineLimit),
       definition_kib: rate(limits.definitionKib, definitionLimit),
-      mint: { threshold: limits.mint.threshold, within: limits.mint.within },
+      mint: { per: shared, threshold: limits.mint.threshold, within: limits.mint.within },
       node: {
         body_bytes: limits.bodyBytes,
         events_bytes: limits.eventsBytes,

@@ -4,8 +4,9 @@ import { sha256Hex } from '../../schema/canonical.js';
 import { countingFunctions } from './counting-functions.js';
 import { gateFunctions } from './gate-functions.js';
 import { recordFunctions } from './record-functions.js';
+import { stockFunctions } from './stock-functions.js';
 
-const text = `${gateFunctions}${countingFunctions}${recordFunctions}`;
+const text = `${gateFunctions}${countingFunctions}${recordFunctions}${stockFunctions}`;
 
 const NAME = `weir_${sha256Hex(text).slice(0, 12)}`;
 
@@ -30,4 +31,7 @@ export type FunctionName =
   | 'commit'
   | 'tolink'
   | 'entries'
-  | 'link';
+  | 'link'
+  | 'claim'
+  | 'release'
+  | 'putkey';

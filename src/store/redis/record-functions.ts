@@ -9,6 +9,9 @@
 //
 // A contract that is not counted by Redis itself is a hash with a version and its state; whoever changes it names the version that he has read.
 
+/** What a row of a version that did not count their bytes is taken to have. */
+export const ROW_BYTES = 600;
+
 /** As `gateFunctions`, and behind them. */
 export const recordFunctions = `
 -- deadline, cycle ms, slug, image, entry, genesis
@@ -127,8 +130,10 @@ local function link(keys, args)
   local most = tonumber(args[4])
   if call('ZRANK', P .. 'w:' .. slug, args[5]) ~= most - 1 then return 0 end
   local seq = tonumber(args[2])
+  local bytes = tonumber(call('HGET', machine, 'bytes') or seq * ${ROW_BYTES})
   for i = 11, #args do
     seq = seq + 1
+    bytes = bytes + #args[i]
     call('XADD', P .. 'r:' .. slug, seq .. '-0', 'row', args[i])
   end
   for _, entry in ipairs(call('ZRANGE', P .. 'w:' .. slug, 0, most - 1)) do
@@ -139,7 +144,7 @@ local function link(keys, args)
   end
   call('ZREMRANGEBYRANK', P .. 'w:' .. slug, 0, most - 1)
   if call('ZCARD', P .. 'w:' .. slug) == 0 then call('SREM', P .. 'todo', slug) end
-  call('HSET', machine, 'seq', args[9], 'hash', args[10], 'cycle', args[7], 'at', args[8], 'checkpoint', args[6])
+  call('HSET', machine, 'seq', args[9], 'hash', args[10], 'cycle', args[7], 'at', args[8], 'checkpoint', args[6], 'bytes', format('%d', bytes))
   call('PUBLISH', 'weir:rows', slug .. ' ' .. args[9])
   return 1
 end

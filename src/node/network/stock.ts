@@ -1,0 +1,135 @@
+// What owners have over all nodes: room is claimed in Redis before something is made, so that nodes asked at once admit no more than one would.
+// See stock-functions.ts.
+import type { Host } from '../../host/host.js';
+import type { Machine } from '../../host/machine.js';
+import { digestOf } from '../../schema/canonical.js';
+import { DIRECTORY, prefixOf } from '../../store/redis/buckets.js';
+import type { RedisConnection } from '../../store/redis/connection.js';
+import { STOCK } from '../../store/redis/stock-functions.js';
+import type { Limits } from '../limits.js';
+import { isReserved } from '../ownership.js';
+import { ofMachine, refusalBeyond, type Stocked, type Usage, type Wanted } from '../usage.js';
+import type { Directory } from './directory.js';
+
+/** For how long after its claim something may still be made, beside two deadlines of calls, and how far the clocks of servers are apart; in ms. */
+const MADE_WITHIN_MS = 5_000;
+const MOST_APART_MS = 2_000;
+
+const UNBOUNDED = Number.MAX_SAFE_INTEGER;
+
+type Numbers = readonly number[];
+type Reply = readonly [nowMs: number, isDone: number, used?: Numbers, all?: Numbers, stale?: readonly string[]];
+
+export class Stock {
+  readonly #connection: RedisConnection;
+  readonly #limits: Limits;
+  readonly #cycleMs: number;
+
+  constructor(connection: RedisConnection, limits: Limits, cycleMs: number) {
+    this.#connection = connection;
+    this.#limits = limits;
+    this.#cycleMs = cycleMs;
+  }
+
+  /**
+   * Makes something within the bounds of its owner.
+   * @param item its name: `slug` of a machine, `slug/id` of a contract
+   * @param make does it by an instant, by the clock of Redis; 0 where it was refused
+   * @throws Failure `limit_reached`, `store_away`: then it may be there, and is looked up later
+   */
+  async within(wanted: Wanted, item: string, make: (untilMs: number) => Promise<number>): Promise<number> {
+    const untilMs = await this.#claim(wanted, item);
+    const made = await make(untilMs - MOST_APART_MS);
+    if (made > 0) await this.#settle(wanted.owner, item);
+    else await this.#resolve(wanted.owner, item, untilMs);
+    return made;
+  }
+
+  /** Counts what there is already, once for a network: of one that a version before this one began. */
+  async begin(host: Host, usage: Usage, directory: Directory): Promise<void> {
+    const place = `${DIRECTORY}stock`;
+    if ((await this.#connection.command(DIRECTORY, 'GET', place)) !== null) return;
+    for (const machine of host.machines.values()) if (!isReserved(machine.slug)) await this.#take(machine, usage);
+    await directory.countKeys();
+    await this.#connection.command(DIRECTORY, 'SET', place, '1');
+  }
+
+  /** What an owner has, of whom it is, and all together. @throws Failure `store_away` */
+  async used(owner: string | undefined) {
+    const read = async (place: string) =>
+      usedIn((await this.#connection.command<string[]>(DIRECTORY, 'HMGET', place, ...STOCK)).map(Number));
+    const from = `(${this.#connection.nowMs()}`;
+    const [all, of, keys] = await Promise.all([
+      read(`${DIRECTORY}u`),
+      owner === undefined ? undefined : read(`${DIRECTORY}u:${owner}`),
+      owner === undefined
+        ? undefined
+        : this.#connection.command<number>(DIRECTORY, 'ZCOUNT', `${DIRECTORY}k:${owner}`, from, '+inf'),
+    ]);
+    return { all, of, keys };
+  }
+
+  async #take(machine: Machine, usage: Usage): Promise<void> {
+    const { owner } = machine.image;
+    await this.#call('claim', this.#claimOf(ofMachine(owner), machine.slug, ''));
+    for (const { id, plan, image } of machine.contracts) {
+      const wanted = usage.ofContract(owner, plan, image.keyed?.maxKeys);
+      await this.#call('claim', this.#claimOf(wanted, `${machine.slug}/${id}`, ''));
+    }
+  }
+
+  /** @returns until when it may be made */
+  async #claim(wanted: Wanted, item: string): Promise<number> {
+    for (let tries = 0; ; tries += 1) {
+      const untilMs = Math.ceil(this.#connection.nowMs() + 2 * this.#connection.deadlineMs + MADE_WITHIN_MS);
+      const args = this.#claimOf(wanted, item, String(untilMs));
+      const [, isDone, used = [], all = [], stale = []] = await this.#call('claim', args);
+      if (isDone === 1) return untilMs;
+      // What nodes that have ended left open may not be there.
+      if (tries > 0 || stale.length === 0)
+        throw refusalBeyond(this.#limits, 'network', wanted, usedIn(used), usedIn(all));
+      for (const member of stale) {
+        const [owner = '', name = ''] = member.split(' ');
+        const score = await this.#connection.command(DIRECTORY, 'ZSCORE', `${DIRECTORY}claims`, member);
+        if (score !== null) await this.#resolve(owner, name, Number(score));
+      }
+    }
+  }
+
+  /** The item is there, or what it took is free again. */
+  async #resolve(owner: string, item: string, untilMs: number): Promise<void> {
+    const [slug = '', id] = item.split('/');
+    const prefix = prefixOf(slug);
+    let isThere: boolean;
+    if (id === undefined) {
+      const image = await this.#connection.command<string | null>(prefix, 'HGET', `${prefix}m:${slug}`, 'image');
+      isThere = image !== null && (JSON.parse(image) as { owner: string }).owner === owner;
+    } else isThere = (await this.#connection.command(prefix, 'EXISTS', `${prefix}g:${item}`)) === 1;
+    if (isThere) await this.#settle(owner, item);
+    else await this.#call('release', [owner, item, String(untilMs)]);
+  }
+
+  async #settle(owner: string, item: string): Promise<void> {
+    await this.#connection.command(DIRECTORY, 'ZREM', `${DIRECTORY}claims`, `${owner} ${item}`);
+  }
+
+  #claimOf({ owner, asked, plan }: Wanted, item: string, until: string): string[] {
+    const more = new Map(asked.map(([name, amount]) => [name, amount]));
+    const amounts = STOCK.flatMap((name) => {
+      const { perOwner, onNode } = this.#limits[name];
+      return more.has(name) ? [more.get(name)!, perOwner, onNode] : [0, UNBOUNDED, UNBOUNDED];
+    });
+    return [owner, item, until, plan === undefined ? '' : digestOf(plan.definition), ...amounts.map(String)];
+  }
+
+  async #call(name: 'claim' | 'release', args: readonly string[]): Promise<Reply> {
+    const head = [String(this.#connection.deadline()), String(this.#cycleMs)];
+    const reply = (await this.#connection.call(name, DIRECTORY, [...head, ...args])) as Reply;
+    this.#connection.heard(reply[0]);
+    return reply;
+  }
+}
+
+function usedIn(numbers: Numbers): Stocked {
+  return Object.fromEntries(STOCK.map((name, index) => [name, numbers[index] ?? 0])) as unknown as Stocked;
+}

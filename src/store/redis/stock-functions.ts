@@ -1,0 +1,96 @@
+// What owners have, counted in Redis: the functions that hold the bounds of a network, whichever of its nodes is asked. All of it lies in the
+// slot of the directory.
+//
+//   claim ─► room? taken ─► machine or contract made in the slot of its machine ─► the claim is settled
+//              └ none: refused          └ refused there ─► released                    └ its node ended before: looked up later
+//
+//   u:<owner>, u     numbers by name, of an owner and of all; of an owner also each item with what it takes
+//   claims           items that may not be there (yet), by the instant after which they are either made or never will be
+//   k:<owner>        ids of keys, by the instant at which they expire
+
+/** What is counted, in the order of the functions. */
+export const STOCK = ['machines', 'contracts', 'windowCycles', 'keyCells', 'definitionBytes'] as const;
+
+const names = STOCK.map((name) => `'${name}'`).join(', ');
+
+/** As `gateFunctions`, and behind them. */
+export const stockFunctions = `
+local function stockOf(place)
+  local found = call('HMGET', place, ${names})
+  for i = 1, #found do found[i] = tonumber(found[i] or 0) end
+  return found
+end
+
+-- A definition counts once for an owner, however many contracts follow it.
+local function change(of, sign, amounts, digest)
+  if digest ~= '' then
+    local uses = call('HINCRBY', of, 'd:' .. digest, sign)
+    if uses == 0 then call('HDEL', of, 'd:' .. digest) end
+    if uses ~= (sign + 1) / 2 then amounts[${STOCK.indexOf('definitionBytes') + 1}] = 0 end
+  end
+  for i, name in ipairs({ ${names} }) do
+    call('HINCRBY', of, name, format('%d', sign * amounts[i]))
+    call('HINCRBY', P .. 'u', name, format('%d', sign * amounts[i]))
+  end
+end
+
+-- deadline, cycle ms, owner, item, until when it may still be made or '' where it is there, digest of its definition or '',
+-- (more, most of an owner, most of all)...
+local function claim(keys, args)
+  if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
+  local of, open, member = P .. 'u:' .. args[3], P .. 'claims', args[3] .. ' ' .. args[4]
+  local isThere = call('HEXISTS', of, args[4]) == 1
+  if isThere and args[5] == '' then
+    call('ZREM', open, member)
+    return { now, 1 }
+  end
+  if isThere and call('ZSCORE', open, member) then
+    call('ZADD', open, args[5], member)
+    return { now, 1 }
+  end
+  local used, all, amounts = stockOf(of), stockOf(P .. 'u'), {}
+  for i = 1, #used do
+    amounts[i] = tonumber(args[4 + 3 * i])
+    local needed = used[i] + amounts[i]
+    if args[5] ~= '' and (needed > tonumber(args[5 + 3 * i]) or needed > tonumber(args[6 + 3 * i]) - all[i]) then
+      return { now, 0, used, all, call('ZRANGEBYSCORE', open, '-inf', now, 'LIMIT', 0, 100) }
+    end
+  end
+  if isThere then return { now, 1 } end
+  call('HSET', of, args[4], table.concat(amounts, ' ') .. ' ' .. args[6])
+  change(of, 1, amounts, args[6])
+  if args[5] ~= '' then call('ZADD', open, args[5], member) end
+  return { now, 1 }
+end
+
+-- deadline, cycle ms, owner, item, the instant of its claim: what it took is free again, unless it was claimed once more since
+local function release(keys, args)
+  if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
+  local of, open, member = P .. 'u:' .. args[3], P .. 'claims', args[3] .. ' ' .. args[4]
+  local took = call('HGET', of, args[4])
+  if not took or tonumber(call('ZSCORE', open, member) or 0) ~= tonumber(args[5]) then return { now, 0 } end
+  local amounts, digest = {}, string.match(took, '[^ ]*$')
+  for amount in string.gmatch(string.sub(took, 1, #took - #digest), '[^ ]+') do amounts[#amounts + 1] = tonumber(amount) end
+  call('HDEL', of, args[4])
+  call('ZREM', open, member)
+  change(of, -1, amounts, digest)
+  return { now, 1 }
+end
+
+-- deadline, cycle ms, owner, id, when it expires, most keys of the owner or -1, the key, what is said of it to all nodes, changes kept
+local function putKey(keys, args)
+  if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
+  local of = P .. 'k:' .. args[3]
+  call('ZREMRANGEBYSCORE', of, '-inf', now)
+  if args[6] ~= '-1' and call('ZCARD', of) >= tonumber(args[6]) then return { now, 0 } end
+  call('ZADD', of, args[5], args[4])
+  call('HSET', P .. 'keys', args[4], args[7])
+  call('XADD', P .. 'log', 'MAXLEN', '~', args[9], '*', 'change', args[8])
+  call('PUBLISH', 'weir:log', '')
+  return { now, 1 }
+end
+
+redis.register_function({ function_name = '$claim', callback = claim })
+redis.register_function({ function_name = '$release', callback = release })
+redis.register_function({ function_name = '$putkey', callback = putKey })
+`;
