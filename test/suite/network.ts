@@ -201,6 +201,25 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
       second.close();
     });
 
+    it('looking at a machine takes no row from the streams of a node', async () => {
+      await machine('looked');
+      const id = await deploy(0, 'looked', { threshold: 1, within: 1 });
+      const stream = await Listening.to(nodes[1] as never, '/api/chain/looked/stream', { key });
+      const seqs: number[] = [];
+      const looking = async () => {
+        while (seqs.length < 8) await ask(1, 'GET', '/api/chain/state-machines/looked');
+      };
+      const counting = async () => {
+        while (seqs.length < 8) await ask(0, 'POST', `/api/chain/looked/contracts/${id}/gate`);
+      };
+      const reading = async () => {
+        while (seqs.length < 8) seqs.push(Number((await stream.next('transition', seqs.length)).id));
+      };
+      await Promise.all([looking(), looking(), counting(), reading()]);
+      stream.close();
+      expect(seqs).toEqual(Array.from({ length: 8 }, (_, index) => 3 + index));
+    });
+
     it('a key that is made or revoked on one node holds or ends on the others', async () => {
       const made = await ask(0, 'POST', '/api/keys', { scopes: ['read'] });
       const own = { authorization: `Bearer ${made.body.key}` };
