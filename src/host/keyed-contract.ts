@@ -106,7 +106,11 @@ export class KeyedContract extends Contract {
   wakeKey(name: string, cycle: number): Contract {
     this.reach(cycle);
     const key = this.#keyOf(name);
-    if (key !== 0) return this.keys.wake(key, this.keys.cycle);
+    if (key !== 0) {
+      // What follows counts: the key is idle a window after it, whether it sleeps by then or not.
+      this.keys.table.touch(key, this.keys.cycle);
+      return this.keys.wake(key, this.keys.cycle);
+    }
     this.shared += 1;
     return this;
   }

@@ -277,6 +277,6 @@ export class Keys {
 }
 
 /** Neither held nor with refusals behind it. */
-function isFree({ failure, heldUntilCycle, refusals, gate }: Contract): boolean {
+export function isFree({ failure, heldUntilCycle, refusals, gate }: Contract): boolean {
   return failure === undefined && heldUntilCycle <= gate.cycle && refusals === 0;
 }

@@ -6,7 +6,7 @@
 import type { Seed } from '../math/random.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { Failure } from '../schema/failure.js';
-import { type Traffic, trafficOf } from '../simulate/scenario-traffic.js';
+import { hasPlaces, type Traffic, trafficOf } from '../simulate/scenario-traffic.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { type Connection, connectTo } from './connection.js';
 import { type EmbeddedNode, startEmbeddedNode } from './embedded-node.js';
@@ -76,6 +76,11 @@ export async function load(scenario: LoadedScenario, options: LoadOptions = {}):
     const live = scenario.at(connection.time.cycleMs);
     const seed = options.seed ?? live.seed;
     const traffic = await trafficOf(live, seed);
+    if (!hasPlaces(live.keyed, traffic.names))
+      cannotRun(
+        '/keyed/max_keys',
+        `is less than the ${traffic.names.length} keys: who finds a place depends on the order of arrival`,
+      );
     const task = workers && taskOf(scenario, connection, seed, options);
     const generators = task && (await (await import('./generators.js')).Generators.open(workers.redis, task));
     const asked: LiveRunOptions = {
@@ -207,18 +212,19 @@ function refuseWhatCannotBeShared({ clients, target }: LoadedScenario, { url = t
 
 /** A service behind the gate and faults on the way are modelled; a live target has its own. */
 function refuseWhatCannotRun({ service, faults, target, contracts, keyed }: LoadedScenario): void {
-  const cannot = (path: string, message: string): never => {
-    throw new Failure('invalid_input', {
-      what: 'The scenario cannot run live.',
-      why: `${path.slice(1)} ${message}.`,
-      fix: 'Leave it out, or run it with `weir simulate`.',
-      faults: [{ path, message }],
-    });
-  };
-  if (service !== undefined) cannot('/service', 'is a model, and a live target has its own');
-  if (faults.length > 0) cannot('/faults', 'are a model, and a live target has its own');
-  if (target !== undefined && keyed !== undefined) cannot('/keyed', 'is for a node, and the target is none');
+  if (service !== undefined) cannotRun('/service', 'is a model, and a live target has its own');
+  if (faults.length > 0) cannotRun('/faults', 'are a model, and a live target has its own');
+  if (target !== undefined && keyed !== undefined) cannotRun('/keyed', 'is for a node, and the target is none');
   if (target !== undefined && target.key_header === undefined && contracts > 1) {
-    cannot('/contracts', 'cannot be distinguished at a target that is no node without a key_header');
+    cannotRun('/contracts', 'cannot be distinguished at a target that is no node without a key_header');
   }
+}
+
+function cannotRun(path: string, message: string): never {
+  throw new Failure('invalid_input', {
+    what: 'The scenario cannot run live.',
+    why: `${path.slice(1)} ${message}.`,
+    fix: 'Leave it out, or run it with `weir simulate`.',
+    faults: [{ path, message }],
+  });
 }

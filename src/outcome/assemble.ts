@@ -13,7 +13,18 @@ export type RunFacts = Pick<
   'kind' | 'arm' | 'scenario' | 'seed' | 'cycle_ms' | 'first_cycle' | 'last_cycle' | 'skipped_lines'
 > &
   Partial<
-    Pick<Outcome, 'question' | 'partial' | 'delay_ms' | 'clients' | 'service' | 'live' | 'comparison' | 'replications'>
+    Pick<
+      Outcome,
+      | 'question'
+      | 'partial'
+      | 'delay_ms'
+      | 'without_place'
+      | 'clients'
+      | 'service'
+      | 'live'
+      | 'comparison'
+      | 'replications'
+    >
   >;
 
 /** How many reactions an outcome lists; expectations are held against all of them. */

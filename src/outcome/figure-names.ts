@@ -25,6 +25,8 @@ const runFigures = [
   'last_restore',
   'skipped_lines',
   'delayed',
+  'without_place.requests',
+  'without_place.limited',
   ...namesOf(Quantiles).map((name) => `delay_ms.${name}`),
 ];
 

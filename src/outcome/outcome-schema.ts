@@ -2,10 +2,7 @@
 import type { Static } from 'typebox';
 import { Type } from '../schema/json-schema.js';
 import { ComparedRules } from './compared-rules.js';
-import { Count, Measure, Nullable, Read, strict, Text } from './read-schema.js';
-
-const Cycle = (description: string) =>
-  Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER, description });
+import { Count, Cycle, Measure, Nullable, Read, strict, Text, WithoutPlace } from './read-schema.js';
 
 export const TransitionSeen = Type.Object(
   {
@@ -262,6 +259,7 @@ export const Outcome = Type.Object(
     contracts: Count('Contracts of the run.'),
     contracts_limited: Count('Contracts with at least one limited request.'),
     ...figures,
+    without_place: Type.Optional(WithoutPlace),
     delayed: Type.Optional(Count('Of those admitted, how many a rule held first.')),
     delay_ms: Type.Optional(Nullable(Quantiles)),
     by_contract: Type.Array(ContractOutcome, {

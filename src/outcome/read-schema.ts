@@ -1,10 +1,12 @@
-// The part of an outcome that says how a log was read, and the kinds of fields that outcomes have.
+// Parts of an outcome that few runs have: how a log was read, which keys had no place; and the kinds of fields that outcomes have.
 import type { TSchema } from 'typebox';
 import { Type } from '../schema/json-schema.js';
 
 export const strict = { additionalProperties: false } as const;
 export const Count = (description: string) =>
   Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description });
+export const Cycle = (description: string) =>
+  Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER, description });
 export const Measure = (description: string) => Type.Number({ minimum: 0, maximum: 1e15, description });
 export const Text = (description: string) => Type.String({ maxLength: 100_000, description });
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
@@ -25,6 +27,15 @@ export const Read = Type.Object(
     warnings: Type.Array(Type.Object({ code: Text('For programs.'), what: Text('For people.') }, strict), {
       description: 'What is hardly meant so.',
     }),
+  },
+  strict,
+);
+
+/** Of a keyed contract with fewer places than there are keys. */
+export const WithoutPlace = Type.Object(
+  {
+    requests: Count('Requests of keys that had no place: those of the contract "(no place)".'),
+    limited: Count('Of these, those that were limited.'),
   },
   strict,
 );

@@ -43,6 +43,8 @@ export const figures: readonly Figure[] = [
   figure('limited', 'limited', 'count', 'more', (o) => o.limited),
   figure('delayed', 'held first', 'count', 'more', (o) => o.delayed || undefined),
   ...quantileFigures('delay_ms', 'held for', (o) => o.delay_ms),
+  figure('without_place.requests', 'of keys without a place', 'count', 'more', (o) => o.without_place?.requests),
+  figure('without_place.limited', 'of those limited', 'count', 'more', (o) => o.without_place?.limited),
   figure('contracts_limited', 'contracts limited', 'count', 'more', (o) =>
     o.contracts > 1 ? o.contracts_limited : undefined,
   ),

@@ -78,12 +78,12 @@ function contractFaults({ independent, clients, service, faults, popularity }: P
   return [{ path: '/contracts/independent', message: `cannot be combined with ${others.join(' and ')}` }];
 }
 
-/** What becomes of a key without a place depends on who else has counts at that instant: that is not simulated. */
-function placeFaults({ contracts, keyed }: Planned): Fault[] {
+/** A request in flight is to end where it began, and a key may have got or lost its place meanwhile. */
+function placeFaults({ contracts, keyed, plan, service }: Planned): Fault[] {
   if (keyed === undefined || contracts <= keyed.max_keys) return [];
-  return [
-    { path: '/keyed/max_keys', message: `is ${keyed.max_keys}, and there are ${contracts} keys: each needs a place` },
-  ];
+  if (plan.rule?.rule.release === undefined || service === undefined) return [];
+  const message = `is ${keyed.max_keys}, and there are ${contracts} keys: with a rule that counts what is in flight, each needs a place`;
+  return [{ path: '/keyed/max_keys', message }];
 }
 
 /** A log whose keys each have a contract defines all contracts and arrivals by itself. */

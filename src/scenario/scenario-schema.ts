@@ -73,7 +73,7 @@ const Keyed = Type.Object(
   {
     ...strict,
     description:
-      'One contract with keys in place of a contract for each: `weir load` deploys that, and sends each request with its key. Every key must have a place.',
+      'One contract with keys in place of a contract for each: `weir load` deploys that, and sends each request with its key. A simulation may have fewer places than keys; without clients the requests of a cycle find places key by key.',
   },
 );
 

@@ -1,8 +1,7 @@
 // The traffic of a scenario: its arrival models, its logs, and how long requests come.
 import type { Seed } from '../math/random.js';
 import { parseStretch } from '../outcome/stretch.js';
-import { contractNames, type LoadedScenario, type RecordedLog } from '../scenario/loaded-scenario.js';
-import { Failure } from '../schema/failure.js';
+import { contractNames, type KeyedSpec, type LoadedScenario, type RecordedLog } from '../scenario/loaded-scenario.js';
 import { parseTime } from '../schema/quantity.js';
 import type { Arrival } from '../traffic/arrival/arrival.js';
 import { makeArrival } from '../traffic/arrival/make.js';
@@ -48,19 +47,17 @@ export async function trafficOf(scenario: LoadedScenario, seed: Seed): Promise<T
   return { arrivals, cycles, names, feed: undefined, skippedLines };
 }
 
+/** Whether each contract, as a key, has a place of its own. */
+export function hasPlaces(keyed: KeyedSpec | undefined, names: readonly string[]): boolean {
+  return keyed === undefined || names.length <= keyed.max_keys;
+}
+
 /** One contract for each key of the log, heard from `from` up to `to` and not after the last cycle in which requests come. */
 function keyedTraffic(
-  { arrivals, cycleMs, startCycle, keyed }: LoadedScenario,
+  { arrivals, cycleMs, startCycle }: LoadedScenario,
   [index, { byKey = [] }]: [index: number, log: RecordedLog],
   cycles: number,
 ): Omit<Traffic, 'skippedLines'> {
-  if (keyed !== undefined && byKey.length > keyed.max_keys)
-    throw new Failure('invalid_input', {
-      what: 'The scenario was not run.',
-      why: `/keyed/max_keys is ${keyed.max_keys}, and the log has ${byKey.length} keys: each needs a place.`,
-      fix: `Give max_keys: ${byKey.length}, or more.`,
-      faults: [{ path: '/keyed/max_keys', message: `must be ${byKey.length} or more` }],
-    });
   const { from, to } = parseStretch(arrivals[index]!, `/arrivals/${index}`, (value) => parseTime(value, cycleMs));
   const end = startCycle + Math.min(cycles, to);
   const shifted = byKey.map(({ recording }) => {

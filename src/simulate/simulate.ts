@@ -17,7 +17,7 @@ import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { makePopularity } from '../traffic/popularity.js';
 import { drive, rowsOfRun, type Watch } from './drive.js';
 import { type Feed, FleetFeed, ModelFeed } from './feed.js';
-import { type Traffic, trafficOf } from './scenario-traffic.js';
+import { hasPlaces, type Traffic, trafficOf } from './scenario-traffic.js';
 import { SimulatedClients } from './simulated-clients.js';
 import { TimedFeed } from './timed-feed.js';
 import { World } from './world.js';
@@ -58,7 +58,7 @@ export async function simulate(scenario: LoadedScenario, options: SimulateOption
   options.onWorld?.(world, clients);
   const ended = await drive(world, lastCycle, options, feed);
   const reached = ended ? lastCycle : world.clock.cycle();
-  if (!byContract) world.contracts.forEach(({ gate }, contract) => void fold.counted(contract, gate.figures));
+  if (!byContract) countAll(world, fold);
   const outcome = assemble(
     {
       kind: 'simulate',
@@ -72,6 +72,7 @@ export async function simulate(scenario: LoadedScenario, options: SimulateOption
       last_cycle: reached,
       skipped_lines: simulation.skippedLines,
       ...delaysOf(world),
+      ...(world.places && { without_place: world.places.figures }),
       ...clients?.figures(),
     },
     fold.figures(reached, options.top ?? 100),
@@ -131,6 +132,7 @@ async function prepare(scenario: LoadedScenario, options: SimulateOptions, needs
     plan: scenario.plan,
     byContract,
     inspect: options.inspect,
+    keyed: hasPlaces(scenario.keyed, traffic.names) ? undefined : scenario.keyed,
   });
   const clients = needsClients(scenario) ? clientsOf(scenario, traffic, world, seed, lastCycle, options) : undefined;
   return {
@@ -145,6 +147,13 @@ async function prepare(scenario: LoadedScenario, options: SimulateOptions, needs
     keepsTimeline,
     byContract,
   };
+}
+
+/** What the gates have counted, for a run without columns; what is refused without a place passes none of them. */
+function countAll({ contracts, places }: World, fold: RunFold): void {
+  contracts.forEach(({ gate: { figures } }, index) => {
+    fold.counted(index, index === places?.refusing ? { ...figures, ...places.figures } : figures);
+  });
 }
 
 /** How long a rule held admitted requests; nothing of contracts without one. */

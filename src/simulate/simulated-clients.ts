@@ -11,7 +11,7 @@ import type { Series } from '../outcome/series.js';
 import type { Stretch } from '../outcome/stretch.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { planService } from '../scenario/service-plan.js';
-import { startOf } from '../time/cycle.js';
+import { secondsUntil, startOf } from '../time/cycle.js';
 import { Rank } from '../time/rank.js';
 import type { Popularity } from '../traffic/popularity.js';
 
@@ -108,8 +108,12 @@ export class SimulatedClients {
       inspect,
       watch: this.#recorder,
     });
-    world.onMove = (contract, admits) =>
-      admits ? this.population.rateRestored(contract) : this.population.rateLimited(contract);
+    world.onMove = (contract, admits) => {
+      // Nobody holds a device of the contract that keys without a place share.
+      if (contract >= traffic.names.length) return;
+      if (admits) this.population.rateRestored(contract);
+      else this.population.rateLimited(contract);
+    };
     clock.agenda.at(clock.now(), Rank.client, () => this.population.begin());
     for (const index of traffic.arrivals.keys()) this.#arm(index, 0);
   }
@@ -157,7 +161,8 @@ export class SimulatedClients {
     const world = this.#world;
     const isAdmitted = world.decide(contract, 1, world.clock.cycle(), this.#holdMs) === 1;
     this.onAttempt?.(client.id, contract, isAdmitted ? 'admitted' : 'limited');
-    const decided = world.contracts[contract]!;
+    const decided = world.places === undefined ? world.contracts[contract] : world.places.decider(contract);
+    if (decided === undefined) return { type: 'limited', retryAfterMs: placeMs(world) };
     if (isAdmitted) return decided.delayMs === 0 ? undefined : decided.delayMs;
     return { type: 'limited', retryAfterMs: announcedMs(decided, world.clock) };
   }
@@ -175,4 +180,10 @@ export class SimulatedClients {
     const at = (cycle: number) => startOf(this.#startCycle + cycle, this.#world.clock.cycleMs);
     return { fromMs: at(from), toMs: at(to) };
   }
+}
+
+/** Until a key may find a place, in ms, as a node announces it: in whole seconds. */
+function placeMs({ clock, places }: World): number | undefined {
+  const cycle = places?.againCycle(clock.cycle());
+  return cycle === undefined ? undefined : secondsUntil(cycle, clock.now(), clock.cycleMs) * 1000;
 }

@@ -20,6 +20,7 @@ import { Durations } from '../math/durations.js';
 import { SUBSTRATE } from '../operator/ko42.js';
 import { type CycleRow, RowBuilder, type RunShape, shapeOf } from '../outcome/cycle-row.js';
 import type { AuditEntry, AuditRow } from '../record/row.js';
+import type { KeyedSpec } from '../scenario/loaded-scenario.js';
 import { MemoryStore } from '../store/memory.js';
 import type { Ticket } from '../time/agenda.js';
 import { startOf } from '../time/cycle.js';
@@ -27,6 +28,7 @@ import { GuardedObservable, toDriverOf } from '../time/guarded.js';
 import { Rank } from '../time/rank.js';
 import { VirtualClock } from '../time/virtual.js';
 import { Levels } from './levels.js';
+import { NO_PLACE, Places } from './places.js';
 
 export interface WorldOptions {
   /** Length of a cycle in ms. */
@@ -42,6 +44,8 @@ export interface WorldOptions {
    */
   readonly byContract?: boolean | undefined;
   readonly inspect?: Inspect | undefined;
+  /** Where the contracts are keys that do not all have a place: a last contract is added, for the requests of those without. */
+  readonly keyed?: KeyedSpec | undefined;
 }
 
 /**
@@ -93,6 +97,8 @@ export class World {
   readonly #hasRule: boolean;
   /** In place of counts over windows; undefined without a rule, and in a run without columns. */
   readonly #levels: Levels | undefined;
+  /** Undefined where each contract has its place. */
+  readonly places: Places | undefined;
   /** The state of a rule that serves all keys. */
   readonly #sharedState: unknown;
   /** Requests that have not left the window, by cycle. */
@@ -104,7 +110,7 @@ export class World {
   #ticket: Ticket | undefined;
   #error: unknown;
 
-  constructor({ cycleMs, firstCycle, names, plan, byContract = true, inspect }: WorldOptions) {
+  constructor({ cycleMs, firstCycle, names, plan, byContract = true, inspect, keyed }: WorldOptions) {
     this.clock = new VirtualClock(startOf(firstCycle, cycleMs), cycleMs);
     this.#plan = plan;
     const store = new RowlessStore();
@@ -134,6 +140,7 @@ export class World {
       if (happening.kind === 'contract_failed') this.#error ??= happening.error;
     });
     for (const name of names) this.add(name);
+    this.places = keyed && new Places(keyed, this.#contracts, this.add(NO_PLACE), cycleMs);
   }
 
   /** Adds a contract; it begins in the cycle of the clock, with an empty window. Returns its index. */
@@ -167,6 +174,16 @@ export class World {
    * @param holdMs for a rule: how long a request is in flight; Infinity until `contract.release`
    */
   decide(index: number, n: number, cycle = this.clock.cycle(), holdMs?: number): number {
+    if (this.places?.take(index, cycle) === false) {
+      const { refusing, without } = this.places;
+      const admitted = refusing === -1 ? this.#decide(without, n, cycle, holdMs) : this.#refuse(refusing, n, cycle);
+      this.places.missed(n, admitted);
+      return admitted;
+    }
+    return this.#decide(index, n, cycle, holdMs);
+  }
+
+  #decide(index: number, n: number, cycle: number, holdMs: number | undefined): number {
     if (this.#hasRule) return this.#decideByRule(index, n, cycle, holdMs);
     // Wakes are tasks of the agenda before all else in a cycle: none is due any more.
     const quiet = decideFast(this.#cells[index]!, this.#ats[index]!, n, cycle);
@@ -193,6 +210,15 @@ export class World {
     this.#builder.requested(index, n, admitted);
     if (cycle < this.#closing) this.#closeAfter(cycle);
     return admitted;
+  }
+
+  /** Requests of keys without a place: they come and go, and no window counts them. */
+  #refuse(index: number, n: number, cycle: number): number {
+    this.#builder.requested(index, n, 0);
+    if (this.#builder.byContract) this.#builder.left(index, n);
+    for (let k = 0; k < n; k += 1) this.onDecided?.(index, false, 0);
+    if (cycle < this.#closing) this.#closeAfter(cycle);
+    return 0;
   }
 
   #delayed(ms: number): void {
@@ -257,7 +283,8 @@ export class World {
     for (; this.#left < rows.length && rows[this.#left]!.cycle + this.run.within <= cycle; this.#left += 1) {
       const { contracts, requests } = rows[this.#left]!;
       for (let index = 0; index < contracts.length; index += 1) {
-        if (requests[index]! > 0) this.#builder.left(contracts[index]!, requests[index]!);
+        if (requests[index]! > 0 && contracts[index] !== this.places?.refusing)
+          this.#builder.left(contracts[index]!, requests[index]!);
       }
     }
     if (this.#left < 64 || 2 * this.#left < rows.length) return;

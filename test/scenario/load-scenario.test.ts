@@ -94,7 +94,11 @@ describe('what does not fit is refused with its place, what is allowed, and the 
     ['limiter: { near_limit: 1 }', '(/limiter/near_limit)', 'must be <= 0.99'],
     ['limiter: { shadow: often }', '(/limiter/shadow)', 'must be a boolean'],
     ['keyed: { max_keys: 0 }', '(/keyed/max_keys)', 'must be >= 1'],
-    ['contracts: 5\nkeyed: { max_keys: 4 }', '(/keyed/max_keys)', 'is 4, and there are 5 keys: each needs a place'],
+    [
+      'contracts: 5\nkeyed: { max_keys: 4 }\nservice: { time: 1 }\nlimiter: { primitive: concurrency, params: { limit: 3 } }',
+      '(/keyed/max_keys)',
+      'is 4, and there are 5 keys: with a rule that counts what is in flight, each needs a place',
+    ],
     [
       'contracts: 5\nclients: [{ kind: holding, count: 3 }]',
       '(/clients/0/count)',

@@ -1,0 +1,81 @@
+// Which keys of a keyed contract have a place, as on a node: whoever has no counts gives way to a key that needs one.
+//
+//   request of a key ─► it has a place, or one is free, or another key is as new ─► its own gate
+//                       └ none ─► refused, or counted by the gate that such keys share
+import type { Contract } from '../host/contract.js';
+import { isFree } from '../host/keys.js';
+import { spanCycles } from '../limiter/plan.js';
+import type { KeyedSpec } from '../scenario/loaded-scenario.js';
+
+/** What the contract for keys without a place is called. */
+export const NO_PLACE = '(no place)';
+
+export class Places {
+  /** The cycle of the last request of each key that has a place, the oldest first. */
+  readonly #taken = new Map<number, number>();
+  readonly #most: number;
+  readonly #contracts: readonly Contract[];
+  readonly #cycleMs: number;
+  /** The contract that stands for keys without a place; its index. */
+  readonly without: number;
+  /** The same where it decides nothing, and such keys are refused; -1 where they share it. */
+  readonly refusing: number;
+  #requests = 0;
+  #limited = 0;
+
+  constructor({ max_keys, overflow }: KeyedSpec, contracts: readonly Contract[], without: number, cycleMs: number) {
+    this.#most = max_keys;
+    this.#contracts = contracts;
+    this.#cycleMs = cycleMs;
+    this.without = without;
+    this.refusing = overflow === 'refuse' ? without : -1;
+  }
+
+  /** Gives the key of a request a place. @returns false where there is none */
+  take(key: number, cycle: number): boolean {
+    if (!this.#taken.delete(key) && this.#taken.size >= this.#most && !this.#freeOne(cycle)) return false;
+    this.#taken.set(key, cycle);
+    return true;
+  }
+
+  /** Who has decided the last request of a key: its own contract, or the one that those without a place share; undefined: it was refused. */
+  decider(key: number): Contract | undefined {
+    if (this.#taken.has(key)) return this.#contracts[key];
+    return this.refusing === -1 ? this.#contracts[this.without] : undefined;
+  }
+
+  /** The first cycle after `cycle` in which a place may be free. */
+  againCycle(cycle: number): number {
+    for (const [key, last] of this.#taken) {
+      const idle = last + this.#spanOf(key);
+      if (idle > cycle) return idle;
+    }
+    return cycle + 1;
+  }
+
+  /** Requests without a place. */
+  missed(n: number, admitted: number): void {
+    this.#requests += n;
+    this.#limited += n - admitted;
+  }
+
+  get figures(): { readonly requests: number; readonly limited: number } {
+    return { requests: this.#requests, limited: this.#limited };
+  }
+
+  #freeOne(cycle: number): boolean {
+    for (const [key, last] of this.#taken) {
+      if (last + this.#spanOf(key) > cycle) return false;
+      const contract = this.#contracts[key]!;
+      contract.advance(cycle);
+      if (contract.stateIndex !== contract.plan.initial || !isFree(contract) || !contract.gate.isAsNew) continue;
+      this.#taken.delete(key);
+      return true;
+    }
+    return false;
+  }
+
+  #spanOf(key: number): number {
+    return spanCycles(this.#contracts[key]!.plan, this.#cycleMs);
+  }
+}
