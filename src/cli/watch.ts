@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { CYCLE_MS } from '../time/cycle.js';
-import { WallClock } from '../time/wall.js';
+import { pause, WallClock } from '../time/wall.js';
 import type { Watched } from '../web/watched.js';
 import { htmlPage, type LocalPages, servePages } from './local-pages.js';
 import { type Shown, WatchScreen } from './watch-screen.js';
@@ -88,7 +88,7 @@ export class Watch {
     if (this.#screen !== undefined) return;
     this.changed(true);
     // The page goes on to the report, which needs no server once it is there.
-    if (this.#readers.size > 0 && page !== undefined) await this.#clock.sleep(REPORT_WAIT_MS, this.#shownReport.signal);
+    if (this.#readers.size > 0 && page !== undefined) await pause(REPORT_WAIT_MS, this.#shownReport.signal);
     await this.#pages?.close();
   }
 

@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { keysOf, type LoadJob } from '../../src/live/load-job.js';
 import type { Outcome } from '../../src/outcome/outcome-schema.js';
 import { LOAD_QUEUE, openQueueClient, RUN_QUEUE } from '../../src/simulate/run-queue.js';
+import type { Watched } from '../../src/web/watched.js';
 import { startSmallNode } from '../live/wrong-node.js';
 import { hasRedis, RedisServer } from '../store/redis/server.js';
 import { begin, type Running, type Serving, serve, temporaryFolder, weir } from './command-line.js';
@@ -90,6 +91,41 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
     );
     expect(alone.code).not.toBe(3);
     expect((await redis.ask<string[]>('KEYS', 'weir:load:*')).filter((key) => !key.endsWith(':said'))).toEqual([]);
+  });
+
+  it('keys of one contract are shared out as contracts are, and --watch shows what all of them send', async () => {
+    await Promise.all([work(), work()]);
+    const keyed = 'keyed: { max_keys: 20 }\ncontracts: 12\n';
+    const running = begin(args(scenario('keyed', 20, keyed), 'keyed', '--watch'));
+    let err = '';
+    const url = new Promise<string>((resolve) => {
+      running.child.stderr!.on('data', (chunk) => {
+        err += chunk;
+        const [, found] = /^watch it here: (\S+)/m.exec(err) ?? [];
+        if (found !== undefined) resolve(found);
+      });
+    });
+    let text = '';
+    const events = await fetch(`${await url}events`);
+    const read = async () => {
+      for await (const chunk of events.body!.pipeThrough(new TextDecoderStream())) text += chunk;
+    };
+    // A reader that never asks for the report holds nobody up: its stream is cut when the command ends.
+    await read().catch(() => {});
+    const states = text.split('\n\n').flatMap((one): Watched[] => (one === '' ? [] : [JSON.parse(one.slice(6))]));
+    expect([0, 4]).toContain(await running.ended);
+    const { live, comparison, contracts } = outcomeIn('keyed');
+    expect([live!.answered, comparison!.differences_total, contracts]).toEqual([live!.planned, 0, 12]);
+    const sums = states.map(({ running: { requests } }) => requests.reduce((sum, n) => sum + n, 0));
+    expect(sums).toEqual(sums.toSorted((a, b) => a - b));
+    expect([sums[0], sums.at(-1)]).toEqual([0, live!.planned]);
+    expect(new Set(sums).size).toBeGreaterThan(2);
+
+    const small = await startSmallNode(CYCLE_MS, { windowBy: 1 });
+    const place = ['--url', small.url, '--workers', redis.url, '--no-report', '--json'];
+    const { code, out } = await weir(['load', scenario('keyed-wrong', 20, keyed), ...place]);
+    expect([code, JSON.parse(out).comparison.verdict]).toEqual([3, 'node differs']);
+    await small.kill();
   });
 
   it.each(['SIGKILL', 'SIGSTOP'] as const)(
