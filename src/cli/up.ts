@@ -7,7 +7,6 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join, resolve } from 'node:path';
 import type { Argv } from 'yargs';
 import { Failure } from '../schema/failure.js';
-import { pause } from '../time/wall.js';
 import type { GivenTo } from './command.js';
 import { usageFailure } from './ending.js';
 import { aborted, interruptible } from './interrupt.js';
@@ -46,7 +45,6 @@ type Given = GivenTo<typeof options>;
 interface StartedNode {
   readonly url: string;
   readonly fingerprint: string;
-  readonly process: ChildProcess;
 }
 
 interface Front {
@@ -61,22 +59,19 @@ export async function run({ nodes: count, port, data, store, cycleMs, json }: Gi
   const interrupt = interruptible();
   const dir = resolve(data);
   const nodes: StartedNode[] = [];
-  let redis: ChildProcess | undefined;
+  const servers: ChildProcess[] = [];
+  const processes: ChildProcess[] = [];
   let front: Front | undefined;
   try {
+    // First: a network that runs already with this port is not started a second time on its folder.
+    front = await listen(nodes, port);
     mkdirSync(dir, { recursive: true, mode: 0o700 });
-    let url = store;
-    if (url === undefined) {
-      const own = await startRedis(dir);
-      redis = own.process;
-      url = own.url;
-    }
+    const url = store ?? (await startRedis(dir, servers));
     const serve = [process.argv[1]!, 'serve', '--store', url, '--data', join(dir, 'key'), '--port', '0', '--json'];
     const args = cycleMs === undefined ? serve : [...serve, '--cycle-ms', String(cycleMs)];
     // The first makes the key that all of them sign with.
-    nodes.push(await startNode(args));
-    nodes.push(...(await Promise.all(Array.from({ length: count - 1 }, () => startNode(args)))));
-    front = await listen(nodes, port);
+    nodes.push(await startNode(args, processes));
+    nodes.push(...(await Promise.all(Array.from({ length: count - 1 }, () => startNode(args, processes)))));
     const address = `http://127.0.0.1:${front.port}`;
     const facts = {
       ok: true,
@@ -89,8 +84,7 @@ export async function run({ nodes: count, port, data, store, cycleMs, json }: Gi
     await aborted(interrupt.signal);
   } finally {
     front?.close();
-    await Promise.all(nodes.map(({ process: one }) => ended(one, 'SIGTERM')));
-    if (redis !== undefined) await ended(redis, 'SIGTERM');
+    for (const some of [processes, servers]) await Promise.all(some.map((one) => ended(one, 'SIGTERM')));
     interrupt.release();
   }
 }
@@ -113,31 +107,50 @@ function words({
   return `${[...lines, `  store   ${store}`, `  key     ${fingerprint}`, 'ready; Ctrl-C ends it'].join('\n')}\n`;
 }
 
-/** A server of its own, that writes what it was told to its disk once a second. */
-async function startRedis(dir: string): Promise<{ readonly url: string; readonly process: ChildProcess }> {
-  const port = await freePort();
-  const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', dir, '--save', '', '--appendonly', 'yes'];
-  // In a group of its own: Ctrl-C is for this process, which ends the nodes first.
-  const server = spawn('redis-server', args, { stdio: 'ignore', detached: true });
-  let failure: Error | undefined;
-  server.on('error', (error) => {
-    failure = error;
-  });
-  for (let tries = 0; tries < 200; tries += 1) {
-    if (failure !== undefined || server.exitCode !== null) break;
-    if (await accepts(port)) return { url: `redis://127.0.0.1:${port}`, process: server };
-    await pause(50);
+/** Another process may take the port that was free. */
+const MOST_TRIES = 5;
+
+/** A server of its own, that writes what it is given to its disk once a second. @param started it is added here @returns its URL */
+async function startRedis(dir: string, started: ChildProcess[]): Promise<string> {
+  for (let tries = 1; ; tries += 1) {
+    const port = await freePort();
+    const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', dir, '--save', '', '--appendonly', 'yes'];
+    // In a group of its own: Ctrl-C is for this process, which ends the nodes first.
+    const server = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'ignore'], detached: true });
+    started.push(server);
+    const why = await readyOrWords(server);
+    if (why === undefined) return `redis://127.0.0.1:${port}`;
+    if (tries < MOST_TRIES && /in use/i.test(why)) continue;
+    throw new Failure('store_away', {
+      what: 'Redis was not started.',
+      why,
+      fix: 'Install it (Debian: apt install redis-server), or name one that runs with --store redis://….',
+    });
   }
-  throw new Failure('store_away', {
-    what: 'Redis was not started.',
-    why: failure === undefined ? 'It ended, or did not answer.' : `redis-server cannot be run: ${failure.message}.`,
-    fix: 'Install it (Debian: apt install redis-server), or name one that runs with --store redis://….',
+}
+
+/** @returns why Redis does not take connections: its last words; undefined once it does */
+function readyOrWords(server: ChildProcess): Promise<string | undefined> {
+  return new Promise((done) => {
+    let said = '';
+    server.stdout!.on('data', (chunk: Buffer) => {
+      said = `${said}${chunk.toString()}`.slice(-10_000);
+      if (said.includes('Ready to accept connections')) done(undefined);
+    });
+    server.on('error', ({ message }) => done(`redis-server cannot be run: ${message}.`));
+    server.on('close', (code) => {
+      const words = said.trimEnd().split('\n').slice(-3);
+      // Without process, role and time.
+      const last = words.map((line) => line.replace(/^\d+:\w .*? [*#.-] /, '')).join(' ');
+      done(`It ended with exit code ${code}${last === '' ? '' : `: ${last}`}`);
+    });
   });
 }
 
 /** One `weir serve --json`: it is ready when it says where it listens. */
-function startNode(args: readonly string[]): Promise<StartedNode> {
+function startNode(args: readonly string[], started: ChildProcess[]): Promise<StartedNode> {
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], detached: true });
+  started.push(child);
   return new Promise((done, failed) => {
     let text = '';
     child.stdout.on('data', (chunk: Buffer) => {
@@ -145,7 +158,7 @@ function startNode(args: readonly string[]): Promise<StartedNode> {
       const end = text.indexOf('\n');
       if (end < 0) return;
       const { url, fingerprint } = JSON.parse(text.slice(0, end)) as { url: string; fingerprint: string };
-      done({ url, fingerprint, process: child });
+      done({ url, fingerprint });
     });
     child.on('exit', (code) =>
       failed(
@@ -175,6 +188,7 @@ async function listen(nodes: readonly StartedNode[], port: number): Promise<Fron
       client.on('close', () => node.destroy());
       return undefined;
     };
+    // None before the first is there.
     hand(nodes.length);
   });
   await new Promise<void>((done, failed) => {
@@ -202,17 +216,6 @@ async function freePort(): Promise<number> {
   const { port } = probe.address() as AddressInfo;
   await new Promise((done) => probe.close(done));
   return port;
-}
-
-function accepts(port: number): Promise<boolean> {
-  return new Promise((done) => {
-    const socket = connect(port, '127.0.0.1');
-    socket.on('connect', () => {
-      socket.destroy();
-      done(true);
-    });
-    socket.on('error', () => done(false));
-  });
 }
 
 function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<unknown> {

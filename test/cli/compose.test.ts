@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { freePort, hasRedis, until } from '../store/redis/server.js';
+import { freePort, hasRedis, said, until } from '../store/redis/server.js';
 
 interface Service {
   readonly image: string;
@@ -40,46 +40,64 @@ describe.skipIf(!hasRedis || !hasNginx)('as processes (needs redis-server and ng
   let front: string;
   let up: string;
 
-  const start = (command: string, args: readonly string[]) => {
-    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'ignore'] });
+  /** @throws Error with its last words if it ends before it has said this */
+  const start = async (command: string, args: readonly string[], text: string) => {
+    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
     children.push(child);
-    return child;
+    return said(child, text);
   };
 
+  /** On another port where another process has taken the one that was free. */
+  async function startOn(run: (port: number) => Promise<unknown>): Promise<number> {
+    for (let tries = 1; ; tries += 1) {
+      const port = await freePort();
+      try {
+        await run(port);
+        return port;
+      } catch (error) {
+        if (tries === 5 || !/in use|does already/i.test((error as Error).message)) throw error;
+      }
+    }
+  }
+
   beforeAll(async () => {
-    const [redisPort, frontPort] = [await freePort(), await freePort()];
     const [redis, ...redisArgs] = services['redis']!.command;
-    start(redis!, [...redisArgs, '--port', String(redisPort), '--bind', '127.0.0.1', '--dir', dir]);
+    const redisPort = await startOn((port) =>
+      start(
+        redis!,
+        [...redisArgs, '--port', String(port), '--bind', '127.0.0.1', '--dir', dir],
+        'Ready to accept connections',
+      ),
+    );
     let conf: string = compose.configs.front.content.replaceAll('$$', '$');
     for (const name of nodes) {
-      const port = await freePort();
-      const places: Readonly<Record<string, string>> = {
-        'redis://redis:6379': `redis://127.0.0.1:${redisPort}`,
-        '/key': join(dir, 'key'),
-        '0.0.0.0': '127.0.0.1',
-        '7770': String(port),
-      };
-      const [node, ...args] = services[name]!.command.map((word) => places[word] ?? word);
+      const port = await startOn((port) => {
+        const places: Readonly<Record<string, string>> = {
+          'redis://redis:6379': `redis://127.0.0.1:${redisPort}`,
+          '/key': join(dir, 'key'),
+          '0.0.0.0': '127.0.0.1',
+          '7770': String(port),
+        };
+        const [node, ...args] = services[name]!.command.map((word) => places[word] ?? word);
+        return start(node!, args, `127.0.0.1:${port}`);
+      });
       conf = conf.replace(`${name}:7770`, `127.0.0.1:${port}`);
       urls.push(`http://127.0.0.1:${port}`);
-      // Redis, and then the first node, take a while: what depends on them starts when they are healthy.
-      if (name === 'node1') await until(() => spawnSync('redis-cli', ['-p', String(redisPort), 'ping']).status === 0);
-      start(node!, args);
-      if (name === 'node1') await until(() => isReady(urls[0]!));
     }
-    const head = `daemon off; pid ${dir}/pid; error_log /dev/null; events {} http { access_log off;`;
-    writeFileSync(join(dir, 'nginx.conf'), `${head}\n${conf.replace('listen 80', `listen 127.0.0.1:${frontPort}`)}}`);
-    start('nginx', ['-p', dir, '-c', join(dir, 'nginx.conf')]);
+    const head = `daemon off; pid ${dir}/pid; error_log stderr notice; events {} http { access_log off;`;
+    const frontPort = await startOn((port) => {
+      writeFileSync(join(dir, 'nginx.conf'), `${head}\n${conf.replace('listen 80', `listen 127.0.0.1:${port}`)}}`);
+      return start('nginx', ['-p', dir, '-c', join(dir, 'nginx.conf')], 'start worker process');
+    });
     front = `http://127.0.0.1:${frontPort}`;
-    await until(() => isReady(front));
-    await Promise.all(urls.map((url) => until(() => isReady(url))));
+    await Promise.all([front, ...urls].map((url) => until(() => isReady(url))));
     const args = ['dist/cli/main.js', 'up', '--nodes', '3', '--port', '0', '--data', join(dir, 'up'), '--json'];
-    const { stdout } = start(process.execPath, args);
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    children.push(child);
     let text = '';
-    for await (const chunk of stdout!) {
-      text += chunk;
-      if (text.includes('\n')) break;
-    }
+    child.stdout.on('data', (chunk) => (text += chunk));
+    await said(child, '"fingerprint"');
+    await until(() => text.includes('\n'));
     up = JSON.parse(text).url;
   });
 

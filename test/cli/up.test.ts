@@ -1,10 +1,12 @@
 // `weir up`: three nodes with one key behind one port; Ctrl-C leaves no process behind.
-import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hasRedis } from '../store/redis/server.js';
+import { begin, temporaryFolder, weir } from './command-line.js';
 
 const isUp = (url: string) =>
   fetch(`${url}/readyz`).then(
@@ -31,4 +33,47 @@ it.skipIf(!hasRedis)('a network in one command (needs redis-server)', { timeout:
   await ended;
   expect(await Promise.all([url, ...nodes].map(isUp))).toEqual(Array(4).fill('none'));
   rmSync(dir, { recursive: true, force: true });
+});
+
+/** A folder for PATH in which `redis-server` is this script. */
+function withRedis(script: string): NodeJS.ProcessEnv {
+  const dir = temporaryFolder();
+  const file = join(dir, 'redis-server');
+  writeFileSync(file, `#!/bin/sh\n${script}\n`);
+  chmodSync(file, 0o755);
+  return { PATH: `${dir}:${process.env['PATH']}` };
+}
+
+describe.skipIf(!hasRedis)('what cannot start is said at once (needs redis-server)', () => {
+  const up = (dir: string, port = 0) => ['up', '--nodes', '2', '--port', String(port), '--data', dir];
+
+  it('a port in front that is taken: nothing else is started', async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const dir = join(temporaryFolder(), 'network');
+    const { code, err } = await weir(up(dir, (other.address() as AddressInfo).port));
+    expect([code, err]).toEqual([2, expect.stringMatching(/cannot be listened on.*\[port_in_use\].*--port/s)]);
+    expect(existsSync(dir)).toBe(false);
+    other.close();
+  });
+
+  it('a Redis that ends: its last words', async () => {
+    const env = withRedis('echo "7:M 1 Jan 2026 00:00:00.000 # Cannot open the log, aborting."; exit 3');
+    const ran = begin(up(temporaryFolder()), env);
+    let err = '';
+    ran.child.stderr!.on('data', (chunk) => (err += chunk));
+    expect(await ran.ended).toBe(5);
+    expect(err).toContain('It ended with exit code 3: Cannot open the log, aborting.');
+  });
+
+  it('a port that another process has taken before Redis: another one', async () => {
+    const dir = temporaryFolder();
+    const once = `[ -e ${dir}/tried ] || { touch ${dir}/tried; echo "bind: Address already in use"; exit 1; }`;
+    const real = spawnSync('which', ['redis-server']).stdout.toString().trim();
+    const ran = begin([...up(dir), '--json'], withRedis(`${once}\nexec ${real} "$@"`));
+    const { url } = JSON.parse(await ran.line((line) => line.includes('"url"')));
+    expect(await isUp(url)).toBe(200);
+    ran.child.kill('SIGINT');
+    await ran.ended;
+  });
 });

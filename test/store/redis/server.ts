@@ -1,5 +1,6 @@
 // Owns real servers of Redis for tests: started on free ports, killed, paused, restarted, gone at the end.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -22,31 +23,29 @@ export class RedisServer {
     this.#args = args;
   }
 
+  /** On another port where another process has taken the one that was free. */
   static async start(...args: string[]): Promise<RedisServer> {
-    const server = new RedisServer(await freePort(), args);
-    await server.restart();
-    return server;
+    for (let tries = 1; ; tries += 1) {
+      const server = new RedisServer(await freePort(), args);
+      try {
+        await server.restart();
+        return server;
+      } catch (error) {
+        await server.stop();
+        if (tries === 5 || !/in use/i.test((error as Error).message)) throw error;
+      }
+    }
   }
 
   get url(): string {
     return `redis://127.0.0.1:${this.port}`;
   }
 
-  /** Starts again on the same port with the same files. */
+  /** Starts again on the same port with the same files. @throws Error with its last words if it ends */
   async restart(): Promise<void> {
     const fixed = ['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.#dir, '--save', ''];
-    this.#process = spawn('redis-server', [...fixed, ...this.#args], { stdio: 'ignore' });
-    for (;;) {
-      const client = createClient({ url: this.url, socket: { reconnectStrategy: false } });
-      client.on('error', () => {});
-      const isUp = await client
-        .connect()
-        .then(() => client.ping())
-        .catch(() => undefined);
-      client.destroy();
-      if (isUp === 'PONG') return;
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    this.#process = spawn('redis-server', [...fixed, ...this.#args], { stdio: ['ignore', 'pipe', 'inherit'] });
+    await said(this.#process, 'Ready to accept connections');
   }
 
   async restartIfGone(): Promise<void> {
@@ -156,15 +155,34 @@ export class RedisReplicas {
   }
 }
 
+/** Resolves once a process has said this. @throws Error with its last words if it ends before */
+export function said(process: ChildProcess, text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let words = '';
+    const hear = (chunk: Buffer) => {
+      words = (words + chunk).slice(-10_000);
+      if (words.includes(text)) resolve();
+    };
+    process.stdout?.on('data', hear);
+    process.stderr?.on('data', hear);
+    process.on('error', reject);
+    const command = process.spawnargs.join(' ');
+    process.on('close', (code) => reject(new Error(`${command} ended with exit code ${code}: ${words}`)));
+  });
+}
+
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 50));
 }
 
+/** Below the ports that outgoing connections are given, with its neighbour at + 10,000, where the bus of a cluster is. */
 export async function freePort(): Promise<number> {
+  const port = randomInt(10_000, 22_000);
   const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const { port } = probe.address() as { port: number };
+  const isFree = await new Promise<boolean>((resolve) => {
+    probe.once('error', () => resolve(false));
+    probe.listen(port, '127.0.0.1', () => resolve(true));
+  });
   await new Promise((resolve) => probe.close(resolve));
-  // The bus of a cluster is at port + 10,000.
-  return port < 50_000 ? port : freePort();
+  return isFree ? port : freePort();
 }
