@@ -20,8 +20,8 @@ export interface Places {
 export const gateways = {
   nginx: {
     program: 'nginx',
-    start: (places: Places) =>
-      run('nginx', places, ['nginx.conf'], (folder) => {
+    start: (places: Places, waits?: Waits) =>
+      run('nginx', places, waits, ['nginx.conf'], (folder) => {
         const main = `daemon off; worker_processes 2; pid ${folder}/pid; error_log ${folder}/error.log;
 events { worker_connections 4096; }
 http {
@@ -36,8 +36,8 @@ http {
   },
   Caddy: {
     program: 'caddy',
-    start: (places: Places) =>
-      run('caddy', places, ['Caddyfile'], (folder) => {
+    start: (places: Places, waits?: Waits) =>
+      run('caddy', places, waits, ['Caddyfile'], (folder) => {
         const file = join(folder, 'Caddyfile');
         writeFileSync(file, `{\n\tadmin off\n}\n${readFileSync(file, 'utf8')}`);
         return ['run', '--config', file, '--adapter', 'caddyfile'];
@@ -45,8 +45,8 @@ http {
   },
   HAProxy: {
     program: 'haproxy',
-    start: (places: Places) =>
-      run('haproxy', places, ['haproxy.cfg', 'haproxy-weir.lua'], (folder) => [
+    start: (places: Places, waits?: Waits) =>
+      run('haproxy', places, waits, ['haproxy.cfg', 'haproxy-weir.lua'], (folder) => [
         '-f',
         join(folder, 'haproxy.cfg'),
         '-db',
@@ -54,8 +54,8 @@ http {
   },
   Apache: {
     program: 'apache2',
-    start: (places: Places) =>
-      run('apache2', places, ['apache.conf', 'apache-weir.lua'], (folder) => {
+    start: (places: Places, waits?: Waits) =>
+      run('apache2', places, waits, ['apache.conf', 'apache-weir.lua'], (folder) => {
         const modules = ['mpm_event', 'authz_core', 'lua', 'proxy', 'proxy_http'];
         const main = `ServerName localhost
 ServerRoot ${folder}
@@ -74,6 +74,7 @@ ${readFileSync(join(folder, 'apache.conf'), 'utf8').replaceAll('/etc/apache2/', 
 async function run(
   program: string,
   places: Places,
+  waits: Waits = 'patiently',
   files: readonly string[],
   args: (folder: string) => string[],
 ): Promise<Running> {
@@ -81,17 +82,24 @@ async function run(
   return started(
     program,
     (folder) => {
-      for (const file of files) writeFileSync(join(folder, file), patient(recipe(file, places, port)));
+      for (const file of files) {
+        const text = recipe(file, places, port);
+        writeFileSync(join(folder, file), waits === 'patiently' ? patient(text) : text);
+      }
       return args(folder);
     },
     port,
   );
 }
 
-/** Waits a minute where the recipe of nginx, HAProxy or Apache waits a second or two. */
+/** How long a gateway waits for the node: as its recipe says, or so long that a busy machine is no matter. */
+type Waits = 'patiently' | 'as written';
+
+/** Waits a minute where a recipe waits a second or two. */
 function patient(text: string): string {
   return text
     .replaceAll(/(proxy_\w+_timeout) \ds/g, '$1 60s')
+    .replaceAll(/(dial|response_header)_timeout \ds/g, '$1_timeout 60s')
     .replace('timeout = 1000,', 'timeout = 60000,')
     .replace('http.TIMEOUT = 1\n', 'http.TIMEOUT = 60\n');
 }

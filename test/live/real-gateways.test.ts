@@ -1,5 +1,7 @@
 // Real gateways of Debian in front of a real app, with the recipes of scenarios/recipes as they stand there.
+import { once } from 'node:events';
 import { request } from 'node:http';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import autocannon from 'autocannon';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -88,6 +90,25 @@ describe.each(Object.entries(gateways))('%s', (name, { program, start }) => {
       );
     });
   });
+
+  it.skipIf(!isInstalled(program))(
+    'makes nobody wait for ever for a node that takes connections and does not answer',
+    async () => {
+      const sockets = new Set<Socket>();
+      const silent = createServer((socket) => sockets.add(socket.on('error', () => {})));
+      await once(silent.listen(0, '127.0.0.1'), 'listening');
+      const app = await startApp();
+      const node = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
+      const places = { node, contractId: 'none', key: 'none', app: hostOf(app.url) };
+      const gateway = await start(places, 'as written');
+      const answer = await fetch(`${gateway.url}/silent`);
+      const answered = [answer.status, await answer.text(), app.asked.length];
+      await Promise.all([gateway.close(), app.close()]);
+      for (const socket of sockets) socket.destroy();
+      silent.close();
+      expect(answered).toEqual(isOpen ? [200, 'app', 1] : [504, '', 0]);
+    },
+  );
 });
 
 /**
