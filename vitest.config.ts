@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config';
 /** What takes ten seconds of processor time and more each: `npm run test:long`. */
 const long = [
   ...[
+    'failing-writes',
     'faults',
     'fuzz',
     'generated-client',
