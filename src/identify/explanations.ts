@@ -67,26 +67,38 @@ export function looked(
 /**
  * The structures, those first that explain what was seen.
  * @param before those that explained what was seen before: mended where they no longer do; the others are looked for
+ * @param searched what was found from everywhere with the same evidence
  */
 export function explanationsOf(
   evidence: Evidence,
   before: readonly Fitted[] = [],
   among: readonly Structure[] = structures,
   isAnew = false,
+  searched = new Map<string, Fitted>(),
 ): Fitted[] {
   const toleranceMs = TOLERANCE_MS;
   const stage = { evidence, features: featuresOf(evidence) };
   const { counts } = stage.features;
   const near = isAnew && before.length > 0 ? before.flatMap(({ best }) => spansOf(best)) : undefined;
   const from = new Map(before.map((one) => [one.best.structure.id, one]));
-  return among
-    .filter(({ holds }) => holds === undefined || evidence.isHeld)
-    .filter(({ id, part = 1 }) => !id.startsWith('bucket-ticks') || counts.some((n) => Math.abs(n - part) <= 1))
-    .map((structure) => {
+  const fittedAll = (all: readonly Structure[]) =>
+    all.map((structure) => {
       const own = from.get(structure.id);
-      return fitted(structure, stage, toleranceMs, own, own === undefined ? near : spansOf(own.best));
-    })
-    .sort((a, b) => a.violationMs - b.violationMs);
+      const known = own === undefined && near === undefined ? searched.get(structure.id) : undefined;
+      if (known !== undefined) return known;
+      const found = fitted(structure, stage, toleranceMs, own, own === undefined ? near : spansOf(own.best));
+      if (own === undefined && near === undefined) searched.set(structure.id, found);
+      return found;
+    });
+  const possible = among.filter(
+    ({ id, part = 1 }) => !id.startsWith('bucket-ticks') || counts.some((n) => Math.abs(n - part) <= 1),
+  );
+  const others = possible.filter(({ holds }) => holds === undefined);
+  const holding = evidence.isHeld ? fittedAll(possible.filter(({ holds }) => holds)) : [];
+  // Beside a rule that explains delays, none is preferred that does not.
+  const isExplained = holding.some(({ violationMs }) => violationMs <= toleranceMs);
+  const all = isExplained ? holding : [...holding, ...fittedAll(others)];
+  return all.sort((a, b) => a.violationMs - b.violationMs);
 }
 
 const sameForOne = new Set(['fixed', 'log', 'counter', 'bucket-and-interval', 'bucket-whole', 'bucket-ticks-first/1']);

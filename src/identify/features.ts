@@ -28,6 +28,8 @@ export interface Features {
 export function featuresOf(evidence: Evidence): Features {
   const { seen } = evidence;
   const usualMs = usualOf(evidence);
+  // The way is the same for all: what is sent later by more than ways differ is counted later.
+  const apartMs = Math.max(VOLLEY_MS, usualMs - evidence.shortestMs);
   const returns: Return[] = [];
   const inOrder = seen.filter(({ decision }) => decision !== 'unknown').sort((a, b) => a.sentMs - b.sentMs);
   const recoveries: number[] = [];
@@ -41,7 +43,7 @@ export function featuresOf(evidence: Evidence): Features {
   let volley = { key: '', fromMs: -Infinity, admitted: 0, isLimited: false };
   for (const one of inOrder) {
     const before = last.get(one.key);
-    if (before?.decision === 'limited' && one.decision === 'admitted' && one.sentMs > before.sentMs + usualMs) {
+    if (before?.decision === 'limited' && one.decision === 'admitted' && one.sentMs > before.sentMs + apartMs) {
       recoveries.push((before.sentMs + one.answeredMs) / 2);
       if (sinceReturn !== undefined) note(sinceReturn);
       sinceReturn = 0;

@@ -9,7 +9,7 @@ import type { Evidence } from './evidence.js';
 import type { Features, Stage } from './features.js';
 import { proofOf } from './proof.js';
 import { endOf } from './ranges.js';
-import { LONGEST, moved, PHASES, parametersOf, startsOf } from './starts.js';
+import { GRID, LONGEST, moved, PHASES, parametersOf, startsOf } from './starts.js';
 import { type Hypothesis, isByToken, type Name, type Parameters, type Structure } from './structure.js';
 import { NEVER_SO, violationOf } from './violation.js';
 
@@ -28,11 +28,16 @@ export interface Fitted {
 }
 
 const PATTERN_ROUNDS = 24;
+const MOST_STEPS = 4;
 /** A start that is further from the answers, as a part of its span, leads nowhere. */
 const NEAR = 0.12;
 const NEAR_ON_GRID = 0.3;
-// A bucket with one token too many is as far from the answers as the time of that token.
+/**
+ * A bucket with one token too many is as far from the answers as the time of that token; so is one that is off by a part of its rate, once
+ * for each such part of its tokens.
+ */
 const NEAR_BY_TOKEN = 1.2;
+const TOKENS_OFF = 0.12;
 /** Parameters that no longer explain the answers by less than this part of the span are looked for once more. */
 const NEARLY = 0.05;
 /** Parameters that explain the answers and lie apart by more than this factor are kept, each for itself. */
@@ -40,6 +45,9 @@ const APART = 1.3;
 const MOST_SPREAD = 4;
 const COUNTED_AT = [0, 0.3, 0.7, 1];
 const MOST_TOPS = 6;
+const PERIOD_WIDTHS = 4;
+/** As many spans are looked at to both sides of the best of a coarse grid, where a span is that of a token. */
+const FINE = 16;
 const SCATTERED = 120;
 const GOLDEN = 0.618_033_988_749_895;
 /** Of what explained the answers so far, every order is searched before it is given up, within so many nodes. */
@@ -64,12 +72,19 @@ export function fitted(
   return fitting.result();
 }
 
+interface Top {
+  readonly ms: number;
+  readonly parameters: Parameters;
+}
+
 class Fitting {
   readonly #structure: Structure;
   readonly #evidence: Evidence;
   readonly #features: Features;
   readonly #toleranceMs: number;
   readonly #before: Fitted | undefined;
+  /** On a finer grid than the instants are known, everything is explained. */
+  readonly #leastPeriodMs: number;
   #best: Parameters | undefined;
   #bestMs = Infinity;
   readonly #spread: Parameters[] = [];
@@ -80,6 +95,8 @@ class Fitting {
     this.#features = features;
     this.#toleranceMs = toleranceMs;
     this.#before = before;
+    const { longestMs, shortestMs, slackMs } = evidence;
+    this.#leastPeriodMs = Math.min(2 * longestMs, PERIOD_WIDTHS * (longestMs - shortestMs + slackMs));
   }
 
   get isExplained(): boolean {
@@ -92,7 +109,7 @@ class Fitting {
   }
 
   improve(samples: readonly Hypothesis[]): void {
-    const near: { ms: number; parameters: Parameters }[] = [];
+    const near: Top[] = [];
     for (const { parameters } of samples) {
       const ms = this.#violation(parameters, Infinity);
       near.push({ ms, parameters });
@@ -116,10 +133,10 @@ class Fitting {
   }
 
   search(near?: readonly number[] | undefined, otherMs?: number | undefined): void {
-    const tops: { ms: number; parameters: Parameters }[] = [];
+    const tops: Top[] = [];
     const nearGrid = this.#structure.period === undefined ? NEAR : NEAR_ON_GRID;
-    const nearPart = isByToken(this.#structure) ? NEAR_BY_TOKEN : nearGrid;
     for (const start of startsOf(this.#structure, this.#evidence, this.#features, near, otherMs)) {
+      const nearPart = isByToken(this.#structure) ? Math.max(NEAR_BY_TOKEN, TOKENS_OFF * start.limit) : nearGrid;
       const mostMs = Math.min(
         Math.max(nearPart * start.spanMs, 10 * this.#toleranceMs),
         tops[MOST_TOPS - 1]?.ms ?? Infinity,
@@ -134,7 +151,7 @@ class Fitting {
       tops.length = Math.min(tops.length, MOST_TOPS);
     }
     for (const { ms, parameters } of tops.filter((one) => one.ms < NEVER_SO))
-      this.#descendFrom(this.#atBestPhase(parameters, ms));
+      this.#descendFrom(this.#atBestSpan(this.#atBestPhase(parameters, ms)));
     this.#scatter();
   }
 
@@ -156,7 +173,7 @@ class Fitting {
     }
   }
 
-  #descendFrom({ parameters, ms }: { readonly ms: number; readonly parameters: Parameters }): void {
+  #descendFrom({ parameters, ms }: Top): void {
     const [best, bestMs] = [this.#best, this.#bestMs];
     [this.#best, this.#bestMs] = [parameters, ms];
     this.#descend();
@@ -165,7 +182,7 @@ class Fitting {
   }
 
   /** The same span, with the phase moved by halves of halves to where it explains most. */
-  #atBestPhase(start: Parameters, firstMs: number): { readonly ms: number; readonly parameters: Parameters } {
+  #atBestPhase(start: Parameters, firstMs: number): Top {
     let [ms, parameters] = [firstMs, start];
     if (!this.#structure.has.includes('shiftMs')) return { ms, parameters };
     const period = this.#structure.period?.(start) ?? start.spanMs;
@@ -177,6 +194,18 @@ class Fitting {
       }
     }
     return { ms, parameters };
+  }
+
+  /** The time of a token is known the better the more tokens there are: the coarse grid may step over what explains the answers. */
+  #atBestSpan(start: Top): Top {
+    if (!isByToken(this.#structure) || start.ms <= this.#toleranceMs) return start;
+    let best = start;
+    for (let k = -FINE; k <= FINE; k += 1) {
+      const one = moved(this.#structure, start.parameters, 'spanMs', start.parameters.spanMs * GRID ** (k / FINE), 0);
+      const ms = this.#violation(one, best.ms);
+      if (ms < best.ms) best = { ms, parameters: one };
+    }
+    return best;
   }
 
   result(): Fitted {
@@ -205,7 +234,7 @@ class Fitting {
 
   #violation(parameters: Parameters, mostMs: number): number {
     const period = this.#structure.period?.(parameters);
-    if (period !== undefined && period < 2 * this.#evidence.longestMs) return Infinity;
+    if (period !== undefined && period < this.#leastPeriodMs) return Infinity;
     return violationOf({ structure: this.#structure, parameters }, this.#evidence, { mostMs }).ms;
   }
 
@@ -266,16 +295,21 @@ class Fitting {
   #descend(): void {
     const structure = this.#structure;
     let step = Math.min(0.1, Math.max(1e-4, this.#bestMs / Math.max(1, this.#best?.spanMs ?? 1)));
+    const { fromMs, toMs } = this.#features;
+    let isBetter = true;
     for (let round = 0; round < PATTERN_ROUNDS && step > 1e-5 && !this.isExplained; round += 1) {
       const from = this.#best;
-      if (from === undefined) return;
-      let isBetter = false;
+      // A step moves an instant by no more than this part of all that was seen.
+      if (from === undefined || this.#bestMs > MOST_STEPS * step * (toMs - fromMs)) return;
+      const isMoved = isBetter;
+      isBetter = false;
       const tries: Parameters[] = [];
       for (const anchorMs of this.#anchors()) {
         for (const factor of [1 - step, 1 + step])
           tries.push(moved(this.#structure, from, 'spanMs', from.spanMs * factor, anchorMs));
       }
-      for (const by of [-1, 1, -2, 2]) if (from.limit + by >= 1) tries.push({ ...from, limit: from.limit + by });
+      const limits = isMoved ? [-1, 1, -2, 2].filter((by) => from.limit + by >= 1) : [];
+      for (const by of limits) tries.push({ ...from, limit: from.limit + by });
       if (structure.has.includes('otherMs'))
         for (const factor of [1 - step, 1 + step]) tries.push({ ...from, otherMs: from.otherMs * factor });
       if (structure.has.includes('shiftMs')) {
@@ -284,9 +318,8 @@ class Fitting {
           tries.push(moved(this.#structure, from, 'shiftMs', from.shiftMs + by * period, 0));
       }
       // A limit and a span that compensate each other.
-      for (const by of [-1, 1])
-        if (from.limit + by >= 1)
-          tries.push({ ...from, limit: from.limit + by, spanMs: (from.spanMs * (from.limit + by)) / from.limit });
+      for (const by of limits.slice(0, 2))
+        tries.push({ ...from, limit: from.limit + by, spanMs: (from.spanMs * (from.limit + by)) / from.limit });
       for (const one of tries) isBetter = this.#take(one, this.#violation(one, this.#bestMs)) || isBetter;
       if (!isBetter) step /= 2;
     }

@@ -70,6 +70,8 @@ class Course {
   /** So many were admitted before the first refusal. */
   #first = 0;
   isOver = false;
+  /** What was found from everywhere with this evidence. */
+  readonly #searched = new Map<string, Fitted>();
   readonly #asked = new Map<string, number>();
   /** Those that explained the answers once, and then came near: another order of counting may explain them. */
   readonly #doubtful = new Map<string, Fitted>();
@@ -202,13 +204,16 @@ class Course {
 
   /** Those that explained what was seen before; all are looked at where none of them explains it now. */
   #refit(among: readonly Structure[], isAnew = false): void {
-    this.#evidence = evidenceOf(this.#seen);
+    if (this.#evidence.seen.length !== this.#seen.length) {
+      this.#evidence = evidenceOf([...this.#seen]);
+      this.#searched.clear();
+    }
     const toleranceMs = TOLERANCE_MS;
     const isAlive = ({ violationMs }: Fitted) => violationMs <= toleranceMs;
     const doubtMs = toleranceMs + this.#evidence.slowestMs;
     const before = new Set(this.#alive.map(({ best }) => best.structure.id));
     const attempt = (structures_: readonly Structure[]) => {
-      this.#fitted = explanationsOf(this.#evidence, this.#alive, structures_, isAnew);
+      this.#fitted = explanationsOf(this.#evidence, this.#alive, structures_, isAnew, this.#searched);
       for (const one of this.#fitted) {
         const { id } = one.best.structure;
         if (before.has(id) && !isAlive(one) && one.violationMs <= doubtMs) this.#doubtful.set(id, one);

@@ -43,12 +43,12 @@ export function predicted(
   state: unknown,
   startMs: number,
   probe: Probe,
-  { shortestMs, longestMs }: Evidence,
+  { shortestMs, longestMs, admittedMs }: Evidence,
 ): string {
   const rule = uncheckedRule(structure.definition(parameters));
   const now = state === undefined ? rule.fresh(0) : copyOf(state);
   const wayMs = (shortestMs + longestMs) / 4;
-  const holdMs = structure.isInFlight ? (shortestMs + longestMs) / 2 : 0;
+  const holdMs = structure.isInFlight ? admittedMs : 0;
   const out: string[] = [];
   for (const { atMs, n } of probe.volleys) {
     const t = startMs + atMs + wayMs + parameters.shiftMs + BASE_MS;

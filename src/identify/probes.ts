@@ -23,7 +23,7 @@ export function* probesFor(
   const limits = alive.map(({ best }) => best.parameters.limit);
   const most = Math.max(...limits) + 1;
   const all = Math.min(...limits);
-  const times = timesOf(alive);
+  const times = timesOf(alive, evidence);
   const longest = Math.max(...times);
   const gapMs = Math.max(2 * evidence.longestMs, 2);
   // At other phases of a grid, if one is left.
@@ -51,6 +51,17 @@ export function* probesFor(
               { atMs: x * time, n: all - half + 1 },
               { atMs: y * time, n: most },
             ].filter(({ n }) => n > 0),
+            restMs,
+          );
+        }
+      }
+      for (const x of [0.4, 0.8]) {
+        for (const y of [1.05, 1.3]) {
+          if (all < 2) continue;
+          // What a refusal would start hides nothing here.
+          yield planned(
+            'a split burst, nothing refused',
+            [one(0), { atMs: x * time, n: all - 1 }, { atMs: y * time, n: 2 }],
             restMs,
           );
         }
@@ -162,12 +173,13 @@ function planned(words: string, volleys: readonly Volley[], restMs: number): Pla
 }
 
 /** Times after which something happens, longest first. */
-function timesOf(alive: readonly Fitted[]): number[] {
+function timesOf(alive: readonly Fitted[], { admittedMs }: Evidence): number[] {
   const times: number[] = [];
   for (const { best } of alive) {
     const { spanMs, otherMs, limit, part } = best.parameters;
     const isBucket = isByToken(best.structure);
-    const own = isBucket ? [Math.min(spanMs * Math.ceil(limit / part), 1e9), spanMs] : [spanMs];
+    const windowMs = best.structure.isInFlight ? admittedMs : spanMs;
+    const own = isBucket ? [Math.min(spanMs * Math.ceil(limit / part), 1e9), spanMs] : [windowMs];
     for (const ms of [...own, ...(best.structure.has.includes('otherMs') ? [otherMs] : [])]) {
       if (!times.some((one) => Math.abs(one - ms) < ALIKE * ms)) times.push(ms);
     }

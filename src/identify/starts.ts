@@ -5,7 +5,8 @@ import type { Features, Return } from './features.js';
 import type { Name, Parameters, Structure } from './structure.js';
 import { BASE_MS } from './violation.js';
 
-const GRID = 1.12;
+/** Neighbours of the spans that are looked at differ by this factor. */
+export const GRID = 1.12;
 /** Spans that are looked at, as parts of the times in which something came back. */
 const SHORTEST_PART = 0.3;
 const LONGEST_PART = 2.3;
@@ -47,7 +48,7 @@ export function* startsOf(
   const [shortest, longest] = [Math.max(1, shortestMs / 8), LONGEST * (toMs - fromMs)];
   // What comes back while requests are under way is not seen to come back.
   const isQuick = near === undefined && Math.min(longest, ...times) < 6 * longestMs;
-  const least = isQuick ? shortest : Math.max(shortest, SHORTEST_PART * Math.min(longest, ...times));
+  const least = isQuick || times.length === 0 ? shortest : Math.max(shortest, SHORTEST_PART * Math.min(longest, ...times));
   const many = isWhole || has('otherMs') ? MANY_TIMES : LONGEST_PART;
   const most = times.length === 0 ? longest : Math.min(longest, many * Math.max(shortest, longestMs, ...times));
   for (let ms = least; ms < most; ms *= GRID) spans.push(ms);
@@ -90,7 +91,8 @@ function latticeOf(structure: Structure, recoveries: readonly number[], least: n
 
 const HELD_STEPS = 10;
 const HELD_STEP = 0.01;
-const PERIOD_STEP = 1.01;
+const PERIOD_STEP = 0.01;
+const LEAST_STEP = 2e-4;
 const MOST_ON_EDGES = 40;
 
 /**
@@ -101,11 +103,20 @@ function startsOnEdges(structure: Structure, waits: readonly number[], { returns
   const { part = 1 } = structure;
   const found: Parameters[] = [];
   const [least, most] = [Math.min(...waits) / part, (1.1 * Math.max(...waits)) / (part - 1)];
-  for (let period = 0.9 * least; period < most; period *= PERIOD_STEP) {
+  // Over many periods a small step moves an edge past a return.
+  const narrowest = returns.reduce((ms, one) => Math.min(ms, one.toMs - one.fromMs), Infinity);
+  const seenMs = (returns.at(-1)?.toMs ?? 0) - (returns[0]?.fromMs ?? 0);
+  const by = Math.min(PERIOD_STEP, Math.max(LEAST_STEP, narrowest / 2 / Math.max(1, seenMs)));
+  const long = Math.ceil(PERIOD_STEP / by);
+  let run: Parameters[] = [];
+  for (let period = 0.9 * least; period < most; period *= 1 + by) {
     const phaseMs = phaseWithin(returns, period);
-    if (phaseMs === undefined) continue;
-    const all = parametersOf(structure, 1, period * part);
-    found.push(withEdgeAt(structure, all, phaseMs));
+    if (phaseMs !== undefined) run.push(withEdgeAt(structure, parametersOf(structure, 1, period * part), phaseMs));
+    const isEnd = phaseMs === undefined || run.length === long || period * (1 + by) >= most;
+    // Of neighbours the one in the middle.
+    if (!isEnd || run.length === 0) continue;
+    found.push(run[run.length >> 1]!);
+    run = [];
   }
   const step = Math.max(1, found.length / MOST_ON_EDGES);
   return Array.from({ length: Math.min(found.length, MOST_ON_EDGES) }, (_, k) => found[Math.floor(k * step)]!);
