@@ -10,7 +10,7 @@ import { explanationsOf, type Investigated, looked, preferred, TOLERANCE_MS } fr
 import type { Fitted } from './fit.js';
 import type { Probe, Volley } from './probe.js';
 import type { Structure } from './structure.js';
-import { simple, structures } from './structures.js';
+import { fine, simple, structures } from './structures.js';
 
 export interface InvestigationOptions {
   /** The most requests. */
@@ -222,7 +222,13 @@ class Course {
     };
     const alive = this.#candidates === undefined ? [] : attempt(this.#candidates);
     const found = alive.length > 0 ? alive : attempt(among);
-    this.#alive = found.length > 0 || among === structures ? found : attempt(structures);
+    this.#alive = found;
+    // Then the others, a family at a time: what one of them explains is held against the rest before an answer.
+    const others = among === structures ? [] : [...new Set(fine.map(({ family }) => family))];
+    for (const family of others) {
+      if (this.#alive.length > 0) break;
+      this.#alive = attempt(fine.filter((one) => one.family === family));
+    }
     this.#candidates = this.#alive.length === 0 ? undefined : this.#alive.map(({ best }) => best.structure);
   }
 

@@ -58,9 +58,15 @@ export function* startsOf(
   }
   const usual = spans.length;
   if (isGrid) spans.push(...latticeOf(structure, recoveries, least));
-  if (structure.family === 'segmented window' || structure.family === 'rolling count') {
-    for (const start of startsOnEdges(structure, waits, features))
-      for (const limit of bursts) yield { ...start, limit };
+  const isInCells = structure.family === 'segmented window' || structure.family === 'rolling count';
+  if (isInCells || (structure.period !== undefined && (structure.family === 'token bucket' || structure.id === 'fixed-grid'))) {
+    const isEnough = near === undefined && returns.length >= FEW_RETURNS;
+    if (isInCells || isEnough) {
+      for (const start of startsOnEdges(structure, waits, features))
+        for (const limit of bursts) yield { ...start, limit };
+    }
+    // There is no other period for which each return has an edge in it.
+    if (isEnough) return;
   }
   for (const [k, spanMs] of spans.entries()) {
     const isLattice = k >= usual;
@@ -93,45 +99,62 @@ const HELD_STEPS = 10;
 const HELD_STEP = 0.01;
 const PERIOD_STEP = 0.01;
 const LEAST_STEP = 2e-4;
-const MOST_ON_EDGES = 40;
+const MOST_ON_EDGES = 60;
+const MOST_PHASES = 6;
+const FEW_RETURNS = 2;
 
 /**
- * What is counted in segments comes back at their edges. So each return has an edge in it, and periods and phases are those for which
- * all have.
+ * What is counted in segments, or comes at ticks, comes back at their edges. So each return has an edge in it, and periods and phases are
+ * those for which all have.
  */
 function startsOnEdges(structure: Structure, waits: readonly number[], { returns }: Features): Parameters[] {
-  const { part = 1 } = structure;
+  const { family, part = 1 } = structure;
+  const isInCells = family === 'segmented window' || family === 'rolling count';
+  const cells = isInCells ? part : 1;
   const found: Parameters[] = [];
-  const [least, most] = [Math.min(...waits) / part, (1.1 * Math.max(...waits)) / (part - 1)];
+  const apart = returns.slice(1).map(({ toMs }, k) => toMs - returns[k]!.fromMs);
+  const [least, most] = isInCells
+    ? [(0.9 * Math.min(...waits)) / part, (1.1 * Math.max(...waits)) / (part - 1)]
+    : // Whoever is refused waits for the next edge, and the next return has another one.
+      [0.9 * Math.max(...waits), 1.1 * Math.min(...apart)];
   // Over many periods a small step moves an edge past a return.
   const narrowest = returns.reduce((ms, one) => Math.min(ms, one.toMs - one.fromMs), Infinity);
   const seenMs = (returns.at(-1)?.toMs ?? 0) - (returns[0]?.fromMs ?? 0);
   const by = Math.min(PERIOD_STEP, Math.max(LEAST_STEP, narrowest / 2 / Math.max(1, seenMs)));
   const long = Math.ceil(PERIOD_STEP / by);
-  let run: Parameters[] = [];
-  for (let period = 0.9 * least; period < most; period *= 1 + by) {
-    const phaseMs = phaseWithin(returns, period);
-    if (phaseMs !== undefined) run.push(withEdgeAt(structure, parametersOf(structure, 1, period * part), phaseMs));
-    const isEnd = phaseMs === undefined || run.length === long || period * (1 + by) >= most;
-    // Of neighbours the one in the middle.
+  let run: { readonly period: number; readonly fromMs: number; readonly arcMs: number }[] = [];
+  for (let period = least; period < most; period *= 1 + by) {
+    const arc = arcWithin(returns, period);
+    if (arc !== undefined) run.push({ period, ...arc });
+    const isEnd = arc === undefined || run.length === long || period * (1 + by) >= most;
     if (!isEnd || run.length === 0) continue;
-    found.push(run[run.length >> 1]!);
+    // Of neighbours the one in the middle; of a long arc several phases.
+    const one = run[run.length >> 1]!;
+    const phases = Math.max(1, Math.ceil((one.arcMs / one.period) * MOST_PHASES));
+    for (let k = 0; k < phases; k += 1) {
+      const all = parametersOf(structure, 1, one.period * cells);
+      found.push(withEdgeAt(structure, all, one.fromMs + ((k + 0.5) / phases) * one.arcMs));
+    }
     run = [];
   }
   const step = Math.max(1, found.length / MOST_ON_EDGES);
   return Array.from({ length: Math.min(found.length, MOST_ON_EDGES) }, (_, k) => found[Math.floor(k * step)]!);
 }
 
-/** A time so that each return has one in it that is a whole number of periods away; undefined where there is none. */
-function phaseWithin(returns: readonly Return[], period: number): number | undefined {
+/** Times of which each return has one in it that is a whole number of periods away; undefined where there are none. */
+function arcWithin(
+  returns: readonly Return[],
+  period: number,
+): { readonly fromMs: number; readonly arcMs: number } | undefined {
   const short = returns.filter(({ fromMs, toMs }) => toMs - fromMs < period);
   const isIn = (ms: number) =>
     short.every(({ fromMs, toMs }) => modulo(ms - fromMs + SLACK_MS, period) <= toMs - fromMs + 2 * SLACK_MS);
   // The arc of all that are common begins where one of them begins, and ends where one ends.
   const begin = short.map(({ fromMs }) => fromMs).find(isIn);
   const end = short.map(({ toMs }) => toMs).find(isIn);
+  if (short.length === 0) return { fromMs: returns[0]?.fromMs ?? 0, arcMs: period };
   if (begin === undefined || end === undefined) return undefined;
-  return begin + modulo(end - begin, period) / 2;
+  return { fromMs: begin, arcMs: modulo(end - begin, period) };
 }
 
 const SLACK_MS = 2;

@@ -262,3 +262,4 @@ const queues = [
 export const structures: readonly Structure[] = [...windows, ...counters, ...buckets, ...queues];
 
 export const simple = structures.filter(({ isFine }) => isFine === undefined);
+export const fine = structures.filter(({ isFine }) => isFine === true);

@@ -216,6 +216,12 @@ class Replay {
       return this.#sinceEdge(early);
     const view = { atMs: 0, inner };
     const refusedBefore = (ms: number) => this.#rule.remaining({ ...view }, this.#nowMs + this.#shiftMs - ms) < 1;
+    // How much it is does not matter where it is no more than the violation so far, or more than the most.
+    const lateMs = early - this.#nowMs;
+    if (this.#ms > lateMs && refusedBefore(this.#ms - lateMs)) return 0;
+    const mostMs = (this.#options.mostMs ?? Infinity) - lateMs;
+    const isGrid = this.#hypothesis.structure.period !== undefined;
+    if (!isGrid && mostMs < LOOK_BACK_MS && (mostMs < 0 || !refusedBefore(mostMs))) return lateMs + Math.max(0, mostMs) + 1;
     let back = 0.25;
     while (back < LOOK_BACK_MS && !refusedBefore(back)) back *= 2;
     if (back >= LOOK_BACK_MS) return this.#sinceEdge(early);
