@@ -4,12 +4,12 @@
 //             | \    range     /
 //             |  \___|____|___/____ tolerance: what is not known of the instants at which requests were counted
 //             +---------------------  span
-import { modulo } from '../math/modulo.js';
 import type { Evidence } from './evidence.js';
 import type { Features, Stage } from './features.js';
+import { moved, neighboursOf, scatteredFrom } from './moves.js';
 import { proofOf } from './proof.js';
 import { endOf } from './ranges.js';
-import { GRID, LONGEST, moved, PHASES, parametersOf, startsOf } from './starts.js';
+import { GRID, LONGEST, nearPartOf, PHASES, parametersOf, startsOf } from './starts.js';
 import { type Hypothesis, isByToken, type Name, type Parameters, type Structure } from './structure.js';
 import { NEVER_SO, violationOf } from './violation.js';
 
@@ -29,15 +29,6 @@ export interface Fitted {
 
 const PATTERN_ROUNDS = 24;
 const MOST_STEPS = 4;
-/** A start that is further from the answers, as a part of its span, leads nowhere. */
-const NEAR = 0.12;
-const NEAR_ON_GRID = 0.3;
-/**
- * A bucket with one token too many is as far from the answers as the time of that token; so is one that is off by a part of its rate, once
- * for each such part of its tokens.
- */
-const NEAR_BY_TOKEN = 1.2;
-const TOKENS_OFF = 0.12;
 /** Parameters that no longer explain the answers by less than this part of the span are looked for once more. */
 const NEARLY = 0.05;
 /** Parameters that explain the answers and lie apart by more than this factor are kept, each for itself. */
@@ -49,7 +40,6 @@ const PERIOD_WIDTHS = 4;
 /** As many spans are looked at to both sides of the best of a coarse grid, where a span is that of a token. */
 const FINE = 16;
 const SCATTERED = 120;
-const GOLDEN = 0.618_033_988_749_895;
 /** Of what explained the answers so far, every order is searched before it is given up, within so many nodes. */
 const MOST_NODES = 5_000;
 
@@ -134,13 +124,9 @@ class Fitting {
 
   search(near?: readonly number[] | undefined, otherMs?: number | undefined): void {
     const tops: Top[] = [];
-    const nearGrid = this.#structure.period === undefined ? NEAR : NEAR_ON_GRID;
     for (const start of startsOf(this.#structure, this.#evidence, this.#features, near, otherMs)) {
-      const nearPart = isByToken(this.#structure) ? Math.max(NEAR_BY_TOKEN, TOKENS_OFF * start.limit) : nearGrid;
-      const mostMs = Math.min(
-        Math.max(nearPart * start.spanMs, 10 * this.#toleranceMs),
-        tops[MOST_TOPS - 1]?.ms ?? Infinity,
-      );
+      const nearMs = Math.max(nearPartOf(this.#structure, start) * start.spanMs, 10 * this.#toleranceMs);
+      const mostMs = Math.min(nearMs, tops[MOST_TOPS - 1]?.ms ?? Infinity);
       const ms = this.#violation(start, mostMs);
       if (ms > mostMs) continue;
       const same = tops.findIndex((top) => isNear(top.parameters, start) && top.parameters.limit === start.limit);
@@ -160,15 +146,8 @@ class Fitting {
     for (let k = 1; k <= SCATTERED && this.#best !== undefined && !this.isExplained; k += 1) {
       const from = this.#best;
       if (this.#bestMs > NEARLY * from.spanMs) return;
-      const width = (1.5 * this.#bestMs) / from.spanMs;
-      const by = (n: number) => width * (2 * modulo(k * GOLDEN ** n, 1) - 1);
       const [anchorMs = 0] = this.#anchors();
-      const spread = moved(this.#structure, from, 'spanMs', from.spanMs * (1 + by(1)), anchorMs);
-      const shifted = this.#structure.has.includes('shiftMs')
-        ? moved(this.#structure, spread, 'shiftMs', spread.shiftMs + by(2) * from.spanMs, 0)
-        : spread;
-      const otherMs = this.#structure.has.includes('otherMs') ? from.otherMs * (1 + by(3)) : shifted.otherMs;
-      const one = { ...shifted, otherMs, countedAt: modulo(k * GOLDEN ** 4, 1) };
+      const one = scatteredFrom(this.#structure, from, (1.5 * this.#bestMs) / from.spanMs, k, anchorMs);
       this.#take(one, this.#violation(one, this.#bestMs));
     }
   }
@@ -303,23 +282,7 @@ class Fitting {
       if (from === undefined || this.#bestMs > MOST_STEPS * step * (toMs - fromMs)) return;
       const isMoved = isBetter;
       isBetter = false;
-      const tries: Parameters[] = [];
-      for (const anchorMs of this.#anchors()) {
-        for (const factor of [1 - step, 1 + step])
-          tries.push(moved(this.#structure, from, 'spanMs', from.spanMs * factor, anchorMs));
-      }
-      const limits = isMoved ? [-1, 1, -2, 2].filter((by) => from.limit + by >= 1) : [];
-      for (const by of limits) tries.push({ ...from, limit: from.limit + by });
-      if (structure.has.includes('otherMs'))
-        for (const factor of [1 - step, 1 + step]) tries.push({ ...from, otherMs: from.otherMs * factor });
-      if (structure.has.includes('shiftMs')) {
-        const period = structure.period?.(from) ?? from.spanMs;
-        for (const by of [-step, step])
-          tries.push(moved(this.#structure, from, 'shiftMs', from.shiftMs + by * period, 0));
-      }
-      // A limit and a span that compensate each other.
-      for (const by of limits.slice(0, 2))
-        tries.push({ ...from, limit: from.limit + by, spanMs: (from.spanMs * (from.limit + by)) / from.limit });
+      const tries = neighboursOf(structure, from, step, this.#anchors(), isMoved);
       for (const one of tries) isBetter = this.#take(one, this.#violation(one, this.#bestMs)) || isBetter;
       if (!isBetter) step /= 2;
     }

@@ -1,5 +1,5 @@
 // How far one parameter of an explanation can be moved so that it still explains the answers. Pure.
-import { moved } from './starts.js';
+import { moved } from './moves.js';
 import type { Hypothesis, Name, Parameters } from './structure.js';
 
 interface Given {

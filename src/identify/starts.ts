@@ -1,9 +1,10 @@
-// Where the search for parameters begins, and how one of them is moved. Pure.
-import { modulo } from '../math/modulo.js';
+// Where the search for parameters begins. Pure.
+
+import { startsOnEdges } from './edges.js';
 import type { Evidence } from './evidence.js';
-import type { Features, Return } from './features.js';
-import type { Name, Parameters, Structure } from './structure.js';
-import { BASE_MS } from './violation.js';
+import type { Features } from './features.js';
+import { withEdgeAt } from './moves.js';
+import { isByToken, type Name, type Parameters, type Structure } from './structure.js';
 
 /** Neighbours of the spans that are looked at differ by this factor. */
 export const GRID = 1.12;
@@ -48,7 +49,8 @@ export function* startsOf(
   const [shortest, longest] = [Math.max(1, shortestMs / 8), LONGEST * (toMs - fromMs)];
   // What comes back while requests are under way is not seen to come back.
   const isQuick = near === undefined && Math.min(longest, ...times) < 6 * longestMs;
-  const least = isQuick || times.length === 0 ? shortest : Math.max(shortest, SHORTEST_PART * Math.min(longest, ...times));
+  const least =
+    isQuick || times.length === 0 ? shortest : Math.max(shortest, SHORTEST_PART * Math.min(longest, ...times));
   const many = isWhole || has('otherMs') ? MANY_TIMES : LONGEST_PART;
   const most = times.length === 0 ? longest : Math.min(longest, many * Math.max(shortest, longestMs, ...times));
   for (let ms = least; ms < most; ms *= GRID) spans.push(ms);
@@ -59,8 +61,11 @@ export function* startsOf(
   const usual = spans.length;
   if (isGrid) spans.push(...latticeOf(structure, recoveries, least));
   const isInCells = structure.family === 'segmented window' || structure.family === 'rolling count';
-  if (isInCells || (structure.period !== undefined && (structure.family === 'token bucket' || structure.id === 'fixed-grid'))) {
-    const isEnough = near === undefined && returns.length >= FEW_RETURNS;
+  if (
+    isInCells ||
+    (structure.period !== undefined && (structure.family === 'token bucket' || structure.id === 'fixed-grid'))
+  ) {
+    const isEnough = returns.length >= FEW_RETURNS;
     if (isInCells || isEnough) {
       for (const start of startsOnEdges(structure, waits, features))
         for (const limit of bursts) yield { ...start, limit };
@@ -95,87 +100,9 @@ function latticeOf(structure: Structure, recoveries: readonly number[], least: n
   return Array.from({ length: MOST_PERIODS }, (_, k) => (part * (last - first)) / (k + 1)).filter((ms) => ms > least);
 }
 
+const FEW_RETURNS = 2;
 const HELD_STEPS = 10;
 const HELD_STEP = 0.01;
-const PERIOD_STEP = 0.01;
-const LEAST_STEP = 2e-4;
-const MOST_ON_EDGES = 60;
-const MOST_PHASES = 6;
-const FEW_RETURNS = 2;
-
-/**
- * What is counted in segments, or comes at ticks, comes back at their edges. So each return has an edge in it, and periods and phases are
- * those for which all have.
- */
-function startsOnEdges(structure: Structure, waits: readonly number[], { returns }: Features): Parameters[] {
-  const { family, part = 1 } = structure;
-  const isInCells = family === 'segmented window' || family === 'rolling count';
-  const cells = isInCells ? part : 1;
-  const found: Parameters[] = [];
-  const apart = returns.slice(1).map(({ toMs }, k) => toMs - returns[k]!.fromMs);
-  const [least, most] = isInCells
-    ? [(0.9 * Math.min(...waits)) / part, (1.1 * Math.max(...waits)) / (part - 1)]
-    : // Whoever is refused waits for the next edge, and the next return has another one.
-      [0.9 * Math.max(...waits), 1.1 * Math.min(...apart)];
-  // Over many periods a small step moves an edge past a return.
-  const narrowest = returns.reduce((ms, one) => Math.min(ms, one.toMs - one.fromMs), Infinity);
-  const seenMs = (returns.at(-1)?.toMs ?? 0) - (returns[0]?.fromMs ?? 0);
-  const by = Math.min(PERIOD_STEP, Math.max(LEAST_STEP, narrowest / 2 / Math.max(1, seenMs)));
-  const long = Math.ceil(PERIOD_STEP / by);
-  let run: { readonly period: number; readonly fromMs: number; readonly arcMs: number }[] = [];
-  for (let period = least; period < most; period *= 1 + by) {
-    const arc = arcWithin(returns, period);
-    if (arc !== undefined) run.push({ period, ...arc });
-    const isEnd = arc === undefined || run.length === long || period * (1 + by) >= most;
-    if (!isEnd || run.length === 0) continue;
-    // Of neighbours the one in the middle; of a long arc several phases.
-    const one = run[run.length >> 1]!;
-    const phases = Math.max(1, Math.ceil((one.arcMs / one.period) * MOST_PHASES));
-    for (let k = 0; k < phases; k += 1) {
-      const all = parametersOf(structure, 1, one.period * cells);
-      found.push(withEdgeAt(structure, all, one.fromMs + ((k + 0.5) / phases) * one.arcMs));
-    }
-    run = [];
-  }
-  const step = Math.max(1, found.length / MOST_ON_EDGES);
-  return Array.from({ length: Math.min(found.length, MOST_ON_EDGES) }, (_, k) => found[Math.floor(k * step)]!);
-}
-
-/** Times of which each return has one in it that is a whole number of periods away; undefined where there are none. */
-function arcWithin(
-  returns: readonly Return[],
-  period: number,
-): { readonly fromMs: number; readonly arcMs: number } | undefined {
-  const short = returns.filter(({ fromMs, toMs }) => toMs - fromMs < period);
-  const isIn = (ms: number) =>
-    short.every(({ fromMs, toMs }) => modulo(ms - fromMs + SLACK_MS, period) <= toMs - fromMs + 2 * SLACK_MS);
-  // The arc of all that are common begins where one of them begins, and ends where one ends.
-  const begin = short.map(({ fromMs }) => fromMs).find(isIn);
-  const end = short.map(({ toMs }) => toMs).find(isIn);
-  if (short.length === 0) return { fromMs: returns[0]?.fromMs ?? 0, arcMs: period };
-  if (begin === undefined || end === undefined) return undefined;
-  return { fromMs: begin, arcMs: modulo(end - begin, period) };
-}
-
-const SLACK_MS = 2;
-
-/** With an edge of the grid at a time. */
-function withEdgeAt(structure: Structure, parameters: Parameters, ms: number): Parameters {
-  const period = structure.period?.(parameters) ?? parameters.spanMs;
-  return { ...parameters, shiftMs: modulo(-(ms + BASE_MS), period) };
-}
-
-/** Moves one parameter; what lies on a grid keeps the edge that is nearest to `anchorMs`. */
-export function moved(structure: Structure, from: Parameters, name: Name, value: number, anchorMs: number): Parameters {
-  const to = { ...from, [name]: value };
-  const { period } = structure;
-  if (period === undefined || name === 'shiftMs' || name === 'otherMs' || name === 'limit') {
-    return period === undefined || name !== 'shiftMs' ? to : { ...to, shiftMs: modulo(value, period(from)) };
-  }
-  const phase = modulo(anchorMs + BASE_MS + from.shiftMs, period(from));
-  const edgeMs = anchorMs - (phase > period(from) / 2 ? phase - period(from) : phase);
-  return withEdgeAt(structure, to, edgeMs);
-}
 
 export function parametersOf(
   structure: Structure,
@@ -192,4 +119,20 @@ export function parametersOf(
     countedAt: 0.5,
     ...more,
   };
+}
+
+/** A start that is further from the answers, as a part of its span, leads nowhere. */
+const NEAR = 0.12;
+const NEAR_ON_GRID = 0.3;
+/**
+ * A bucket with one token too many is as far from the answers as the time of that token; so is one that is off by a part of its rate, once
+ * for each such part of its tokens.
+ */
+const NEAR_BY_TOKEN = 1.2;
+const TOKENS_OFF = 0.12;
+
+/** How far from the answers a start may be, as a part of its span. */
+export function nearPartOf(structure: Structure, { limit }: Parameters): number {
+  if (isByToken(structure)) return Math.max(NEAR_BY_TOKEN, TOKENS_OFF * limit);
+  return structure.period === undefined ? NEAR : NEAR_ON_GRID;
 }

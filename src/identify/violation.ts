@@ -221,7 +221,8 @@ class Replay {
     if (this.#ms > lateMs && refusedBefore(this.#ms - lateMs)) return 0;
     const mostMs = (this.#options.mostMs ?? Infinity) - lateMs;
     const isGrid = this.#hypothesis.structure.period !== undefined;
-    if (!isGrid && mostMs < LOOK_BACK_MS && (mostMs < 0 || !refusedBefore(mostMs))) return lateMs + Math.max(0, mostMs) + 1;
+    if (!isGrid && mostMs < LOOK_BACK_MS && (mostMs < 0 || !refusedBefore(mostMs)))
+      return lateMs + Math.max(0, mostMs) + 1;
     let back = 0.25;
     while (back < LOOK_BACK_MS && !refusedBefore(back)) back *= 2;
     if (back >= LOOK_BACK_MS) return this.#sinceEdge(early);

@@ -1,0 +1,73 @@
+// Periods and phases of a grid for which each return has an edge in it. Pure.
+//
+//   returns    |--|        |-----|     |---|      from the last refused request to the next admitted one
+//   edges   |     |     |     |     |     |       an edge in each
+import { modulo } from '../math/modulo.js';
+import type { Features, Return } from './features.js';
+import { withEdgeAt } from './moves.js';
+import { parametersOf } from './starts.js';
+import type { Parameters, Structure } from './structure.js';
+
+const PERIOD_STEP = 0.01;
+const LEAST_STEP = 2e-4;
+const MOST_ON_EDGES = 60;
+const MOST_PHASES = 6;
+/** No period is longer than so many of the longest wait. */
+const MOST_TIMES = 12;
+
+/**
+ * What is counted in segments, or comes at ticks, comes back at their edges. So each return has an edge in it, and periods and phases are
+ * those for which all have.
+ */
+export function startsOnEdges(structure: Structure, waits: readonly number[], { returns }: Features): Parameters[] {
+  const { family, part = 1 } = structure;
+  const isInCells = family === 'segmented window' || family === 'rolling count';
+  const cells = isInCells ? part : 1;
+  const found: Parameters[] = [];
+  const apart = returns.slice(1).map(({ toMs }, k) => toMs - returns[k]!.fromMs);
+  const longest = Math.max(...waits);
+  // A refused request waits for the next edge, and the next return of its key has another one.
+  const [least, most] = isInCells
+    ? [(0.9 * Math.min(...waits)) / part, (1.1 * longest) / (part - 1)]
+    : [0.9 * longest, 1.1 * Math.min(MOST_TIMES * longest, ...apart.filter((ms) => ms > 0.9 * longest))];
+  // Over many periods a small step moves an edge past a return.
+  const narrowest = returns.reduce((ms, one) => Math.min(ms, one.toMs - one.fromMs), Infinity);
+  const seenMs = (returns.at(-1)?.toMs ?? 0) - (returns[0]?.fromMs ?? 0);
+  const by = Math.min(PERIOD_STEP, Math.max(LEAST_STEP, narrowest / 2 / Math.max(1, seenMs)));
+  const long = Math.ceil(PERIOD_STEP / by);
+  let run: { readonly period: number; readonly fromMs: number; readonly arcMs: number }[] = [];
+  for (let period = least; period < most; period *= 1 + by) {
+    const arc = arcWithin(returns, period);
+    if (arc !== undefined) run.push({ period, ...arc });
+    const isEnd = arc === undefined || run.length === long || period * (1 + by) >= most;
+    if (!isEnd || run.length === 0) continue;
+    // Of neighbours the one in the middle; of a long arc several phases.
+    const one = run[run.length >> 1]!;
+    const phases = Math.max(1, Math.ceil((one.arcMs / one.period) * MOST_PHASES));
+    for (let k = 0; k < phases; k += 1) {
+      const all = parametersOf(structure, 1, one.period * cells);
+      found.push(withEdgeAt(structure, all, one.fromMs + ((k + 0.5) / phases) * one.arcMs));
+    }
+    run = [];
+  }
+  const step = Math.max(1, found.length / MOST_ON_EDGES);
+  return Array.from({ length: Math.min(found.length, MOST_ON_EDGES) }, (_, k) => found[Math.floor(k * step)]!);
+}
+
+/** Times of which each return has one in it that is a whole number of periods away; undefined where there are none. */
+function arcWithin(
+  returns: readonly Return[],
+  period: number,
+): { readonly fromMs: number; readonly arcMs: number } | undefined {
+  const short = returns.filter(({ fromMs, toMs }) => toMs - fromMs < period);
+  const isIn = (ms: number) =>
+    short.every(({ fromMs, toMs }) => modulo(ms - fromMs + SLACK_MS, period) <= toMs - fromMs + 2 * SLACK_MS);
+  // The arc of all that are common begins where one of them begins, and ends where one ends.
+  const begin = short.map(({ fromMs }) => fromMs).find(isIn);
+  const end = short.map(({ toMs }) => toMs).find(isIn);
+  if (short.length === 0) return { fromMs: returns[0]?.fromMs ?? 0, arcMs: period };
+  if (begin === undefined || end === undefined) return undefined;
+  return { fromMs: begin, arcMs: modulo(end - begin, period) };
+}
+
+const SLACK_MS = 2;
