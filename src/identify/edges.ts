@@ -10,7 +10,11 @@ import type { Parameters, Structure } from './structure.js';
 
 const PERIOD_STEP = 0.01;
 const LEAST_STEP = 2e-4;
-const MOST_ON_EDGES = 60;
+/** So many are looked at, and more where spans are known about. */
+export const MOST_ON_EDGES = 120;
+const MOST_NEAR = 600;
+const SHORTER = 0.85;
+const LONGER = 1.3;
 const MOST_PHASES = 6;
 /** No period is longer than so many of the longest wait. */
 const MOST_TIMES = 12;
@@ -19,27 +23,36 @@ const MOST_TIMES = 12;
  * What is counted in segments, or comes at ticks, comes back at their edges. So each return has an edge in it, and periods and phases are
  * those for which all have.
  */
-export function startsOnEdges(structure: Structure, waits: readonly number[], { returns }: Features): Parameters[] {
+export function startsOnEdges(
+  structure: Structure,
+  waits: readonly number[],
+  { returns, refusals }: Features,
+  near?: readonly number[] | undefined,
+): Parameters[] {
   const { family, part = 1 } = structure;
   const isInCells = family === 'segmented window' || family === 'rolling count';
   const cells = isInCells ? part : 1;
   const found: Parameters[] = [];
   const apart = returns.slice(1).map(({ toMs }, k) => toMs - returns[k]!.fromMs);
   const longest = Math.max(...waits);
-  // A refused request waits for the next edge, and the next return of its key has another one.
-  const [least, most] = isInCells
-    ? [(0.9 * Math.min(...waits)) / part, (1.1 * longest) / (part - 1)]
-    : [0.9 * longest, 1.1 * Math.min(MOST_TIMES * longest, ...apart.filter((ms) => ms > 0.9 * longest))];
+  const refusedMs = returns.map(({ fromMs }) => fromMs - (refusals.findLast((ms) => ms <= fromMs) ?? fromMs));
+  // While it is refused there is no edge of a window or a tick, and in segments no whole window, but where refused requests count. The next
+  // return of a key has another edge.
+  const leastMs = 0.9 * (family === 'rolling count' ? Math.min(...waits) : Math.max(...refusedMs, SLACK_MS));
+  const mostMs = isInCells
+    ? (1.3 * longest) / (part - 1)
+    : 1.1 * Math.min(MOST_TIMES * longest, ...apart.filter((ms) => ms > leastMs));
   // Over many periods a small step moves an edge past a return.
   const narrowest = returns.reduce((ms, one) => Math.min(ms, one.toMs - one.fromMs), Infinity);
   const seenMs = (returns.at(-1)?.toMs ?? 0) - (returns[0]?.fromMs ?? 0);
   const by = Math.min(PERIOD_STEP, Math.max(LEAST_STEP, narrowest / 2 / Math.max(1, seenMs)));
-  const long = Math.ceil(PERIOD_STEP / by);
+  const isAbout = (spanMs: number) => near?.some((ms) => spanMs > SHORTER * ms && spanMs < LONGER * ms) ?? true;
   let run: { readonly period: number; readonly fromMs: number; readonly arcMs: number }[] = [];
-  for (let period = least; period < most; period *= 1 + by) {
-    const arc = arcWithin(returns, period);
+  for (let period = leastMs / cells; period < mostMs; period *= 1 + by) {
+    const arc = isAbout(period * cells) ? arcWithin(returns, period) : undefined;
+    const long = Math.min(PERIOD_STEP, period / 4 / Math.max(1, seenMs)) / by;
     if (arc !== undefined) run.push({ period, ...arc });
-    const isEnd = arc === undefined || run.length === long || period * (1 + by) >= most;
+    const isEnd = arc === undefined || run.length >= long || period * (1 + by) >= mostMs;
     if (!isEnd || run.length === 0) continue;
     // Of neighbours the one in the middle; of a long arc several phases.
     const one = run[run.length >> 1]!;
@@ -50,8 +63,9 @@ export function startsOnEdges(structure: Structure, waits: readonly number[], { 
     }
     run = [];
   }
-  const step = Math.max(1, found.length / MOST_ON_EDGES);
-  return Array.from({ length: Math.min(found.length, MOST_ON_EDGES) }, (_, k) => found[Math.floor(k * step)]!);
+  const most = near === undefined ? MOST_ON_EDGES : MOST_NEAR;
+  const step = Math.max(1, found.length / most);
+  return Array.from({ length: Math.min(found.length, most) }, (_, k) => found[Math.floor(k * step)]!);
 }
 
 /** Times of which each return has one in it that is a whole number of periods away; undefined where there are none. */

@@ -1,6 +1,6 @@
 // Where the search for parameters begins. Pure.
 
-import { startsOnEdges } from './edges.js';
+import { MOST_ON_EDGES, startsOnEdges } from './edges.js';
 import type { Evidence } from './evidence.js';
 import type { Features } from './features.js';
 import { withEdgeAt } from './moves.js';
@@ -66,12 +66,11 @@ export function* startsOf(
     (structure.period !== undefined && (structure.family === 'token bucket' || structure.id === 'fixed-grid'))
   ) {
     const isEnough = returns.length >= FEW_RETURNS;
-    if (isInCells || isEnough) {
-      for (const start of startsOnEdges(structure, waits, features))
-        for (const limit of bursts) yield { ...start, limit };
-    }
-    // There is no other period for which each return has an edge in it.
-    if (isEnough) return;
+    const onEdges =
+      isInCells || isEnough ? startsOnEdges(structure, waits, features, isInCells ? near : undefined) : [];
+    for (const start of onEdges) for (const limit of bursts) yield { ...start, limit };
+    // There is no other period for which each return has an edge in it. Where there are many, these are some of them.
+    if (isEnough && onEdges.length < MOST_ON_EDGES) return;
   }
   for (const [k, spanMs] of spans.entries()) {
     const isLattice = k >= usual;

@@ -1,6 +1,6 @@
 // Real limiters, each with what an identification has to find.
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   freePort,
@@ -112,6 +112,8 @@ async function startVarnish(): Promise<Running> {
   return started(
     'varnishd',
     (folder) => {
+      // Its child is another user.
+      chmodSync(folder, 0o755);
       const file = join(folder, 'own.vcl');
       writeFileSync(
         file,
