@@ -4,8 +4,7 @@
 //   edges   |     |     |     |     |     |       an edge in each
 import { modulo } from '../math/modulo.js';
 import type { Features, Return } from './features.js';
-import { withEdgeAt } from './moves.js';
-import { parametersOf } from './starts.js';
+import { parametersOf, withEdgeAt } from './moves.js';
 import type { Parameters, Structure } from './structure.js';
 
 const PERIOD_STEP = 0.01;

@@ -6,10 +6,10 @@
 //             +---------------------  span
 import type { Evidence } from './evidence.js';
 import type { Features, Stage } from './features.js';
-import { moved, neighboursOf, scatteredFrom } from './moves.js';
+import { moved, neighboursOf, parametersOf, scatteredFrom } from './moves.js';
 import { proofOf } from './proof.js';
 import { endOf } from './ranges.js';
-import { GRID, LONGEST, nearPartOf, PHASES, parametersOf, startsOf } from './starts.js';
+import { GRID, LONGEST, nearPartOf, PHASES, startsOf } from './starts.js';
 import { type Hypothesis, isByToken, type Name, type Parameters, type Structure } from './structure.js';
 import { NEVER_SO, violationOf } from './violation.js';
 

@@ -8,7 +8,8 @@ import { type Choice, nextProbe } from './choice.js';
 import { type Evidence, evidenceOf, type Seen } from './evidence.js';
 import { explanationsOf, type Investigated, looked, preferred, TOLERANCE_MS } from './explanations.js';
 import type { Fitted } from './fit.js';
-import type { Probe, Volley } from './probe.js';
+import { lengthOf, type Probe, requestsOf, type Volley } from './probe.js';
+import { confirming } from './probes.js';
 import type { Structure } from './structure.js';
 import { fine, simple, structures } from './structures.js';
 
@@ -55,6 +56,9 @@ const SOONER = 0.2;
 const MOST_ROUNDS = 40;
 /** So often all structures are looked at. */
 const MOST_LOOKS = 3;
+/** What fewer answers show is asked for again, so often, before it is named. */
+const FEW_ANSWERS = 150;
+const MOST_CONFIRMED = 3;
 
 class Course {
   readonly #options: InvestigationOptions;
@@ -134,6 +138,7 @@ class Course {
     let among: readonly Structure[] = simple;
     let looked = 0;
     let isComplete = false;
+    let confirmed = 0;
     for (let round = 0; round < MOST_ROUNDS; round += 1) {
       if (!isComplete) this.#refit(among);
       if (this.isOver) return this.result('stopped');
@@ -142,6 +147,16 @@ class Course {
         isComplete = false;
         yield* this.#ask(next.probe, next.restMs, next.isFresh);
         continue;
+      }
+      if (isComplete && this.#alive.length > 0 && this.#seen.length < FEW_ANSWERS && confirmed < MOST_CONFIRMED) {
+        const { probe, restMs } = confirming(this.#alive[0]!, confirmed);
+        confirmed += 1;
+        const left = this.#left();
+        if (requestsOf(probe) <= left.requests && restMs + lengthOf(probe) <= left.timeMs) {
+          [isComplete, looked] = [false, Math.min(looked, MOST_LOOKS - 1)];
+          yield* this.#ask(probe, restMs, this.#options.hasKeys);
+          continue;
+        }
       }
       if (isComplete || looked === MOST_LOOKS) return this.result(next ?? 'settled');
       looked += 1;

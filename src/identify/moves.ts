@@ -1,4 +1,4 @@
-// How parameters are moved in a search. Pure.
+// How parameters are made, and moved in a search. Pure.
 import { modulo } from '../math/modulo.js';
 import type { Name, Parameters, Structure } from './structure.js';
 import { BASE_MS } from './violation.js';
@@ -65,4 +65,21 @@ export function scatteredFrom(
     : spread;
   const otherMs = structure.has.includes('otherMs') ? from.otherMs * (1 + by(3)) : shifted.otherMs;
   return { ...shifted, otherMs, countedAt: modulo(k * GOLDEN ** 4, 1) };
+}
+
+export function parametersOf(
+  structure: Structure,
+  limit: number,
+  spanMs: number,
+  more: Partial<Parameters> = {},
+): Parameters {
+  return {
+    limit: Math.max(1, limit),
+    spanMs,
+    part: structure.part ?? 1,
+    otherMs: spanMs,
+    shiftMs: 0,
+    countedAt: 0.5,
+    ...more,
+  };
 }

@@ -193,3 +193,20 @@ export function isOpen({ ranges, best }: Fitted, resolution: number): boolean {
     ranges[name].most - ranges[name].least > Math.max(2 * resolution * best.parameters[name], 1);
   return isWide('spanMs') || isWide('otherMs') || ranges.limit.most > ranges.limit.least;
 }
+
+/** What a rule that only happens to explain few answers fails at: bursts and single requests at several times, each time at another phase. */
+export function confirming({ best }: Fitted, before: number): Planned {
+  const { limit, spanMs, otherMs } = best.parameters;
+  const windowMs = isByToken(best.structure) ? spanMs * limit : spanMs;
+  const time = before % 2 === 1 && best.structure.has.includes('otherMs') ? otherMs : windowMs;
+  const half = Math.ceil(limit / 2);
+  const volleys = [
+    { atMs: 0, n: limit + 1 },
+    { atMs: 0.37 * time, n: half },
+    { atMs: 0.81 * time, n: 2 },
+    { atMs: 1.13 * time, n: limit + 1 },
+    { atMs: 1.62 * time, n: 1 },
+    { atMs: 2.3 * time, n: half + 1 },
+  ];
+  return planned('what is expected, once more', volleys, (0.3 + 0.41 * before) * time);
+}

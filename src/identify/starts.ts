@@ -3,7 +3,7 @@
 import { MOST_ON_EDGES, startsOnEdges } from './edges.js';
 import type { Evidence } from './evidence.js';
 import type { Features } from './features.js';
-import { withEdgeAt } from './moves.js';
+import { parametersOf, withEdgeAt } from './moves.js';
 import { isByToken, type Name, type Parameters, type Structure } from './structure.js';
 
 /** Neighbours of the spans that are looked at differ by this factor. */
@@ -69,8 +69,9 @@ export function* startsOf(
     const onEdges =
       isInCells || isEnough ? startsOnEdges(structure, waits, features, isInCells ? near : undefined) : [];
     for (const start of onEdges) for (const limit of bursts) yield { ...start, limit };
-    // There is no other period for which each return has an edge in it. Where there are many, these are some of them.
-    if (isEnough && onEdges.length < MOST_ON_EDGES) return;
+    // There is no other period for which each return has an edge in it. Where there are many, these are some of them; and a name depends
+    // on what is found near those that are alive.
+    if (isEnough && onEdges.length < MOST_ON_EDGES && !(isInCells && near !== undefined)) return;
   }
   for (const [k, spanMs] of spans.entries()) {
     const isLattice = k >= usual;
@@ -102,23 +103,6 @@ function latticeOf(structure: Structure, recoveries: readonly number[], least: n
 const FEW_RETURNS = 2;
 const HELD_STEPS = 10;
 const HELD_STEP = 0.01;
-
-export function parametersOf(
-  structure: Structure,
-  limit: number,
-  spanMs: number,
-  more: Partial<Parameters> = {},
-): Parameters {
-  return {
-    limit: Math.max(1, limit),
-    spanMs,
-    part: structure.part ?? 1,
-    otherMs: spanMs,
-    shiftMs: 0,
-    countedAt: 0.5,
-    ...more,
-  };
-}
 
 /** A start that is further from the answers, as a part of its span, leads nowhere. */
 const NEAR = 0.12;

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { answerOf } from '../../src/identify/answer.js';
 import { answerText } from '../../src/identify/answer-text.js';
 import { evidenceOf, type Seen } from '../../src/identify/evidence.js';
-import { parametersOf } from '../../src/identify/starts.js';
+import { parametersOf } from '../../src/identify/moves.js';
 import { structures } from '../../src/identify/structures.js';
 
 const at = (sentMs: number, decision: Seen['decision'], tookMs = 2): Seen => ({
