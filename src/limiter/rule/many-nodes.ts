@@ -7,7 +7,8 @@
 //
 // In a window of W cycles batched admits at most L at each node and, where r requests come in a ms, some L + (nodes - 1) / nodes * r * (sync + lag).
 // Every request counts, as in rolling_count. A partition cuts the first nodes off: batched syncs across it wait for its end, and under exact
-// the nodes that are cut off decide nothing: they refuse (closed), or admit what is never counted (open).
+// the nodes that are cut off decide nothing: they refuse (closed), or admit what is never counted (open). At a failover a replica takes the
+// place of the one that counts: under exact, what came within the last replica lag is forgotten, up to L more in that window.
 import type { Static } from 'typebox';
 import { Type } from '../../schema/json-schema.js';
 import { addTo, advanceTo, RollingWindow, windowCells } from '../window.js';
@@ -26,6 +27,14 @@ const Partition = Type.Object(
     ),
   },
   { ...strict, description: 'A time in which some nodes hear nothing of the others. Default: none.' },
+);
+
+const Failover = Type.Object(
+  {
+    at_ms: wait('When it happens, in ms since the beginning of the run.'),
+    replica_lag_ms: wait('How far the replica is behind, in ms: what came later is lost.'),
+  },
+  { ...strict, description: 'Under exact, a replica takes the place of the one that counts. Default: none.' },
 );
 
 export const ManyNodesParams = Type.Object(
@@ -47,6 +56,7 @@ export const ManyNodesParams = Type.Object(
       }),
     ),
     partition: Type.Optional(Partition),
+    failover: Type.Optional(Failover),
   },
   strict,
 );
@@ -60,17 +70,18 @@ interface Sent {
   n: number;
 }
 
-/** `turn`: the node that is asked next. `cells`: a window for each node. */
+/** `turn`: the node that is asked next. `cells`: a window for each node. `lost`: what a failover forgets, by cycle. */
 interface State {
   turn: number;
   readonly madeMs: number;
   readonly cells: Float64Array;
   sent: Sent[];
+  lost: { readonly cycle: number; n: number }[];
 }
 
 export function manyNodes(params: Static<typeof ManyNodesParams>): Rule<State> {
   const { nodes, design, threshold = 100, within = 60, cycle_ms: cycleMs = 777, partition, spread = 'even' } = params;
-  const { sync_ms: syncMs = 0, lag_ms: lagMs = 0 } = params;
+  const { sync_ms: syncMs = 0, lag_ms: lagMs = 0, failover } = params;
   const all = Array.from({ length: nodes }, (_, node) => node);
   const size = windowCells(within);
   const most = Math.floor(Number.MAX_SAFE_INTEGER / nodes);
@@ -84,6 +95,7 @@ export function manyNodes(params: Static<typeof ManyNodesParams>): Rule<State> {
   const isParted = (state: State, t: number) => t >= begins(state) && t < ends(state);
   /** Whether a node can ask nobody. */
   const isAway = (state: State, t: number, node: number) => design === 'exact' && node < cut && isParted(state, t);
+  const fails = ({ madeMs }: State) => (failover === undefined ? NEVER : madeMs + failover.at_ms);
   const next = ({ turn }: State) => (spread === 'one' ? 0 : turn);
 
   /** What each node has in its window at `t`; changes `cells`. */
@@ -91,11 +103,13 @@ export function manyNodes(params: Static<typeof ManyNodesParams>): Rule<State> {
   const isUnknown = ({ node, cycle, atMs, acrossMs }: Sent, to: number, t: number) =>
     node !== to && cycle > cycleAt(t) - within && t < (node < cut === to < cut ? atMs : acrossMs);
   /** What a node takes the window to hold. */
-  const known = ({ sent }: State, counts: readonly number[], node: number, t: number) => {
+  const known = (state: State, counts: readonly number[], node: number, t: number) => {
     if (design === 'local_share') return counts[node]!;
+    const { sent } = state;
     let sum = 0;
     for (const one of counts) sum += one;
     for (const one of sent) if (isUnknown(one, node, t)) sum -= one.n;
+    if (t >= fails(state)) for (const { cycle, n } of state.lost) if (cycle > cycleAt(t) - within) sum -= n;
     return sum;
   };
   const send = (state: State, t: number, node: number, n: number) => {
@@ -114,9 +128,16 @@ export function manyNodes(params: Static<typeof ManyNodesParams>): Rule<State> {
     }
     state.sent.push({ node, cycle, atMs, acrossMs, n });
   };
+  const mayLose = (state: State, t: number, n: number) => {
+    if (t >= fails(state) || t + failover!.replica_lag_ms <= fails(state)) return;
+    const last = state.lost.at(-1);
+    if (last?.cycle === cycleAt(t)) last.n += n;
+    else state.lost.push({ cycle: cycleAt(t), n });
+  };
   const forget = (state: State, t: number) => {
     const isOver = ({ cycle, atMs, acrossMs }: Sent) => cycle <= cycleAt(t) - within || (atMs <= t && acrossMs <= t);
     if (state.sent.some(isOver)) state.sent = state.sent.filter((one) => !isOver(one));
+    while (state.lost.length > 0 && state.lost[0]!.cycle <= cycleAt(t) - within) state.lost.shift();
   };
 
   /** How many requests that come now are asked before the nodes of a group are asked once more than `m` times. */
@@ -139,7 +160,7 @@ export function manyNodes(params: Static<typeof ManyNodesParams>): Rule<State> {
     fresh(madeMs) {
       const cells = new Float64Array(nodes * size);
       for (const node of all) new RollingWindow(within, cycleAt(madeMs), { array: cells, at: node * size });
-      return { turn: 0, madeMs, cells, sent: [] };
+      return { turn: 0, madeMs, cells, sent: [], lost: [] };
     },
     decide(state, t, n) {
       const node = next(state);
@@ -151,6 +172,7 @@ export function manyNodes(params: Static<typeof ManyNodesParams>): Rule<State> {
       const added = Math.min(n, most - counts[node]!);
       addTo(state.cells, node * size, added);
       if (design === 'batched') send(state, t, node, added);
+      if (design === 'exact' && failover !== undefined) mayLose(state, t, added);
       return ok ? (design === 'exact' ? 2 * lagMs : 0) : LIMITED;
     },
     nextAdmission(state, t, n) {
@@ -161,15 +183,21 @@ export function manyNodes(params: Static<typeof ManyNodesParams>): Rule<State> {
       // Counts of others only add to what is known: it falls where a cycle leaves.
       const after = (at: number) => {
         if (isAway(state, at, node)) return ends(state);
-        const parts = begins(state) > at ? begins(state) : NEVER;
-        return cycleAt(at) > cycleAt(t) + within ? parts : Math.min(parts, (cycleAt(at) + 1) * cycleMs);
+        const edges = [begins(state), fails(state)].filter((edge) => edge > at);
+        if (cycleAt(at) <= cycleAt(t) + within) edges.push((cycleAt(at) + 1) * cycleMs);
+        return Math.min(NEVER, ...edges);
       };
       let at = t;
       while (at < NEVER && !admits(at)) at = after(at);
       return at;
     },
     nextChange(state, t) {
-      const edges = [begins(state), ends(state), ...state.sent.flatMap(({ atMs, acrossMs }) => [atMs, acrossMs])];
+      const edges = [
+        begins(state),
+        ends(state),
+        fails(state),
+        ...state.sent.flatMap(({ atMs, acrossMs }) => [atMs, acrossMs]),
+      ];
       const isEmpty = countsAt(state.cells.slice(), t).every((one) => one === 0);
       if (!isEmpty) edges.push((cycleAt(t) + 1) * cycleMs);
       return Math.min(NEVER, ...edges.filter((at) => at > t));
@@ -186,7 +214,12 @@ export function manyNodes(params: Static<typeof ManyNodesParams>): Rule<State> {
     },
     forgettable(state, t) {
       const isEven = design !== 'local_share' || threshold % nodes === 0 || next(state) === 0;
-      return partition === undefined && isEven && countsAt(state.cells.slice(), t).every((one) => one === 0);
+      return (
+        partition === undefined &&
+        failover === undefined &&
+        isEven &&
+        countsAt(state.cells.slice(), t).every((one) => one === 0)
+      );
     },
   };
 }

@@ -112,6 +112,10 @@ export const rules: Readonly<Record<string, RuleDefinition>> = {
     primitive: 'many_nodes',
     params: { ...nodes, design: 'exact', partition: { nodes: 2, from_ms: 50, to_ms: 190, when_away: 'open' } },
   },
+  'many nodes, exact and failing over': {
+    primitive: 'many_nodes',
+    params: { ...nodes, design: 'exact', failover: { at_ms: 120, replica_lag_ms: 70 } },
+  },
   'many nodes, batched': { primitive: 'many_nodes', params: { ...nodes, design: 'batched', sync_ms: 30, lag_ms: 7 } },
   'many nodes, batched and parted': {
     primitive: 'many_nodes',

@@ -33,6 +33,8 @@ describe('a burst at once', () => {
     ],
     // The node that is cut off refuses its turns, a third of them.
     ['exact and parted', { design: 'exact', partition: { nodes: 1, from_ms: 0, to_ms: 9 } }, 100],
+    // All of it came within the lag of the replica; the second burst comes after it.
+    ['exact, failing over', { design: 'exact', failover: { at_ms: 1, replica_lag_ms: 5 } }, 100],
     [
       'exact, parted and open',
       { design: 'exact', partition: { nodes: 1, from_ms: 0, to_ms: 9, when_away: 'open' } },
@@ -104,6 +106,19 @@ it('a share each never admits more than one limiter, and never more than the sha
       },
     ),
   );
+});
+
+//   burst at 0   burst at 10   failover at 20      a replica that is behind by less than 10 ms has both: nothing is given away
+//                                                  by 11 ms: it forgets the second; by 21: both
+it.each([
+  [10, 0],
+  [10.5, 40],
+  [20, 40],
+  [20.5, 100],
+])('a failover to a replica that is %d ms behind gives away %d', (replica_lag_ms, given) => {
+  const times = [...Array<number>(60).fill(0), ...Array<number>(40).fill(10), ...Array<number>(200).fill(20)];
+  const decisions = play({ design: 'exact', nodes: 3, threshold: 100, failover: { at_ms: 20, replica_lag_ms } }, times);
+  expect(admitted(decisions)).toBe(100 + given);
 });
 
 it('counts that are known at once are decided as by one limiter', () => {

@@ -131,6 +131,21 @@ const models: Readonly<Record<string, readonly [RuleDefinition, Model]>> = {
       return delay <= 70 ? delay : LIMITED;
     },
   ],
+  'many nodes, exact and failing over': [
+    {
+      primitive: 'many_nodes',
+      params: {
+        ...{ design: 'exact', nodes: 3, threshold: L, within: 5, cycle_ms: 20 },
+        failover: { at_ms: 120, replica_lag_ms: 45 },
+      },
+    },
+    (before, t, n) => {
+      const isIn = (one: Came) => Math.floor(one.t / 20) > Math.floor(t / 20) - 5;
+      const failMs = START_MS + 120;
+      const isLost = (one: Came) => t >= failMs && one.t < failMs && one.t + 45 > failMs;
+      return ok(sum(before.filter((one) => isIn(one) && !isLost(one))) + n <= L);
+    },
+  ],
   'many nodes, batched': [
     {
       primitive: 'many_nodes',
