@@ -36,7 +36,7 @@ interface Wait {
   readonly longestTurnMs: number;
 }
 
-// By hand, WEIR_VICTIM=1: where the control is short, on a quiet machine, an array of a megabyte that is not JSON does not hold yet.
+// By hand, WEIR_VICTIM=1, and in the marathon: a minute in which nothing else may run, or the control is too long to find much.
 it.runIf(process.env['WEIR_VICTIM'] !== undefined)(
   'no attack lets a victim wait three times as long as the gates of another owner do',
   {
