@@ -228,9 +228,8 @@ export class Keys {
 
   #isAsNew(key: number): boolean {
     const awake = this.#awake.get(key);
-    if (awake?.failure !== undefined) return true;
-    if ((this.table.flags(key) & STATE) !== this.#plan.initial) return false;
-    return awake === undefined ? this.#asleep!.isPlain(key) : isFree(awake) && awake.gate.isAsNew;
+    if (awake !== undefined) return awake.failure !== undefined || isAsNew(awake);
+    return (this.table.flags(key) & STATE) === this.#plan.initial && this.#asleep!.isPlain(key);
   }
 
   #forget(key: number): void {
@@ -276,7 +275,12 @@ export class Keys {
   }
 }
 
+/** Whether nothing is lost when it is forgotten. */
+export function isAsNew(contract: Contract): boolean {
+  return contract.stateIndex === contract.plan.initial && isFree(contract) && contract.gate.isAsNew;
+}
+
 /** Neither held nor with refusals behind it. */
-export function isFree({ failure, heldUntilCycle, refusals, gate }: Contract): boolean {
+function isFree({ failure, heldUntilCycle, refusals, gate }: Contract): boolean {
   return failure === undefined && heldUntilCycle <= gate.cycle && refusals === 0;
 }

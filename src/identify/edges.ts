@@ -5,7 +5,7 @@
 import { modulo } from '../math/modulo.js';
 import type { Features, Return } from './features.js';
 import { parametersOf, withEdgeAt } from './moves.js';
-import type { Parameters, Structure } from './structure.js';
+import { isInCells, type Parameters, type Structure } from './structure.js';
 
 const PERIOD_STEP = 0.01;
 const LEAST_STEP = 2e-4;
@@ -29,8 +29,8 @@ export function startsOnEdges(
   near?: readonly number[] | undefined,
 ): Parameters[] {
   const { family, part = 1 } = structure;
-  const isInCells = family === 'segmented window' || family === 'rolling count';
-  const cells = isInCells ? part : 1;
+  const isCounted = isInCells(structure);
+  const cells = isCounted ? part : 1;
   const found: Parameters[] = [];
   const apart = returns.slice(1).map(({ toMs }, k) => toMs - returns[k]!.fromMs);
   const longest = Math.max(...waits);
@@ -38,7 +38,7 @@ export function startsOnEdges(
   // While it is refused there is no edge of a window or a tick, and in segments no whole window, but where refused requests count. The next
   // return of a key has another edge.
   const leastMs = 0.9 * (family === 'rolling count' ? Math.min(...waits) : Math.max(...refusedMs, SLACK_MS));
-  const mostMs = isInCells
+  const mostMs = isCounted
     ? (1.3 * longest) / (part - 1)
     : 1.1 * Math.min(MOST_TIMES * longest, ...apart.filter((ms) => ms > leastMs));
   // Over many periods a small step moves an edge past a return.

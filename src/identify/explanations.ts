@@ -3,7 +3,7 @@ import { type Evidence, evidenceOf, type Seen } from './evidence.js';
 import { featuresOf } from './features.js';
 import { type Fitted, fitted } from './fit.js';
 import { proofOf } from './proof.js';
-import { type Hypothesis, isByToken, type Structure } from './structure.js';
+import { type Hypothesis, isByToken, type Structure, windowMsOf } from './structure.js';
 import { structures } from './structures.js';
 
 export interface Investigated {
@@ -128,7 +128,7 @@ export function preferred(alive: readonly Fitted[], evidence: Evidence): Fitted[
   return alive.filter(({ best, ranges, violationMs }) => {
     // What is in flight comes back when it is answered: a window of about that length would be a coincidence.
     if (workMs > SLOW_MS && !best.structure.isInFlight) {
-      const windowMs = best.parameters.spanMs * (isByToken(best.structure) ? best.parameters.limit : 1);
+      const windowMs = windowMsOf(best);
       if (Math.abs(windowMs - workMs) < ALIKE * workMs || violationMs > TOLERANCE_MS) return false;
     }
     if (holds && best.structure.holds === undefined) return false;

@@ -2,7 +2,7 @@
 import type { Evidence } from './evidence.js';
 import type { Fitted } from './fit.js';
 import type { Probe, Volley } from './probe.js';
-import { isByToken } from './structure.js';
+import { isByToken, windowMsOf } from './structure.js';
 
 export interface Planned {
   readonly probe: Probe;
@@ -196,9 +196,8 @@ export function isOpen({ ranges, best }: Fitted, resolution: number): boolean {
 
 /** What a rule that only happens to explain few answers fails at: bursts and single requests at several times, each time at another phase. */
 export function confirming({ best }: Fitted, before: number): Planned {
-  const { limit, spanMs, otherMs } = best.parameters;
-  const windowMs = isByToken(best.structure) ? spanMs * limit : spanMs;
-  const time = before % 2 === 1 && best.structure.has.includes('otherMs') ? otherMs : windowMs;
+  const { limit, otherMs } = best.parameters;
+  const time = before % 2 === 1 && best.structure.has.includes('otherMs') ? otherMs : windowMsOf(best);
   const half = Math.ceil(limit / 2);
   const volleys = [
     { atMs: 0, n: limit + 1 },

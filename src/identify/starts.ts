@@ -4,7 +4,7 @@ import { MOST_ON_EDGES, startsOnEdges } from './edges.js';
 import type { Evidence } from './evidence.js';
 import type { Features } from './features.js';
 import { parametersOf, withEdgeAt } from './moves.js';
-import { isByToken, type Name, type Parameters, type Structure } from './structure.js';
+import { isByToken, isInCells, type Name, type Parameters, type Structure } from './structure.js';
 
 /** Neighbours of the spans that are looked at differ by this factor. */
 export const GRID = 1.12;
@@ -60,18 +60,18 @@ export function* startsOf(
   }
   const usual = spans.length;
   if (isGrid) spans.push(...latticeOf(structure, recoveries, least));
-  const isInCells = structure.family === 'segmented window' || structure.family === 'rolling count';
+  const isCounted = isInCells(structure);
   if (
-    isInCells ||
+    isCounted ||
     (structure.period !== undefined && (structure.family === 'token bucket' || structure.id === 'fixed-grid'))
   ) {
     const isEnough = returns.length >= FEW_RETURNS;
     const onEdges =
-      isInCells || isEnough ? startsOnEdges(structure, waits, features, isInCells ? near : undefined) : [];
+      isCounted || isEnough ? startsOnEdges(structure, waits, features, isCounted ? near : undefined) : [];
     for (const start of onEdges) for (const limit of bursts) yield { ...start, limit };
     // There is no other period for which each return has an edge in it. Where there are many, these are some of them; and a name depends
     // on what is found near those that are alive.
-    if (isEnough && onEdges.length < MOST_ON_EDGES && !(isInCells && near !== undefined)) return;
+    if (isEnough && onEdges.length < MOST_ON_EDGES && !(isCounted && near !== undefined)) return;
   }
   for (const [k, spanMs] of spans.entries()) {
     const isLattice = k >= usual;

@@ -56,6 +56,16 @@ export interface Hypothesis {
   readonly parameters: Parameters;
 }
 
+/** The time in which the whole limit comes back, in ms. */
+export function windowMsOf({ structure, parameters: { spanMs, limit } }: Hypothesis): number {
+  return isByToken(structure) ? spanMs * limit : spanMs;
+}
+
+/** Whether it counts in cells, the segments or cycles of a window. */
+export function isInCells({ family }: Structure): boolean {
+  return family === 'segmented window' || family === 'rolling count';
+}
+
 /** Whether its span is the time of a token, and not that of a window. */
 export function isByToken({ family }: Structure): boolean {
   return family === 'token bucket' || family === 'queue';

@@ -3,8 +3,7 @@
 //   request of a key ─► it has a place, or one is free, or another key is as new ─► its own gate
 //                       └ none ─► refused, or counted by the gate that such keys share
 import type { Contract } from '../host/contract.js';
-import { isFree } from '../host/keys.js';
-import { spanCycles } from '../limiter/plan.js';
+import { isAsNew } from '../host/keys.js';
 import type { KeyedSpec } from '../scenario/loaded-scenario.js';
 
 /** What the contract for keys without a place is called. */
@@ -15,7 +14,8 @@ export class Places {
   readonly #taken = new Map<number, number>();
   readonly #most: number;
   readonly #contracts: readonly Contract[];
-  readonly #cycleMs: number;
+  /** Cycles after its last request for which a key is not as new. */
+  readonly #span: number;
   /** The contract that stands for keys without a place; its index. */
   readonly without: number;
   /** The same where it decides nothing, and such keys are refused; -1 where they share it. */
@@ -23,10 +23,10 @@ export class Places {
   #requests = 0;
   #limited = 0;
 
-  constructor({ max_keys, overflow }: KeyedSpec, contracts: readonly Contract[], without: number, cycleMs: number) {
+  constructor({ max_keys, overflow }: KeyedSpec, contracts: readonly Contract[], without: number, span: number) {
     this.#most = max_keys;
     this.#contracts = contracts;
-    this.#cycleMs = cycleMs;
+    this.#span = span;
     this.without = without;
     this.refusing = overflow === 'refuse' ? without : -1;
   }
@@ -46,10 +46,7 @@ export class Places {
 
   /** The first cycle after `cycle` in which a place may be free. */
   againCycle(cycle: number): number {
-    for (const [key, last] of this.#taken) {
-      const idle = last + this.#spanOf(key);
-      if (idle > cycle) return idle;
-    }
+    for (const last of this.#taken.values()) if (last + this.#span > cycle) return last + this.#span;
     return cycle + 1;
   }
 
@@ -65,17 +62,13 @@ export class Places {
 
   #freeOne(cycle: number): boolean {
     for (const [key, last] of this.#taken) {
-      if (last + this.#spanOf(key) > cycle) return false;
+      if (last + this.#span > cycle) return false;
       const contract = this.#contracts[key]!;
       contract.advance(cycle);
-      if (contract.stateIndex !== contract.plan.initial || !isFree(contract) || !contract.gate.isAsNew) continue;
+      if (!isAsNew(contract)) continue;
       this.#taken.delete(key);
       return true;
     }
     return false;
-  }
-
-  #spanOf(key: number): number {
-    return spanCycles(this.#contracts[key]!.plan, this.#cycleMs);
   }
 }

@@ -14,7 +14,7 @@ import { Chain, Ledger } from '../host/ledger.js';
 import { Queue } from '../host/queue.js';
 import { Wakes } from '../host/wakes.js';
 import { decideFast } from '../limiter/fast-path.js';
-import type { Plan } from '../limiter/plan.js';
+import { type Plan, spanCycles } from '../limiter/plan.js';
 import { RuleGate } from '../limiter/rule-gate.js';
 import { Durations } from '../math/durations.js';
 import { SUBSTRATE } from '../operator/ko42.js';
@@ -140,7 +140,7 @@ export class World {
       if (happening.kind === 'contract_failed') this.#error ??= happening.error;
     });
     for (const name of names) this.add(name);
-    this.places = keyed && new Places(keyed, this.#contracts, this.add(NO_PLACE), cycleMs);
+    this.places = keyed && new Places(keyed, this.#contracts, this.add(NO_PLACE), spanCycles(plan, cycleMs));
   }
 
   /** Adds a contract; it begins in the cycle of the clock, with an empty window. Returns its index. */

@@ -20,7 +20,7 @@ export interface Places {
 export const gateways = {
   nginx: {
     program: 'nginx',
-    start: (places: Places, waits?: Waits) =>
+    start: (places: Places, waits: Waits = 'patiently') =>
       run('nginx', places, waits, ['nginx.conf'], (folder) => {
         const main = `daemon off; worker_processes 2; pid ${folder}/pid; error_log ${folder}/error.log;
 events { worker_connections 4096; }
@@ -36,7 +36,7 @@ http {
   },
   Caddy: {
     program: 'caddy',
-    start: (places: Places, waits?: Waits) =>
+    start: (places: Places, waits: Waits = 'patiently') =>
       run('caddy', places, waits, ['Caddyfile'], (folder) => {
         const file = join(folder, 'Caddyfile');
         writeFileSync(file, `{\n\tadmin off\n}\n${readFileSync(file, 'utf8')}`);
@@ -45,7 +45,7 @@ http {
   },
   HAProxy: {
     program: 'haproxy',
-    start: (places: Places, waits?: Waits) =>
+    start: (places: Places, waits: Waits = 'patiently') =>
       run('haproxy', places, waits, ['haproxy.cfg', 'haproxy-weir.lua'], (folder) => [
         '-f',
         join(folder, 'haproxy.cfg'),
@@ -54,7 +54,7 @@ http {
   },
   Apache: {
     program: 'apache2',
-    start: (places: Places, waits?: Waits) =>
+    start: (places: Places, waits: Waits = 'patiently') =>
       run('apache2', places, waits, ['apache.conf', 'apache-weir.lua'], (folder) => {
         const modules = ['mpm_event', 'authz_core', 'lua', 'proxy', 'proxy_http'];
         const main = `ServerName localhost
@@ -74,7 +74,7 @@ ${readFileSync(join(folder, 'apache.conf'), 'utf8').replaceAll('/etc/apache2/', 
 async function run(
   program: string,
   places: Places,
-  waits: Waits = 'patiently',
+  waits: Waits,
   files: readonly string[],
   args: (folder: string) => string[],
 ): Promise<Running> {
