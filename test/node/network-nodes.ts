@@ -1,11 +1,13 @@
 // Owns nodes of one network for a test: in this process over one Redis, asked over real HTTP.
 import type { Limits } from '../../src/node/limits.js';
+import type { Directory } from '../../src/node/network/directory.js';
 import { openNetworkGround } from '../../src/node/network/network-ground.js';
 import { type RunningNode, startNode } from '../../src/node/node.js';
 
 export interface NetworkNode extends RunningNode {
   readonly errors: unknown[];
   readonly fingerprint: string;
+  readonly directory: Directory;
 }
 
 /** Starts a node on a network. A busy machine is late: where the deadline is no part of the test, it is long. */
@@ -22,5 +24,5 @@ export async function startNetworkNode(
   const { signer } = identity;
   const limits = { overload: { afterMs: 3_600_000, gateTurnMs: 200, otherTurnMs: 50 }, ...bounds };
   const node = await startNode({ store, credentials, clock, network, signer, limits, openMetrics: true });
-  return { ...node, errors, fingerprint: signer.fingerprint };
+  return { ...node, errors, fingerprint: signer.fingerprint, directory: network.directory };
 }

@@ -101,6 +101,23 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
       expect(body.contracts).toMatchObject([{ id, state: 'limiting', count: 14, admitted: 0, limited: 3 }]);
     });
 
+    it('an event finds a contract of which its node has not heard yet', async () => {
+      await machine('heard');
+      expect((await ask(1, 'GET', '/api/chain/state-machines/heard')).status).toBe(200);
+      const { directory } = nodes[1]!;
+      const follow = directory.follow.bind(directory);
+      directory.follow = () => new Promise((done) => setTimeout(done, 300)).then(follow);
+      try {
+        const id = await deploy(0, 'heard', { threshold: 10, within: 100 });
+        const send = (type: string, more = {}) => ask(1, 'POST', '/api/chain/heard/event', { type }, more);
+        const told = await send('request', { 'idempotency-key': 'k' });
+        expect(told).toMatchObject({ status: 200, body: { contracts: [{ id, count: 1 }] } });
+        expect(await send('requests')).toMatchObject({ status: 422, body: { code: 'unknown_event_type' } });
+      } finally {
+        directory.follow = follow;
+      }
+    });
+
     it('an idempotency key counts once, whichever node is asked again', async () => {
       await machine('once');
       await deploy(0, 'once', { threshold: 10, within: 100 });

@@ -33,7 +33,12 @@ import { Stock } from './stock.js';
 import { gateName, Turns } from './turns.js';
 
 /** What another node may have made just now. Nothing has happened where these are thrown. */
-const MISSING: ReadonlySet<string> = new Set(['machine_not_found', 'contract_not_found', 'key_not_found']);
+const MISSING: ReadonlySet<string> = new Set([
+  'machine_not_found',
+  'contract_not_found',
+  'key_not_found',
+  'unknown_event_type',
+]);
 
 /** Gates that one node moves at a time because they are due. */
 const DUE_AT_ONCE = 64;
