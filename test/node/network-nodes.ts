@@ -3,11 +3,13 @@ import type { Limits } from '../../src/node/limits.js';
 import type { Directory } from '../../src/node/network/directory.js';
 import { openNetworkGround } from '../../src/node/network/network-ground.js';
 import { type RunningNode, startNode } from '../../src/node/node.js';
+import type { RedisConnection } from '../../src/store/redis/connection.js';
 
 export interface NetworkNode extends RunningNode {
   readonly errors: unknown[];
   readonly fingerprint: string;
   readonly directory: Directory;
+  readonly connection: RedisConnection;
 }
 
 /** Starts a node on a network. A busy machine is late: where the deadline is no part of the test, it is long. */
@@ -24,5 +26,6 @@ export async function startNetworkNode(
   const { signer } = identity;
   const limits = { overload: { afterMs: 3_600_000, gateTurnMs: 200, otherTurnMs: 50 }, ...bounds };
   const node = await startNode({ store, credentials, clock, network, signer, limits, openMetrics: true });
-  return { ...node, errors, fingerprint: signer.fingerprint, directory: network.directory };
+  const { directory, connection } = network;
+  return { ...node, errors, fingerprint: signer.fingerprint, directory, connection };
 }

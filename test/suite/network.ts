@@ -113,9 +113,67 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
         const told = await send('request', { 'idempotency-key': 'k' });
         expect(told).toMatchObject({ status: 200, body: { contracts: [{ id, count: 1 }] } });
         expect(await send('requests')).toMatchObject({ status: 422, body: { code: 'unknown_event_type' } });
+        // Also where it knows others: the event is for all of them.
+        const second = await deploy(0, 'heard', { threshold: 20, within: 100 });
+        const both = await send('request');
+        expect(both.body.contracts.map(({ id, count }: any) => [id, count])).toEqual([
+          [id, 2],
+          [second, 1],
+        ]);
+        const third = await deploy(0, 'heard', { threshold: 30, within: 100 });
+        const lines = `{"type":"request"}\n{"type":"request","contract_id":"${third}"}\n`;
+        const { body } = await ask(1, 'POST', '/api/chain/heard/events', lines);
+        expect(body).toMatchObject({ lines: 2, counted: 2, refused: 0 });
+        expect(body.contracts.map(({ id, count }: any) => [id, count])).toEqual([
+          [id, 3],
+          [second, 2],
+          [third, 2],
+        ]);
       } finally {
         directory.follow = follow;
       }
+    });
+
+    it('a node that is reading what is new reads once more for those who ask meanwhile', async () => {
+      const { directory, connection } = nodes[1]!;
+      const command = connection.command.bind(connection);
+      let isRead!: () => void;
+      const read = new Promise<void>((resolve) => {
+        isRead = resolve;
+      });
+      connection.command = async <T>(...args: Parameters<typeof command>): Promise<T> => {
+        const reply = await command<T>(...args);
+        if (args[1] === 'XRANGE') {
+          isRead();
+          await new Promise((done) => setTimeout(done, 500));
+        }
+        return reply;
+      };
+      try {
+        void directory.follow();
+        await read;
+        // What it reads has passed this one.
+        await machine('late');
+        expect((await ask(1, 'GET', '/api/chain/state-machines/late')).status).toBe(200);
+      } finally {
+        connection.command = command;
+      }
+    });
+
+    it('a request is told what became of its own writes, not of those of others', async () => {
+      const { directory } = nodes[0]!;
+      let fail!: (error: Error) => void;
+      const lost = new Promise((_, reject) => {
+        fail = reject;
+      });
+      directory.keep(lost);
+      const of = directory.settled();
+      directory.keep(Promise.resolve());
+      const ofAnother = directory.settled();
+      const ofAReader = directory.settled();
+      fail(new Error('it was lost'));
+      await expect(of).rejects.toThrow('it was lost');
+      await expect(Promise.all([ofAnother, ofAReader])).resolves.toBeDefined();
     });
 
     it('an idempotency key counts once, whichever node is asked again', async () => {

@@ -30,8 +30,15 @@ export class Directory {
   #host: Host | undefined;
   #last = '0-0';
   #following: Promise<void> | undefined;
-  #pending = new Set<Promise<unknown>>();
-  #lost: unknown;
+  #followingNext: Promise<void> | undefined;
+  /** Fields that Redis had of a machine when it was read: a contract is one of them. */
+  readonly #fields = new Map<string, number>();
+  /** Machines that are looked at in this turn of the loop. */
+  readonly #looks = new Map<string, Promise<boolean>>();
+  /** What is being written; what failed is what they resolve to. */
+  readonly #pending = new Set<Promise<unknown>>();
+  /** Those of the request at work. */
+  #own: Promise<unknown>[] = [];
 
   constructor(connection: RedisConnection) {
     this.#connection = connection;
@@ -64,12 +71,15 @@ export class Directory {
     if (newest !== undefined) this.#last = newest[0];
   }
 
-  /** What was done here is in Redis once this resolves. @throws Failure `store_away` */
+  /**
+   * What was done here is in Redis once this resolves. To be called in the turn that kept it: a request is told what became of its own.
+   * @throws Failure `store_away`
+   */
   async settled(): Promise<void> {
-    while (this.#pending.size > 0) await Promise.allSettled([...this.#pending]);
-    const lost = this.#lost;
-    this.#lost = undefined;
-    if (lost !== undefined) throw lost;
+    const own = this.#own;
+    this.#own = [];
+    await Promise.all(this.#pending);
+    for (const failure of await Promise.all(own)) if (failure !== undefined) throw failure;
   }
 
   /** A new key, unless its owner has `most` of them on the whole network. @returns whether it holds now @throws Failure `store_away` */
@@ -91,19 +101,46 @@ export class Directory {
   /** To be waited for by `settled`. */
   keep(work: Promise<unknown>): void {
     const kept: Promise<unknown> = work
-      .catch((error) => {
-        this.#lost ??= error;
-      })
+      .then(
+        () => undefined,
+        (error) => error,
+      )
       .finally(() => this.#pending.delete(kept));
     this.#pending.add(kept);
+    this.#own.push(kept);
   }
 
-  /** Reads what other nodes have added. All who ask meanwhile share one reading. */
+  /** Reads what other nodes have added until now. All who ask while it is being read share the next reading: this one may have passed it. */
   follow(): Promise<void> {
-    this.#following ??= this.#read().finally(() => {
-      this.#following = undefined;
-    });
-    return this.#following;
+    if (this.#following === undefined) {
+      this.#following = this.#read().finally(() => {
+        this.#following = undefined;
+      });
+      return this.#following;
+    }
+    this.#followingNext ??= this.#following
+      .catch(() => {})
+      .then(() => {
+        this.#followingNext = undefined;
+        return this.follow();
+      });
+    return this.#followingNext;
+  }
+
+  /**
+   * Looks whether another node has given a machine a contract that is not known here, and learns it. All of a turn of the loop share one look.
+   * @returns whether there is something new @throws Failure `store_away`
+   */
+  look({ slug }: Machine): Promise<boolean> {
+    let look = this.#looks.get(slug);
+    if (look === undefined) {
+      look = new Promise<void>((resolve) => void setImmediate(resolve)).then(() => {
+        this.#looks.delete(slug);
+        return this.#hasGrown(slug);
+      });
+      this.#looks.set(slug, look);
+    }
+    return look;
   }
 
   /** A machine that Redis has. @throws Failure `machine_not_found` */
@@ -159,6 +196,14 @@ export class Directory {
     return text === null ? undefined : JSON.parse(text);
   }
 
+  async #hasGrown(slug: string): Promise<boolean> {
+    const prefix = prefixOf(slug);
+    const fields = await this.#connection.command<number>(prefix, 'HLEN', `${prefix}m:${slug}`);
+    if (fields === this.#fields.get(slug)) return false;
+    await this.#learn(slug);
+    return true;
+  }
+
   /** Takes a machine and its contracts as Redis has them. */
   async #learn(slug: string): Promise<void> {
     const prefix = prefixOf(slug);
@@ -166,6 +211,7 @@ export class Directory {
     const fields = fieldsIn(reply);
     const image = fields.get('image');
     if (image === undefined || this.#host === undefined) return;
+    this.#fields.set(slug, fields.size);
     const contracts = [...fields]
       .filter(([name]) => name.startsWith('c:'))
       .sort(([a], [b]) => (a < b ? -1 : 1))

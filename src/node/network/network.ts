@@ -106,6 +106,19 @@ export class Network {
     return Promise.all(asked.map((one) => this.decideOne(one)));
   }
 
+  /**
+   * An event for all who listen to it on a machine, also a contract that another node has made just now.
+   * @param asked of those that are known @throws as it does, and Failure `store_away`
+   */
+  async decideEvent(machine: Machine, asked: () => readonly Asked[]): Promise<Outcome[]> {
+    const first = asked();
+    // What is away is said by the decisions.
+    const [outcomes, isNew] = await Promise.all([this.decide(first), this.directory.look(machine).catch(() => false)]);
+    if (!isNew) return outcomes;
+    const decided = new Set(first.map(({ contract }) => contract));
+    return [...outcomes, ...(await this.decide(asked().filter(({ contract }) => !decided.has(contract))))];
+  }
+
   /** @throws Failure `store_away` */
   async decideOne(asked: Asked): Promise<Outcome> {
     try {

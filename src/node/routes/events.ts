@@ -69,8 +69,10 @@ async function countOver(
   { type, count = 1, cycle: happened, contract_id, key }: Static<typeof api.EventShape>,
   reply: FastifyReply,
 ): Promise<object> {
-  const listeners = listenersOf(host, machine, type, contract_id);
-  const outcomes = await network.decide(askedOf(listeners, count, key, happened, happened !== undefined));
+  const outcomes = await network.decideEvent(machine, () => {
+    const listeners = listenersOf(host, machine, type, contract_id);
+    return askedOf(listeners, count, key, happened, happened !== undefined);
+  });
   const contracts = outcomes.flatMap((outcome) => (outcome instanceof Failure ? [] : [outcome]));
   const failed = outcomes.find((outcome) => outcome instanceof Failure);
   if (failed instanceof Failure && contracts.length === 0) throw failed;

@@ -1,5 +1,5 @@
 // A chart that is drawn again in every frame, by uPlot: lines and areas over cycles, stretches shaded, the values under the pointer.
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import { palettes, type Theme } from '../chart/palette.js';
 
@@ -39,7 +39,7 @@ export function Plot(props: PlotProps) {
   latest.current = props;
   // What uPlot takes only when it is made; values come and go without it.
   const look = JSON.stringify([theme, height, props.xTitle, lines.map(({ ys: _, shown: __, ...line }) => line)]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const inside = place.current!;
     const made = new uPlot(optionsOf(latest, inside.clientWidth), dataOf(latest.current), inside);
     chart.current = made;
@@ -53,7 +53,7 @@ export function Plot(props: PlotProps) {
       made.destroy();
     };
   }, [look]);
-  useEffect(() => chart.current?.setData(dataOf(latest.current)), [xs, lines]);
+  useLayoutEffect(() => chart.current?.setData(dataOf(latest.current)), [xs, lines]);
   return (
     <figure>
       <h2>{title}</h2>
