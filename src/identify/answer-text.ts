@@ -1,11 +1,13 @@
 // An answer as text, for people. Pure.
 import type { Answer, Rule } from './answer.js';
+import type { Volley } from './probe.js';
+import type { Telling } from './telling.js';
 
 const MOST_RULES = 6;
 
 const units: Readonly<Record<string, string>> = { window_ms: 'ms', token_ms: 'ms', block_ms: 'ms', phase_ms: 'ms' };
 
-export function answerText({ verdict, rules, remarks, requests, seconds }: Answer): string {
+export function answerText({ verdict, rules, remarks, telling, requests, seconds }: Answer): string {
   const isExplained = rules.every(({ offMs }) => offMs === 0);
   const heads: Readonly<Record<Answer['verdict'], string>> = {
     'one rule': `One rule was found that ${isExplained ? 'explains every answer' : 'comes near the answers'}.`,
@@ -17,9 +19,11 @@ export function answerText({ verdict, rules, remarks, requests, seconds }: Answe
   const shown = rules.slice(0, MOST_RULES).map(ruleText);
   const more = rules.length > MOST_RULES ? [`and ${rules.length - MOST_RULES} more; --json lists them.`] : [];
   const used = `${requests} requests in ${seconds} s.`;
-  return [`${heads[verdict]} ${used}`, ...shown, ...more, ...(remarks.length > 0 ? [remarks.join('\n')] : [])].join(
-    '\n\n',
-  );
+  const last = [
+    ...(telling === undefined ? [] : [tellingText(telling)]),
+    ...(remarks.length > 0 ? [remarks.join('\n')] : []),
+  ];
+  return [`${heads[verdict]} ${used}`, ...shown, ...more, ...last].join('\n\n');
 }
 
 function ruleText({ words, parameters, limiter, products, isExact }: Rule): string {
@@ -38,4 +42,40 @@ function ruleText({ words, parameters, limiter, products, isExact }: Rule): stri
 
 function short(value: number): string {
   return String(Number(value.toPrecision(6)));
+}
+
+/** What to send, and what each rule would make of it. */
+function tellingText({ restMs, volleys, counts, expected, tellsAll }: Telling): string {
+  const before = restMs === 0 ? 'with a new key' : `after ${s(restMs)} without a request`;
+  const requests = volleys.reduce((sum, volley) => sum + volley.n, 0);
+  const verb = counts === 'admitted' ? 'admits' : 'holds';
+  const last = volleys.length === 1 ? '' : ' of the last';
+  const lines = expected.map(({ words, least, most }) => {
+    const number = least === most ? `${least === 0 ? 'none' : least}` : `${least} to ${most}`;
+    return `    ${verb} ${number}${last}: ${words}`;
+  });
+  const head = `This would tell ${tellsAll ? 'them' : 'some of them'} apart, with ${requests} requests: ${before}, ${volleysText(volleys)}.`;
+  return [head, ...lines].join('\n');
+}
+
+/** Volleys of as many requests at the same distance are said together. */
+function volleysText(volleys: readonly Volley[]): string {
+  const parts: string[] = [];
+  for (let k = 0; k < volleys.length; k += 1) {
+    const { atMs, n } = volleys[k]!;
+    const stepMs = (volleys[k + 1]?.atMs ?? atMs) - atMs;
+    let last = k;
+    while (volleys[last + 1]?.n === n && Math.abs(volleys[last + 1]!.atMs - volleys[last]!.atMs - stepMs) <= 1)
+      last += 1;
+    if (k === 0) parts.push(n === 1 ? 'one request' : `${n} requests at once`);
+    else if (last - k >= 2) {
+      parts.push(`${last - k + 1} times ${n}, each ${s(stepMs)}, from ${s(atMs)} on`);
+      k = last;
+    } else parts.push(`${n} more at ${s(atMs)}`);
+  }
+  return parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;
+}
+
+function s(ms: number): string {
+  return `${Number((ms / 1000).toFixed(3))} s`;
 }

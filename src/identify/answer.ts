@@ -10,6 +10,7 @@ import type { Fitted, Range } from './fit.js';
 import { isOpen } from './probes.js';
 import { productsLike } from './products-like.js';
 import { isByToken, type Parameters } from './structure.js';
+import { type Telling, tellingProbe } from './telling.js';
 import { BASE_MS, violationOf } from './violation.js';
 
 export interface Rule {
@@ -31,6 +32,8 @@ export interface Answer {
   readonly rules: readonly Rule[];
   /** Sentences: what ended it, what remains, which headers are wrong. */
   readonly remarks: readonly string[];
+  /** Of several rules: the probe that would tell them apart; absent where none is sure to. */
+  readonly telling?: Telling | undefined;
   readonly requests: number;
   readonly seconds: number;
 }
@@ -54,7 +57,9 @@ export function answerOf(investigated: Investigated, resolution: number, harm?: 
     return {
       verdict: 'never limited',
       rules: [],
-      remarks: [`None of ${requests} requests was refused: either there is no limit, or it is higher.`],
+      remarks: [
+        `None of ${requests} requests was refused: either there is no limit, or it is higher. A larger --budget looks higher.`,
+      ],
       ...common,
     };
   }
@@ -82,6 +87,7 @@ export function answerOf(investigated: Investigated, resolution: number, harm?: 
     const verdict = inFlight.length === 0 ? 'nothing fits' : 'undecided';
     return { verdict, rules: [], remarks: [...stopped, remark, ...headers], ...common };
   }
+  const cut = cutInWords(ended);
   const unrestMs = unrestOf(evidence);
   const timed = alive.filter(({ best }) => !best.structure.isInFlight);
   const shortest = Math.min(...timed.map(({ best }) => best.parameters.spanMs));
@@ -93,7 +99,7 @@ export function answerOf(investigated: Investigated, resolution: number, harm?: 
   const families = new Set(alive.map(({ best }) => best.structure.family)).size;
   if ((families > 1 && alive.length > MOST_RULES) || families > MOST_FAMILIES) {
     const remark = `${alive.length} rules of ${families} families explain all answers: they follow no one of them closely enough to give it a name.`;
-    return { verdict: 'undecided', rules: [], remarks: [...stopped, remark, ...headers], ...common };
+    return { verdict: 'undecided', rules: [], remarks: [...stopped, remark, ...cut, ...headers], ...common };
   }
   const rules = alive.map((fitted) => ruleOf(fitted, unrestMs + evidence.slackMs, resolution, toleranceMs));
   const remarks = [...stopped];
@@ -102,26 +108,19 @@ export function answerOf(investigated: Investigated, resolution: number, harm?: 
     remarks.push(
       `Late answers leave open in which order requests were counted: in the nearest that was found, answers are missed by up to ${Math.ceil(offMs)} ms, and not every one was searched. Repeat it on a machine with less to do.`,
     );
-  const isCut = ended === 'budget' || ended === 'time' || ended === 'stopped';
-  if (isCut)
-    remarks.push(
-      ended === 'stopped'
-        ? 'Fewer probes were sent than were wanted.'
-        : `More ${ended === 'budget' ? 'requests' : 'time'} would have been used: raise --${ended}.`,
-    );
-  if (rules.length > 1) {
-    remarks.push(
-      isCut
-        ? `${rules.length} rules explain all answers: what was asked so far does not tell them apart.`
-        : `${rules.length} rules explain all answers, and no probe that is known would tell them apart.`,
-    );
-  }
-  return {
-    verdict: rules.length === 1 ? 'one rule' : 'several',
-    rules,
-    remarks: [...remarks, ...headers],
-    ...common,
-  };
+  remarks.push(...cut);
+  if (rules.length === 1) return { verdict: 'one rule', rules, remarks: [...remarks, ...headers], ...common };
+  const telling = tellingProbe(alive, evidence);
+  if (telling === undefined)
+    remarks.push(`${rules.length} rules explain all answers, and no probe that is known is sure to tell them apart.`);
+  return { verdict: 'several', rules, remarks: [...remarks, ...headers], telling, ...common };
+}
+
+/** What ended the investigation before it was settled. */
+function cutInWords(ended: Investigated['ended']): string[] {
+  if (ended === 'stopped') return ['Fewer probes were sent than were wanted.'];
+  if (ended !== 'budget' && ended !== 'time') return [];
+  return [`More ${ended === 'budget' ? 'requests' : 'time'} would have been used: raise --${ended}.`];
 }
 
 /** By how much half of the answers were later than the quickest, in ms: what a rule holds is not late. */

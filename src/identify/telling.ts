@@ -1,0 +1,130 @@
+// Which probe would tell the rules apart that are left. Pure.
+//
+//   silence, until nothing is remembered | volley |   volley that decides |      one rule admits 10 of it, another 1
+//
+// What a rule admits is looked at with all parameters that explain the answers, at all phases of its grid, and with requests that come
+// a little earlier or later: a probe tells two rules apart where no number is common to both.
+import type { Evidence } from './evidence.js';
+import { TOLERANCE_MS } from './explanations.js';
+import type { Fitted } from './fit.js';
+import { lengthOf, type Probe, predicted, requestsOf, type Volley } from './probe.js';
+import { probesFor } from './probes.js';
+import { type Hypothesis, windowMsOf } from './structure.js';
+import { violationOf } from './violation.js';
+
+export interface Telling {
+  /** Silence before it, in ms; 0 where each probe may use a new key. */
+  readonly restMs: number;
+  /** The last of them decides. */
+  readonly volleys: readonly Volley[];
+  /** What of the last is counted: those that are admitted, or those of them that are held. */
+  readonly counts: 'admitted' | 'held';
+  readonly expected: readonly Expected[];
+  /** Whether it tells each of the rules from each other one. */
+  readonly tellsAll: boolean;
+}
+
+/** How many requests of the last volley, by one rule. */
+export interface Expected {
+  readonly structure: string;
+  readonly words: string;
+  readonly least: number;
+  readonly most: number;
+}
+
+const MOST_RULES = 8;
+const MOST_SAMPLES = 5;
+const PHASES = 12;
+/** So many times the longest window nothing is asked before. */
+const RESTED = 2.15;
+/** Costs as much as the whole time, or all requests. */
+const MOST_MS = 300_000;
+const MOST_REQUESTS = 500;
+
+/** The probe that tells most of the rules apart, the cheapest of those; undefined where none is sure to tell any. */
+export function tellingProbe(all: readonly Fitted[], evidence: Evidence): Telling | undefined {
+  const alive = all.slice(0, MOST_RULES);
+  if (alive.length < 2) return undefined;
+  const hasKeys = evidence.keys.length > 1;
+  const restMs = hasKeys ? 0 : Math.ceil(RESTED * Math.max(...alive.map(({ best }) => longestMsOf(best))));
+  const nowMs = evidence.seen.reduce((most, one) => Math.max(most, one.sentMs, finite(one.answeredMs)), 0);
+  const key = evidence.seen.at(-1)!.key;
+  const samples = alive.map((fitted) =>
+    fitted.samples.slice(0, MOST_SAMPLES).map((hypothesis) => ({
+      hypothesis,
+      state: hasKeys ? undefined : violationOf(hypothesis, evidence).states.get(key),
+    })),
+  );
+  const lateMs = Math.max(2 * TOLERANCE_MS, evidence.longestMs - evidence.shortestMs);
+  const pairs = (alive.length * (alive.length - 1)) / 2;
+  let best: { told: number; cost: number; telling: Telling } | undefined;
+  for (const { probe: asked } of probesFor(alive, evidence, 1, true)) {
+    const probe = { ...asked, volleys: asked.volleys.map(({ atMs, n }) => ({ atMs: Math.round(atMs), n })) };
+    const variants = variantsOf(probe, lateMs);
+    const outcomes = samples.map((own) =>
+      own.flatMap(({ hypothesis, state }) =>
+        phasesOf(hypothesis).flatMap((ms) =>
+          variants.map((one) => countsOf(predicted(hypothesis, state, nowMs + restMs + ms, one, evidence))),
+        ),
+      ),
+    );
+    for (const counts of ['admitted', 'held'] as const) {
+      for (let decides = 0; decides < probe.volleys.length; decides += 1) {
+        const expected = outcomes.map((own, k): Expected => {
+          const numbers = own.map((volleys) => volleys[decides]![counts]);
+          const { id, words } = alive[k]!.best.structure;
+          return { structure: id, words, least: Math.min(...numbers), most: Math.max(...numbers) };
+        });
+        const told = toldOf(expected);
+        // What follows is not needed.
+        const volleys = probe.volleys.slice(0, decides + 1);
+        const cost = costOf({ ...probe, volleys });
+        const isBetter = best === undefined ? told > 0 : told > best.told || (told === best.told && cost < best.cost);
+        if (!isBetter) continue;
+        const tellsAll = told === pairs && alive.length === all.length;
+        best = { told, cost, telling: { restMs, volleys, counts, expected, tellsAll } };
+      }
+    }
+  }
+  return best?.telling;
+}
+
+function costOf(probe: Probe): number {
+  return requestsOf(probe) / MOST_REQUESTS + lengthOf(probe) / MOST_MS;
+}
+
+/** After so long nothing is left of what was asked, in ms. */
+function longestMsOf(hypothesis: Hypothesis): number {
+  const { structure, parameters } = hypothesis;
+  return Math.max(windowMsOf(hypothesis), structure.has.includes('otherMs') ? parameters.otherMs : 0);
+}
+
+const finite = (ms: number) => (Number.isFinite(ms) ? ms : 0);
+
+/** When it may begin, after the silence, in ms: anywhere on a grid. */
+function phasesOf({ structure, parameters }: Hypothesis): number[] {
+  const period = structure.period?.(parameters);
+  return period === undefined ? [0] : Array.from({ length: PHASES }, (_, k) => (k / PHASES) * period);
+}
+
+/** On their way, all that follows the first volley may come nearer to it, or farther from it. */
+function variantsOf(probe: Probe, lateMs: number): Probe[] {
+  return [0, -lateMs, lateMs].map((byMs) => ({
+    ...probe,
+    volleys: probe.volleys.map(({ atMs, n }, k) => ({ atMs: k === 0 ? atMs : Math.max(0, atMs + byMs), n })),
+  }));
+}
+
+/** Reads what `predicted` says: `12`, or `12h3` where 3 of the 12 are held. */
+function countsOf(text: string): { readonly admitted: number; readonly held: number }[] {
+  return text.split(' ').map((volley) => {
+    const [admitted, held = '0'] = volley.split('h');
+    return { admitted: Number(admitted), held: Number(held) };
+  });
+}
+
+/** How many pairs have no number in common. */
+function toldOf(expected: readonly Expected[]): number {
+  const isApart = (one: Expected, other: Expected) => one.most < other.least || other.most < one.least;
+  return expected.reduce((sum, one, k) => sum + expected.slice(k + 1).filter((other) => isApart(one, other)).length, 0);
+}

@@ -1,0 +1,75 @@
+// The probe that would tell rules apart: asked of a limiter that follows one of them, it bears out that one, and no other.
+import { expect, it } from 'vitest';
+import { answerText } from '../../src/identify/answer-text.js';
+import { evidenceOf, type Seen } from '../../src/identify/evidence.js';
+import { explanationsOf } from '../../src/identify/explanations.js';
+import { structures } from '../../src/identify/structures.js';
+import { tellingProbe } from '../../src/identify/telling.js';
+import { LIMITED } from '../../src/limiter/rule/rule.js';
+import type { RuleDefinition } from '../../src/limiter/rule/rule-definition.js';
+import { limiterOf } from './virtual.js';
+
+const WAY_MS = 1;
+const fixed: RuleDefinition = { primitive: 'fixed_window', params: { limit: 10, window_ms: 1000 } };
+const log: RuleDefinition = { primitive: 'sliding_log', params: { limit: 10, window_ms: 1000 } };
+const one: RuleDefinition = { primitive: 'token_bucket', params: { rate: 1, per_ms: 1000, capacity: 1 } };
+
+/** A burst, then single requests every 90 ms: too little to tell some rules apart. */
+const BURST = [...Array.from({ length: 12 }, () => 5_000), ...Array.from({ length: 14 }, (_, k) => 5_090 + 90 * k)];
+
+function left(definition: RuleDefinition, ids: readonly string[]) {
+  const decide = limiterOf(definition, 0);
+  const seen = BURST.map((sentMs): Seen => {
+    const decision = decide(sentMs + WAY_MS, 'a') === LIMITED ? 'limited' : 'admitted';
+    return { key: 'a', sentMs, answeredMs: sentMs + 2 * WAY_MS, decision };
+  });
+  const evidence = evidenceOf(seen);
+  const among = ids.map((id) => structures.find((structure) => structure.id === id)!);
+  const alive = explanationsOf(evidence, [], among).filter(({ violationMs }) => violationMs <= 1);
+  return { evidence, alive, decide };
+}
+
+it.each([
+  ['a fixed window from a sliding log', fixed, 'fixed', ['log']],
+  ['a sliding log from a fixed window and one with a block', log, 'log', ['fixed', 'log-block']],
+])('tells %s', (_, definition, truth, others) => {
+  const { evidence, alive, decide } = left(definition, [truth, ...others]);
+  expect(alive.map(({ best }) => best.structure.id).sort()).toEqual([truth, ...others].sort());
+  const { restMs, volleys, expected } = tellingProbe(alive, evidence)!;
+  const fromMs = BURST.at(-1)! + restMs;
+  const admitted = volleys.map(
+    ({ atMs, n }) => Array.from({ length: n }, () => decide(fromMs + atMs, 'a')).filter((ms) => ms !== LIMITED).length,
+  );
+  const borneOut = expected.filter(({ least, most }) => admitted.at(-1)! >= least && admitted.at(-1)! <= most);
+  expect(borneOut.map(({ structure }) => structure)).toEqual([truth]);
+});
+
+it('knows of none where the rules admit alike: for a single request, a window, a log and a bucket are one', () => {
+  const { evidence, alive } = left(one, ['fixed', 'log', 'bucket']);
+  expect([alive.length, tellingProbe(alive, evidence)]).toEqual([3, undefined]);
+});
+
+it('is said with what each rule would make of it', () => {
+  const telling = {
+    restMs: 2_150,
+    volleys: [
+      { atMs: 0, n: 11 },
+      { atMs: 125, n: 1 },
+      { atMs: 250, n: 1 },
+      { atMs: 376, n: 1 },
+      { atMs: 1_070, n: 11 },
+    ],
+    counts: 'admitted',
+    expected: [
+      { structure: 'fixed', words: 'a fixed window', least: 10, most: 10 },
+      { structure: 'log', words: 'a sliding log', least: 0, most: 1 },
+    ],
+    tellsAll: true,
+  } as const;
+  const text = answerText({ verdict: 'several', rules: [], remarks: [], telling, requests: 26, seconds: 1.3 });
+  expect(text.split('\n\n')[1]).toBe(
+    'This would tell them apart, with 25 requests: after 2.15 s without a request, 11 requests at once, 3 times 1, each 0.125 s, from 0.125 s on and 11 more at 1.07 s.\n' +
+      '    admits 10 of the last: a fixed window\n' +
+      '    admits 0 to 1 of the last: a sliding log',
+  );
+});
