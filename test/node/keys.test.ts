@@ -205,7 +205,8 @@ describe('what was done', () => {
     const owner = await mint();
     const id = await deploy(owner.key, 'who-asked');
     const transition = `/api/chain/who-asked/contracts/${id}/transition`;
-    await node.ask('POST', transition, { key: owner.key, body: { to: 'limiting' } });
+    // Held: an empty window would restore it in the next cycle.
+    await node.ask('POST', transition, { key: owner.key, body: { to: 'limiting', hold_cycles: 1_000 } });
     await node.ask('POST', transition, { key: owner.key, body: { to: 'allowing' } });
     await node.ask('POST', '/api/chain/who-asked/event', { key: owner.key, body: { type: 'request', count: 500 } });
     const { rows } = (await node.ask('GET', '/api/chain/who-asked/state', { key: owner.key })).body;
