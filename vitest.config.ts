@@ -38,7 +38,7 @@ const long = [
   ].map((name) => `test/cli/${name}.test.ts`),
   ...['foreign', 'load', 'stress'].map((name) => `test/live/${name}.test.ts`),
   ...['gateways', 'haproxy-redis', 'libraries', 'nginx', 'nginx-keys'].map((name) => `test/live/real-${name}.test.ts`),
-  ...['investigation', 'random', 'real'].map((name) => `test/identify/${name}.test.ts`),
+  ...['investigation', 'log-answer', 'random', 'real'].map((name) => `test/identify/${name}.test.ts`),
   'test/live/rule-explanation.test.ts',
   'test/live/wrong-nodes.test.ts',
   'test/package.test.ts',

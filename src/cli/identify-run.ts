@@ -1,11 +1,14 @@
 // The work of `weir identify`: what is asked is said first, then sent, then answered, and kept for a later look.
 
+import { readAccessLog } from '../identify/access-log.js';
 import { type Answer, answerOf } from '../identify/answer.js';
 import { answerText } from '../identify/answer-text.js';
 import { type AskingOptions, ask } from '../identify/asking.js';
-import { type Investigated, investigated } from '../identify/explanations.js';
+import type { Investigated } from '../identify/explanations.js';
 import { readEvidence, writeFindings } from '../identify/findings.js';
 import { investigate } from '../identify/investigation.js';
+import { answerOfLog } from '../identify/log-answer.js';
+import { recorded } from '../identify/recorded.js';
 import { Failure } from '../schema/failure.js';
 import { parseTimeMs } from '../schema/quantity.js';
 import { CYCLE_MS } from '../time/cycle.js';
@@ -29,9 +32,7 @@ export async function identifyRun(given: GivenToIdentify): Promise<void> {
   const { url, from, resolution } = given;
   if ((url === undefined) === (from === undefined)) throw usageFailure('Give either a URL or --from.');
   if (!(resolution >= 0.001 && resolution <= 0.5)) throw usageFailure('--resolution takes a number from 0.001 to 0.5.');
-  const found =
-    from === undefined ? await live(url!, given) : { ...investigated(await readEvidence(from)), harm: undefined };
-  const answer = answerOf(found, resolution, found.harm);
+  const { found, answer } = from === undefined ? await live(url!, given) : await offline(from, given);
   if (given.json) process.stdout.write(`${JSON.stringify(answer, undefined, 2)}\n`);
   else process.stdout.write(`${answerText(answer)}\n`);
   if (given.report && (from === undefined || given.out !== undefined)) {
@@ -41,10 +42,26 @@ export async function identifyRun(given: GivenToIdentify): Promise<void> {
   process.exitCode = exitOfStop() ?? exits[answer.verdict];
 }
 
-async function live(
-  url: string,
-  given: GivenToIdentify,
-): Promise<Investigated & { readonly harm: string | undefined }> {
+interface Identified {
+  readonly found: Investigated;
+  readonly answer: Answer;
+}
+
+/** What was recorded earlier: by an identification, or by a server. */
+async function offline(
+  from: string,
+  { logFormat, key, client, limitedStatus, resolution }: GivenToIdentify,
+): Promise<Identified> {
+  const seen = await readEvidence(from);
+  if (seen !== undefined) {
+    const found = recorded(seen);
+    return { found, answer: answerOf(found, resolution) };
+  }
+  const options = { format: logFormat, key, client, limitedStatus: statusesIn(limitedStatus) };
+  return answerOfLog(await readAccessLog(from, options), resolution);
+}
+
+async function live(url: string, given: GivenToIdentify): Promise<Identified> {
   const { budget, keyHeader, resolution } = given;
   if (!Number.isInteger(budget) || budget < 10 || budget > MOST_REQUESTS) {
     throw usageFailure(`--budget takes a whole number from 10 to ${MOST_REQUESTS}.`);
@@ -68,7 +85,9 @@ async function live(
     onAsk: ({ probe }, sent) => progress.show(sent / budget, `${sent} requests; ${probe.words}`),
   };
   try {
-    return await ask(url, investigate({ budget, timeMs, hasKeys: keyHeader !== undefined, resolution }), options);
+    const investigation = investigate({ budget, timeMs, hasKeys: keyHeader !== undefined, resolution });
+    const found = await ask(url, investigation, options);
+    return { found, answer: answerOf(found, resolution, found.harm) };
   } finally {
     progress.clear();
     release();

@@ -28,12 +28,28 @@ export const options = (yargs: Argv) =>
     .option('limited-status', {
       type: 'string',
       requiresArg: true,
-      describe: 'statuses that mean limited, as 429,503 (default: 429)',
+      describe: 'statuses that mean limited, as 429,503 (default: 429; of a log, 429 and 503)',
     })
     .option('from', {
       type: 'string',
       requiresArg: true,
-      describe: 'folder of an earlier identification, or its evidence.ndjson: nothing is sent',
+      describe: 'folder of an earlier identification, or an access log: nothing is sent',
+    })
+    .option('key', {
+      type: 'string',
+      requiresArg: true,
+      describe:
+        'of a log: the field that says whose a request is, as client, forwarded, user; none: all count together',
+    })
+    .option('client', {
+      type: 'string',
+      requiresArg: true,
+      describe: 'of a log: whose requests are looked at (default: of whom most were refused)',
+    })
+    .option('log-format', {
+      type: 'string',
+      requiresArg: true,
+      describe: 'of a log: its format (default: recognised); or a line as nginx or Apache describe theirs',
     })
     .option('timeout', {
       type: 'string',
@@ -56,6 +72,7 @@ export const options = (yargs: Argv) =>
     .example('$0 identify http://127.0.0.1:8080/', 'which rule stands there, with which numbers')
     .example('$0 identify http://127.0.0.1:8080/ --key-header X-Api-Key', 'a new key for each probe: quicker')
     .example('$0 identify --from reports/identify/127.0.0.1-8080', 'from what was seen earlier, without a request')
+    .example('$0 identify --from access.log', 'from what a server logged')
     .epilogue(
       'A name says that one order of counting explains every answer by this rule, and that for no other rule of this room parameters were found ' +
         'that do; for those that came near, every order was searched. It is no proof that no other rule is there. Limits ' +

@@ -11,7 +11,10 @@ export function answerText({ verdict, rules, remarks, telling, requests, seconds
   const isExplained = rules.every(({ offMs }) => offMs === 0);
   const heads: Readonly<Record<Answer['verdict'], string>> = {
     'one rule': `One rule was found that ${isExplained ? 'explains every answer' : 'comes near the answers'}.`,
-    several: `${rules.length} rules were found that explain every answer${isExplained ? '' : ', or come near'}.`,
+    several:
+      rules.length === 1
+        ? 'One rule was found that explains every answer, and others may.'
+        : `${rules.length} rules were found that explain every answer${isExplained ? '' : ', or come near'}.`,
     'nothing fits': 'No rule was found that explains every answer.',
     'never limited': 'No limit was met.',
     undecided: 'The answers say too little.',

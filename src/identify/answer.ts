@@ -66,9 +66,12 @@ export function answerOf(investigated: Investigated, resolution: number, harm?: 
   const isLimited = evidence.seen.some(({ decision }) => decision === 'limited');
   if (!isLimited) return { verdict: 'undecided', rules: [], remarks: stopped, ...common };
   const { alive } = investigated;
+  const isLog = evidence.vagueMs > 0;
+  const again = isLog ? '' : ' Repeat it on a machine with less to do.';
   const headers = headersInWords(investigated, alive);
-  if (alive.length === 0 && evidence.slowestMs > MOST_LATE_MS) {
-    const remark = `No rule was found that explains these answers; but some came up to ${Math.round(evidence.slowestMs)} ms later than the quickest, and not all that this leaves open was searched. Repeat it on a machine with less to do.`;
+  if (alive.length === 0 && (isLog || evidence.slowestMs > MOST_LATE_MS)) {
+    const slowestMs = Math.round(evidence.slowestMs);
+    const remark = `No rule was found that explains these answers; but ${isLog ? `the log leaves open by up to ${slowestMs} ms when a request was decided` : `some came up to ${slowestMs} ms later than the quickest`}, and not all that this leaves open was searched.${again}`;
     return { verdict: 'undecided', rules: [], remarks: [...stopped, remark, ...headers], ...common };
   }
   if (alive.length === 0) {
@@ -89,11 +92,15 @@ export function answerOf(investigated: Investigated, resolution: number, harm?: 
   }
   const cut = cutInWords(ended);
   const unrestMs = unrestOf(evidence);
+  const openMs = unrestMs + evidence.vagueMs;
   const timed = alive.filter(({ best }) => !best.structure.isInFlight);
   const shortest = Math.min(...timed.map(({ best }) => best.parameters.spanMs));
-  if (unrestMs > MOST_UNREST * shortest) {
+  if (openMs > MOST_UNREST * shortest) {
     // A wrong name is worse than none.
-    const remark = `Half of the answers took more than ${Math.round(unrestMs)} ms longer than the quickest: too long beside the ${Math.round(shortest)} ms in which the limiter gives something back. Repeat it on a machine with less to do.`;
+    const unknown = isLog
+      ? `The log leaves open by ${Math.round(openMs)} ms when a request was decided`
+      : `Half of the answers took more than ${Math.round(unrestMs)} ms longer than the quickest`;
+    const remark = `${unknown}: too long beside the ${Math.round(shortest)} ms in which the limiter gives something back.${again}`;
     return { verdict: 'undecided', rules: [], remarks: [...stopped, remark, ...headers], ...common };
   }
   const families = new Set(alive.map(({ best }) => best.structure.family)).size;
@@ -101,12 +108,12 @@ export function answerOf(investigated: Investigated, resolution: number, harm?: 
     const remark = `${alive.length} rules of ${families} families explain all answers: they follow no one of them closely enough to give it a name.`;
     return { verdict: 'undecided', rules: [], remarks: [...stopped, remark, ...cut, ...headers], ...common };
   }
-  const rules = alive.map((fitted) => ruleOf(fitted, unrestMs + evidence.slackMs, resolution, toleranceMs));
+  const rules = alive.map((fitted) => ruleOf(fitted, evidence, unrestMs + evidence.slackMs, resolution, toleranceMs));
   const remarks = [...stopped];
   const offMs = Math.max(...rules.map((rule) => rule.offMs));
   if (offMs > 0)
     remarks.push(
-      `Late answers leave open in which order requests were counted: in the nearest that was found, answers are missed by up to ${Math.ceil(offMs)} ms, and not every one was searched. Repeat it on a machine with less to do.`,
+      `${isLog ? 'The log leaves' : 'Late answers leave'} open in which order requests were counted: in the nearest that was found, answers are missed by up to ${Math.ceil(offMs)} ms, and not every one was searched.${again}`,
     );
   remarks.push(...cut);
   if (rules.length === 1) return { verdict: 'one rule', rules, remarks: [...remarks, ...headers], ...common };
@@ -132,7 +139,13 @@ function unrestOf({ seen, isHeld, admittedMs, limitedMs }: Evidence): number {
   return late[late.length >> 1] ?? 0;
 }
 
-function ruleOf(found: Fitted, unknownMs: number, resolution: number, toleranceMs: number): Rule {
+function ruleOf(
+  found: Fitted,
+  { vagueMs }: Evidence,
+  unknownMs: number,
+  resolution: number,
+  toleranceMs: number,
+): Rule {
   const offMs = found.violationMs > toleranceMs ? found.violationMs : 0;
   // A violation is a time, as the parameters are: where it is not 0, they are off by no less.
   const fitted = widened(found, unknownMs + offMs);
@@ -161,7 +174,7 @@ function ruleOf(found: Fitted, unknownMs: number, resolution: number, toleranceM
     const period = structure.period(rounded);
     const from = structure.period(parameters);
     const phase = modulo(-(BASE_MS + parameters.shiftMs), from);
-    const isEpoch = Math.min(phase, from - phase) <= Math.max(toleranceMs * 2, 0.01 * from);
+    const isEpoch = Math.min(phase, from - phase) <= Math.max(toleranceMs * 2 + vagueMs, 0.01 * from);
     shown['phase_ms'] = { least: phase, most: phase, value: isEpoch ? 0 : Math.round(phase) };
     if (!isEpoch && 'align' in params) params['phase_ms'] = Math.round(phase) % period;
   }

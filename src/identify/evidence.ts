@@ -17,6 +17,10 @@ export interface Seen extends SeenRequest {
   /** What the answer says of the limit and of what is left: a hint. */
   readonly toldLimit?: number | undefined;
   readonly toldRemaining?: number | undefined;
+  /** How much of the time between sending and answer is not known to be either, as a log tells times in whole seconds; in ms. Default: 0. */
+  readonly vagueMs?: number | undefined;
+  /** What an admitted request takes longer is not the limiter's: it is known to be worked on. */
+  readonly isWork?: true | undefined;
 }
 
 /** Requests of one key with one answer, each column in order of time; all in ms. */
@@ -49,8 +53,10 @@ export interface Evidence {
   /** What the quickest took, admitted and limited ones apart; in ms. */
   readonly admittedMs: number;
   readonly limitedMs: number;
-  /** How much quicker a request could be than the quickest that was seen, in ms. */
+  /** How much quicker a request could be than the quickest that was seen, and how far all instants are unknown alike, in ms. */
   readonly slackMs: number;
+  /** How far all instants are unknown alike, in ms: 0 but for those of a log. */
+  readonly vagueMs: number;
   /** What a request took longer on its way there at most, where admitted ones are held behind it; Infinity where they are not. */
   readonly mostMs: number;
 }
@@ -63,29 +69,30 @@ const HELD_SHARE = 0.3;
 /** @param whole what these are a part of: how long requests are under way is known from all of them */
 export function evidenceOf(seen: readonly Seen[], whole?: Evidence): Evidence {
   if (whole !== undefined) return { ...whole, seen, keys: keysOf(seen, whole) };
+  const vagueMs = seen.reduce((most, one) => Math.max(most, one.vagueMs ?? 0), 0);
   const took = (decision: Seen['decision']) =>
     seen
       .filter((one) => one.decision === decision)
-      .map((one) => one.answeredMs - one.sentMs)
+      .map((one) => Math.max(0, one.answeredMs - one.sentMs - vagueMs))
       .sort((a, b) => a - b);
   const [admitted, limited] = [took('admitted'), took('limited')];
   const shortestMs = Math.min(admitted[0] ?? Infinity, limited[0] ?? Infinity, 1_000);
-  const { held, share } = heldOf(seen, admitted[0] ?? 0);
-  const isHeld = held.length >= 3 && held.length >= 0.04 * admitted.length && share >= HELD_SHARE;
+  const { held, share } = heldOf(seen, admitted[0] ?? 0, vagueMs);
+  const isWork = seen.some((one) => one.isWork);
+  const isHeld = !isWork && held.length >= 3 && held.length >= 0.04 * admitted.length && share >= HELD_SHARE;
   const heldFromMs = isHeld ? Math.min(...held) : Infinity;
   const free = admitted.filter((ms) => ms < heldFromMs);
-  const longestMs = Math.max(
-    shortestMs + 1,
-    limited.length >= 5 ? quantile(limited, USUAL) : quantile(free.length > 0 ? free : admitted, USUAL),
-  );
+  const usualMs = limited.length >= 5 ? quantile(limited, USUAL) : quantile(free.length > 0 ? free : admitted, USUAL);
+  const longestMs = Math.max(shortestMs + 1, usualMs) + vagueMs;
   const times = {
     shortestMs,
     longestMs,
-    admittedMs: admitted[0] ?? shortestMs,
-    limitedMs: limited[0] ?? shortestMs,
-    slackMs: Math.max(SLACK_MS, sinceFirst(admitted), sinceFirst(limited)),
+    admittedMs: (admitted[0] ?? shortestMs) + vagueMs,
+    limitedMs: (limited[0] ?? shortestMs) + vagueMs,
+    slackMs: Math.max(SLACK_MS, sinceFirst(admitted), sinceFirst(limited)) + vagueMs,
+    vagueMs,
     mostMs: isHeld
-      ? Math.max(limited.at(-1) ?? 0, longestMs, limited.length < 5 ? shortestMs + FEW_MS : 0) - shortestMs
+      ? Math.max(limited.at(-1) ?? 0, longestMs - vagueMs, limited.length < 5 ? shortestMs + FEW_MS : 0) - shortestMs
       : Infinity,
     isHeld,
   };
@@ -124,10 +131,14 @@ export function volleysIn(inOrder: readonly Seen[]): Seen[][] {
 }
 
 /** What admitted requests took that were answered far later than all limited ones that were sent with them: a slow machine is slow to all. */
-function heldOf(seen: readonly Seen[], quickestMs: number): { readonly held: number[]; readonly share: number } {
+function heldOf(
+  seen: readonly Seen[],
+  quickestMs: number,
+  vagueMs: number,
+): { readonly held: number[]; readonly share: number } {
   const mixed = volleysIn([...seen].sort((a, b) => a.sentMs - b.sentMs)).flatMap((volley) => {
     const took = (decision: Seen['decision']) =>
-      volley.filter((one) => one.decision === decision).map((one) => one.answeredMs - one.sentMs);
+      volley.filter((one) => one.decision === decision).map((one) => one.answeredMs - one.sentMs - vagueMs);
     const [limited, admitted] = [took('limited'), took('admitted')];
     if (limited.length === 0 || admitted.length === 0) return [];
     const fromMs = Math.max(...limited, 2 * quickestMs) + HELD_MS;

@@ -4,7 +4,7 @@
 //   answer.json       the answer
 //   scenario.yaml     the rule as the limiter of a scenario              simulate, load, sweep
 //   index.html        the answers with the model over them
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, readFile, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { stringify } from 'yaml';
 import { Failure } from '../schema/failure.js';
@@ -28,7 +28,8 @@ export async function writeFindings(
   try {
     await mkdir(path, { recursive: true });
     await Promise.all([
-      writeFile(join(path, EVIDENCE), `${lines.join('\n')}\n`),
+      // The requests of a log are known with it.
+      ...(found.evidence.vagueMs > 0 ? [] : [writeFile(join(path, EVIDENCE), `${lines.join('\n')}\n`)]),
       writeFile(join(path, 'answer.json'), `${JSON.stringify(answer, undefined, 2)}\n`),
       writeFile(join(path, 'index.html'), evidencePage(target, found, answer)),
       ...(scenario === undefined ? [] : [writeFile(join(path, 'scenario.yaml'), scenario)]),
@@ -44,21 +45,26 @@ export async function writeFindings(
 }
 
 /**
- * The requests of an earlier identification.
- * @throws Failure `invalid_input` for a file that is none
+ * The requests of an earlier identification; undefined for a file that holds something else, as a log.
+ * @throws Failure `invalid_input` for a folder that has none, and for lines that are none
  */
-export async function readEvidence(path: string): Promise<Seen[]> {
+export async function readEvidence(path: string): Promise<Seen[] | undefined> {
   const isFolder = await stat(path).then(
     (found) => found.isDirectory(),
     () => false,
   );
   const file = isFolder ? join(path, EVIDENCE) : path;
-  const invalid = (why: string) =>
-    new Failure('invalid_input', {
-      what: `${file} is no evidence of an identification.`,
-      why,
-      fix: `Give the folder of a report of \`weir identify\`, or its ${EVIDENCE}.`,
-    });
+  const invalid = (
+    why: string,
+    fix = `Give the folder of a report of \`weir identify\`, its ${EVIDENCE}, or an access log.`,
+  ) => new Failure('invalid_input', { what: `${file} is no evidence of an identification.`, why, fix });
+  if (isFolder && (await isFile(join(path, 'outcome.json')))) {
+    throw invalid(
+      `${path} is the report of a run: it counts requests by cycle, and keeps no single ones.`,
+      'Let `weir identify <url>` ask the same target: its folder keeps each request. Or give the access log of what was run against.',
+    );
+  }
+  if (!isFolder && !(await beginsAsEvidence(path))) return undefined;
   const text = await readFile(file, 'utf8').catch((error: Error) => {
     throw invalid(error.message);
   });
@@ -82,6 +88,24 @@ export async function readEvidence(path: string): Promise<Seen[]> {
     });
   if (seen.length === 0) throw invalid('It is empty.');
   return seen;
+}
+
+function isFile(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  );
+}
+
+async function beginsAsEvidence(path: string): Promise<boolean> {
+  if (!(await isFile(path))) return false;
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(64), 0, 64, 0);
+    return /^\s*\{"key":.*"sentMs":/.test(buffer.toString('utf8', 0, bytesRead));
+  } finally {
+    await file.close();
+  }
 }
 
 /** A scenario with the rule in it: a burst of twice the limit, and what comes afterwards. */

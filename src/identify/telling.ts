@@ -55,7 +55,7 @@ export function tellingProbe(all: readonly Fitted[], evidence: Evidence): Tellin
       state: hasKeys ? undefined : violationOf(hypothesis, evidence).states.get(key),
     })),
   );
-  const lateMs = Math.max(2 * TOLERANCE_MS, evidence.longestMs - evidence.shortestMs);
+  const lateMs = Math.max(2 * TOLERANCE_MS, evidence.longestMs - evidence.shortestMs - evidence.vagueMs);
   const pairs = (alive.length * (alive.length - 1)) / 2;
   let best: { told: number; cost: number; telling: Telling } | undefined;
   for (const { probe: asked } of probesFor(alive, evidence, 1, true)) {

@@ -67,6 +67,7 @@ const roles: Readonly<Record<string, readonly string[]>> = {
   ),
   user: words('user remote_user username user_name user_id userid cs_username uid account tenant'),
   status: words('status status_code response_code http_status sc_status code response_status origin_status'),
+  duration: words('duration request_time elapsed response_time'),
 };
 
 /** Fields that hold a whole request line: `GET /a HTTP/1.1`. */

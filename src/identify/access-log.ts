@@ -1,0 +1,240 @@
+// The requests of an access log as evidence: those of one client, in one stretch, each with the instants between which it was decided.
+//
+//   logged at the end     T - took |-------------| T + 1 s        a time in whole seconds: the line was written within that second
+//   logged at the start          T |-------------| T + took + 1 s
+//   without a duration           T |-------------| T + 1 s        taken to be decided at once
+//
+// Lines are written when requests end. So times that go back in the file are those of beginnings, and ends that would go back are none.
+import { counted } from '../report/words.js';
+import { Failure } from '../schema/failure.js';
+import { readLog } from '../traffic/log/read.js';
+import type { Seen } from './evidence.js';
+
+export interface AccessLogOptions {
+  /** Of the log, as for a replay; else recognised. */
+  readonly format?: string | undefined;
+  /** The field that says whose request it is; `none`: all are one client's. Default: `client`, where there is one. */
+  readonly key?: string | undefined;
+  /** The value of that field. Default: the one with most refusals. */
+  readonly client?: string | undefined;
+  /** Default: 429 and 503. */
+  readonly limitedStatus?: readonly number[] | undefined;
+}
+
+export interface AccessLog {
+  readonly seen: readonly Seen[];
+  readonly hasDurations: boolean;
+  /** The client sent nothing for so long before the first of the requests, as far as the log shows; in ms. */
+  readonly silenceMs: number;
+  /** Whether the first of them is the client's first in the log. */
+  readonly isStart: boolean;
+  /** How it was read, in sentences. */
+  readonly remarks: readonly string[];
+}
+
+const LIMITED = [429, 503];
+/** Longer logs are to be cut first. */
+const MOST_LINES = 2_000_000;
+/** So many requests are looked at. */
+const MOST_REQUESTS = 500;
+/** After so many of the longest silences of a client a stretch may begin. */
+const MOST_SILENCES = 10;
+const DAY_MS = 86_400_000;
+
+/** @throws Failure `unreadable_file`, `unknown_format`, `no_requests`, `invalid_input` */
+export async function readAccessLog(path: string, options: AccessLogOptions): Promise<AccessLog> {
+  if (path === '-') {
+    throw new Failure('invalid_input', {
+      what: 'An access log is not read from standard input here.',
+      why: 'It is read once for each field.',
+      fix: 'Save it to a file, and give its path.',
+    });
+  }
+  const { format, limitedStatus = LIMITED } = options;
+  const { times, values: statuses } = await readField(path, 'status', format);
+  const { keys, name, client } = await clientOf(path, options, statuses, limitedStatus);
+  const durations = await durationsOf(path, format);
+  const own = times.flatMap((_, k) => (keys === undefined || keys[k] === client ? [k] : []));
+  const isKnown = (k: number) => /^[1-5]\d\d$/.test(statuses[k]!);
+  const isLimited = (k: number) => limitedStatus.includes(Number(statuses[k]));
+  const roughMs = resolutionOf(times);
+  const order = durations.ms === undefined ? 'end' : orderOf(times, durations.ms, roughMs);
+  const chosen = stretchOf(
+    own.filter(isKnown).sort((a, b) => times[a]! - times[b]!),
+    times,
+    isLimited,
+  );
+  // A whole number of days: edges of a clock stay where they are.
+  const originMs = Math.floor(times[chosen.own[0]!]! / DAY_MS) * DAY_MS;
+  const seen = chosen.own.map((k): Seen => {
+    const tookMs = durations.ms?.[k] ?? 0;
+    const atMs = times[k]! - originMs;
+    const sentMs = order === 'start' ? atMs : atMs - tookMs - durations.roughMs;
+    const answeredMs = order === 'end' ? atMs + roughMs : atMs + tookMs + durations.roughMs + roughMs;
+    const vagueMs = roughMs + (order === 'unknown' ? 2 : 1) * durations.roughMs;
+    const decision = isLimited(k) ? 'limited' : 'admitted';
+    return { key: client, sentMs, answeredMs, decision, status: Number(statuses[k]), vagueMs };
+  });
+  const fifth = chosen.own.filter((k) => Number(statuses[k]) >= 500 && !isLimited(k)).length;
+  const unread = own.filter((k) => !isKnown(k)).length;
+  const firstMs = times.reduce((least, ms) => Math.min(least, ms), Infinity);
+  const silenceMs = chosen.afterMs === undefined ? times[chosen.own[0]!]! - firstMs : chosen.afterMs;
+  return {
+    seen,
+    hasDurations: durations.ms !== undefined,
+    silenceMs,
+    isStart: chosen.afterMs === undefined,
+    remarks: [
+      `Read ${chosen.own.length} of ${times.length} lines: ${name}${own.length > chosen.own.length ? `, from ${new Date(times[chosen.own[0]!]!).toISOString()} on` : ''}. Refused is what was answered with ${limitedStatus.join(' or ')}, admitted all else.`,
+      ...(fifth === 0
+        ? []
+        : [
+            `${counted(fifth, 'answer')} of 5xx ${fifth === 1 ? 'is' : 'are'} taken to be of what stands behind the limiter.`,
+          ]),
+      ...(unread === 0 ? [] : [`${counted(unread, 'line')} without a status ${unread === 1 ? 'is' : 'are'} left out.`]),
+      `Times are known to ${roughMs} ms. ${durationsInWords(durations, order)}`,
+    ],
+  };
+}
+
+interface FieldValues {
+  readonly times: readonly number[];
+  readonly values: readonly string[];
+  /** What the log calls the field. */
+  readonly field: string;
+}
+
+async function readField(path: string, field: string | undefined, format: string | undefined): Promise<FieldValues> {
+  const times: number[] = [];
+  const values: string[] = [];
+  const sink = {
+    request: (unixMs: number, _: number, key: string) => {
+      if (times.length === MOST_LINES) {
+        throw new Failure('invalid_input', {
+          what: `${path} has more than ${MOST_LINES} lines.`,
+          why: 'Some hundred requests of one client are looked at.',
+          fix: 'Cut out the hour with most refusals, for example with grep, and give that.',
+        });
+      }
+      times.push(unixMs);
+      values.push(key);
+    },
+  };
+  const { columns } = await readLog(path, { format, keyColumn: field, countColumn: false }, sink);
+  return { times, values, field: columns['key'] ?? '' };
+}
+
+/** The same, of a field that need not be there. */
+async function maybeField(path: string, field: string, format: string | undefined): Promise<FieldValues | undefined> {
+  try {
+    return await readField(path, field, format);
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'invalid_input') return undefined;
+    throw error;
+  }
+}
+
+interface Client {
+  /** Whose each request is; undefined where all are one client's. */
+  readonly keys: readonly string[] | undefined;
+  readonly client: string;
+  /** In words. */
+  readonly name: string;
+}
+
+async function clientOf(
+  path: string,
+  { format, key, client }: AccessLogOptions,
+  statuses: readonly string[],
+  limitedStatus: readonly number[],
+): Promise<Client> {
+  const all = { keys: undefined, client: 'all', name: 'all, as one client' };
+  if (key === 'none') return all;
+  const found = key === undefined ? await maybeField(path, 'client', format) : await readField(path, key, format);
+  if (found === undefined) return { ...all, name: 'all, as one client, since no field says whose they are' };
+  const { values: keys, field } = found;
+  const refused = new Map<string, number>();
+  keys.forEach((one, k) => {
+    refused.set(one, (refused.get(one) ?? 0) + (limitedStatus.includes(Number(statuses[k])) ? 1 : 0));
+  });
+  if (client !== undefined) {
+    if (refused.has(client)) return { keys, client, name: `those of ${client}` };
+    throw new Failure('invalid_input', {
+      what: `${path} has no request of ${client}.`,
+      why: `Requests were told apart by ${field}.`,
+      fix: 'Name another --client, or the field that says whose a request is with --key.',
+    });
+  }
+  const [most, times] = [...refused].reduce((a, b) => (b[1] > a[1] ? b : a));
+  return { keys, client: most, name: `those of ${most}, who had most refusals (${times})` };
+}
+
+interface Durations {
+  /** Of each request; undefined where none are known. */
+  readonly ms: readonly number[] | undefined;
+  readonly roughMs: number;
+  readonly field: string | undefined;
+}
+
+const unitsMs: Readonly<Record<string, number>> = { s: 1_000, ms: 1, us: 1e-3, ns: 1e-6 };
+/** What fields count whose names do not say it: those of nginx, and of loggers for Node.js. */
+const knownUnits: Readonly<Record<string, string>> = { request_time: 's', responseTime: 'ms' };
+
+async function durationsOf(path: string, format: string | undefined): Promise<Durations> {
+  const found = await maybeField(path, 'duration', format);
+  if (found === undefined) return { ms: undefined, roughMs: 0, field: undefined };
+  const { field, values } = found;
+  const unit = /[_.\s(-](s|ms|us|ns)\)?$/.exec(field)?.[1] ?? knownUnits[field];
+  const ms = values.map((value) => Number(value) * (unitsMs[unit ?? ''] ?? Number.NaN));
+  if (ms.some((one) => !(one >= 0))) return { ms: undefined, roughMs: 0, field };
+  // As exact as it is written.
+  const decimals = values.reduce((most, value) => Math.max(most, value.split('.')[1]?.length ?? 0), 0);
+  return { ms, roughMs: Math.max(1e-3, unitsMs[unit!]! / 10 ** decimals), field };
+}
+
+function durationsInWords({ ms, field }: Durations, order: Order): string {
+  if (ms !== undefined) {
+    const is = { end: 'an end', start: 'a beginning', unknown: 'a beginning or an end, which of them is not known' };
+    return `A time is that of ${is[order]}; what a request took is read from ${field}.`;
+  }
+  const none = 'each request is taken to be decided when its line says';
+  return field === undefined
+    ? `The log has no durations: ${none}.`
+    : `What ${field} counts is not known, and it is not used: ${none}.`;
+}
+
+/** All times are multiples of it, in ms. */
+function resolutionOf(times: readonly number[]): number {
+  return [60_000, 1_000, 100, 10].find((ms) => times.every((one) => one % ms === 0)) ?? 1;
+}
+
+type Order = 'end' | 'start' | 'unknown';
+
+/** Whether the times of a log are those of ends, or of beginnings: lines are written in the order of ends. */
+function orderOf(times: readonly number[], tookMs: readonly number[], roughMs: number): Order {
+  const goesBack = (of: (k: number) => number, byMs: number) => times.some((_, k) => k > 0 && of(k) < of(k - 1) - byMs);
+  const isNoEnd = goesBack((k) => times[k]!, 0);
+  const isNoStart = goesBack((k) => times[k]! + tookMs[k]!, 2 * roughMs);
+  if (isNoEnd === isNoStart) return 'unknown';
+  return isNoEnd ? 'start' : 'end';
+}
+
+interface Stretch {
+  readonly own: readonly number[];
+  /** The silence before it, in ms; undefined where it is the beginning. */
+  readonly afterMs: number | undefined;
+}
+
+/** What shows most: the lines in which decisions change most often, from the beginning on or after a long silence. */
+function stretchOf(own: readonly number[], times: readonly number[], isLimited: (k: number) => boolean): Stretch {
+  const silences = own
+    .map((k, place) => ({ place, ms: place === 0 ? Infinity : times[k]! - times[own[place - 1]!]! }))
+    .sort((a, b) => b.ms - a.ms)
+    .slice(0, MOST_SILENCES);
+  const stretches = silences.map(({ place, ms }) => {
+    const lines = own.slice(place, place + MOST_REQUESTS);
+    const changes = lines.filter((k, at) => at > 0 && isLimited(k) !== isLimited(lines[at - 1]!)).length;
+    return { own: lines, changes, afterMs: place === 0 ? undefined : ms };
+  });
+  return stretches.reduce((best, one) => (one.changes > best.changes ? one : best));
+}

@@ -1,0 +1,76 @@
+// What an access log shows of a limiter, and what it cannot show. Pure.
+import type { AccessLog } from './access-log.js';
+import { type Answer, answerOf } from './answer.js';
+import type { Investigated } from './explanations.js';
+import type { Fitted } from './fit.js';
+import { recorded } from './recorded.js';
+import { structures } from './structures.js';
+
+/** Of what a token takes: an admitted request that took less was not held for one. */
+const HELD = 0.5;
+/** Where it is open by more than this when a request was decided, not every order of counting is searched; in ms. */
+const COARSE_MS = 30;
+
+export function answerOfLog(
+  log: AccessLog,
+  resolution: number,
+): { readonly found: Investigated; readonly answer: Answer } {
+  const { seen, silenceMs, isStart } = log;
+  const first = recorded(seen);
+  const isExplained = first.alive.some(({ best: { structure } }) => structure.holds || structure.isInFlight);
+  const isWorked = first.evidence.isHeld && !isExplained;
+  const all = isWorked ? recorded(seen.map((one) => ({ ...one, isWork: true as const }))) : first;
+  // Without durations it is not known what was in flight.
+  const visible = all.alive.filter(({ best }) => log.hasDurations || !best.structure.isInFlight);
+  const found = { ...all, alive: visible.flatMap((one) => [one, ...unseenOf(one, log)]) };
+  const answer = answerOf(found, resolution);
+  const remarks = [...log.remarks, ...answer.remarks];
+  if (visible.length < all.alive.length)
+    remarks.push('A limit on what is in flight would explain them, too: without durations that is not known.');
+  if (isWorked) remarks.push('Admitted requests took longer than refused ones: it is taken that they were worked on.');
+  const unnamed = (remark: string) => {
+    const none = { ...answer, verdict: 'undecided' as const, rules: [], telling: undefined };
+    return { found, answer: { ...none, remarks: [...remarks, remark] } };
+  };
+  const { rules } = answer;
+  if (rules.length > 0 && rules.every(({ offMs }) => offMs > 0)) return unnamed('So near is not enough for a name.');
+  const longestMs = Math.max(0, ...rules.map(({ parameters }) => memoryMsOf(parameters)));
+  const isKnown = longestMs <= silenceMs;
+  if (!isKnown && !isStart) {
+    return unnamed(
+      `What explains the answers remembers ${s(longestMs)}, and the client was silent for only ${s(silenceMs)} before the first of them: it is not said.`,
+    );
+  }
+  if (!isKnown) remarks.push('What came before the log is not known: it is taken that nothing did.');
+  if (answer.verdict === 'undecided') {
+    remarks.push(
+      'A limiter may count more than the requests of one client: --key names the field that it counts by, and --key none counts all together.',
+    );
+  }
+  const { vagueMs } = found.evidence;
+  if (rules.length === 0 || vagueMs <= COARSE_MS) return { found, answer: { ...answer, remarks } };
+  remarks.push(
+    `The log leaves open by ${vagueMs} ms when a request was decided, and not every order was searched: other rules may explain it, too.`,
+  );
+  return { found, answer: { ...answer, verdict: 'several', remarks } };
+}
+
+/** A bucket admits what a queue of its depth does, which holds what it admits: who does not see that sees no difference. */
+function unseenOf({ best, ...fitted }: Fitted, { hasDurations, seen }: AccessLog): Fitted[] {
+  if (best.structure.id !== 'bucket' || best.parameters.limit < 2) return [];
+  const tookMs = seen
+    .filter(({ decision }) => decision === 'admitted')
+    .map((one) => one.answeredMs - one.sentMs - (one.vagueMs ?? 0));
+  if (hasDurations && tookMs.every((ms) => ms < HELD * best.parameters.spanMs)) return [];
+  const structure = structures.find(({ id }) => id === 'queue/0')!;
+  const samples = fitted.samples.map(({ parameters }) => ({ structure, parameters }));
+  return [{ ...fitted, best: { ...best, structure }, samples }];
+}
+
+/** After so long nothing is left of what was asked, in ms. */
+function memoryMsOf({ limit, window_ms, token_ms, block_ms }: Answer['rules'][number]['parameters']): number {
+  const windowMs = window_ms?.most ?? (token_ms?.most ?? 0) * (limit?.value ?? 1);
+  return Math.max(windowMs, block_ms?.most ?? 0);
+}
+
+const s = (ms: number) => `${Number((ms / 1_000).toPrecision(3))} s`;

@@ -1,0 +1,38 @@
+// What requests show that were recorded earlier, without another. Pure.
+//
+//   all at once     every structure is looked for from everywhere
+//   in stages       40 ─► 80 ─► 160 ─► all: what explains the first of them is mended, as each further answer would be taken in
+//   at last         every structure is looked for near the times of those that explain them
+import { type Evidence, evidenceOf, type Seen } from './evidence.js';
+import { explanationsOf, type Investigated, investigated, looked, preferred, TOLERANCE_MS } from './explanations.js';
+import type { Fitted } from './fit.js';
+import { structures } from './structures.js';
+
+const FIRST = 40;
+
+export function recorded(seen: readonly Seen[]): Investigated {
+  const all = investigated(seen);
+  const { evidence } = all;
+  const found = all.alive.length > 0 || all.ended === 'never limited' ? all.alive : inStages(evidence);
+  if (found.length === 0) return all;
+  const near = explanationsOf(evidence, found, structures, true);
+  const { revived, refuted } = looked(
+    near.filter((one) => !isAlive(one)),
+    evidence,
+  );
+  return { ...all, alive: preferred([...near.filter(isAlive), ...revived], evidence), refuted, nearest: near[0] };
+}
+
+const isAlive = ({ violationMs }: Fitted) => violationMs <= TOLERANCE_MS;
+
+function inStages(whole: Evidence): Fitted[] {
+  const { seen } = whole;
+  let alive: Fitted[] = [];
+  for (let n = FIRST; n < 2 * seen.length; n *= 2) {
+    const evidence = evidenceOf(seen.slice(0, n), whole);
+    const among = alive.map(({ best }) => best.structure);
+    const mended = among.length === 0 ? [] : explanationsOf(evidence, alive, among).filter(isAlive);
+    alive = mended.length > 0 ? mended : explanationsOf(evidence).filter(isAlive);
+  }
+  return alive;
+}
