@@ -57,7 +57,7 @@ export async function readEvidence(path: string): Promise<Seen[] | undefined> {
   const invalid = (
     why: string,
     fix = `Give the folder of a report of \`weir identify\`, its ${EVIDENCE}, or an access log.`,
-  ) => new Failure('invalid_input', { what: `${file} is no evidence of an identification.`, why, fix });
+  ) => new Failure('invalid_input', { what: `${path} holds no evidence of an identification.`, why, fix });
   if (isFolder && (await isFile(join(path, 'outcome.json')))) {
     throw invalid(
       `${path} is the report of a run: it counts requests by cycle, and keeps no single ones.`,

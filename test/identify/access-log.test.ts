@@ -1,9 +1,10 @@
 // How an access log becomes evidence: whose requests, between which instants each was decided, and what is said of it.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { type AccessLogOptions, readAccessLog } from '../../src/identify/access-log.js';
+import { readEvidence } from '../../src/identify/findings.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-access-log-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -95,4 +96,15 @@ it('takes all as those of one client if asked to, and refuses one that is not th
   const lines = [combined('192.0.2.1', 0, 200), combined('192.0.2.2', 1, 429)];
   expect((await read(lines, { key: 'none' })).seen.length).toBe(2);
   await expect(read(lines, { client: '192.0.2.9' })).rejects.toThrow('has no request of 192.0.2.9');
+});
+
+it('tells the evidence of an identification from a log, and from the report of a run, which keeps no single requests', async () => {
+  const run = join(folder, 'run');
+  mkdirSync(run);
+  writeFileSync(join(run, 'outcome.json'), '{}');
+  writeFileSync(join(folder, 'evidence.ndjson'), '{"key":"a","sentMs":1,"answeredMs":2,"decision":"admitted"}\n');
+  writeFileSync(join(folder, 'access.log'), `${combined('192.0.2.1', 0, 200)}\n`);
+  expect((await readEvidence(folder))?.length).toBe(1);
+  expect(await readEvidence(join(folder, 'access.log'))).toBeUndefined();
+  await expect(readEvidence(run)).rejects.toThrow(/holds no evidence/);
 });
