@@ -14,7 +14,7 @@ async function found({ start, status, is: [structure, limit, spanMs] }: Real) {
   const running = await start();
   try {
     const answer = answerOf(
-      await ask(`${running.url}/`, investigate(options), { limitedStatus: status }),
+      await ask(new URL(running.url).href, investigate(options), { limitedStatus: status, headers: running.headers }),
       options.resolution,
     );
     const [rule] = answer.rules;

@@ -14,11 +14,11 @@ import {
   startNginx,
   startRedis,
 } from '../live/real-servers.js';
+import { startRunning } from '../node/running.js';
 
 export interface Real {
   readonly name: string;
-  readonly start: () => Promise<Running>;
-  readonly path?: string;
+  readonly start: () => Promise<Running & { readonly headers?: Readonly<Record<string, string>> }>;
   /** Statuses that mean limited. */
   readonly status?: readonly number[];
   /** Structure, limit, and window or time of a token in ms. */
@@ -98,10 +98,25 @@ export const reals: readonly Real[] = [
         },
       ]
     : []),
+  { name: 'the gate of our own node', start: () => startGate(10, 4, 500), is: ['cycles/4', 10, 2000] },
   ...(hasVsthrottle()
     ? [{ name: 'Varnish vsthrottle', start: startVarnish, is: ['bucket-whole', 10, 100] as const }]
     : []),
 ];
+
+/** The gate of our own node: a threshold within a rolling window of so many cycles. */
+async function startGate(threshold: number, within: number, cycleMs: number) {
+  const node = await startRunning({ cycleMs });
+  const key = node.keyOf('owner');
+  await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'gate' } });
+  const body = { slug: 'gate', threshold, within };
+  const { body: told } = await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key, body });
+  return {
+    url: `${node.url}/api/chain/gate/contracts/${told.contract.id}/gate`,
+    headers: { authorization: `Bearer ${key}` },
+    close: () => node.close(),
+  };
+}
 
 function hasVsthrottle(): boolean {
   return isInstalled('varnishd') && spawnSync('find', ['/usr/lib', '-name', 'libvmod_vsthrottle.so']).stdout.length > 0;
