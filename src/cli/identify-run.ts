@@ -7,6 +7,7 @@ import { type AskingOptions, ask } from '../identify/asking.js';
 import type { Investigated } from '../identify/explanations.js';
 import { readEvidence, writeFindings } from '../identify/findings.js';
 import { investigate } from '../identify/investigation.js';
+import { investigateKeyed, keysInWords } from '../identify/key-check.js';
 import { answerOfLog } from '../identify/log-answer.js';
 import { recorded } from '../identify/recorded.js';
 import { Failure } from '../schema/failure.js';
@@ -85,9 +86,16 @@ async function live(url: string, given: GivenToIdentify): Promise<Identified> {
     onAsk: ({ probe }, sent) => progress.show(sent / budget, `${sent} requests; ${probe.words}`),
   };
   try {
-    const investigation = investigate({ budget, timeMs, hasKeys: keyHeader !== undefined, resolution });
-    const found = await ask(url, investigation, options);
-    return { found, answer: answerOf(found, resolution, found.harm) };
+    const limits = { budget, timeMs, resolution };
+    if (keyHeader === undefined) {
+      const found = await ask(url, investigate({ ...limits, hasKeys: false }), options);
+      return { found, answer: { ...answerOf(found, resolution, found.harm), keys: 'not asked' } };
+    }
+    const found = await ask(url, investigateKeyed(limits), options);
+    const answer = answerOf(found, resolution, found.harm);
+    const words = keysInWords(found.keys, keyHeader);
+    const remarks = [...answer.remarks, ...(words === undefined ? [] : [words])];
+    return { found, answer: { ...answer, remarks, keys: found.keys ?? 'not asked' } };
   } finally {
     progress.clear();
     release();

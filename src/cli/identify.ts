@@ -23,7 +23,8 @@ export const options = (yargs: Argv) =>
     .option('key-header', {
       type: 'string',
       requiresArg: true,
-      describe: 'the header by which clients are told apart: each probe is a new client, and nothing has to recover',
+      describe:
+        'the header by which clients are told apart: whether each has a count of its own is asked first; then each probe is a new client, and nothing has to recover',
     })
     .option('limited-status', {
       type: 'string',

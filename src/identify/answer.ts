@@ -7,6 +7,7 @@ import { modulo } from '../math/modulo.js';
 import type { Evidence } from './evidence.js';
 import type { Investigated } from './explanations.js';
 import type { Fitted, Range } from './fit.js';
+import type { Keys } from './key-check.js';
 import { isOpen } from './probes.js';
 import { productsLike } from './products-like.js';
 import { isByToken, type Parameters } from './structure.js';
@@ -34,6 +35,8 @@ export interface Answer {
   readonly remarks: readonly string[];
   /** Of several rules: the probe that would tell them apart; absent where none is sure to. */
   readonly telling?: Telling | undefined;
+  /** Whether it counts keys apart; absent where nothing was sent. */
+  readonly keys?: Keys | 'not asked' | undefined;
   readonly requests: number;
   readonly seconds: number;
 }

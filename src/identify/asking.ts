@@ -10,7 +10,7 @@ import { Failure } from '../schema/failure.js';
 import { Rank } from '../time/rank.js';
 import type { Seen } from './evidence.js';
 import type { Investigated } from './explanations.js';
-import type { Answered, Ask, Investigation } from './investigation.js';
+import type { Answered, Ask } from './investigation.js';
 
 export interface AskingOptions {
   readonly allowRemote?: boolean | undefined;
@@ -27,7 +27,7 @@ export interface AskingOptions {
   readonly onAsk?: ((ask: Ask, sent: number) => void) | undefined;
 }
 
-export interface Asked extends Investigated {
+export interface Asked {
   /** Why it stopped early; undefined where it did not. */
   readonly harm: string | undefined;
 }
@@ -43,7 +43,11 @@ const CONNECTIONS = 256;
  * Plays an investigation against a URL to its end.
  * @throws Failure `wrong_usage`, `remote_not_allowed`, `insecure_connection`; `node_unreachable` where not one answer came
  */
-export async function ask(url: string, investigation: Investigation, options: AskingOptions): Promise<Asked> {
+export async function ask<Found extends Investigated>(
+  url: string,
+  investigation: Generator<Ask, Found, Answered>,
+  options: AskingOptions,
+): Promise<Found & Asked> {
   const { timeoutMs = TIMEOUT_MS, keyHeader, headers, limitedStatus, signal, onAsk } = options;
   const connection = await connectTo(url, { ...options, timeoutMs, cycleMs: 1_000, connections: CONNECTIONS });
   const { clock, pool, endpoint } = connection;

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { answerOf } from '../../src/identify/answer.js';
 import { investigate } from '../../src/identify/investigation.js';
+import { investigateKeyed } from '../../src/identify/key-check.js';
 import { LIMITED } from '../../src/limiter/rule/rule.js';
 import type { RuleDefinition } from '../../src/limiter/rule/rule-definition.js';
 import { RandomStream } from '../../src/math/random.js';
@@ -69,6 +70,40 @@ describe('what is recognised', () => {
     const span = found?.parameters['window_ms'] ?? found?.parameters['token_ms'];
     expect([verdict, found?.structure, found?.parameters['limit']?.value]).toEqual(['one rule', structure, limit]);
     expect(Math.abs(span!.value - spanMs) / spanMs).toBeLessThan(0.02);
+  });
+});
+
+describe('keys', () => {
+  const window: RuleDefinition = {
+    primitive: 'fixed_window',
+    params: { limit: 10, window_ms: 1000, count_refused: true },
+  };
+  const { hasKeys: _, ...limits } = options;
+  const each = limiterOf(window, 0);
+  const all = limiterOf(window, 0);
+
+  it.each<[string, Decide, string]>([
+    ['each on its own', each, 'fixed'],
+    ['one count for all', (tMs) => all(tMs, 'all'), 'fixed'],
+  ])('are counted: %s', (keys, decide, structure) => {
+    const asked: string[] = [];
+    const found = played(investigateKeyed(limits), decide, near, 1, ({ key, probe }) => {
+      if (probe.words.startsWith('a new key')) asked.push(key);
+    });
+    const { verdict, rules } = answerOf(found, options.resolution);
+    expect([found.keys, verdict, rules[0]?.structure]).toEqual([keys, 'one rule', structure]);
+    const own = ['weir-0-other-0', 'weir-0', 'weir-0-other-1', 'weir-0', 'weir-0', 'weir-0'];
+    expect(asked).toEqual(keys === 'each on its own' ? own : own.slice(0, 1));
+    expect(found.evidence.keys.length > 1).toBe(keys === 'each on its own');
+  });
+
+  it('are never said to be counted apart where one bucket is for all, however quickly it fills', () => {
+    const told = Array.from({ length: 20 }, (_, k) => {
+      const decide = limiterOf({ primitive: 'token_bucket', params: { rate: 1, per_ms: 1 + 1.5 * k, capacity: 1 } }, 0);
+      const found = played(investigateKeyed({ ...limits, budget: 14 }), (tMs) => decide(tMs, 'all'), near, k);
+      return found.keys ?? 'not asked';
+    });
+    expect([...new Set(told)].sort()).toEqual(['not known', 'one count for all']);
   });
 });
 

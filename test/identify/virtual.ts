@@ -2,7 +2,7 @@
 
 import type { Seen } from '../../src/identify/evidence.js';
 import type { Investigated } from '../../src/identify/explanations.js';
-import type { Answered, Ask, Investigation } from '../../src/identify/investigation.js';
+import type { Answered, Ask } from '../../src/identify/investigation.js';
 import { LIMITED } from '../../src/limiter/rule/rule.js';
 import type { RuleDefinition } from '../../src/limiter/rule/rule-definition.js';
 import { ruleOf } from '../../src/limiter/rule/rule-definition.js';
@@ -31,13 +31,13 @@ export function limiterOf(definition: RuleDefinition, madeMs: number, serviceMs 
 }
 
 /** Plays an investigation against a limiter to its end. */
-export function played(
-  investigation: Investigation,
+export function played<Found extends Investigated>(
+  investigation: Generator<Ask, Found, Answered>,
   decide: Decide,
   { latencyMs, jitterMs, serviceMs = 0 }: Network,
   seed: Seed,
   log?: (ask: Ask, answered: Answered) => void,
-): Investigated {
+): Found {
   const random = new RandomStream(seed, 'network');
   const way = () => latencyMs + random.uniform() * jitterMs;
   let nowMs = 1_000_000 + random.uniform() * 1_000_000;

@@ -1,0 +1,81 @@
+// Whether a limiter counts each key on its own: asked as soon as one is at its limit, with at most six requests. Pure.
+//
+//   the key       x refused |    | x |     | x | x | x refused      a new key refused:         one count for all
+//   a new key               | o  |   |     |   |   |   admitted     all as drawn:              each on its own
+//   another                 |    |   | o   |   |   |
+//
+// A single new key that is admitted may have found what had just come back to all. Then so much comes back between the two new ones that
+// one of the three at the end is admitted, too.
+import type { Investigated } from './explanations.js';
+import { type Answered, type Ask, type InvestigationOptions, investigate } from './investigation.js';
+import type { Probe } from './probe.js';
+
+export type Keys = 'each on its own' | 'one count for all' | 'not known';
+
+export interface Keyed extends Investigated {
+  /** Undefined where no key came to its limit. */
+  readonly keys: Keys | undefined;
+}
+
+/** How often the key is asked again after each new one. */
+const AGAIN = [1, 3];
+
+/** An investigation in which each probe may use a new key, unless all keys turn out to have one count. */
+export function* investigateKeyed(options: Omit<InvestigationOptions, 'hasKeys'>): Generator<Ask, Keyed, Answered> {
+  let keys: Keys | undefined;
+  const investigation = investigate({
+    ...options,
+    get hasKeys() {
+      return keys !== 'one count for all';
+    },
+  });
+  let next = investigation.next();
+  while (next.done !== true) {
+    const ask = next.value;
+    let answered = yield ask;
+    if (keys === undefined && answered.isOver !== true && answered.seen.some(({ decision }) => decision === 'limited'))
+      ({ keys, answered } = yield* check(ask.key, answered));
+    next = investigation.next(answered);
+  }
+  return { ...next.value, keys };
+}
+
+interface Checked {
+  readonly keys: Keys;
+  /** What was answered before, and to the check. */
+  readonly answered: Answered;
+}
+
+function* check(key: string, before: Answered): Generator<Ask, Checked, Answered> {
+  let answered = before;
+  for (const [turn, times] of AGAIN.entries()) {
+    for (const one of [`${key}-other-${turn}`, ...Array.from({ length: times }, () => key)]) {
+      const { seen, nowMs, isOver } = yield { probe, restMs: 0, key: one };
+      answered = { seen: [...answered.seen, ...seen], nowMs, isOver };
+      const decision = seen[0]?.decision;
+      if (one !== key && decision === 'limited') {
+        const alike = answered.seen.map((request) => ({ ...request, key }));
+        return { keys: 'one count for all', answered: { ...answered, seen: alike } };
+      }
+      if (isOver === true || decision !== (one === key ? 'limited' : 'admitted'))
+        return { keys: 'not known', answered };
+    }
+  }
+  return { keys: 'each on its own', answered };
+}
+
+const probe: Probe = { words: 'a new key beside one at its limit', volleys: [{ atMs: 0, n: 1 }] };
+
+/** What is said of it. @param header in which the keys were sent */
+export function keysInWords(keys: Keys | undefined, header: string): string | undefined {
+  switch (keys) {
+    case 'each on its own':
+      return `It counts each key on its own: a new value of ${header} was admitted while another was refused.`;
+    case 'one count for all':
+      return `It has one count for all keys: a new value of ${header} was refused, too. No further ones were sent.`;
+    case 'not known':
+      return `Whether it counts each value of ${header} on its own did not show: what was refused was admitted again too soon.`;
+    case undefined:
+      return undefined;
+  }
+}
