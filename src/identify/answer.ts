@@ -10,6 +10,7 @@ import type { Fitted, Range } from './fit.js';
 import type { Keys } from './key-check.js';
 import { isOpen } from './probes.js';
 import { productsLike } from './products-like.js';
+import { spanOnGrid } from './ranges.js';
 import { isByToken, type Parameters } from './structure.js';
 import { type Telling, tellingProbe } from './telling.js';
 import { BASE_MS, violationOf } from './violation.js';
@@ -142,16 +143,10 @@ function unrestOf({ seen, isHeld, admittedMs, limitedMs }: Evidence): number {
   return late[late.length >> 1] ?? 0;
 }
 
-function ruleOf(
-  found: Fitted,
-  { vagueMs }: Evidence,
-  unknownMs: number,
-  resolution: number,
-  toleranceMs: number,
-): Rule {
+function ruleOf(found: Fitted, evidence: Evidence, unknownMs: number, resolution: number, toleranceMs: number): Rule {
   const offMs = found.violationMs > toleranceMs ? found.violationMs : 0;
   // A violation is a time, as the parameters are: where it is not 0, they are off by no less.
-  const fitted = widened(found, unknownMs + offMs);
+  const fitted = widened(onGrid(found, evidence, resolution, toleranceMs), unknownMs + offMs);
   const { best, ranges } = fitted;
   const { structure, parameters } = best;
   const value = (name: 'limit' | 'spanMs' | 'otherMs') => roundest(ranges[name], parameters[name]);
@@ -177,7 +172,7 @@ function ruleOf(
     const period = structure.period(rounded);
     const from = structure.period(parameters);
     const phase = modulo(-(BASE_MS + parameters.shiftMs), from);
-    const isEpoch = Math.min(phase, from - phase) <= Math.max(toleranceMs * 2 + vagueMs, 0.01 * from);
+    const isEpoch = Math.min(phase, from - phase) <= Math.max(toleranceMs * 2 + evidence.vagueMs, 0.01 * from);
     shown['phase_ms'] = { least: phase, most: phase, value: isEpoch ? 0 : Math.round(phase) };
     if (!isEpoch && 'align' in params) params['phase_ms'] = Math.round(phase) % period;
   }
@@ -191,6 +186,17 @@ function ruleOf(
     offMs,
     products: productsLike(structure, rounded),
   };
+}
+
+/** With a span as far as it may be, where it lies on a grid. */
+function onGrid(fitted: Fitted, evidence: Evidence, resolution: number, toleranceMs: number): Fitted {
+  const { best, ranges } = fitted;
+  const { structure } = best;
+  if (structure.period === undefined) return fitted;
+  const violation = (parameters: Parameters, mostMs: number) =>
+    violationOf({ structure, parameters }, evidence, { mostMs }).ms;
+  const spanMs = spanOnGrid(best, ranges.spanMs, violation, Math.max(toleranceMs, fitted.violationMs), resolution);
+  return { ...fitted, ranges: { ...ranges, spanMs } };
 }
 
 /** Each end was found with requests counted alike; the two that measure a time may differ by what they took longer than others. */

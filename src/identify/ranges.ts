@@ -1,6 +1,6 @@
 // How far one parameter of an explanation can be moved so that it still explains the answers. Pure.
 import { moved } from './moves.js';
-import type { Hypothesis, Name, Parameters } from './structure.js';
+import type { Hypothesis, Name, Parameters, Structure } from './structure.js';
 
 interface Given {
   readonly explains: (parameters: Parameters) => boolean;
@@ -62,4 +62,74 @@ export function endOf(
     else inside = found;
   }
   return inside;
+}
+
+/** Steps beyond an end, each a part of the resolution; so many in a row that explain nothing are the end of it. */
+const STEPS_OF_RESOLUTION = 10;
+const MOST_MISSED = 10;
+const MOST_BEYOND = 60;
+/** Beyond the farthest that was found, for what lies between. */
+const STEPS_MORE = 2;
+const PHASES = 96;
+const MOST_NEAR = 4;
+const REFINED = 5;
+const COUNTED_AT = [0, 0.3, 0.7, 1];
+
+/**
+ * How far the span of a rule on a grid of its own can be from what was found: the spans that explain the answers lie in pieces, each with
+ * edges at other instants, and `endOf` finds the ends of one.
+ * @param violation by how much the answers are missed, in ms; at least `mostMs` where it is more than that
+ * @param range in ms @param resolution as a part of the span
+ */
+export function spanOnGrid(
+  { structure, parameters }: Hypothesis,
+  range: { readonly least: number; readonly most: number },
+  violation: (parameters: Parameters, mostMs: number) => number,
+  toleranceMs: number,
+  resolution: number,
+): { readonly least: number; readonly most: number } {
+  const stepMs = (resolution / STEPS_OF_RESOLUTION) * parameters.spanMs;
+  const beyond = (end: number, direction: -1 | 1): number => {
+    let farthest = end;
+    let missed = 0;
+    for (let k = 1; k <= MOST_BEYOND && missed < MOST_MISSED; k += 1) {
+      const spanMs = end + direction * k * stepMs;
+      missed += 1;
+      if (!explainsAnywhere(structure, { ...parameters, spanMs }, violation, toleranceMs)) continue;
+      missed = 0;
+      farthest = spanMs;
+    }
+    return farthest === end ? end : farthest + STEPS_MORE * direction * stepMs;
+  };
+  return { least: beyond(range.least, -1), most: beyond(range.most, 1) };
+}
+
+/** Whether the answers are explained with some phase of the grid: of a few over the whole period, and nearer and nearer about the best. */
+function explainsAnywhere(
+  structure: Structure,
+  from: Parameters,
+  violation: (parameters: Parameters, mostMs: number) => number,
+  toleranceMs: number,
+): boolean {
+  const period = structure.period?.(from) ?? from.spanMs;
+  const at = (shiftMs: number, countedAt = from.countedAt) => ({
+    ...moved(structure, from, 'shiftMs', shiftMs, 0),
+    countedAt,
+  });
+  const near: { readonly shiftMs: number; readonly ms: number }[] = [];
+  const look = (shiftMs: number) => {
+    const ms = violation(at(shiftMs), near[MOST_NEAR - 1]?.ms ?? Infinity);
+    const place = near.findIndex((one) => one.ms > ms);
+    near.splice(place < 0 ? near.length : place, 0, { shiftMs, ms });
+    near.length = Math.min(near.length, MOST_NEAR);
+  };
+  for (let k = 0; k < PHASES; k += 1) look((k / PHASES) * period);
+  for (let k = 1, step = period / PHASES / 2; k <= REFINED; k += 1, step /= 2) {
+    if (near[0]!.ms <= toleranceMs) return true;
+    // Where a request was counted makes a difference to what is that near.
+    for (const { shiftMs, ms } of near)
+      if (COUNTED_AT.some((countedAt) => violation(at(shiftMs, countedAt), ms) <= toleranceMs)) return true;
+    for (const { shiftMs } of [...near]) for (const by of [-step, step]) look(shiftMs + by);
+  }
+  return near[0]!.ms <= toleranceMs;
 }

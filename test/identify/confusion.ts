@@ -16,6 +16,8 @@ export interface Case {
   readonly isExact: boolean;
   /** One rule is named, and it is of another family. */
   readonly isWrong: boolean;
+  /** The interval of the span of the right family does not hold the span of the limiter. */
+  readonly isOutside: boolean;
   readonly cpuMs: number;
 }
 
@@ -37,8 +39,15 @@ export function identified(seed: number): Case {
     named: families.length === 0 ? answer.verdict : families.length === 1 ? families[0]! : `one of ${families.length}`,
     isExact: isExact(truth, answer),
     isWrong: families.length > 0 && !families.includes(truth.family),
+    isOutside: isOutside(truth, answer),
     cpuMs: (user + system) / 1000,
   };
+}
+
+function isOutside({ family, spanMs }: RandomLimiter, { rules }: Answer): boolean {
+  const parameters = rules.find((one) => one.family === family)?.parameters;
+  const span = parameters?.['window_ms'] ?? parameters?.['token_ms'];
+  return family !== 'concurrency' && span !== undefined && (span.least > spanMs || span.most < spanMs);
 }
 
 /** Counts exactly; the span of a rate within 2 %, that of a window within the resolution, or what its network lets be seen of it. */
@@ -69,6 +78,12 @@ export function confusionTable(cases: readonly Case[]): string {
     `${' '.repeat(18)}${columns.join('  ')}`,
     ...rows,
     `right ${rights.length} of ${cases.length}, exact ${rights.filter(({ isExact }) => isExact).length}; wrong name ${wrong.length}: seeds ${wrong.map(({ seed }) => seed).join(' ')}`,
+    `outside their interval: seeds ${
+      cases
+        .filter(({ isOutside }) => isOutside)
+        .map(({ seed }) => seed)
+        .join(' ') || 'none'
+    }`,
     `medians: ${middle(({ answer }) => answer.requests)} requests, ${middle(({ answer }) => answer.seconds)} s, ${Math.round(middle(({ cpuMs }) => cpuMs))} ms of processor time`,
   ].join('\n');
 }
