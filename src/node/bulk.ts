@@ -238,7 +238,8 @@ export class BulkCount extends BulkOutcomes implements LineReader {
   /** As `count`, by a network of nodes. */
   async countOver(network: Network): Promise<void> {
     // Where it is away, the decisions say so.
-    if (await network.directory.look(this.#machine).catch(() => false)) this.#addressed = undefined;
+    await network.directory.look(this.#machine).catch(() => {});
+    this.#addressed = undefined;
     const lines = this.#read.map((read) => ({ number: read.number, asked: this.#asked(read) }));
     this.#read = [];
     const outcomes = await Promise.all(

@@ -34,7 +34,7 @@ export class Directory {
   /** Fields that Redis had of a machine when it was read: a contract is one of them. */
   readonly #fields = new Map<string, number>();
   /** Machines that are looked at in this turn of the loop. */
-  readonly #looks = new Map<string, Promise<boolean>>();
+  readonly #looks = new Map<string, Promise<void>>();
   /** What is being written; what failed is what they resolve to. */
   readonly #pending = new Set<Promise<unknown>>();
   /** Those of the request at work. */
@@ -129,14 +129,14 @@ export class Directory {
 
   /**
    * Looks whether another node has given a machine a contract that is not known here, and learns it. All of a turn of the loop share one look.
-   * @returns whether there is something new @throws Failure `store_away`
+   * @throws Failure `store_away`
    */
-  look({ slug }: Machine): Promise<boolean> {
+  look({ slug }: Machine): Promise<void> {
     let look = this.#looks.get(slug);
     if (look === undefined) {
       look = new Promise<void>((resolve) => void setImmediate(resolve)).then(() => {
         this.#looks.delete(slug);
-        return this.#hasGrown(slug);
+        return this.#catchUp(slug);
       });
       this.#looks.set(slug, look);
     }
@@ -196,12 +196,10 @@ export class Directory {
     return text === null ? undefined : JSON.parse(text);
   }
 
-  async #hasGrown(slug: string): Promise<boolean> {
+  async #catchUp(slug: string): Promise<void> {
     const prefix = prefixOf(slug);
     const fields = await this.#connection.command<number>(prefix, 'HLEN', `${prefix}m:${slug}`);
-    if (fields === this.#fields.get(slug)) return false;
-    await this.#learn(slug);
-    return true;
+    if (fields !== this.#fields.get(slug)) await this.#learn(slug);
   }
 
   /** Takes a machine and its contracts as Redis has them. */

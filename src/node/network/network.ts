@@ -111,10 +111,11 @@ export class Network {
    * @param asked of those that are known @throws as it does, and Failure `store_away`
    */
   async decideEvent(machine: Machine, asked: () => readonly Asked[]): Promise<Outcome[]> {
+    const known = machine.contracts.length;
     const first = asked();
     // What is away is said by the decisions.
-    const [outcomes, isNew] = await Promise.all([this.decide(first), this.directory.look(machine).catch(() => false)]);
-    if (!isNew) return outcomes;
+    const [outcomes] = await Promise.all([this.decide(first), this.directory.look(machine).catch(() => {})]);
+    if (machine.contracts.length === known) return outcomes;
     const decided = new Set(first.map(({ contract }) => contract));
     return [...outcomes, ...(await this.decide(asked().filter(({ contract }) => !decided.has(contract))))];
   }
