@@ -25,7 +25,7 @@ const MOST_TIMES = 12;
 export function startsOnEdges(
   structure: Structure,
   waits: readonly number[],
-  { returns, refusals }: Features,
+  { returns }: Features,
   near?: readonly number[] | undefined,
 ): Parameters[] {
   const { family, part = 1 } = structure;
@@ -34,7 +34,7 @@ export function startsOnEdges(
   const found: Parameters[] = [];
   const apart = returns.slice(1).map(({ toMs }, k) => toMs - returns[k]!.fromMs);
   const longest = Math.max(...waits);
-  const refusedMs = returns.map(({ fromMs }) => fromMs - (refusals.findLast((ms) => ms <= fromMs) ?? fromMs));
+  const refusedMs = returns.map((one) => one.refusedMs);
   // While it is refused there is no edge of a window or a tick, and in segments no whole window, but where refused requests count. The next
   // return of a key has another edge.
   const leastMs = 0.9 * (family === 'rolling count' ? Math.min(...waits) : Math.max(...refusedMs, SLACK_MS));

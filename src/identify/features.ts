@@ -5,6 +5,8 @@ import { countedWithin, type Evidence, type Seen, VOLLEY_MS, volleysIn } from '.
 export interface Return {
   readonly fromMs: number;
   readonly toMs: number;
+  /** So long all were refused before it, at least; in ms. */
+  readonly refusedMs: number;
 }
 
 /** What of the answers says where to look. */
@@ -35,6 +37,7 @@ export function featuresOf(evidence: Evidence): Features {
   const recoveries: number[] = [];
   const refusals: number[] = [];
   const last = new Map<string, Seen>();
+  const refusedFrom = new Map<string, number>();
   const runs = new Map<string, number>();
   const times = new Map<number, number>();
   const note = (n: number) => void (n > 0 && times.set(n, (times.get(n) ?? 0) + 1));
@@ -47,7 +50,9 @@ export function featuresOf(evidence: Evidence): Features {
       recoveries.push((before.sentMs + one.answeredMs) / 2);
       if (sinceReturn !== undefined) note(sinceReturn);
       sinceReturn = 0;
-      returns.push({ fromMs: countedWithin(before, evidence)[0], toMs: countedWithin(one, evidence)[1] });
+      const [fromMs] = countedWithin(before, evidence);
+      const refusedMs = Math.max(0, fromMs - (refusedFrom.get(one.key) ?? fromMs));
+      returns.push({ fromMs, toMs: countedWithin(one, evidence)[1], refusedMs });
     }
     if (one.key !== volley.key || one.sentMs > volley.fromMs + VOLLEY_MS) {
       if (volley.isLimited) note(volley.admitted);
@@ -57,7 +62,10 @@ export function featuresOf(evidence: Evidence): Features {
     if (isApart) note(runs.get(one.key)!);
     const run = isApart ? 0 : (runs.get(one.key) ?? 0);
     if (one.decision === 'limited') {
-      if (before?.decision !== 'limited') refusals.push((one.sentMs + one.answeredMs) / 2);
+      if (before?.decision !== 'limited') {
+        refusals.push((one.sentMs + one.answeredMs) / 2);
+        refusedFrom.set(one.key, countedWithin(one, evidence)[1]);
+      }
       volley.isLimited = true;
     } else {
       volley.admitted += 1;
