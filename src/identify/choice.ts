@@ -3,6 +3,7 @@ import type { Evidence } from './evidence.js';
 import type { Fitted } from './fit.js';
 import { lengthOf, type Probe, predicted, requestsOf } from './probe.js';
 import { isOpen, probesFor } from './probes.js';
+import type { Hypothesis } from './structure.js';
 import { violationOf } from './violation.js';
 
 export interface Choice {
@@ -81,9 +82,19 @@ function gainOf(outcomes: readonly (readonly string[])[], alive: readonly Fitted
   }
   let [narrowed, open] = [0, 0];
   outcomes.forEach((all, k) => {
+    const { best, samples } = alive[k]!;
     if (!isOpen(alive[k]!, resolution)) return;
     open += 1;
-    narrowed += all.length < 2 ? 0 : (new Set(all).size - 1) / (all.length - 1);
+    // What differs by less than is wanted is known well enough.
+    const others = all.filter((_, j) => isApart(best, samples[j]!, resolution));
+    narrowed +=
+      others.filter((one, j) => one !== all[0] && others.indexOf(one) === j).length / Math.max(1, others.length);
   });
   return (pairs === 0 ? 0 : (10 * separated) / pairs) + (open === 0 ? 0 : narrowed / open);
+}
+
+function isApart({ parameters: one }: Hypothesis, { parameters: other }: Hypothesis, resolution: number): boolean {
+  const isFar = (name: 'spanMs' | 'otherMs') =>
+    Math.abs(one[name] - other[name]) > Math.max(resolution * one[name], 0.5);
+  return one.limit !== other.limit || isFar('spanMs') || isFar('otherMs');
 }

@@ -4,16 +4,15 @@
 //   edges   |     |     |     |     |     |       an edge in each
 import { modulo } from '../math/modulo.js';
 import type { Features, Return } from './features.js';
+import type { Range } from './fit.js';
 import { parametersOf, withEdgeAt } from './moves.js';
 import { isInCells, type Parameters, type Structure } from './structure.js';
 
 const PERIOD_STEP = 0.01;
 const LEAST_STEP = 2e-4;
-/** So many are looked at, and more where spans are known about. */
+/** So many are looked at, and more where instants say how long a window can be. */
 export const MOST_ON_EDGES = 120;
-const MOST_NEAR = 600;
-const SHORTER = 0.85;
-const LONGER = 1.3;
+const MOST_IN_CELLS = 240;
 const MOST_PHASES = 6;
 /** No period is longer than so many of the longest wait. */
 const MOST_TIMES = 12;
@@ -26,29 +25,25 @@ export function startsOnEdges(
   structure: Structure,
   waits: readonly number[],
   { returns }: Features,
-  near?: readonly number[] | undefined,
+  spans: Range,
 ): Parameters[] {
-  const { family, part = 1 } = structure;
   const isCounted = isInCells(structure);
-  const cells = isCounted ? part : 1;
+  const cells = isCounted ? (structure.part ?? 1) : 1;
   const found: Parameters[] = [];
   const apart = returns.slice(1).map(({ toMs }, k) => toMs - returns[k]!.fromMs);
-  const longest = Math.max(...waits);
-  const refusedMs = returns.map((one) => one.refusedMs);
-  // While it is refused there is no edge of a window or a tick, and in segments no whole window, but where refused requests count. The next
-  // return of a key has another edge.
-  const leastMs = 0.9 * (family === 'rolling count' ? Math.min(...waits) : Math.max(...refusedMs, SLACK_MS));
+  // While it is refused there is no edge of a window or a tick. The next return of a key has another edge.
+  const refusedMs = isCounted ? 0 : 0.9 * Math.max(SLACK_MS, ...returns.map((one) => one.refusedMs));
+  const leastMs = Math.max(refusedMs, spans.least / cells);
   const mostMs = isCounted
-    ? (1.3 * longest) / (part - 1)
-    : 1.1 * Math.min(MOST_TIMES * longest, ...apart.filter((ms) => ms > leastMs));
+    ? spans.most / cells
+    : Math.min(spans.most, 1.1 * Math.min(MOST_TIMES * Math.max(...waits), ...apart.filter((ms) => ms > leastMs)));
   // Over many periods a small step moves an edge past a return.
   const narrowest = returns.reduce((ms, one) => Math.min(ms, one.toMs - one.fromMs), Infinity);
   const seenMs = (returns.at(-1)?.toMs ?? 0) - (returns[0]?.fromMs ?? 0);
   const by = Math.min(PERIOD_STEP, Math.max(LEAST_STEP, narrowest / 2 / Math.max(1, seenMs)));
-  const isAbout = (spanMs: number) => near?.some((ms) => spanMs > SHORTER * ms && spanMs < LONGER * ms) ?? true;
   let run: { readonly period: number; readonly fromMs: number; readonly arcMs: number }[] = [];
   for (let period = leastMs / cells; period < mostMs; period *= 1 + by) {
-    const arc = isAbout(period * cells) ? arcWithin(returns, period) : undefined;
+    const arc = arcWithin(returns, period);
     const long = Math.min(PERIOD_STEP, period / 4 / Math.max(1, seenMs)) / by;
     if (arc !== undefined) run.push({ period, ...arc });
     const isEnd = arc === undefined || run.length >= long || period * (1 + by) >= mostMs;
@@ -62,7 +57,7 @@ export function startsOnEdges(
     }
     run = [];
   }
-  const most = near === undefined ? MOST_ON_EDGES : MOST_NEAR;
+  const most = isCounted ? MOST_IN_CELLS : MOST_ON_EDGES;
   const step = Math.max(1, found.length / most);
   return Array.from({ length: Math.min(found.length, most) }, (_, k) => found[Math.floor(k * step)]!);
 }

@@ -88,10 +88,33 @@ export function* probesFor(
         );
       }
     }
+    const apart = all < 2 ? undefined : splitFor(alive);
+    if (apart !== undefined) {
+      const volleys = [one(0), { atMs: apart[0], n: all - 1 }, { atMs: apart[1], n: 2 }];
+      yield planned('a split burst, nothing refused', volleys, restMs);
+    }
     for (const fitted of alive.slice(0, 4))
       if (isOpen(fitted, resolution)) yield* exact(fitted, most, all, restMs, gapMs);
   }
 }
+
+/**
+ * When to send the rest of a limit, and then two more, so that any window that there may be has let go of the first request and of nothing
+ * else; in ms. Undefined where that is not known well enough.
+ */
+function splitFor(alive: readonly Fitted[]): readonly [number, number] | undefined {
+  const spans = alive.flatMap(({ best: { structure }, ranges }) =>
+    isByToken(structure) || structure.isInFlight === true ? [] : [ranges.spanMs],
+  );
+  const [first, last] = [
+    SOONER * Math.min(...spans.map(({ least }) => least)),
+    LATER * Math.max(...spans.map(({ most }) => most)),
+  ];
+  return spans.length > 0 && last - first < first ? [first, last] : undefined;
+}
+
+const SOONER = 0.9;
+const LATER = 1.05;
 
 /** Probes that cut the range of a span. */
 function* exact(

@@ -2,9 +2,11 @@
 
 import { MOST_ON_EDGES, startsOnEdges } from './edges.js';
 import type { Evidence } from './evidence.js';
-import type { Features } from './features.js';
+import type { Features, Return } from './features.js';
+import type { Range } from './fit.js';
 import { parametersOf, withEdgeAt } from './moves.js';
 import { isByToken, isInCells, type Name, type Parameters, type Structure } from './structure.js';
+import { windowSpansOf } from './window-spans.js';
 
 /** Neighbours of the spans that are looked at differ by this factor. */
 export const GRID = 1.12;
@@ -27,11 +29,12 @@ const MOST_PERIODS = 24;
  */
 export function* startsOf(
   structure: Structure,
-  { shortestMs, longestMs }: Evidence,
+  evidence: Evidence,
   features: Features,
   near?: readonly number[] | undefined,
   known?: number | undefined,
 ): Generator<Parameters> {
+  const { shortestMs, longestMs } = evidence;
   const { bursts, recoveries, refusals, returns, fromMs, toMs } = features;
   const has = (name: Name) => structure.has.includes(name);
   const waits = recoveries.slice(0, 6).flatMap((ms) =>
@@ -42,6 +45,11 @@ export function* startsOf(
   );
   // Where refused requests put it off, what counts is the time since the last of them.
   const gaps = returns.slice(0, 6).map((one) => one.toMs - one.fromMs);
+  // A block begins with a refusal after which nothing is admitted, or with the last one; so long it can be at most.
+  const refusedOf = (one: Return) => (structure.isPutOff ? 0 : one.refusedMs);
+  const atMost = Math.min(...returns.map((one) => refusedOf(one) + one.toMs - one.fromMs));
+  const longestRefused = Math.max(...returns.map(refusedOf));
+  const blocks = returns.length === 0 ? [] : [longestRefused < atMost ? (longestRefused + atMost) / 2 : atMost];
   const spans: number[] = [];
   const times = near ?? [...[...new Set(waits)].slice(-3), ...(structure.isPutOff ? gaps : [])];
   const isGrid = structure.period !== undefined;
@@ -58,39 +66,51 @@ export function* startsOf(
   if (structure.family === 'queue' && heldStepMs !== undefined) {
     for (let k = -HELD_STEPS; k <= HELD_STEPS; k += 1) spans.push(heldStepMs * (1 + k * HELD_STEP));
   }
-  const usual = spans.length;
-  if (isGrid) spans.push(...latticeOf(structure, recoveries, least));
+  const lattice = isGrid ? latticeOf(structure, recoveries, least) : [];
   const isCounted = isInCells(structure);
-  if (
-    isCounted ||
-    (structure.period !== undefined && (structure.family === 'token bucket' || structure.id === 'fixed-grid'))
-  ) {
-    const isEnough = returns.length >= FEW_RETURNS;
-    const onEdges =
-      isCounted || isEnough ? startsOnEdges(structure, waits, features, isCounted ? near : undefined) : [];
-    for (const start of onEdges) for (const limit of bursts) yield { ...start, limit };
-    // There is no other period for which each return has an edge in it. Where there are many, these are some of them; and a name depends
-    // on what is found near those that are alive.
-    if (isEnough && onEdges.length < MOST_ON_EDGES && !(isCounted && near !== undefined)) return;
-  }
-  for (const [k, spanMs] of spans.entries()) {
-    const isLattice = k >= usual;
-    const others = has('otherMs')
-      ? [...new Set(known === undefined ? [...waits.slice(-1), spanMs] : [known])]
-      : [spanMs];
-    for (const [limit, otherMs] of bursts.flatMap((n) => others.map((ms) => [n, ms] as const))) {
-      const all = parametersOf(structure, limit, spanMs, { otherMs });
-      if (!has('shiftMs')) yield all;
-      else {
-        const edges = [recoveries[0], recoveries.at(-1)].filter((ms) => ms !== undefined);
-        const anywhere = isLattice
-          ? []
-          : Array.from({ length: PHASES }, (_, k) => fromMs + (k / PHASES) * (structure.period?.(all) ?? spanMs));
-        for (const ms of [...edges, ...anywhere]) yield withEdgeAt(structure, all, ms);
+  const isOnEdges = isGrid && (isCounted || structure.family === 'token bucket' || structure.id === 'fixed-grid');
+  const isEnough = returns.length >= FEW_RETURNS;
+  for (const limit of bursts) {
+    const within = windowSpansOf(structure, limit, evidence);
+    if (within === undefined) continue;
+    const own = {
+      least: within.least > shortest ? within.least : least,
+      most: within.most < longest ? within.most : Math.max(most, LONGEST * within.least),
+    };
+    if (isOnEdges && (isCounted || isEnough)) {
+      const onEdges = startsOnEdges(structure, waits, features, structure.window === undefined ? within : own);
+      for (const start of onEdges) yield { ...start, limit };
+      // There is no other period for which each return has an edge in it. Where there are many, these are some of them.
+      if (isCounted || onEdges.length < MOST_ON_EDGES) continue;
+    }
+    const ownSpans = structure.window === undefined ? spans : spansWithin(own, has('otherMs') ? FINE_GRID : GRID);
+    const isWithin = (ms: number) => ms > within.least && ms < within.most;
+    for (const [k, spanMs] of [...ownSpans, ...lattice.filter(isWithin)].entries()) {
+      const others = has('otherMs') ? [...new Set(known === undefined ? [...blocks, spanMs] : [known])] : [spanMs];
+      for (const otherMs of others) {
+        const all = parametersOf(structure, limit, spanMs, { otherMs });
+        if (!has('shiftMs')) yield all;
+        else {
+          const edges = [recoveries[0], recoveries.at(-1)].filter((ms) => ms !== undefined);
+          const anywhere =
+            k >= ownSpans.length
+              ? []
+              : Array.from({ length: PHASES }, (_, j) => fromMs + (j / PHASES) * (structure.period?.(all) ?? spanMs));
+          for (const ms of [...edges, ...anywhere]) yield withEdgeAt(structure, all, ms);
+        }
       }
     }
   }
 }
+
+/** Spans of a range, evenly by their logarithm. */
+function spansWithin({ least, most }: Range, factor: number): number[] {
+  const n = Math.max(2, Math.ceil(Math.log(most / least) / Math.log(factor)));
+  return most < least ? [] : Array.from({ length: n }, (_, k) => least * (most / least) ** ((k + 0.5) / n));
+}
+
+/** A block hides what would say how far a window is from the answers. */
+const FINE_GRID = 1.04;
 
 /** Spans of which there is a whole number between recoveries. */
 function latticeOf(structure: Structure, recoveries: readonly number[], least: number): number[] {

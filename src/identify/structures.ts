@@ -44,10 +44,14 @@ const MANY = 12;
 const TICKS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 25, 30, 40, 50, 100];
 
 const windows = [
-  structure('fixed', 'fixed window', 'a fixed window that opens at the first request', fixed({})),
+  structure('fixed', 'fixed window', 'a fixed window that opens at the first request', {
+    ...fixed({}),
+    window: { isFixed: true },
+  }),
   structure('fixed-grid', 'fixed window', 'a fixed window on a grid of the clock', {
     ...onGrid,
     ...fixed({ align: 'epoch' }),
+    window: { isFixed: true },
   }),
   structure('fixed-restart', 'fixed window', 'a fixed window that a refused request restarts', {
     ...fixed({ refused_restart_window: true }),
@@ -65,6 +69,7 @@ const windows = [
   ),
   structure('fixed-block', 'fixed window', 'a fixed window, and a block from the first refused request on', {
     has: ['otherMs'],
+    window: { isFixed: true, isBlocked: true },
     rule: (p) =>
       rule('fixed_window', { limit: p.limit, window_ms: p.spanMs, count_refused: true, block_ms: p.otherMs }),
   }),
@@ -77,14 +82,17 @@ const windows = [
       rule('fixed_window', { limit: p.limit, window_ms: p.spanMs, local_block_ms: p.otherMs, refused_rearm: true }),
   }),
   structure('log', 'sliding log', 'a sliding log', {
+    window: {},
     rule: (p) => rule('sliding_log', { limit: p.limit, window_ms: p.spanMs }),
   }),
   structure('log-refused', 'sliding log', 'a sliding log in which refused requests count', {
     isPutOff: true,
+    window: { isAll: true },
     rule: (p) => rule('sliding_log', { limit: p.limit, window_ms: p.spanMs, count_refused: true }),
   }),
   structure('log-block', 'sliding log', 'a sliding log, and a block from the first refused request on', {
     has: ['otherMs'],
+    window: { isBlocked: true },
     rule: (p) => rule('sliding_log_block', { limit: p.limit, window_ms: p.spanMs, block_ms: p.otherMs }),
   }),
   ...each(SEGMENTS, (part) =>
@@ -92,6 +100,7 @@ const windows = [
       has: ['shiftMs'],
       part,
       isFine: true,
+      window: {},
       ...(part < MANY ? {} : { extends: 'log' }),
       period: (p) => exactly(p.spanMs / part),
       rule: (p) =>
@@ -103,6 +112,7 @@ const windows = [
       has: ['shiftMs'],
       part,
       isFine: true,
+      window: { isAll: true },
       ...(part < MANY ? {} : { extends: 'log-refused' }),
       period: (p) => exactly(p.spanMs / part),
       rule: (p) => rule('rolling_count', { threshold: p.limit, within: part, cycle_ms: exactly(p.spanMs / part) }),

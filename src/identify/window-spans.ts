@@ -1,0 +1,79 @@
+// How long a window can be, for what counts requests in windows: the instants of its answers say it. Pure.
+//
+//   limit 3     1 2 3   x                       refused: three lie within a window before it, so it is as long as this at least
+//               |<----->|
+//   limit 3     1 2 3           4               admitted: the first of the last three has left, so it is no longer than this
+//               |<------------->|
+//
+// In cells it leaves up to a cell early; a window that opens anew may hold as many at its end and as many at the beginning of the next.
+import type { Evidence, KeyEvidence, Queue } from './evidence.js';
+import type { Range } from './fit.js';
+import { isInCells, type Structure } from './structure.js';
+
+/** How far clocks go in steps, in ms. */
+const SLACK_MS = 2;
+
+/** When the k-th counted can have been counted, in ms. */
+type Counted = Pick<Queue, 'first' | 'last'>;
+
+/** The spans in ms for which the answers can be those of a limit; undefined where there are none. */
+export function windowSpansOf(structure: Structure, limit: number, { keys }: Evidence): Range | undefined {
+  const { window, part = 1 } = structure;
+  if (window === undefined) return { least: 0, most: Infinity };
+  const early = isInCells(structure) ? part / (part - 1) : 1;
+  let [least, most] = [0, Infinity];
+  for (const one of keys) {
+    const counted = window.isAll === true ? merged(one) : one.admitted;
+    const ends = endsOf(one, counted, limit, window);
+    least = Math.max(least, ends.least - SLACK_MS);
+    most = Math.min(most, early * (ends.most + SLACK_MS));
+  }
+  return least > most ? undefined : { least, most };
+}
+
+function endsOf(
+  { admitted, limited }: KeyEvidence,
+  counted: Counted,
+  limit: number,
+  { isAll, isFixed, isBlocked }: NonNullable<Structure['window']>,
+): Range {
+  let [least, most] = [0, Infinity];
+  limited.first.forEach((first, j) => {
+    if (isBlocked && !isFirst(admitted, limited, j)) return;
+    // The limit before it, and itself where it counts.
+    const place = upTo(counted.first, limited.last[j]!) - limit - (isAll ? 1 : 0);
+    least = Math.max(least, place < 0 ? Infinity : first - counted.last[place]!);
+  });
+  admitted.last.forEach((last, k) => {
+    const before = isAll ? upTo(counted.last, admitted.first[k]! - SLACK_MS) : k;
+    const place = before - (isFixed ? 2 : 1) * limit;
+    if (place < 0) return;
+    const from = counted.first[place]!;
+    if (isBlocked && upTo(limited.first, last) > upTo(limited.last, from)) return;
+    most = Math.min(most, last - from);
+  });
+  return { least, most };
+}
+
+/** Whether something was admitted since the refusal before it: no block is in the way. */
+function isFirst(admitted: Queue, limited: Queue, j: number): boolean {
+  if (j === 0) return true;
+  const before = upTo(admitted.first, limited.last[j - 1]!);
+  return before < admitted.first.length && admitted.first[before]! <= limited.last[j]!;
+}
+
+/** How many of ascending times are no later. */
+function upTo(ascending: Float64Array, ms: number): number {
+  let [low, high] = [0, ascending.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (ascending[middle]! <= ms) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function merged({ admitted, limited }: KeyEvidence): Counted {
+  const both = (one: Float64Array, other: Float64Array) => Float64Array.from([...one, ...other]).sort();
+  return { first: both(admitted.first, limited.first), last: both(admitted.last, limited.last) };
+}
