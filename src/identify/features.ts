@@ -7,6 +7,8 @@ export interface Return {
   readonly toMs: number;
   /** So long all were refused before it, at least; in ms. */
   readonly refusedMs: number;
+  /** The same, if what was refused in the volley of the last admitted was counted after it; in ms. */
+  readonly mixedMs: number;
 }
 
 /** What of the answers says where to look. */
@@ -38,6 +40,7 @@ export function featuresOf(evidence: Evidence): Features {
   const refusals: number[] = [];
   const last = new Map<string, Seen>();
   const refusedFrom = new Map<string, number>();
+  const mixedFrom = new Map<string, number>();
   const runs = new Map<string, number>();
   const times = new Map<number, number>();
   const note = (n: number) => void (n > 0 && times.set(n, (times.get(n) ?? 0) + 1));
@@ -51,8 +54,9 @@ export function featuresOf(evidence: Evidence): Features {
       if (sinceReturn !== undefined) note(sinceReturn);
       sinceReturn = 0;
       const [fromMs] = countedWithin(before, evidence);
-      const refusedMs = Math.max(0, fromMs - (refusedFrom.get(one.key) ?? fromMs));
-      returns.push({ fromMs, toMs: countedWithin(one, evidence)[1], refusedMs });
+      const since = (times: ReadonlyMap<string, number>) => Math.max(0, fromMs - (times.get(one.key) ?? fromMs));
+      const toMs = countedWithin(one, evidence)[1];
+      returns.push({ fromMs, toMs, refusedMs: since(refusedFrom), mixedMs: since(mixedFrom) });
     }
     if (one.key !== volley.key || one.sentMs > volley.fromMs + VOLLEY_MS) {
       if (volley.isLimited) note(volley.admitted);
@@ -64,10 +68,13 @@ export function featuresOf(evidence: Evidence): Features {
     if (one.decision === 'limited') {
       if (before?.decision !== 'limited') {
         refusals.push((one.sentMs + one.answeredMs) / 2);
-        refusedFrom.set(one.key, countedWithin(one, evidence)[1]);
+        const fromMs = countedWithin(one, evidence)[1];
+        refusedFrom.set(one.key, fromMs);
+        if (!mixedFrom.has(one.key)) mixedFrom.set(one.key, fromMs);
       }
       volley.isLimited = true;
     } else {
+      if (one.sentMs > (mixedFrom.get(one.key) ?? Infinity) + apartMs) mixedFrom.delete(one.key);
       volley.admitted += 1;
       if (sinceReturn !== undefined) sinceReturn += 1;
     }

@@ -46,10 +46,7 @@ export function* startsOf(
   // Where refused requests put it off, what counts is the time since the last of them.
   const gaps = returns.slice(0, 6).map((one) => one.toMs - one.fromMs);
   // A block begins with a refusal after which nothing is admitted, or with the last one; so long it can be at most.
-  const refusedOf = (one: Return) => (structure.isPutOff ? 0 : one.refusedMs);
-  const atMost = Math.min(...returns.map((one) => refusedOf(one) + one.toMs - one.fromMs));
-  const longestRefused = Math.max(...returns.map(refusedOf));
-  const blocks = returns.length === 0 ? [] : [longestRefused < atMost ? (longestRefused + atMost) / 2 : atMost];
+  const blocks = blocksFrom(returns, structure.isPutOff === true);
   const spans: number[] = [];
   const times = near ?? [...[...new Set(waits)].slice(-3), ...(structure.isPutOff ? gaps : [])];
   const isGrid = structure.period !== undefined;
@@ -103,10 +100,23 @@ export function* startsOf(
   }
 }
 
+/** How long a block is at most, and what lies between that and the longest time in which all were refused; in ms. */
+function blocksFrom(returns: readonly Return[], isPutOff: boolean): number[] {
+  if (returns.length === 0) return [];
+  const refusedMs = isPutOff ? 0 : Math.max(...returns.map((one) => one.refusedMs));
+  const mosts = (['refusedMs', 'mixedMs'] as const).map((name) =>
+    Math.min(...returns.map((one) => one.toMs - one.fromMs + (isPutOff ? 0 : one[name]))),
+  );
+  return [...new Set(mosts.map((ms) => (refusedMs < ms ? (refusedMs + ms) / 2 : ms)))];
+}
+
 /** Spans of a range, evenly by their logarithm. */
 function spansWithin({ least, most }: Range, factor: number): number[] {
   const n = Math.max(2, Math.ceil(Math.log(most / least) / Math.log(factor)));
-  return most < least ? [] : Array.from({ length: n }, (_, k) => least * (most / least) ** ((k + 0.5) / n));
+  const at = (part: number) => least * (most / least) ** part;
+  return most < least
+    ? []
+    : [...Array.from({ length: n }, (_, k) => at((k + 0.5) / n)), at(0.5 / n ** 2), at(1 - 0.5 / n ** 2)];
 }
 
 /** A block hides what would say how far a window is from the answers. */

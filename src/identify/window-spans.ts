@@ -28,7 +28,7 @@ export function windowSpansOf(structure: Structure, limit: number, { keys }: Evi
     least = Math.max(least, ends.least - SLACK_MS);
     most = Math.min(most, early * (ends.most + SLACK_MS));
   }
-  return least > most ? undefined : { least, most };
+  return least > most || least === Infinity ? undefined : { least, most };
 }
 
 function endsOf(
