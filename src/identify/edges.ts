@@ -42,7 +42,7 @@ export function startsOnEdges(
   const seenMs = (returns.at(-1)?.toMs ?? 0) - (returns[0]?.fromMs ?? 0);
   const by = Math.min(PERIOD_STEP, Math.max(LEAST_STEP, narrowest / 2 / Math.max(1, seenMs)));
   let run: { readonly period: number; readonly fromMs: number; readonly arcMs: number }[] = [];
-  for (let period = leastMs / cells; period < mostMs; period *= 1 + by) {
+  for (let period = leastMs; period < mostMs; period *= 1 + by) {
     const arc = arcWithin(returns, period);
     const long = Math.min(PERIOD_STEP, period / 4 / Math.max(1, seenMs)) / by;
     if (arc !== undefined) run.push({ period, ...arc });

@@ -1,0 +1,49 @@
+// The spans that the instants of answers leave open: that of the limiter is one of them, and with another limit there may be none.
+import { expect, it } from 'vitest';
+import { evidenceOf, type Seen } from '../../src/identify/evidence.js';
+import { structures } from '../../src/identify/structures.js';
+import { windowSpansOf } from '../../src/identify/window-spans.js';
+import { askedAtRandom } from './asked-at-random.js';
+import { randomLimiter } from './random-limiter.js';
+
+const SEEDS = Array.from({ length: 300 }, (_, k) => k + 1);
+
+it('leaves open the span of each limiter that counts in windows', () => {
+  const cases = SEEDS.map((seed) => ({ seed, limiter: randomLimiter(seed) })).filter(
+    ({ limiter }) => limiter.hypothesis.structure.window !== undefined,
+  );
+  const missed = cases.filter(({ seed, limiter }) => {
+    const { structure, parameters } = limiter.hypothesis;
+    const spans = windowSpansOf(structure, parameters.limit, evidenceOf(askedAtRandom(limiter, seed)));
+    return spans === undefined || parameters.spanMs < spans.least || parameters.spanMs > spans.most;
+  });
+  expect(missed.map(({ seed }) => seed)).toEqual([]);
+  expect(cases.length).toBeGreaterThan(100);
+});
+
+//   admitted at 0, 100, 200; refused at 900; admitted at 1010:  a log of three is longer than 900 and no longer than 1010
+const seen = [0, 100, 200, 900, 1010].map(
+  (sentMs): Seen => ({ key: 'one', sentMs, answeredMs: sentMs + 2, decision: sentMs === 900 ? 'limited' : 'admitted' }),
+);
+
+it.each([
+  ['log', 3, [900, 1010]],
+  ['segments/2', 3, [900, 2020]],
+  // Four were there at 1010, with the refused one.
+  ['log-refused', 3, [900, 910]],
+  // No more than three were there before the refusal.
+  ['log', 4, undefined],
+  ['fixed', 3, [900, Infinity]],
+] as const)('%s of %i: %j', (id, limit, expected) => {
+  const structure = structures.find((one) => one.id === id)!;
+  const spans = windowSpansOf(structure, limit, evidenceOf(seen));
+  if (expected === undefined) {
+    expect(spans).toBeUndefined();
+    return;
+  }
+  const [least, most] = expected;
+  expect(spans!.least).toBeGreaterThan(least - 5);
+  expect(spans!.least).toBeLessThanOrEqual(least);
+  expect(spans!.most).toBeGreaterThanOrEqual(most);
+  expect(spans!.most).toBeLessThanOrEqual(most + 10);
+});
