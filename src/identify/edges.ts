@@ -4,9 +4,9 @@
 //   edges   |     |     |     |     |     |       an edge in each
 import { modulo } from '../math/modulo.js';
 import type { Features, Return } from './features.js';
-import type { Range } from './fit.js';
 import { parametersOf, withEdgeAt } from './moves.js';
 import { isInCells, type Parameters, type Structure } from './structure.js';
+import type { Spans } from './window-spans.js';
 
 const PERIOD_STEP = 0.01;
 const LEAST_STEP = 2e-4;
@@ -25,7 +25,7 @@ export function startsOnEdges(
   structure: Structure,
   waits: readonly number[],
   { returns }: Features,
-  spans: Range,
+  spans: Spans,
 ): Parameters[] {
   const isCounted = isInCells(structure);
   const cells = isCounted ? (structure.part ?? 1) : 1;
@@ -33,10 +33,10 @@ export function startsOnEdges(
   const apart = returns.slice(1).map(({ toMs }, k) => toMs - returns[k]!.fromMs);
   // While it is refused there is no edge of a window or a tick. The next return of a key has another edge.
   const refusedMs = isCounted ? 0 : 0.9 * Math.max(SLACK_MS, ...returns.map((one) => one.refusedMs));
-  const leastMs = Math.max(refusedMs, spans.least / cells);
+  const leastMs = Math.max(refusedMs, spans.leastMs / cells);
   const mostMs = isCounted
-    ? spans.most / cells
-    : Math.min(spans.most, 1.1 * Math.min(MOST_TIMES * Math.max(...waits), ...apart.filter((ms) => ms > leastMs)));
+    ? spans.mostMs / cells
+    : Math.min(spans.mostMs, 1.1 * Math.min(MOST_TIMES * Math.max(...waits), ...apart.filter((ms) => ms > leastMs)));
   // Over many periods a small step moves an edge past a return.
   const narrowest = returns.reduce((ms, one) => Math.min(ms, one.toMs - one.fromMs), Infinity);
   const seenMs = (returns.at(-1)?.toMs ?? 0) - (returns[0]?.fromMs ?? 0);

@@ -1,12 +1,12 @@
 // Where the search for parameters begins. Pure.
 
+import { log } from '../math/elementary.js';
 import { MOST_ON_EDGES, startsOnEdges } from './edges.js';
 import type { Evidence } from './evidence.js';
 import type { Features, Return } from './features.js';
-import type { Range } from './fit.js';
 import { parametersOf, withEdgeAt } from './moves.js';
 import { isByToken, isInCells, type Name, type Parameters, type Structure } from './structure.js';
-import { windowSpansOf } from './window-spans.js';
+import { type Spans, windowSpansOf } from './window-spans.js';
 
 /** Neighbours of the spans that are looked at differ by this factor. */
 export const GRID = 1.12;
@@ -71,8 +71,8 @@ export function* startsOf(
     const within = windowSpansOf(structure, limit, evidence);
     if (within === undefined) continue;
     const own = {
-      least: within.least > shortest ? within.least : least,
-      most: within.most < longest ? within.most : Math.max(most, LONGEST * within.least),
+      leastMs: within.leastMs > shortest ? within.leastMs : least,
+      mostMs: within.mostMs < longest ? within.mostMs : Math.max(most, LONGEST * within.leastMs),
     };
     if (isOnEdges && (isCounted || isEnough)) {
       const onEdges = startsOnEdges(structure, waits, features, structure.window === undefined ? within : own);
@@ -81,7 +81,7 @@ export function* startsOf(
       if (isCounted || onEdges.length < MOST_ON_EDGES) continue;
     }
     const ownSpans = structure.window === undefined ? spans : spansWithin(own, has('otherMs') ? FINE_GRID : GRID);
-    const isWithin = (ms: number) => ms > within.least && ms < within.most;
+    const isWithin = (ms: number) => ms > within.leastMs && ms < within.mostMs;
     for (const [k, spanMs] of [...ownSpans, ...lattice.filter(isWithin)].entries()) {
       const others = has('otherMs') ? [...new Set(known === undefined ? [...blocks, spanMs] : [known])] : [spanMs];
       for (const otherMs of others) {
@@ -111,10 +111,10 @@ function blocksFrom(returns: readonly Return[], isPutOff: boolean): number[] {
 }
 
 /** Spans of a range, evenly by their logarithm. */
-function spansWithin({ least, most }: Range, factor: number): number[] {
-  const n = Math.max(2, Math.ceil(Math.log(most / least) / Math.log(factor)));
-  const at = (part: number) => least * (most / least) ** part;
-  return most < least
+function spansWithin({ leastMs, mostMs }: Spans, factor: number): number[] {
+  const n = Math.max(2, Math.ceil(log(mostMs / leastMs) / log(factor)));
+  const at = (part: number) => leastMs * (mostMs / leastMs) ** part;
+  return mostMs < leastMs
     ? []
     : [...Array.from({ length: n }, (_, k) => at((k + 0.5) / n)), at(0.5 / n ** 2), at(1 - 0.5 / n ** 2)];
 }

@@ -7,8 +7,13 @@
 //
 // In cells it leaves up to a cell early; a window that opens anew may hold as many at its end and as many at the beginning of the next.
 import type { Evidence, KeyEvidence, Queue } from './evidence.js';
-import type { Range } from './fit.js';
 import { isInCells, type Structure } from './structure.js';
+
+/** From the shortest to the longest that a span can be, in ms. */
+export interface Spans {
+  readonly leastMs: number;
+  readonly mostMs: number;
+}
 
 /** How far clocks go in steps, in ms. */
 const SLACK_MS = 2;
@@ -17,18 +22,18 @@ const SLACK_MS = 2;
 type Counted = Pick<Queue, 'first' | 'last'>;
 
 /** The spans in ms for which the answers can be those of a limit; undefined where there are none. */
-export function windowSpansOf(structure: Structure, limit: number, { keys }: Evidence): Range | undefined {
+export function windowSpansOf(structure: Structure, limit: number, { keys }: Evidence): Spans | undefined {
   const { window, part = 1 } = structure;
-  if (window === undefined) return { least: 0, most: Infinity };
+  if (window === undefined) return { leastMs: 0, mostMs: Infinity };
   const early = isInCells(structure) ? part / (part - 1) : 1;
-  let [least, most] = [0, Infinity];
+  let [leastMs, mostMs] = [0, Infinity];
   for (const one of keys) {
     const counted = window.isAll === true ? merged(one) : one.admitted;
     const ends = endsOf(one, counted, limit, window);
-    least = Math.max(least, ends.least - SLACK_MS);
-    most = Math.min(most, early * (ends.most + SLACK_MS));
+    leastMs = Math.max(leastMs, ends.leastMs - SLACK_MS);
+    mostMs = Math.min(mostMs, early * (ends.mostMs + SLACK_MS));
   }
-  return least > most || least === Infinity ? undefined : { least, most };
+  return leastMs > mostMs || leastMs === Infinity ? undefined : { leastMs, mostMs };
 }
 
 function endsOf(
@@ -36,13 +41,13 @@ function endsOf(
   counted: Counted,
   limit: number,
   { isAll, isFixed, isBlocked }: NonNullable<Structure['window']>,
-): Range {
-  let [least, most] = [0, Infinity];
+): Spans {
+  let [leastMs, mostMs] = [0, Infinity];
   limited.first.forEach((first, j) => {
     if (isBlocked && !isFirst(admitted, limited, j)) return;
     // The limit before it, and itself where it counts.
     const place = upTo(counted.first, limited.last[j]!) - limit - (isAll ? 1 : 0);
-    least = Math.max(least, place < 0 ? Infinity : first - counted.last[place]!);
+    leastMs = Math.max(leastMs, place < 0 ? Infinity : first - counted.last[place]!);
   });
   admitted.last.forEach((last, k) => {
     const before = isAll ? upTo(counted.last, admitted.first[k]! - SLACK_MS) : k;
@@ -50,9 +55,9 @@ function endsOf(
     if (place < 0) return;
     const from = counted.first[place]!;
     if (isBlocked && upTo(limited.first, last) > upTo(limited.last, from)) return;
-    most = Math.min(most, last - from);
+    mostMs = Math.min(mostMs, last - from);
   });
-  return { least, most };
+  return { leastMs, mostMs };
 }
 
 /** Whether something was admitted since the refusal before it: no block is in the way. */

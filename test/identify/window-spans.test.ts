@@ -15,7 +15,7 @@ it('leaves open the span of each limiter that counts in windows', () => {
   const missed = cases.filter(({ seed, limiter }) => {
     const { structure, parameters } = limiter.hypothesis;
     const spans = windowSpansOf(structure, parameters.limit, evidenceOf(askedAtRandom(limiter, seed)));
-    return spans === undefined || parameters.spanMs < spans.least || parameters.spanMs > spans.most;
+    return spans === undefined || parameters.spanMs < spans.leastMs || parameters.spanMs > spans.mostMs;
   });
   expect(missed.map(({ seed }) => seed)).toEqual([]);
   expect(cases.length).toBeGreaterThan(100);
@@ -42,8 +42,8 @@ it.each([
     return;
   }
   const [least, most] = expected;
-  expect(spans!.least).toBeGreaterThan(least - 5);
-  expect(spans!.least).toBeLessThanOrEqual(least);
-  expect(spans!.most).toBeGreaterThanOrEqual(most);
-  expect(spans!.most).toBeLessThanOrEqual(most + 10);
+  expect(spans!.leastMs).toBeGreaterThan(least - 5);
+  expect(spans!.leastMs).toBeLessThanOrEqual(least);
+  expect(spans!.mostMs).toBeGreaterThanOrEqual(most);
+  expect(spans!.mostMs).toBeLessThanOrEqual(most + 10);
 });
