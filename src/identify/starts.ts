@@ -58,7 +58,9 @@ export function* startsOf(
     isQuick || times.length === 0 ? shortest : Math.max(shortest, SHORTEST_PART * Math.min(longest, ...times));
   const many = isWhole || has('otherMs') ? MANY_TIMES : LONGEST_PART;
   const most = times.length === 0 ? longest : Math.min(longest, many * Math.max(shortest, longestMs, ...times));
-  for (let ms = least; ms < most; ms *= GRID) spans.push(ms);
+  // An estimate turns at other instants with a span that is hardly another.
+  const isEstimate = structure.family === 'sliding counter';
+  for (let ms = least; ms < most; ms *= isEstimate ? FINE_GRID : GRID) spans.push(ms);
   const { heldStepMs } = features;
   if (structure.family === 'queue' && heldStepMs !== undefined) {
     for (let k = -HELD_STEPS; k <= HELD_STEPS; k += 1) spans.push(heldStepMs * (1 + k * HELD_STEP));
@@ -67,6 +69,7 @@ export function* startsOf(
   const isCounted = isInCells(structure);
   const isOnEdges = isGrid && (isCounted || structure.family === 'token bucket' || structure.id === 'fixed-grid');
   const isEnough = returns.length >= FEW_RETURNS;
+  const phases = isEstimate ? 2 * PHASES : PHASES;
   for (const limit of bursts) {
     const within = windowSpansOf(structure, limit, evidence);
     if (within === undefined) continue;
@@ -92,7 +95,7 @@ export function* startsOf(
           const anywhere =
             k >= ownSpans.length
               ? []
-              : Array.from({ length: PHASES }, (_, j) => fromMs + (j / PHASES) * (structure.period?.(all) ?? spanMs));
+              : Array.from({ length: phases }, (_, j) => fromMs + (j / phases) * (structure.period?.(all) ?? spanMs));
           for (const ms of [...edges, ...anywhere]) yield withEdgeAt(structure, all, ms);
         }
       }
