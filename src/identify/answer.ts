@@ -6,11 +6,13 @@ import { waitsInWords } from '../live/told-waits.js';
 import { modulo } from '../math/modulo.js';
 import type { Evidence } from './evidence.js';
 import type { Investigated } from './explanations.js';
+import { featuresOf } from './features.js';
 import type { Fitted, Range } from './fit.js';
 import type { Keys } from './key-check.js';
 import { isOpen } from './probes.js';
 import { productsLike } from './products-like.js';
-import { spanOnGrid } from './ranges.js';
+import { widestSpan } from './ranges.js';
+import { startsOf } from './starts.js';
 import { isByToken, type Parameters } from './structure.js';
 import { type Telling, tellingProbe } from './telling.js';
 import { BASE_MS, violationOf } from './violation.js';
@@ -107,6 +109,12 @@ export function answerOf(investigated: Investigated, resolution: number, harm?: 
     const remark = `${unknown}: too long beside the ${Math.round(shortest)} ms in which the limiter gives something back.${again}`;
     return { verdict: 'undecided', rules: [], remarks: [...stopped, remark, ...headers], ...common };
   }
+  const cellMs = Math.min(...alive.map(({ best }) => best.structure.period?.(best.parameters) ?? Infinity));
+  if (!isLog && evidence.slowestMs > cellMs) {
+    // Counted in another cell, the same answers are those of another rule.
+    const remark = `Some answers came up to ${Math.round(evidence.slowestMs)} ms later than the quickest: longer than the ${Math.round(cellMs)} ms of a cell in which the nearest rule would count, and not all that this leaves open was searched.${again}`;
+    return { verdict: 'undecided', rules: [], remarks: [...stopped, remark, ...headers], ...common };
+  }
   const families = new Set(alive.map(({ best }) => best.structure.family)).size;
   if ((families > 1 && alive.length > MOST_RULES) || families > MOST_FAMILIES) {
     const remark = `${alive.length} rules of ${families} families explain all answers: they follow no one of them closely enough to give it a name.`;
@@ -146,10 +154,11 @@ function unrestOf({ seen, isHeld, admittedMs, limitedMs }: Evidence): number {
 function ruleOf(found: Fitted, evidence: Evidence, unknownMs: number, resolution: number, toleranceMs: number): Rule {
   const offMs = found.violationMs > toleranceMs ? found.violationMs : 0;
   // A violation is a time, as the parameters are: where it is not 0, they are off by no less.
-  const fitted = widened(onGrid(found, evidence, resolution, toleranceMs), unknownMs + offMs);
+  const fitted = widened(atWidest(found, evidence, resolution, toleranceMs), unknownMs + offMs);
   const { best, ranges } = fitted;
   const { structure, parameters } = best;
-  const value = (name: 'limit' | 'spanMs' | 'otherMs') => roundest(ranges[name], parameters[name]);
+  // Of what was found about the best: between pieces there may be spans that explain nothing.
+  const value = (name: 'limit' | 'spanMs' | 'otherMs') => roundest(found.ranges[name], parameters[name]);
   const rounded: Parameters = {
     ...parameters,
     limit: value('limit'),
@@ -188,14 +197,24 @@ function ruleOf(found: Fitted, evidence: Evidence, unknownMs: number, resolution
   };
 }
 
-/** With a span as far as it may be, where it lies on a grid. */
-function onGrid(fitted: Fitted, evidence: Evidence, resolution: number, toleranceMs: number): Fitted {
+/** With its span as far as it may be. */
+function atWidest(fitted: Fitted, evidence: Evidence, resolution: number, toleranceMs: number): Fitted {
   const { best, ranges } = fitted;
-  const { structure } = best;
-  if (structure.period === undefined) return fitted;
-  const violation = (parameters: Parameters, mostMs: number) =>
-    violationOf({ structure, parameters }, evidence, { mostMs }).ms;
-  const spanMs = spanOnGrid(best, ranges.spanMs, violation, Math.max(toleranceMs, fitted.violationMs), resolution);
+  const { structure, parameters } = best;
+  const elsewhere =
+    structure.period === undefined
+      ? []
+      : [...startsOf(structure, evidence, featuresOf(evidence))].filter(({ limit }) => limit === parameters.limit);
+  const violation = (one: Parameters, mostMs: number) =>
+    violationOf({ structure, parameters: one }, evidence, { mostMs }).ms;
+  const spanMs = widestSpan(
+    best,
+    ranges.spanMs,
+    elsewhere.map((one) => one.spanMs),
+    violation,
+    Math.max(toleranceMs, fitted.violationMs),
+    resolution,
+  );
   return { ...fitted, ranges: { ...ranges, spanMs } };
 }
 

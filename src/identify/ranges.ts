@@ -65,7 +65,7 @@ export function endOf(
 }
 
 /** Steps beyond an end, each a part of the resolution; so many in a row that explain nothing are the end of it. */
-const STEPS_OF_RESOLUTION = 10;
+const STEPS_OF_RESOLUTION = { onGrid: 10, other: 50 };
 const MOST_MISSED = 10;
 const MOST_BEYOND = 60;
 /** Beyond the farthest that was found, for what lies between. */
@@ -74,34 +74,53 @@ const PHASES = 96;
 const MOST_NEAR = 4;
 const REFINED = 5;
 const COUNTED_AT = [0, 0.3, 0.7, 1];
+/** No span is looked at that is longer or shorter by more than this factor. */
+const FARTHEST = 2;
+const MOST_FAR = 60;
+
+interface Ends {
+  readonly least: number;
+  readonly most: number;
+}
 
 /**
- * How far the span of a rule on a grid of its own can be from what was found: the spans that explain the answers lie in pieces, each with
- * edges at other instants, and `endOf` finds the ends of one.
+ * How far the span of a rule can be from what was found. With requests counted at other parts of their times it may lie beyond the ends that
+ * `endOf` found; and on a grid the spans that explain the answers lie in pieces, each with edges at other instants.
+ * @param range the ends that were found, in ms @param elsewhere spans that there may be, in ms
  * @param violation by how much the answers are missed, in ms; at least `mostMs` where it is more than that
- * @param range in ms @param resolution as a part of the span
+ * @param resolution as a part of the span
  */
-export function spanOnGrid(
+export function widestSpan(
   { structure, parameters }: Hypothesis,
-  range: { readonly least: number; readonly most: number },
+  range: Ends,
+  elsewhere: readonly number[],
   violation: (parameters: Parameters, mostMs: number) => number,
   toleranceMs: number,
   resolution: number,
-): { readonly least: number; readonly most: number } {
-  const stepMs = (resolution / STEPS_OF_RESOLUTION) * parameters.spanMs;
+): Ends {
+  const parts = structure.period === undefined ? STEPS_OF_RESOLUTION.other : STEPS_OF_RESOLUTION.onGrid;
+  const stepMs = (resolution / parts) * parameters.spanMs;
+  const explains = (spanMs: number) => explainsAnywhere(structure, { ...parameters, spanMs }, violation, toleranceMs);
   const beyond = (end: number, direction: -1 | 1): number => {
     let farthest = end;
     let missed = 0;
     for (let k = 1; k <= MOST_BEYOND && missed < MOST_MISSED; k += 1) {
       const spanMs = end + direction * k * stepMs;
       missed += 1;
-      if (!explainsAnywhere(structure, { ...parameters, spanMs }, violation, toleranceMs)) continue;
+      if (spanMs <= 0 || !explains(spanMs)) continue;
       missed = 0;
       farthest = spanMs;
     }
     return farthest === end ? end : farthest + STEPS_MORE * direction * stepMs;
   };
-  return { least: beyond(range.least, -1), most: beyond(range.most, 1) };
+  let [least, most] = [beyond(range.least, -1), beyond(range.most, 1)];
+  const isFar = (ms: number) => (ms < least || ms > most) && Math.max(ms, most) < FARTHEST * Math.min(ms, least);
+  const far = [...new Set(elsewhere)].filter(isFar).sort((a, b) => a - b);
+  const some = far.filter((_, k) => k % Math.ceil(far.length / MOST_FAR) === 0);
+  // From the farthest inwards: what lies between two that explain is not looked at.
+  for (const ms of some) if (ms < least && explains(ms)) least = ms - STEPS_MORE * stepMs;
+  for (const ms of some.reverse()) if (ms > most && explains(ms)) most = ms + STEPS_MORE * stepMs;
+  return { least, most };
 }
 
 /** Whether the answers are explained with some phase of the grid: of a few over the whole period, and nearer and nearer about the best. */
