@@ -10,6 +10,8 @@ import { structures } from './structures.js';
 const HELD = 0.5;
 /** Where it is open by more than this when a request was decided, not every order of counting is searched; in ms. */
 const COARSE_MS = 30;
+/** A time is seen that is longer than so many of what is left open. */
+const GRAINS = 4;
 
 export function answerOfLog(
   log: AccessLog,
@@ -49,6 +51,8 @@ export function answerOfLog(
   }
   const { vagueMs } = found.evidence;
   if (rules.length === 0 || vagueMs <= COARSE_MS) return { found, answer: { ...answer, remarks } };
+  if (rules.every(({ parameters: { block_ms } }) => block_ms !== undefined && block_ms.least < GRAINS * vagueMs))
+    return unnamed('What explains the answers has a block that is too short to be seen in this log: it is not said.');
   remarks.push(
     `The log leaves open by ${vagueMs} ms when a request was decided, and not every order was searched: other rules may explain it, too.`,
   );

@@ -83,8 +83,11 @@ export function* startsOf(
       // There is no other period for which each return has an edge in it. Where there are many, these are some of them.
       if (isCounted || onEdges.length < MOST_ON_EDGES) continue;
     }
-    const ownSpans = structure.window === undefined ? spans : spansWithin(own, has('otherMs') ? FINE_GRID : GRID);
     const isWithin = (ms: number) => ms > within.leastMs && ms < within.mostMs;
+    const ownSpans =
+      structure.window === undefined
+        ? spans
+        : [...spansWithin(own, has('otherMs') ? FINE_GRID : GRID), ...spans.filter(isWithin)];
     for (const [k, spanMs] of [...ownSpans, ...lattice.filter(isWithin)].entries()) {
       const others = has('otherMs') ? [...new Set(known === undefined ? [...blocks, spanMs] : [known])] : [spanMs];
       for (const otherMs of others) {
