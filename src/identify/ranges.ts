@@ -68,7 +68,7 @@ export function endOf(
 const STEPS_OF_RESOLUTION = { onGrid: 10, other: 50 };
 const MOST_MISSED = 10;
 const MOST_BEYOND = 60;
-/** Beyond the farthest that was found, for what lies between. */
+/** Beyond the farthest that was found, for what lies between two steps or is counted in another order. */
 const STEPS_MORE = 2;
 const PHASES = 96;
 const MOST_NEAR = 4;
@@ -111,7 +111,7 @@ export function widestSpan(
       missed = 0;
       farthest = spanMs;
     }
-    return farthest === end ? end : farthest + STEPS_MORE * direction * stepMs;
+    return farthest + STEPS_MORE * direction * stepMs;
   };
   let [least, most] = [beyond(range.least, -1), beyond(range.most, 1)];
   const isFar = (ms: number) => (ms < least || ms > most) && Math.max(ms, most) < FARTHEST * Math.min(ms, least);
