@@ -24,7 +24,8 @@ export async function startNetworkNode(
   const ground = await openNetworkGround({ url, cycleMs, deadlineMs, onError });
   const { store, credentials, clock, network, identity } = ground;
   const { signer } = identity;
-  const limits = { overload: { afterMs: 3_600_000, gateTurnMs: 200, otherTurnMs: 50 }, ...bounds };
+  const overload = { afterMs: 3_600_000, gateTurnMs: 200, otherTurnMs: 50 };
+  const limits = { overload, keepAliveTimeoutMs: 3_600_000, ...bounds };
   const node = await startNode({ store, credentials, clock, network, signer, limits, openMetrics: true });
   const { directory, connection } = network;
   return { ...node, errors, fingerprint: signer.fingerprint, directory, connection };

@@ -51,6 +51,9 @@ export interface Start extends Partial<NodeOptions> {
 /** A process that shares its machine with others is late, and would refuse what no test expects to be refused: see overload.test.ts. */
 const never = { afterMs: 3_600_000, gateTurnMs: 200, otherTurnMs: 50 };
 
+/** Nor does it close a connection that a late request is just being sent on. */
+const KEPT_MS = 3_600_000;
+
 export async function startRunning({
   cycleMs = 777,
   memory,
@@ -68,7 +71,7 @@ export async function startRunning({
     credentials,
     signer: generateSigner(),
     openMetrics: true,
-    limits: { overload: never, ...limits },
+    limits: { overload: never, keepAliveTimeoutMs: KEPT_MS, ...limits },
     ...options,
   });
   const send: Running['send'] = (method, path, asked = {}) =>
