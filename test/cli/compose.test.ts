@@ -84,7 +84,9 @@ describe.skipIf(!hasRedis || !hasNginx)('as processes (needs redis-server and ng
       conf = conf.replace(`${name}:7770`, `127.0.0.1:${port}`);
       urls.push(`http://127.0.0.1:${port}`);
     }
-    const head = `daemon off; pid ${dir}/pid; error_log stderr notice; events {} http { access_log off;`;
+    // Its places for what it buffers are made by root when nginx first starts: here it has its own.
+    const buffers = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((of) => `${of}_temp_path ${dir}/${of};`);
+    const head = `daemon off; pid ${dir}/pid; error_log stderr notice; events {} http { access_log off; ${buffers.join(' ')}`;
     const frontPort = await startOn((port) => {
       writeFileSync(join(dir, 'nginx.conf'), `${head}\n${conf.replace('listen 80', `listen 127.0.0.1:${port}`)}}`);
       return start('nginx', ['-p', dir, '-c', join(dir, 'nginx.conf')], 'start worker process');

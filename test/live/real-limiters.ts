@@ -222,9 +222,22 @@ function holds(name: string, real: Real, origin: () => string): void {
       LONGEST_MS,
     );
 
-    it('differs from every wrong model in one of them at least', () => {
-      expect([...found].sort()).toEqual(Object.keys(real.wrong).sort());
-    });
+    it(
+      'differs from every wrong model in one of them at least',
+      async () => {
+        const wrong = Object.keys(real.wrong).sort();
+        // Where the machine was too busy, answers left several models open: they are asked for again.
+        const again = Array.from({ length: ATTEMPTS }, () => Object.values(scenarios)).flat();
+        for (const arrivals of again) {
+          if (wrong.every((model) => found.has(model))) break;
+          const words = await verdicts(`${origin()}${real.path ?? '/'}`, arrivals, real);
+          for (const model of wrong) if (words[model] === 'node differs') found.add(model);
+          await new Promise((resolve) => setTimeout(resolve, 2_500));
+        }
+        expect([...found].sort()).toEqual(wrong);
+      },
+      LONGEST_MS,
+    );
   });
 }
 
