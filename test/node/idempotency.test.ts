@@ -1,3 +1,4 @@
+import { Agent, request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Running, startRunning, type Told } from './running.js';
 
@@ -153,6 +154,29 @@ describe('many events with an idempotency key', () => {
     const lines = '{"type":"request"}\n'.repeat(60_000);
     const { status, body } = await send('large', 'b', lines, { path: 'events', type: 'application/x-ndjson' });
     expect([status, body.code]).toEqual([413, 'body_too_large']);
+  });
+
+  it.each([
+    ['a key, too large', { 'idempotency-key': 'k' }, 413],
+    ['no array, too large', { 'content-type': 'application/json' }, 413],
+  ])('are refused, and the connection goes on behind the rest of the body: %s', async (_, headers, status) => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const ask = (method: string, path: string, more: object, body = '') =>
+      new Promise<{ status: number | undefined; port: number | undefined }>((resolve, reject) => {
+        const options = { method, agent, headers: { authorization: `Bearer ${key}`, ...more } };
+        const asked = request(`${node.url}${path}`, options, (told) => {
+          const port = asked.socket?.localPort;
+          told.resume().on('end', () => resolve({ status: told.statusCode, port }));
+        });
+        asked.on('error', reject).end(body);
+      });
+    await contractOn(`rest-${Object.keys(headers)[0]}`);
+    const lines = { 'content-type': 'application/x-ndjson', ...headers };
+    const path = `/api/chain/rest-${Object.keys(headers)[0]}/events`;
+    const first = await ask('POST', path, lines, '{"type":"request"}\n'.repeat(400_000));
+    const next = await ask('GET', '/readyz', {});
+    agent.destroy();
+    expect([first.status, next]).toEqual([status, { status: 200, port: first.port }]);
   });
 
   it('have a short answer when it is repeated, if the first was very long', async () => {

@@ -54,6 +54,10 @@ export const countMany = route({
       if (header !== undefined) answer = await countOnce(parts, chunks, bulk, machine, header, isArray);
       else if (isArray) await readArray(parts, chunks, bulk, machine);
       else await readLines(parts, chunks, bulk, machine);
+    } catch (error) {
+      // The rest is dropped, as Node drops what nobody begins to read: the next request of this connection comes behind it.
+      body.resume();
+      throw error;
     } finally {
       counts.decided(bulk.admitted + bulk.limited, bulk.admitted);
       await durability.ofCounts(machine, clock.cycle());
