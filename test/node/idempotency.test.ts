@@ -179,6 +179,12 @@ describe('many events with an idempotency key', () => {
     expect([first.status, next]).toEqual([status, { status: 200, port: first.port }]);
   });
 
+  it('are refused where there is no body at all', async () => {
+    await contractOn('none');
+    const { status, body } = await send('none', 'b', undefined, { path: 'events' });
+    expect([status, body.code]).toEqual([400, 'malformed_request']);
+  });
+
   it('have a short answer when it is repeated, if the first was very long', async () => {
     await contractOn('long');
     const lines = Array.from({ length: 2_000 }, (_, n) => ({ type: n % 2 === 0 ? 'request' : 'none' }));

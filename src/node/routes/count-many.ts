@@ -56,7 +56,7 @@ export const countMany = route({
       else await readLines(parts, chunks, bulk, machine);
     } catch (error) {
       // The rest is dropped, as Node drops what nobody begins to read: the next request of this connection comes behind it.
-      body.resume();
+      request.raw.resume();
       throw error;
     } finally {
       counts.decided(bulk.admitted + bulk.limited, bulk.admitted);
