@@ -8,15 +8,10 @@ import type { Evidence } from './evidence.js';
 import type { Features, Stage } from './features.js';
 import { moved, neighboursOf, parametersOf, scatteredFrom } from './moves.js';
 import { proofOf } from './proof.js';
-import { endOf } from './ranges.js';
+import { COUNTED_AT, endOf, type Range } from './ranges.js';
 import { GRID, LONGEST, nearPartOf, PHASES, startsOf } from './starts.js';
 import { type Hypothesis, isByToken, type Name, type Parameters, type Structure } from './structure.js';
 import { NEVER_SO, violationOf } from './violation.js';
-
-export interface Range {
-  readonly least: number;
-  readonly most: number;
-}
 
 export interface Fitted {
   readonly best: Hypothesis;
@@ -34,7 +29,6 @@ const NEARLY = 0.05;
 /** Parameters that explain the answers and lie apart by more than this factor are kept, each for itself. */
 const APART = 1.3;
 const MOST_SPREAD = 4;
-const COUNTED_AT = [0, 0.3, 0.7, 1];
 const MOST_TOPS = 6;
 const PERIOD_WIDTHS = 4;
 /** As many spans are looked at to both sides of the best of a coarse grid, where a span is that of a token. */

@@ -2,6 +2,14 @@
 import { moved } from './moves.js';
 import type { Hypothesis, Name, Parameters, Structure } from './structure.js';
 
+export interface Range {
+  readonly least: number;
+  readonly most: number;
+}
+
+/** Where requests may have been counted, as parts of the time between sending and answer. */
+export const COUNTED_AT = [0, 0.3, 0.7, 1];
+
 interface Given {
   readonly explains: (parameters: Parameters) => boolean;
   /** Where an edge of a grid may be held while its period is changed, in ms. */
@@ -73,15 +81,10 @@ const STEPS_MORE = 2;
 const PHASES = 96;
 const MOST_NEAR = 4;
 const REFINED = 5;
-const COUNTED_AT = [0, 0.3, 0.7, 1];
+
 /** No span is looked at that is longer or shorter by more than this factor. */
 const FARTHEST = 2;
 const MOST_FAR = 60;
-
-interface Ends {
-  readonly least: number;
-  readonly most: number;
-}
 
 /**
  * How far the span of a rule can be from what was found. With requests counted at other parts of their times it may lie beyond the ends that
@@ -92,12 +95,12 @@ interface Ends {
  */
 export function widestSpan(
   { structure, parameters }: Hypothesis,
-  range: Ends,
+  range: Range,
   elsewhere: readonly number[],
   violation: (parameters: Parameters, mostMs: number) => number,
   toleranceMs: number,
   resolution: number,
-): Ends {
+): Range {
   const parts = structure.period === undefined ? STEPS_OF_RESOLUTION.other : STEPS_OF_RESOLUTION.onGrid;
   const stepMs = (resolution / parts) * parameters.spanMs;
   const explains = (spanMs: number) => explainsAnywhere(structure, { ...parameters, spanMs }, violation, toleranceMs);

@@ -237,6 +237,7 @@ export class BulkCount extends BulkOutcomes implements LineReader {
 
   /** As `count`, by a network of nodes. */
   async countOver(network: Network): Promise<void> {
+    if (this.#read.length === 0) return;
     // Where it is away, the decisions say so.
     await network.directory.look(this.#machine).catch(() => {});
     this.#addressed = undefined;
