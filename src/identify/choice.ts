@@ -2,8 +2,9 @@
 import type { Evidence } from './evidence.js';
 import type { Fitted } from './fit.js';
 import { lengthOf, type Probe, predicted, requestsOf } from './probe.js';
-import { isOpen, probesFor } from './probes.js';
+import { confirming, isOpen, probesFor } from './probes.js';
 import type { Hypothesis } from './structure.js';
+import { tellingProbe } from './telling.js';
 import { violationOf } from './violation.js';
 
 export interface Choice {
@@ -12,31 +13,88 @@ export interface Choice {
   readonly isFresh: boolean;
 }
 
-interface Given {
+/** What is left, and what may still be asked. */
+export interface Standing {
   readonly alive: readonly Fitted[];
   readonly evidence: Evidence;
-  readonly options: {
-    readonly budget: number;
-    readonly timeMs: number;
-    readonly hasKeys: boolean;
-    readonly resolution: number;
-  };
   readonly left: { readonly requests: number; readonly timeMs: number };
   readonly nowMs: number;
   /** The key of the probes so far. */
   readonly key: string;
-  /** How often each kind of probe was asked. */
-  readonly asked: ReadonlyMap<string, number>;
+}
+
+interface Options {
+  readonly budget: number;
+  readonly timeMs: number;
+  readonly hasKeys: boolean;
+  readonly resolution: number;
 }
 
 /** So many structures and samples of each are looked at. */
 const MOST_LOOKED = 8;
 const MOST_SAMPLES = 6;
 
-/** The probe that separates what is left most for its cost; which limit is in the way of a further one, or undefined where none separates. */
-export function nextProbe(given: Given): Choice | 'budget' | 'time' | undefined {
-  const { alive, evidence, options, left, nowMs, key, asked } = given;
-  const { hasKeys, resolution } = options;
+/** So many probes in a row may leave the same structures. */
+const PATIENCE = 2;
+const MOST_TOLD = 4;
+/** What fewer answers show is asked for again, so often, before it is named. */
+const FEW_ANSWERS = 150;
+const MOST_CONFIRMED = 3;
+
+/** Chooses the probes of one investigation. */
+export class Choices {
+  readonly #options: Options;
+  /** How often each kind of probe was asked. */
+  readonly #asked = new Map<string, number>();
+  /** So many more probes may leave the structures of `#last`. */
+  #patience = PATIENCE;
+  #last = '';
+  #told = 0;
+  #confirmed = 0;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** The probe that separates what is left most for its cost; which limit is in the way of a further one, or undefined where none separates. */
+  next(standing: Standing): Choice | 'budget' | 'time' | undefined {
+    const ids = standing.alive.map(({ best }) => best.structure.id).sort();
+    this.#patience = ids.join() === this.#last ? this.#patience - 1 : PATIENCE;
+    this.#last = ids.join();
+    const sure = this.#patience < 0 ? this.telling(standing) : undefined;
+    if (sure !== undefined) return sure;
+    const chosen = nextProbe(standing, this.#options, this.#asked);
+    if (typeof chosen !== 'object') return chosen;
+    this.#asked.set(chosen.probe.words, (this.#asked.get(chosen.probe.words) ?? 0) + 1);
+    return chosen;
+  }
+
+  /** What is expected, asked for once more: few answers show little. */
+  confirming({ alive, evidence, left }: Standing): Choice | undefined {
+    if (alive.length === 0 || evidence.seen.length >= FEW_ANSWERS || this.#confirmed >= MOST_CONFIRMED)
+      return undefined;
+    const { probe, restMs } = confirming(alive[0]!, this.#confirmed);
+    this.#confirmed += 1;
+    const fits = requestsOf(probe) <= left.requests && restMs + lengthOf(probe) <= left.timeMs;
+    return fits ? { probe, restMs, isFresh: this.#options.hasKeys } : undefined;
+  }
+
+  /** The probe that is sure to tell what is left, or some of it: the others were not, as parameters gave way. */
+  telling({ alive, evidence, left }: Standing): Choice | undefined {
+    this.#patience = PATIENCE;
+    const telling = this.#told < MOST_TOLD ? tellingProbe(alive, evidence, left) : undefined;
+    if (telling === undefined) return undefined;
+    this.#told += 1;
+    const { restMs, volleys } = telling;
+    return { probe: { words: 'what tells them apart', volleys }, restMs, isFresh: restMs === 0 };
+  }
+}
+
+function nextProbe(
+  { alive, evidence, left, nowMs, key }: Standing,
+  { budget, timeMs: mostMs, hasKeys, resolution }: Options,
+  asked: ReadonlyMap<string, number>,
+): Choice | 'budget' | 'time' | undefined {
   const looked = alive.slice(0, MOST_LOOKED);
   const samples = looked.map((fitted, k) =>
     fitted.samples.slice(0, k < 2 ? MOST_SAMPLES : 3).map((hypothesis) => ({
@@ -60,8 +118,10 @@ export function nextProbe(given: Given): Choice | 'budget' | 'time' | undefined 
     const gain = gainOf(outcomes, looked, resolution);
     if (gain <= 0) continue;
     const repeats = asked.get(probe.words) ?? 0;
-    const cost = 0.02 + requests / options.budget + timeMs / options.timeMs;
-    const score = gain / cost / (1 + repeats);
+    const cost = 0.02 + requests / budget + timeMs / mostMs;
+    // What takes most of what is left leaves nothing for another.
+    const share = Math.max(requests / left.requests, timeMs / left.timeMs);
+    const score = (gain * (1 - share)) / cost / (1 + repeats);
     if (best === undefined || score > best.score) best = { score, probe, restMs, isFresh };
   }
   if (best === undefined) return isBudget ? 'budget' : isTime ? 'time' : undefined;

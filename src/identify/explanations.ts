@@ -2,6 +2,7 @@
 import { type Evidence, evidenceOf, type Seen } from './evidence.js';
 import { featuresOf } from './features.js';
 import { type Fitted, fitted } from './fit.js';
+import { lasting } from './lasting.js';
 import { proofOf } from './proof.js';
 import { type Hypothesis, isByToken, type Structure, windowMsOf } from './structure.js';
 import { structures } from './structures.js';
@@ -90,15 +91,31 @@ export function explanationsOf(
       if (own === undefined && near === undefined) searched.set(structure.id, found);
       return found;
     });
-  const possible = among.filter(
-    ({ id, part = 1 }) => !id.startsWith('bucket-ticks') || counts.some((n) => Math.abs(n - part) <= 1),
-  );
+  const possible = possibleOf(among, counts);
   const others = possible.filter(({ holds }) => holds === undefined);
   const holding = evidence.isHeld ? fittedAll(possible.filter(({ holds }) => holds)) : [];
   // Beside a rule that explains delays, none is preferred that does not.
   const isExplained = holding.some(({ violationMs }) => violationMs <= toleranceMs);
   const all = isExplained ? holding : [...holding, ...fittedAll(others)];
   return all.sort((a, b) => a.violationMs - b.violationMs);
+}
+
+/** Without buckets of ticks that give back another number than ever came back. */
+function possibleOf(among: readonly Structure[], counts: readonly number[]): Structure[] {
+  return among.filter(
+    ({ id, part = 1 }) => !id.startsWith('bucket-ticks') || counts.some((n) => Math.abs(n - part) <= 1),
+  );
+}
+
+/** The structures that explain what was seen, where the distance from it leads to none of them: looked for by how long they explain it. */
+export function lastingOf(evidence: Evidence): Fitted[] {
+  const stage = { evidence, features: featuresOf(evidence) };
+  return possibleOf(structures, stage.features.counts).flatMap((structure) => {
+    const samples = lasting(structure, stage, TOLERANCE_MS).map((parameters) => ({ structure, parameters }));
+    if (samples.length === 0) return [];
+    const found = fitted(structure, stage, TOLERANCE_MS, undefined, undefined, samples);
+    return found.violationMs <= TOLERANCE_MS ? [found] : [];
+  });
 }
 
 const sameForOne = new Set(['fixed', 'log', 'counter', 'bucket-and-interval', 'bucket-whole', 'bucket-ticks-first/1']);

@@ -41,6 +41,7 @@ const MOST_NODES = 5_000;
  * The structure with the parameters that explain the answers best.
  * @param from parameters that explained what was seen before: they are mended; undefined: looked for from everywhere
  * @param near spans to look for, in ms
+ * @param samples parameters to begin with, and nothing else is looked for
  */
 export function fitted(
   structure: Structure,
@@ -48,8 +49,13 @@ export function fitted(
   toleranceMs: number,
   from?: Fitted | undefined,
   near?: readonly number[] | undefined,
+  samples?: readonly Hypothesis[] | undefined,
 ): Fitted {
   const fitting = new Fitting(structure, evidence, features, toleranceMs, from);
+  if (samples !== undefined) {
+    fitting.improve(samples);
+    return fitting.result();
+  }
   if (from !== undefined) fitting.improve(from.samples);
   if (!fitting.isExplained && (from === undefined || fitting.isNearly))
     fitting.search(near, from?.best.parameters.otherMs);

@@ -4,12 +4,11 @@
 //   burst, twice as large each time ─► polls, farther apart each time ─► what fits ─► the probe that splits it most for its cost ─┐
 //                                                                         ▲                                                      │
 //                                                                         └──────────────────────────────────────────────────────┘
-import { type Choice, nextProbe } from './choice.js';
+import { Choices, type Standing } from './choice.js';
 import { type Evidence, evidenceOf, type Seen } from './evidence.js';
-import { explanationsOf, type Investigated, looked, preferred, TOLERANCE_MS } from './explanations.js';
+import { explanationsOf, type Investigated, lastingOf, looked, preferred, TOLERANCE_MS } from './explanations.js';
 import type { Fitted } from './fit.js';
-import { lengthOf, type Probe, requestsOf, type Volley } from './probe.js';
-import { confirming } from './probes.js';
+import type { Probe, Volley } from './probe.js';
 import type { Structure } from './structure.js';
 import { fine, simple, structures } from './structures.js';
 
@@ -56,9 +55,6 @@ const SOONER = 0.2;
 const MOST_ROUNDS = 40;
 /** So often all structures are looked at. */
 const MOST_LOOKS = 3;
-/** What fewer answers show is asked for again, so often, before it is named. */
-const FEW_ANSWERS = 150;
-const MOST_CONFIRMED = 3;
 
 class Course {
   readonly #options: InvestigationOptions;
@@ -76,12 +72,15 @@ class Course {
   isOver = false;
   /** What was found from everywhere with this evidence. */
   readonly #searched = new Map<string, Fitted>();
-  readonly #asked = new Map<string, number>();
   /** Those that explained the answers once, and then came near: another order of counting may explain them. */
   readonly #doubtful = new Map<string, Fitted>();
+  readonly #choices: Choices;
+  /** All were looked for by how long they explain the answers. */
+  #isExhausted = false;
 
   constructor(options: InvestigationOptions) {
     this.#options = options;
+    this.#choices = new Choices(options);
   }
 
   get isLimited(): boolean {
@@ -138,27 +137,25 @@ class Course {
     let among: readonly Structure[] = simple;
     let looked = 0;
     let isComplete = false;
-    let confirmed = 0;
     for (let round = 0; round < MOST_ROUNDS; round += 1) {
       if (!isComplete) this.#refit(among);
       if (this.isOver) return this.result('stopped');
-      const next = this.#alive.length === 0 ? undefined : this.#choose();
+      const next = this.#alive.length === 0 ? undefined : this.#choices.next(this.#standing);
       if (typeof next === 'object') {
         isComplete = false;
         yield* this.#ask(next.probe, next.restMs, next.isFresh);
         continue;
       }
-      if (isComplete && this.#alive.length > 0 && this.#seen.length < FEW_ANSWERS && confirmed < MOST_CONFIRMED) {
-        const { probe, restMs } = confirming(this.#alive[0]!, confirmed);
-        confirmed += 1;
-        const left = this.#left();
-        if (requestsOf(probe) <= left.requests && restMs + lengthOf(probe) <= left.timeMs) {
-          [isComplete, looked] = [false, Math.min(looked, MOST_LOOKS - 1)];
-          yield* this.#ask(probe, restMs, this.#options.hasKeys);
-          continue;
-        }
+      if (isComplete || looked === MOST_LOOKS) {
+        if (!isComplete) this.#revive();
+        isComplete = this.#alive.length === 0 && this.#outlasts();
+        if (isComplete) continue;
+        const last = this.#choices.confirming(this.#standing) ?? this.#choices.telling(this.#standing);
+        if (last === undefined) return this.result(next ?? 'settled');
+        looked = Math.min(looked, MOST_LOOKS - 1);
+        yield* this.#ask(last.probe, last.restMs, last.isFresh);
+        continue;
       }
-      if (isComplete || looked === MOST_LOOKS) return this.result(next ?? 'settled');
       looked += 1;
       isComplete = true;
       among = structures;
@@ -167,6 +164,15 @@ class Course {
       this.#revive();
     }
     return this.result('settled');
+  }
+
+  /** Looks once for the structures by how long they explain the answers. */
+  #outlasts(): boolean {
+    if (this.#isExhausted) return false;
+    this.#isExhausted = true;
+    this.#alive = preferred(lastingOf(this.#evidence), this.#evidence);
+    this.#candidates = this.#alive.map(({ best }) => best.structure);
+    return this.#alive.length > 0;
   }
 
   #looked(): ReturnType<typeof looked> {
@@ -220,8 +226,11 @@ class Course {
   /** Those that explained what was seen before; all are looked at where none of them explains it now. */
   #refit(among: readonly Structure[], isAnew = false): void {
     if (this.#evidence.seen.length !== this.#seen.length) {
+      const { isHeld } = this.#evidence;
       this.#evidence = evidenceOf([...this.#seen]);
       this.#searched.clear();
+      // Rules that hold requests were not looked at, or were given up for too few of them.
+      if (this.#evidence.isHeld && !isHeld) this.#candidates = undefined;
     }
     const toleranceMs = TOLERANCE_MS;
     const isAlive = ({ violationMs }: Fitted) => violationMs <= toleranceMs;
@@ -247,17 +256,8 @@ class Course {
     this.#candidates = this.#alive.length === 0 ? undefined : this.#alive.map(({ best }) => best.structure);
   }
 
-  #choose(): Choice | 'budget' | 'time' | undefined {
-    const chosen = nextProbe({
-      alive: this.#alive,
-      evidence: this.#evidence,
-      options: this.#options,
-      left: this.#left(),
-      nowMs: this.#nowMs,
-      key: this.#key,
-      asked: this.#asked,
-    });
-    if (typeof chosen === 'object') this.#asked.set(chosen.probe.words, (this.#asked.get(chosen.probe.words) ?? 0) + 1);
-    return chosen;
+  get #standing(): Standing {
+    const [alive, evidence, left, nowMs, key] = [this.#alive, this.#evidence, this.#left(), this.#nowMs, this.#key];
+    return { alive, evidence, left, nowMs, key };
   }
 }

@@ -41,8 +41,15 @@ const RESTED = 2.15;
 const MOST_MS = 300_000;
 const MOST_REQUESTS = 500;
 
-/** The probe that tells most of the rules apart, the cheapest of those; undefined where none is sure to tell any. */
-export function tellingProbe(all: readonly Fitted[], evidence: Evidence): Telling | undefined {
+/**
+ * The probe that tells most of the rules apart, the cheapest of those; undefined where none is sure to tell any.
+ * @param left what it may cost, with the silence before it
+ */
+export function tellingProbe(
+  all: readonly Fitted[],
+  evidence: Evidence,
+  left: { readonly requests: number; readonly timeMs: number } = { requests: Infinity, timeMs: Infinity },
+): Telling | undefined {
   const alive = all.slice(0, MOST_RULES);
   if (alive.length < 2) return undefined;
   const hasKeys = evidence.keys.length > 1;
@@ -59,6 +66,7 @@ export function tellingProbe(all: readonly Fitted[], evidence: Evidence): Tellin
   const pairs = (alive.length * (alive.length - 1)) / 2;
   let best: { told: number; cost: number; telling: Telling } | undefined;
   for (const { probe: asked } of probesFor(alive, evidence, 1, true)) {
+    if (requestsOf(asked) > left.requests || restMs + lengthOf(asked) > left.timeMs) continue;
     const probe = { ...asked, volleys: asked.volleys.map(({ atMs, n }) => ({ atMs: Math.round(atMs), n })) };
     const variants = variantsOf(probe, lateMs);
     const outcomes = samples.map((own) =>

@@ -15,3 +15,13 @@ it('gives no limiter the name of another, and the interval of a span holds it', 
   expect(cases.filter(({ isWrong }) => isWrong).map(({ seed }) => seed)).toEqual([]);
   expect(cases.filter(({ isOutside }) => isOutside).map(({ seed }) => seed)).toEqual([]);
 });
+
+it.each([
+  ['a counter in which refused requests count: any other window refuses all that follow', 603],
+  ['three segments, seen in 70 requests', 703],
+  ['a queue that held nobody in the first answers', 628],
+  ['a fixed window that a bucket beside a count comes near to', 676],
+])('finds %s', (_, seed) => {
+  const { named, isExact, truth } = identified(seed);
+  expect({ named, isExact }).toEqual({ named: truth.family, isExact: true });
+});

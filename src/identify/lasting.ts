@@ -1,0 +1,61 @@
+// Parameters found by how long they explain the answers. Pure.
+//
+//   span 2,790   ────────────x              the further the first answer lies that is not explained, the nearer the parameters
+//   span 2,812   ─────────────────────────►
+//   span 2,830   ───────────────x
+//
+// Where refused requests count, or what comes back early is spent at once, one answer that is explained wrongly makes all that follow
+// wrong: how far an answer lies from a rule says nothing of how far its parameters are off. How many come before it does.
+import type { Stage } from './features.js';
+import { scatteredFrom } from './moves.js';
+import { startsOf } from './starts.js';
+import type { Parameters, Structure } from './structure.js';
+import { violationOf } from './violation.js';
+
+interface Lasting {
+  readonly parameters: Parameters;
+  /** When the first request was sent that is not explained, in ms; Infinity where all are. */
+  readonly untilMs: number;
+}
+
+/** So many are kept of each round. */
+const KEPT = 12;
+const SCATTERED = 16;
+/** How far is looked about those that are kept, as a part of the span: half as far in each round. */
+const FIRST_WIDTH = 0.04;
+const LAST_WIDTH = 2e-4;
+/** Those that are nearer to one another are one, as a part of what is looked about. */
+const ALIKE = 0.1;
+
+/** The parameters of a structure that explain all answers; those that explain more of them than others do, where none explains all. */
+export function lasting(structure: Structure, { evidence, features }: Stage, toleranceMs: number): Parameters[] {
+  const [anchorMs = features.fromMs] = features.recoveries;
+  const lastingOf = (parameters: Parameters): Lasting => {
+    const { ms, sentMs } = violationOf({ structure, parameters }, evidence, { mostMs: toleranceMs });
+    return { parameters, untilMs: ms <= toleranceMs ? Infinity : sentMs };
+  };
+  const kept: Lasting[] = [];
+  const take = (parameters: Parameters, width: number) => {
+    const one = lastingOf(parameters);
+    if (kept.length === KEPT && one.untilMs <= kept.at(-1)!.untilMs) return;
+    const same = kept.findIndex((other) => isAlike(other.parameters, parameters, ALIKE * width));
+    if (same >= 0 && kept[same]!.untilMs >= one.untilMs) return;
+    if (same >= 0) kept.splice(same, 1);
+    const place = kept.findIndex(({ untilMs }) => untilMs < one.untilMs);
+    kept.splice(place < 0 ? kept.length : place, 0, one);
+    kept.length = Math.min(kept.length, KEPT);
+  };
+  for (const start of startsOf(structure, evidence, features)) take(start, FIRST_WIDTH);
+  for (let width = FIRST_WIDTH; width > LAST_WIDTH; width /= 2) {
+    if (kept[0]?.untilMs === Infinity) break;
+    for (const { parameters } of [...kept]) {
+      for (let k = 1; k <= SCATTERED; k += 1) take(scatteredFrom(structure, parameters, width, k, anchorMs), width);
+    }
+  }
+  return kept.filter(({ untilMs }) => untilMs === kept[0]!.untilMs).map(({ parameters }) => parameters);
+}
+
+function isAlike(one: Parameters, other: Parameters, width: number): boolean {
+  const isNear = (name: 'spanMs' | 'otherMs' | 'shiftMs') => Math.abs(one[name] - other[name]) <= width * one.spanMs;
+  return one.limit === other.limit && isNear('spanMs') && isNear('otherMs') && isNear('shiftMs');
+}
