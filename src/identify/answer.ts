@@ -9,6 +9,7 @@ import type { Investigated } from './explanations.js';
 import { featuresOf } from './features.js';
 import type { Fitted } from './fit.js';
 import type { Keys } from './key-check.js';
+import { lasting } from './lasting.js';
 import { isOpen } from './probes.js';
 import { productsLike } from './products-like.js';
 import { type Range, widestSpan } from './ranges.js';
@@ -201,21 +202,32 @@ function ruleOf(found: Fitted, evidence: Evidence, unknownMs: number, resolution
 function atWidest(fitted: Fitted, evidence: Evidence, resolution: number, toleranceMs: number): Fitted {
   const { best, ranges } = fitted;
   const { structure, parameters } = best;
+  const mostMs = Math.max(toleranceMs, fitted.violationMs);
+  const violation = (one: Parameters, most: number) =>
+    violationOf({ structure, parameters: one }, evidence, { mostMs: most }).ms;
+  const features = featuresOf(evidence);
+  // On a grid, what explains the answers lies in pieces.
+  const pieces = structure.period === undefined ? [] : lasting(structure, { evidence, features }, mostMs);
+  const all = pieces.map((one) => one.parameters).filter((one) => violation(one, mostMs) <= mostMs);
+  const limits = [ranges.limit.least, ranges.limit.most, ...all.map(({ limit }) => limit)];
+  const spans = [ranges.spanMs.least, ranges.spanMs.most, ...all.map((one) => one.spanMs)];
   const elsewhere =
     structure.period === undefined
       ? []
-      : [...startsOf(structure, evidence, featuresOf(evidence))].filter(({ limit }) => limit === parameters.limit);
-  const violation = (one: Parameters, mostMs: number) =>
-    violationOf({ structure, parameters: one }, evidence, { mostMs }).ms;
+      : [...startsOf(structure, evidence, features)].filter(({ limit }) => limit === parameters.limit);
   const spanMs = widestSpan(
     best,
-    ranges.spanMs,
+    rangeOf(spans),
     elsewhere.map((one) => one.spanMs),
     violation,
-    Math.max(toleranceMs, fitted.violationMs),
+    mostMs,
     resolution,
   );
-  return { ...fitted, ranges: { ...ranges, spanMs } };
+  return { ...fitted, ranges: { ...ranges, limit: rangeOf(limits), spanMs } };
+}
+
+function rangeOf(values: readonly number[]): Range {
+  return { least: Math.min(...values), most: Math.max(...values) };
 }
 
 /** Each end was found with requests counted alike; the two that measure a time may differ by what they took longer than others. */

@@ -107,11 +107,12 @@ function possibleOf(among: readonly Structure[], counts: readonly number[]): Str
   );
 }
 
-/** The structures that explain what was seen, where the distance from it leads to none of them: looked for by how long they explain it. */
-export function lastingOf(evidence: Evidence): Fitted[] {
+/** The structures that explain what was seen, looked for by how long they do: some of them the distance from it leads to nowhere. */
+export function lastingOf(evidence: Evidence, among: readonly Structure[]): Fitted[] {
   const stage = { evidence, features: featuresOf(evidence) };
-  return possibleOf(structures, stage.features.counts).flatMap((structure) => {
-    const samples = lasting(structure, stage, TOLERANCE_MS).map((parameters) => ({ structure, parameters }));
+  const held = among.filter(({ holds }) => evidence.isHeld || holds === undefined);
+  return possibleOf(held, stage.features.counts).flatMap((structure) => {
+    const samples = lasting(structure, stage, TOLERANCE_MS);
     if (samples.length === 0) return [];
     const found = fitted(structure, stage, TOLERANCE_MS, undefined, undefined, samples);
     return found.violationMs <= TOLERANCE_MS ? [found] : [];

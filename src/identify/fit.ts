@@ -6,6 +6,7 @@
 //             +---------------------  span
 import type { Evidence } from './evidence.js';
 import type { Features, Stage } from './features.js';
+import { lasting } from './lasting.js';
 import { moved, neighboursOf, parametersOf, scatteredFrom } from './moves.js';
 import { proofOf } from './proof.js';
 import { COUNTED_AT, endOf, type Range } from './ranges.js';
@@ -59,6 +60,8 @@ export function fitted(
   if (from !== undefined) fitting.improve(from.samples);
   if (!fitting.isExplained && (from === undefined || fitting.isNearly))
     fitting.search(near, from?.best.parameters.otherMs);
+  if (!fitting.isExplained && from !== undefined && from.violationMs <= toleranceMs)
+    fitting.improve(lasting(structure, { evidence, features }, toleranceMs));
   return fitting.result();
 }
 
@@ -124,7 +127,7 @@ class Fitting {
 
   search(near?: readonly number[] | undefined, otherMs?: number | undefined): void {
     const tops: Top[] = [];
-    for (const start of startsOf(this.#structure, this.#evidence, this.#features, near, otherMs)) {
+    for (const start of startsOf(this.#structure, this.#evidence, this.#features, { near, known: otherMs })) {
       const nearMs = Math.max(nearPartOf(this.#structure, start) * start.spanMs, 10 * this.#toleranceMs);
       const mostMs = Math.min(nearMs, tops[MOST_TOPS - 1]?.ms ?? Infinity);
       const ms = this.#violation(start, mostMs);

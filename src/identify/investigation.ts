@@ -53,6 +53,7 @@ const BURST_SHARE = 0.5;
 const POLL_FACTOR = 1.25;
 const SOONER = 0.2;
 const MOST_ROUNDS = 40;
+const LATER = 4;
 /** So often all structures are looked at. */
 const MOST_LOOKS = 3;
 
@@ -75,8 +76,9 @@ class Course {
   /** Those that explained the answers once, and then came near: another order of counting may explain them. */
   readonly #doubtful = new Map<string, Fitted>();
   readonly #choices: Choices;
-  /** All were looked for by how long they explain the answers. */
-  #isExhausted = false;
+  /** After so many answers all were looked for by how long they explain them. */
+  readonly #lasted: number[] = [];
+  #isRepeated = false;
 
   constructor(options: InvestigationOptions) {
     this.#options = options;
@@ -115,6 +117,7 @@ class Course {
         ms *= POLL_FACTOR
       )
         volleys.push({ atMs: ms, n: 1 });
+      if (volleys.length === 0) return;
       yield* this.#ask({ words: 'polls, for when it admits again', volleys, until: 'admitted' }, 0);
       if (this.#seen.at(-1)?.decision === 'limited') return;
       recoveredMs = this.#seen.at(-1)!.sentMs - this.#seen[before]!.sentMs;
@@ -148,12 +151,13 @@ class Course {
       }
       if (isComplete || looked === MOST_LOOKS) {
         if (!isComplete) this.#revive();
-        isComplete = this.#alive.length === 0 && this.#outlasts();
+        isComplete = this.#hasFoundMore();
         if (isComplete) continue;
         const last = this.#choices.confirming(this.#standing) ?? this.#choices.telling(this.#standing);
-        if (last === undefined) return this.result(next ?? 'settled');
         looked = Math.min(looked, MOST_LOOKS - 1);
-        yield* this.#ask(last.probe, last.restMs, last.isFresh);
+        if (last !== undefined) yield* this.#ask(last.probe, last.restMs, last.isFresh);
+        else if (this.#alive.length === 0 && !this.#isRepeated) yield* this.#repeat();
+        else return this.result(next ?? 'settled');
         continue;
       }
       looked += 1;
@@ -166,13 +170,29 @@ class Course {
     return this.result('settled');
   }
 
-  /** Looks once for the structures by how long they explain the answers. */
-  #outlasts(): boolean {
-    if (this.#isExhausted) return false;
-    this.#isExhausted = true;
-    this.#alive = preferred(lastingOf(this.#evidence), this.#evidence);
-    this.#candidates = this.#alive.map(({ best }) => best.structure);
-    return this.#alive.length > 0;
+  /** Asks once more, long after what was asked so far: a window may be longer than all of it. */
+  *#repeat(): Generator<Ask, void, Answered> {
+    this.#isRepeated = true;
+    const { requests, timeMs } = this.#left();
+    const restMs = Math.min(timeMs / 4, LATER * (this.#nowMs - this.#fromMs!));
+    const n = Math.min(this.#first + 1, requests);
+    if (n > 0) yield* this.#ask({ words: 'a burst, much later', volleys: [{ atMs: 0, n }] }, restMs);
+    yield* this.findRecovery();
+  }
+
+  /** Looks for what explains the answers too, by how long it does: its distance from them led nowhere. */
+  #hasFoundMore(): boolean {
+    const most = this.#alive.length === 0 ? MOST_LOOKS : 1;
+    if (this.#lasted.length >= most || this.#lasted.at(-1) === this.#seen.length) return false;
+    this.#lasted.push(this.#seen.length);
+    const before = new Set(this.#alive.map(({ best }) => best.structure));
+    const found = lastingOf(
+      this.#evidence,
+      structures.filter((one) => !before.has(one)),
+    );
+    this.#alive = preferred([...this.#alive, ...found], this.#evidence);
+    this.#candidates = this.#alive.length === 0 ? undefined : this.#alive.map(({ best }) => best.structure);
+    return this.#alive.some(({ best }) => !before.has(best.structure));
   }
 
   #looked(): ReturnType<typeof looked> {

@@ -9,17 +9,21 @@
 import type { Stage } from './features.js';
 import { scatteredFrom } from './moves.js';
 import { startsOf } from './starts.js';
-import type { Parameters, Structure } from './structure.js';
+import type { Hypothesis, Parameters, Structure } from './structure.js';
 import { violationOf } from './violation.js';
 
 interface Lasting {
   readonly parameters: Parameters;
   /** When the first request was sent that is not explained, in ms; Infinity where all are. */
   readonly untilMs: number;
+  /** How far that request is from the rule, in ms. */
+  readonly ms: number;
 }
 
-/** So many are kept of each round. */
-const KEPT = 12;
+/** So many are kept of each round, and no more of them with spans of about one length: what explains few answers more may end there. */
+const KEPT = 48;
+const KEPT_NEAR = 3;
+const NEAR = 1.3;
 const SCATTERED = 16;
 /** How far is looked about those that are kept, as a part of the span: half as far in each round. */
 const FIRST_WIDTH = 0.04;
@@ -28,34 +32,46 @@ const LAST_WIDTH = 2e-4;
 const ALIKE = 0.1;
 
 /** The parameters of a structure that explain all answers; those that explain more of them than others do, where none explains all. */
-export function lasting(structure: Structure, { evidence, features }: Stage, toleranceMs: number): Parameters[] {
+export function lasting(structure: Structure, { evidence, features }: Stage, toleranceMs: number): Hypothesis[] {
   const [anchorMs = features.fromMs] = features.recoveries;
   const lastingOf = (parameters: Parameters): Lasting => {
     const { ms, sentMs } = violationOf({ structure, parameters }, evidence, { mostMs: toleranceMs });
-    return { parameters, untilMs: ms <= toleranceMs ? Infinity : sentMs };
+    return { parameters, untilMs: ms <= toleranceMs ? Infinity : sentMs, ms };
   };
   const kept: Lasting[] = [];
   const take = (parameters: Parameters, width: number) => {
     const one = lastingOf(parameters);
-    if (kept.length === KEPT && one.untilMs <= kept.at(-1)!.untilMs) return;
-    const same = kept.findIndex((other) => isAlike(other.parameters, parameters, ALIKE * width));
-    if (same >= 0 && kept[same]!.untilMs >= one.untilMs) return;
-    if (same >= 0) kept.splice(same, 1);
-    const place = kept.findIndex(({ untilMs }) => untilMs < one.untilMs);
+    if (kept.length === KEPT && !isBetter(one, kept.at(-1)!)) return;
+    const same = kept.find((other) => isAlike(other.parameters, parameters, ALIKE * width));
+    const near = kept.filter((other) => isNear(other.parameters, parameters));
+    const last = same ?? (near.length < KEPT_NEAR ? undefined : near.at(-1));
+    if (last !== undefined && !isBetter(one, last)) return;
+    if (last !== undefined) kept.splice(kept.indexOf(last), 1);
+    const place = kept.findIndex((other) => isBetter(one, other));
     kept.splice(place < 0 ? kept.length : place, 0, one);
     kept.length = Math.min(kept.length, KEPT);
   };
-  for (const start of startsOf(structure, evidence, features)) take(start, FIRST_WIDTH);
+  for (const start of startsOf(structure, evidence, features, { isWide: true })) take(start, FIRST_WIDTH);
   for (let width = FIRST_WIDTH; width > LAST_WIDTH; width /= 2) {
     if (kept[0]?.untilMs === Infinity) break;
     for (const { parameters } of [...kept]) {
       for (let k = 1; k <= SCATTERED; k += 1) take(scatteredFrom(structure, parameters, width, k, anchorMs), width);
     }
   }
-  return kept.filter(({ untilMs }) => untilMs === kept[0]!.untilMs).map(({ parameters }) => parameters);
+  return kept
+    .filter(({ untilMs }) => untilMs === kept[0]!.untilMs)
+    .map(({ parameters }) => ({ structure, parameters }));
+}
+
+function isBetter(one: Lasting, other: Lasting): boolean {
+  return one.untilMs > other.untilMs || (one.untilMs === other.untilMs && one.ms < other.ms);
+}
+
+function isNear(one: Parameters, other: Parameters): boolean {
+  return Math.max(one.spanMs, other.spanMs) < NEAR * Math.min(one.spanMs, other.spanMs);
 }
 
 function isAlike(one: Parameters, other: Parameters, width: number): boolean {
-  const isNear = (name: 'spanMs' | 'otherMs' | 'shiftMs') => Math.abs(one[name] - other[name]) <= width * one.spanMs;
-  return one.limit === other.limit && isNear('spanMs') && isNear('otherMs') && isNear('shiftMs');
+  const isSame = (name: 'spanMs' | 'otherMs' | 'shiftMs') => Math.abs(one[name] - other[name]) <= width * one.spanMs;
+  return one.limit === other.limit && isSame('spanMs') && isSame('otherMs') && isSame('shiftMs');
 }

@@ -74,6 +74,9 @@ export function* probesFor(
       const polls = (n: number, step: number) => [burst(), ...Array.from({ length: n }, (_, k) => one((k + 1) * step))];
       yield planned('a burst, then polls', polls(10, time / 8), restMs);
       yield planned('a burst, then polls', polls(16, time / 6), restMs);
+      // A log gives back what it counted a window ago, segments at an edge, up to a segment before.
+      const end = Array.from({ length: 9 }, (_, k) => one((0.88 + 0.02 * k) * time));
+      yield planned('a burst, then polls at the end of a window', [burst(all), ...end], restMs);
       const slow = (time / all) * 1.01;
       if (all < 40 && slow > gapMs) {
         yield planned(

@@ -22,17 +22,23 @@ export const LONGEST = 4;
 /** As many periods are looked at between the first and the last recovery. */
 const MOST_PERIODS = 24;
 
+export interface Where {
+  /** Only with spans of about these lengths in ms. */
+  readonly near?: readonly number[] | undefined;
+  /** What `otherMs` is about. */
+  readonly known?: number | undefined;
+  /** Also where a single request came back long before a whole window does. Default: no. */
+  readonly isWide?: boolean | undefined;
+}
+
 /**
  * Where the search for the parameters of a structure begins.
- * @param known what `otherMs` is about
- * @param near only with spans of about these lengths in ms
  */
 export function* startsOf(
   structure: Structure,
   evidence: Evidence,
   features: Features,
-  near?: readonly number[] | undefined,
-  known?: number | undefined,
+  { near, known, isWide = false }: Where = {},
 ): Generator<Parameters> {
   const { shortestMs, longestMs } = evidence;
   const { bursts, recoveries, refusals, returns, fromMs, toMs } = features;
@@ -57,9 +63,13 @@ export function* startsOf(
   const least =
     isQuick || times.length === 0 ? shortest : Math.max(shortest, SHORTEST_PART * Math.min(longest, ...times));
   const many = isWhole || has('otherMs') ? MANY_TIMES : LONGEST_PART;
-  const most = times.length === 0 ? longest : Math.min(longest, many * Math.max(shortest, longestMs, ...times));
-  // An estimate turns at other instants with a span that is hardly another.
+  // An estimate turns at other instants with a span that is hardly another, and gives back one after the other.
   const isEstimate = structure.family === 'sliding counter';
+  const mostTimes = isWide && isEstimate ? Math.max(...bursts) : many;
+  const most =
+    times.length === 0
+      ? longest
+      : Math.min(longest, mostTimes * Math.max(shortest, longestMs, ...(isWide ? waits : times)));
   for (let ms = least; ms < most; ms *= isEstimate ? FINE_GRID : GRID) spans.push(ms);
   const { heldStepMs } = features;
   if (structure.family === 'queue' && heldStepMs !== undefined) {
