@@ -69,10 +69,10 @@ export class Choices {
     return chosen;
   }
 
-  /** What is expected, asked for once more: few answers show little. */
+  /** What is expected, asked for once more: few answers show little, and of several rules only one follows from whatever is asked. */
   confirming({ alive, evidence, left }: Standing): Choice | undefined {
-    if (alive.length === 0 || evidence.seen.length >= FEW_ANSWERS || this.#confirmed >= MOST_CONFIRMED)
-      return undefined;
+    const isEnough = alive.length === 1 && evidence.seen.length >= FEW_ANSWERS;
+    if (alive.length === 0 || isEnough || this.#confirmed >= MOST_CONFIRMED) return undefined;
     const { probe, restMs } = confirming(alive[0]!, this.#confirmed);
     this.#confirmed += 1;
     const fits = requestsOf(probe) <= left.requests && restMs + lengthOf(probe) <= left.timeMs;

@@ -153,7 +153,7 @@ class Course {
         if (!isComplete) this.#revive();
         isComplete = this.#hasFoundMore();
         if (isComplete) continue;
-        const last = this.#choices.confirming(this.#standing) ?? this.#choices.telling(this.#standing);
+        const last = this.#choices.telling(this.#standing) ?? this.#choices.confirming(this.#standing);
         looked = Math.min(looked, MOST_LOOKS - 1);
         if (last !== undefined) yield* this.#ask(last.probe, last.restMs, last.isFresh);
         else if (this.#alive.length === 0 && !this.#isRepeated) yield* this.#repeat();
