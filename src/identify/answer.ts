@@ -12,7 +12,7 @@ import type { Keys } from './key-check.js';
 import { lasting } from './lasting.js';
 import { isOpen } from './probes.js';
 import { productsLike } from './products-like.js';
-import { type Range, widestSpan } from './ranges.js';
+import { type Range, rangeOf, widestSpan } from './ranges.js';
 import { startsOf } from './starts.js';
 import { isByToken, type Parameters } from './structure.js';
 import { type Telling, tellingProbe } from './telling.js';
@@ -224,10 +224,6 @@ function atWidest(fitted: Fitted, evidence: Evidence, resolution: number, tolera
     resolution,
   );
   return { ...fitted, ranges: { ...ranges, limit: rangeOf(limits), spanMs } };
-}
-
-function rangeOf(values: readonly number[]): Range {
-  return { least: Math.min(...values), most: Math.max(...values) };
 }
 
 /** Each end was found with requests counted alike; the two that measure a time may differ by what they took longer than others. */

@@ -23,10 +23,14 @@ export interface Standing {
   readonly key: string;
 }
 
-interface Options {
+export interface InvestigationOptions {
+  /** The most requests. */
   readonly budget: number;
+  /** The most time, in ms. */
   readonly timeMs: number;
+  /** Each probe may use a key that was never used. */
   readonly hasKeys: boolean;
+  /** How exact spans are wanted, as a part of their length. */
   readonly resolution: number;
 }
 
@@ -43,7 +47,7 @@ const MOST_CONFIRMED = 3;
 
 /** Chooses the probes of one investigation. */
 export class Choices {
-  readonly #options: Options;
+  readonly #options: InvestigationOptions;
   /** How often each kind of probe was asked. */
   readonly #asked = new Map<string, number>();
   /** So many more probes may leave the structures of `#last`. */
@@ -52,7 +56,7 @@ export class Choices {
   #told = 0;
   #confirmed = 0;
 
-  constructor(options: Options) {
+  constructor(options: InvestigationOptions) {
     this.#options = options;
   }
 
@@ -92,7 +96,7 @@ export class Choices {
 
 function nextProbe(
   { alive, evidence, left, nowMs, key }: Standing,
-  { budget, timeMs: mostMs, hasKeys, resolution }: Options,
+  { budget, timeMs: mostMs, hasKeys, resolution }: InvestigationOptions,
   asked: ReadonlyMap<string, number>,
 ): Choice | 'budget' | 'time' | undefined {
   const looked = alive.slice(0, MOST_LOOKED);

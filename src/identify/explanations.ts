@@ -1,7 +1,7 @@
 // The structures that explain what was seen. Pure.
 import { type Evidence, evidenceOf, type Seen } from './evidence.js';
 import { featuresOf } from './features.js';
-import { type Fitted, fitted } from './fit.js';
+import { type Fitted, fitted, fittedFrom } from './fit.js';
 import { lasting } from './lasting.js';
 import { proofOf } from './proof.js';
 import { type Hypothesis, isByToken, type Structure, windowMsOf } from './structure.js';
@@ -114,7 +114,7 @@ export function lastingOf(evidence: Evidence, among: readonly Structure[]): Fitt
   return possibleOf(held, stage.features.counts).flatMap((structure) => {
     const samples = lasting(structure, stage, TOLERANCE_MS);
     if (samples.length === 0) return [];
-    const found = fitted(structure, stage, TOLERANCE_MS, undefined, undefined, samples);
+    const found = fittedFrom(samples, structure, stage, TOLERANCE_MS);
     return found.violationMs <= TOLERANCE_MS ? [found] : [];
   });
 }

@@ -7,9 +7,9 @@
 import type { Evidence } from './evidence.js';
 import type { Features, Stage } from './features.js';
 import { lasting } from './lasting.js';
-import { moved, neighboursOf, parametersOf, scatteredFrom } from './moves.js';
+import { isNear, moved, neighboursOf, parametersOf, scatteredFrom } from './moves.js';
 import { proofOf } from './proof.js';
-import { COUNTED_AT, endOf, type Range } from './ranges.js';
+import { COUNTED_AT, endOf, type Range, rangeOf } from './ranges.js';
 import { GRID, LONGEST, nearPartOf, PHASES, startsOf } from './starts.js';
 import { type Hypothesis, isByToken, type Name, type Parameters, type Structure } from './structure.js';
 import { NEVER_SO, violationOf } from './violation.js';
@@ -27,8 +27,6 @@ const PATTERN_ROUNDS = 24;
 const MOST_STEPS = 4;
 /** Parameters that no longer explain the answers by less than this part of the span are looked for once more. */
 const NEARLY = 0.05;
-/** Parameters that explain the answers and lie apart by more than this factor are kept, each for itself. */
-const APART = 1.3;
 const MOST_SPREAD = 4;
 const MOST_TOPS = 6;
 const PERIOD_WIDTHS = 4;
@@ -42,7 +40,6 @@ const MOST_NODES = 5_000;
  * The structure with the parameters that explain the answers best.
  * @param from parameters that explained what was seen before: they are mended; undefined: looked for from everywhere
  * @param near spans to look for, in ms
- * @param samples parameters to begin with, and nothing else is looked for
  */
 export function fitted(
   structure: Structure,
@@ -50,18 +47,25 @@ export function fitted(
   toleranceMs: number,
   from?: Fitted | undefined,
   near?: readonly number[] | undefined,
-  samples?: readonly Hypothesis[] | undefined,
 ): Fitted {
   const fitting = new Fitting(structure, evidence, features, toleranceMs, from);
-  if (samples !== undefined) {
-    fitting.improve(samples);
-    return fitting.result();
-  }
   if (from !== undefined) fitting.improve(from.samples);
   if (!fitting.isExplained && (from === undefined || fitting.isNearly))
     fitting.search(near, from?.best.parameters.otherMs);
   if (!fitting.isExplained && from !== undefined && from.violationMs <= toleranceMs)
     fitting.improve(lasting(structure, { evidence, features }, toleranceMs));
+  return fitting.result();
+}
+
+/** The same, mended from some parameters: nothing else is looked for. */
+export function fittedFrom(
+  samples: readonly Hypothesis[],
+  structure: Structure,
+  stage: Stage,
+  toleranceMs: number,
+): Fitted {
+  const fitting = new Fitting(structure, stage.evidence, stage.features, toleranceMs);
+  fitting.improve(samples);
   return fitting.result();
 }
 
@@ -200,7 +204,7 @@ class Fitting {
       ends.push(...found);
       const others = name === 'spanMs' ? this.#spread : [];
       const values = [parameters, ...found, ...others].map((one) => one[name]);
-      ranges[name] = { least: Math.min(...values), most: Math.max(...values) };
+      ranges[name] = rangeOf(values);
     }
     ends.push(...this.#spread.filter((one) => !isNear(one, parameters)));
     const hypothesis = (one: Parameters): Hypothesis => ({ structure: this.#structure, parameters: one });
@@ -290,8 +294,4 @@ class Fitting {
       if (!isBetter) step /= 2;
     }
   }
-}
-
-function isNear(one: Parameters, other: Parameters): boolean {
-  return Math.max(one.spanMs, other.spanMs) < APART * Math.min(one.spanMs, other.spanMs);
 }

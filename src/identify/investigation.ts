@@ -4,24 +4,13 @@
 //   burst, twice as large each time ─► polls, farther apart each time ─► what fits ─► the probe that splits it most for its cost ─┐
 //                                                                         ▲                                                      │
 //                                                                         └──────────────────────────────────────────────────────┘
-import { Choices, type Standing } from './choice.js';
+import { Choices, type InvestigationOptions, type Standing } from './choice.js';
 import { type Evidence, evidenceOf, type Seen } from './evidence.js';
 import { explanationsOf, type Investigated, lastingOf, looked, preferred, TOLERANCE_MS } from './explanations.js';
 import type { Fitted } from './fit.js';
 import type { Probe, Volley } from './probe.js';
 import type { Structure } from './structure.js';
 import { fine, simple, structures } from './structures.js';
-
-export interface InvestigationOptions {
-  /** The most requests. */
-  readonly budget: number;
-  /** The most time, in ms. */
-  readonly timeMs: number;
-  /** Each probe may use a key that was never used. */
-  readonly hasKeys: boolean;
-  /** How exact spans are wanted, as a part of their length. */
-  readonly resolution: number;
-}
 
 /** One probe to be sent. */
 export interface Ask {
@@ -190,8 +179,7 @@ class Course {
       this.#evidence,
       structures.filter((one) => !before.has(one)),
     );
-    this.#alive = preferred([...this.#alive, ...found], this.#evidence);
-    this.#candidates = this.#alive.length === 0 ? undefined : this.#alive.map(({ best }) => best.structure);
+    this.#keep(preferred([...this.#alive, ...found], this.#evidence));
     return this.#alive.some(({ best }) => !before.has(best.structure));
   }
 
@@ -206,8 +194,12 @@ class Course {
     const { revived } = this.#looked();
     if (revived.length === 0) return;
     for (const { best } of revived) this.#doubtful.delete(best.structure.id);
-    this.#alive = preferred([...this.#alive, ...revived], this.#evidence);
-    this.#candidates = this.#alive.map(({ best }) => best.structure);
+    this.#keep(preferred([...this.#alive, ...revived], this.#evidence));
+  }
+
+  #keep(alive: Fitted[]): void {
+    this.#alive = alive;
+    this.#candidates = alive.length === 0 ? undefined : alive.map(({ best }) => best.structure);
   }
 
   result(ended: Investigated['ended']): Investigated {
@@ -273,7 +265,7 @@ class Course {
       if (this.#alive.length > 0) break;
       this.#alive = attempt(fine.filter((one) => one.family === family));
     }
-    this.#candidates = this.#alive.length === 0 ? undefined : this.#alive.map(({ best }) => best.structure);
+    this.#keep(this.#alive);
   }
 
   get #standing(): Standing {

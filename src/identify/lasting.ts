@@ -7,7 +7,7 @@
 // Where refused requests count, or what comes back early is spent at once, one answer that is explained wrongly makes all that follow
 // wrong: how far an answer lies from a rule says nothing of how far its parameters are off. How many come before it does.
 import type { Stage } from './features.js';
-import { scatteredFrom } from './moves.js';
+import { isNear, scatteredFrom } from './moves.js';
 import { startsOf } from './starts.js';
 import type { Hypothesis, Parameters, Structure } from './structure.js';
 import { violationOf } from './violation.js';
@@ -23,7 +23,6 @@ interface Lasting {
 /** So many are kept of each round, and no more of them with spans of about one length: what explains few answers more may end there. */
 const KEPT = 48;
 const KEPT_NEAR = 3;
-const NEAR = 1.3;
 const SCATTERED = 16;
 /** How far is looked about those that are kept, as a part of the span: half as far in each round. */
 const FIRST_WIDTH = 0.04;
@@ -65,10 +64,6 @@ export function lasting(structure: Structure, { evidence, features }: Stage, tol
 
 function isBetter(one: Lasting, other: Lasting): boolean {
   return one.untilMs > other.untilMs || (one.untilMs === other.untilMs && one.ms < other.ms);
-}
-
-function isNear(one: Parameters, other: Parameters): boolean {
-  return Math.max(one.spanMs, other.spanMs) < NEAR * Math.min(one.spanMs, other.spanMs);
 }
 
 function isAlike(one: Parameters, other: Parameters, width: number): boolean {

@@ -48,6 +48,13 @@ export function neighboursOf(
   return near;
 }
 
+/** Spans that differ by no more than this factor are about one. */
+const APART = 1.3;
+
+export function isNear(one: Parameters, other: Parameters): boolean {
+  return Math.max(one.spanMs, other.spanMs) < APART * Math.min(one.spanMs, other.spanMs);
+}
+
 const GOLDEN = 0.618_033_988_749_895;
 
 /** The k-th of points that lie evenly about parameters. @param width how far, as a part of the span */

@@ -7,6 +7,10 @@ export interface Range {
   readonly most: number;
 }
 
+export function rangeOf(values: readonly number[]): Range {
+  return { least: Math.min(...values), most: Math.max(...values) };
+}
+
 /** Where requests may have been counted, as parts of the time between sending and answer. */
 export const COUNTED_AT = [0, 0.3, 0.7, 1];
 

@@ -31,9 +31,7 @@ export interface Where {
   readonly isWide?: boolean | undefined;
 }
 
-/**
- * Where the search for the parameters of a structure begins.
- */
+/** Where the search for the parameters of a structure begins. */
 export function* startsOf(
   structure: Structure,
   evidence: Evidence,
