@@ -17,6 +17,8 @@ describe('weir follow', () => {
     await first.stop('SIGKILL');
     const second = await serve(['--data', data, '--port', new URL(first.url).port]);
     await weirHere(['event', 'edge', '--count', '2'], env);
+    // What comes while it is closed closes it no second time.
+    await follow.line((line) => line.includes('"id":"6/0","type":"weir.rate_restored"'));
     await weirHere(['event', 'edge', '--count', '2'], env);
     const ended = await follow.ended;
     await second.stop();
