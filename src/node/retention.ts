@@ -73,8 +73,8 @@ export class Retention {
     if (this.#unswept.size > 0 && !this.#isSweeping) this.#sweep();
   }
 
-  /** @returns whether it was done; otherwise its rows are not durable, or not signed, yet */
-  #cut({ slug, durableSeq, image }: Machine, cycle: number): boolean {
+  /** @returns whether the record is short enough now; otherwise its newer rows are not durable, or not signed, yet */
+  #cut({ slug, durableSeq, head, image }: Machine, cycle: number): boolean {
     const { store, signer, clock, keepRows = Number.POSITIVE_INFINITY, onRemoved } = this.#sources;
     // Only what was signed is removed: the newest checkpoint is never one of a removed row.
     const toSeq = Math.min(durableSeq - keepRows, store.checkpoint(slug)?.seq ?? 0);
@@ -86,7 +86,7 @@ export class Retention {
     store.putCut(signCut(signer, { machine: slug, removed_to_seq: toSeq, removed_hash: last.hash, at, cycle }));
     this.#unswept.add(slug);
     onRemoved(image.owner, toSeq - removed, bytes - store.recordBytes(slug));
-    return true;
+    return head.seq - toSeq <= this.#most;
   }
 
   /** What an earlier process left: records that are too long, rows without a reader, cuts by a key that has retired. */

@@ -1,13 +1,18 @@
 // Old rows of records are removed where the operator wants so: a signed cut is what readers find in their place.
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { Host } from '../../src/host/host.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { copyInFolder, keepCopy, keyFileOf, restore } from '../../src/node/backup.js';
+import { Turns } from '../../src/node/fair-queue.js';
 import { openGround } from '../../src/node/ground.js';
 import { startNode } from '../../src/node/node.js';
-import { publicKeyFrom } from '../../src/record/signing.js';
+import { Retention } from '../../src/node/retention.js';
+import { generateSigner, publicKeyFrom, signCheckpoint } from '../../src/record/signing.js';
 import { verifyExport } from '../../src/record/verify-export.js';
+import { MemoryStore } from '../../src/store/memory.js';
 import { openSqliteStore } from '../../src/store/sqlite.js';
+import { VirtualClock } from '../../src/time/virtual.js';
 import { temporaryFolder } from '../left-behind.js';
 import { Listening } from './listening.js';
 import { type Running, startRunning } from './running.js';
@@ -112,6 +117,43 @@ describe('a record of which so many rows are kept', () => {
     }
     expect(node.host.machine('m').head.seq).toBe(41);
     await node.close();
+  });
+});
+
+describe('a record that is not signed up to its end', () => {
+  it('is cut as far as it is signed, and to its length once it is signed further, without a new row', () => {
+    const clock = new VirtualClock(10_000, 10);
+    const store = new MemoryStore();
+    const host = new Host({ clock, store });
+    const signer = generateSigner();
+    const retention = new Retention({
+      host,
+      store,
+      signer,
+      clock,
+      turns: new Turns(clock),
+      keepRows: KEEP,
+      onRemoved: () => {},
+    });
+    const machine = host.createMachine({ slug: 'm' });
+    const contract = host.createContract('m', rateLimiter());
+    host.happenings.subscribe((happening) => happening.kind === 'row' && retention.take(happening.row));
+    const move = (times: number) => {
+      for (let time = 0; time < times; time += 1)
+        host.transition(contract, { to: contract.state === 'limiting' ? 'allowing' : 'limiting', holdCycles: 1e6 });
+      host.commit();
+    };
+    const sign = () => store.putCheckpoint(signCheckpoint(signer, { machine: 'm', ...machine.head, cycle: 1_000 }));
+    move(28);
+    sign();
+    move(30);
+    retention.cut(1_001);
+    expect([machine.head.seq, store.cut('m')?.removed_to_seq]).toEqual([60, 30]);
+    retention.cut(1_002);
+    expect(store.cut('m')?.removed_to_seq).toBe(30);
+    sign();
+    retention.cut(1_003);
+    expect(store.cut('m')?.removed_to_seq).toBe(60 - KEEP);
   });
 });
 
