@@ -1,6 +1,6 @@
 // One key, and a stranger, do whatever keeps a node busy; beside them an owner asks a gate.
 //
-//   control     16 lanes of harmless gates          victim   a gate every 4 ms: how long it waits, in the processor time of the node
+//   control     16 lanes of harmless gates          victim   a gate every 4 ms: how long it waits, in the processor time of the node's thread
 //   attack      16 lanes of lists, 4 of arrays, …   victim   the same
 //
 // What is compared with: the victim beside the same owner who asks 16 gates at a time, as any customer may. Beside nobody it would wait for
@@ -25,11 +25,10 @@ const LANES = 16;
 /** Of the victim; it has no more gates at a time, so that on a busy machine it does not wait for itself. */
 const PACE = { phaseMs: 500, paceMs: 4, mostWaiting: 16 };
 
-/** As many definitions are checked as are sent: what is looked at is what the check of one costs the others. */
-const UNLIMITED = ['definition_kib=1000000000', 'definition_kib.on_node=1000000000'].flatMap((bound) => [
-  '--limit',
-  bound,
-]);
+/** What an owner may do so often: an attack goes on in every round, and what is looked at is what it costs the others. */
+const UNLIMITED = ['machines', 'new_machines', 'definition_kib'].flatMap((bound) =>
+  [`${bound}=100000000`, `${bound}.on_node=1000000000`].flatMap((setting) => ['--limit', setting]),
+);
 
 interface Wait {
   readonly p99: number;
