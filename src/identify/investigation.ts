@@ -139,8 +139,8 @@ class Course {
         continue;
       }
       if (isComplete || looked === MOST_LOOKS) {
-        if (!isComplete) this.#revive();
-        isComplete = this.#hasFoundMore();
+        // What is taken back is asked about again: it fell out by an order of counting that need not be the true one.
+        isComplete = (!isComplete && this.#revive()) || this.#hasFoundMore();
         if (isComplete) continue;
         const last = this.#choices.telling(this.#standing) ?? this.#choices.confirming(this.#standing);
         looked = Math.min(looked, MOST_LOOKS - 1);
@@ -189,12 +189,12 @@ class Course {
     return looked(doubtful, evidenceOf(this.#seen));
   }
 
-  /** Takes back what was given up though it explains the answers. */
-  #revive(): void {
+  /** Takes back what was given up though it explains the answers. @returns whether there was any */
+  #revive(): boolean {
     const { revived } = this.#looked();
-    if (revived.length === 0) return;
     for (const { best } of revived) this.#doubtful.delete(best.structure.id);
-    this.#keep(preferred([...this.#alive, ...revived], this.#evidence));
+    if (revived.length > 0) this.#keep(preferred([...this.#alive, ...revived], this.#evidence));
+    return revived.length > 0;
   }
 
   #keep(alive: Fitted[]): void {
