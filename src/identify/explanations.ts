@@ -140,7 +140,7 @@ function workMsOf({ seen, limitedMs }: Evidence): number {
 /** Without those that differ from a simple one by what the answers can not show, and those that leave delays unexplained. */
 export function preferred(alive: readonly Fitted[], evidence: Evidence): Fitted[] {
   const ids = new Set(alive.map(({ best }) => best.structure.id));
-  const isBucket = alive.some(({ best, violationMs }) => best.structure.id === 'bucket' && violationMs <= TOLERANCE_MS);
+  const bucket = alive.find(({ best }) => best.structure.id === 'bucket');
   const holds = evidence.isHeld && alive.some(({ best }) => best.structure.holds);
   const inFlight = alive.find(({ best }) => best.structure.isInFlight);
   const workMs = inFlight === undefined ? 0 : workMsOf(evidence);
@@ -151,12 +151,13 @@ export function preferred(alive: readonly Fitted[], evidence: Evidence): Fitted[
       if (Math.abs(windowMs - workMs) < ALIKE * workMs || violationMs > TOLERANCE_MS) return false;
     }
     if (holds && best.structure.holds === undefined) return false;
-    const isForOne = best.parameters.limit === 1 && ranges.limit.most === 1;
-    // For a single one, a bucket is all of these.
-    if (isForOne && sameForOne.has(best.structure.id) && ids.has('bucket')) return false;
-    // Segments give one back up to a segment sooner, by their phase. What explains as much needs no phase, and no order of its own.
-    if (isForOne && isBucket && best.structure.family === 'segmented window' && violationMs > TOLERANCE_MS)
-      return false;
+    if (bucket !== undefined && best.parameters.limit === 1 && ranges.limit.most === 1) {
+      // For a single one, a bucket is all of these.
+      if (sameForOne.has(best.structure.id)) return false;
+      // Segments give one back up to a segment sooner, by their phase. What explains as much needs no phase, and no order of its own.
+      const isFarther = violationMs > TOLERANCE_MS && bucket.violationMs <= TOLERANCE_MS;
+      if (isFarther && best.structure.family === 'segmented window') return false;
+    }
     // A bucket that is filled up at each tick is a window.
     if (best.structure.id.startsWith('bucket-ticks') && best.parameters.part >= best.parameters.limit) return false;
     const base = best.structure.extends;
