@@ -110,6 +110,9 @@ function words({
 /** Another process may take the port that was free. */
 const MOST_TRIES = 5;
 
+/** How long a call may take. All of this stands on one machine: where that is busy, Redis is late and not away. */
+const DEADLINE_MS = 2_000;
+
 /** A server of its own, that writes what it is given to its disk once a second. @param started it is added here @returns its URL */
 async function startRedis(dir: string, started: ChildProcess[]): Promise<string> {
   for (let tries = 1; ; tries += 1) {
@@ -119,7 +122,7 @@ async function startRedis(dir: string, started: ChildProcess[]): Promise<string>
     const server = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'ignore'], detached: true });
     started.push(server);
     const why = await readyOrWords(server);
-    if (why === undefined) return `redis://127.0.0.1:${port}`;
+    if (why === undefined) return `redis://127.0.0.1:${port}?deadline_ms=${DEADLINE_MS}`;
     if (tries < MOST_TRIES && /in use/i.test(why)) continue;
     throw new Failure('store_away', {
       what: 'Redis was not started.',

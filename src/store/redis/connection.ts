@@ -8,6 +8,7 @@
 //
 //   now in Redis   reply says t at the instant r of our clock: t - r is at most the distance of the two clocks; the largest of late counts
 import { Failure } from '../../schema/failure.js';
+import { nextTurn } from '../../time/next-turn.js';
 import { Rank } from '../../time/rank.js';
 import { pause, WallClock } from '../../time/wall.js';
 import { type FunctionName, functionNamed, librarySource } from './library.js';
@@ -171,7 +172,8 @@ export class RedisConnection {
   #inTime<T>(reply: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const { agenda } = this.#clock;
-      const late = () => reject(new Error(`no answer within ${this.deadlineMs} ms`));
+      // A process that stood still is as late as the answer may be, and may have it already: what has come is read before this is said.
+      const late = () => void nextTurn().then(() => reject(new Error(`no answer within ${this.deadlineMs} ms`)));
       const ticket = agenda.at(this.#clock.now() + this.deadlineMs, Rank.client, late);
       reply.then(
         (value) => {
