@@ -5,7 +5,7 @@ import { planContract } from '../limiter/validate.js';
 import { startNode } from '../node/node.js';
 import { standardOperators } from '../operator/registry.js';
 import { generateSigner } from '../record/signing.js';
-import { assert } from '../schema/failure.js';
+import { assert, Failure } from '../schema/failure.js';
 import { openSqliteStore } from '../store/sqlite.js';
 import { WallClock } from '../time/wall.js';
 import { connectTo, warmUp } from './connection.js';
@@ -32,7 +32,10 @@ try {
   await warmUpAt(node.url);
   tell({ url: node.url });
 } catch (error) {
-  tell({ error: error instanceof Error ? error.message : String(error) });
+  if (error instanceof Failure) {
+    const { code, what, why, fix } = error;
+    tell({ failure: { code, what, why, fix } });
+  } else tell({ error: error instanceof Error ? error.message : String(error) });
 }
 
 /** By a gate that nobody else asks, and that opens and shuts all the time: what decides, moves and records is compiled by then. */

@@ -16,7 +16,13 @@ export interface EmbeddedNodeTask {
 }
 
 /** Messages from the thread. */
-export type EmbeddedNodeMessage = { readonly url: string } | { readonly error: string };
+export type EmbeddedNodeMessage =
+  | { readonly url: string }
+  | { readonly error: string }
+  | { readonly failure: FailureTold };
+
+/** A class does not pass from one thread to another: what it says does. */
+type FailureTold = Pick<Failure, 'code' | 'what' | 'why' | 'fix'>;
 
 export interface EmbeddedNode {
   readonly url: string;
@@ -29,9 +35,16 @@ export interface EmbeddedNode {
 const START_MS = 60_000;
 const CLOSE_MS = 5_000;
 
-/** @throws Failure `node_unreachable` when it does not start */
+/** @throws Failure that of the node; `unwritable_folder` where nothing temporary can be stored; `node_unreachable` when it does not start */
 export async function startEmbeddedNode(cycleMs: number): Promise<EmbeddedNode> {
-  const dir = await mkdtemp(join(tmpdir(), 'weir-load-'));
+  const dir = await mkdtemp(join(tmpdir(), 'weir-load-')).catch((error: Error) => {
+    throw new Failure('unwritable_folder', {
+      what: `No folder for the embedded node can be made in ${tmpdir()}.`,
+      why: `${error.message}.`,
+      fix: 'Give the user of this process the right to write there, make room on the disk, or name another folder in TMPDIR.',
+      cause: error,
+    });
+  });
   const task: EmbeddedNodeTask = { cycleMs, dir };
   const worker = new Worker(new URL('../live/embedded-node-worker.js', import.meta.url), { workerData: task });
   // A process that is ended at once, by a second Ctrl-C, closes nothing.
@@ -58,10 +71,12 @@ export async function startEmbeddedNode(cycleMs: number): Promise<EmbeddedNode> 
     });
     const [told] = (await started) as [EmbeddedNodeMessage];
     if ('error' in told) throw new Error(told.error);
+    if ('failure' in told) throw new Failure(told.failure.code, told.failure);
     return { url: told.url, utilization: (before) => worker.performance.eventLoopUtilization(before), close };
   } catch (error) {
     await worker.terminate();
     removeNow();
+    if (error instanceof Failure) throw error;
     throw new Failure('node_unreachable', {
       what: 'The embedded node did not start.',
       why: `${error instanceof Error ? error.message : String(error)}.`,

@@ -107,8 +107,8 @@ export interface Fault {
 
 interface Parts {
   readonly what: string;
-  readonly why?: string;
-  readonly fix?: string;
+  readonly why?: string | undefined;
+  readonly fix?: string | undefined;
   readonly faults?: readonly Fault[];
   /** The cycle from which on it makes sense to try again, where that is known. */
   readonly againCycle?: number | undefined;

@@ -4,6 +4,15 @@ import { parserFor } from '../../src/cli/parser.js';
 import { Failure } from '../../src/schema/failure.js';
 import { program, run, type Serving, serve, temporaryFolder, weir, weirHere } from './command-line.js';
 
+/** As where the optional package was not installed: also in the threads of a process. */
+const withoutSqlite = `--import=data:text/javascript,${encodeURIComponent(`
+  import Module from 'node:module';
+  const load = Module._load;
+  Module._load = (name, ...rest) => {
+    if (name.startsWith('better-sqlite3')) throw new Error('Cannot find module ' + name);
+    return load(name, ...rest);
+  };`)}`;
+
 let node: Serving;
 let env: { WEIR_CONFIG: string; WEIR_URL: string };
 beforeAll(async () => {
@@ -58,6 +67,14 @@ describe('a command that is refused', () => {
     ['clock --json --url', 2, 'wrong_usage'],
   ])('ends the process as it should: %s', async (line, exit, told) => {
     const { code, out } = await weir(line.split(' '), env);
+    expect([code, JSON.parse(out).code]).toEqual([exit, told]);
+  });
+
+  it.each([
+    ['nothing temporary can be stored', { TMPDIR: '/nowhere' }, 'unwritable_folder', 2],
+    ['the library of SQLite is missing', { NODE_OPTIONS: withoutSqlite }, 'store_failed', 74],
+  ])('the embedded node says why it does not start: %s', async (_why, given, told, exit) => {
+    const { code, out } = await weir(['load', 'scenarios/burst.yaml', '--json'], given);
     expect([code, JSON.parse(out).code]).toEqual([exit, told]);
   });
 
