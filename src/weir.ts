@@ -2,7 +2,7 @@
 //
 //   const { outcome } = await simulate(await loadScenario('burst.yaml'));
 
-import { makeGate } from './actor/contract-actor.js';
+import { makeGate } from './actor/create-limiter.js';
 import { retryAfterCycles } from './limiter/forecast.js';
 import type { Gate } from './limiter/gate.js';
 import type { Plan } from './limiter/plan.js';
@@ -17,14 +17,10 @@ import { CYCLE_MS, cycleOf } from './time/cycle.js';
 
 export type { Behaviour, ClientEvent, Effect, Job, Step } from './actor/client/behaviour.js';
 export type { CustomClientSpec } from './actor/client/client-plan.js';
-export { ContractActor, type Inspect, type Proposal } from './actor/contract-actor.js';
 export {
-  type AggregateEvent,
-  type ContractEmitted,
   type ContractMachine,
   contractMachine,
   contractSetup,
-  type MoveEvent,
 } from './actor/contract-machine.js';
 export {
   createLimiter,
@@ -33,11 +29,13 @@ export {
   type LimiterOptions,
   type WindowOptions,
 } from './actor/create-limiter.js';
+export type { Inspect } from './actor/interpreted-moves.js';
 export { type ConnectedNode, type ConnectOptions, connect, type FollowOptions } from './client/connect.js';
 export { endpoints } from './client/endpoints.js';
 export type { StreamMessage } from './client/event-stream.js';
 export type { ContractDefinition } from './limiter/definition.js';
 export { restoresInCycles } from './limiter/forecast.js';
+export type { AggregateEvent, ContractEmitted, MoveEvent } from './limiter/moves.js';
 export { type LoadOptions, load } from './live/load.js';
 export type { LoadResult } from './live/result.js';
 export type { FindOperator, Operator } from './operator/operator.js';

@@ -12,49 +12,10 @@ import { assign, emit, type StateMachine, setup } from 'xstate';
 import { aggregateWords, type ContractDefinition, isOnAggregate } from '../limiter/definition.js';
 import { holds } from '../limiter/expression/evaluate.js';
 import { type Node, parseCondition } from '../limiter/expression/parse.js';
+import type { ContractEmitted, ContractEvent, MoveEvent } from '../limiter/moves.js';
 import type { Plan, PlannedTransition } from '../limiter/plan.js';
 import { planContract } from '../limiter/validate.js';
 import type { FindOperator } from '../operator/operator.js';
-
-/** The counts have changed: after an event was counted, and at the start of a cycle. */
-export interface AggregateEvent {
-  readonly type: 'aggregate';
-  readonly cycle: number;
-  /**
-   * The count of each aggregate: for every pair (event, within) of the triggers, in order of first use. Of a rule: 1 while it refuses,
-   * else 0.
-   */
-  readonly counts: readonly number[];
-}
-
-/** A request for a state, regardless of the counts. */
-export interface MoveEvent {
-  readonly type: 'move';
-  readonly to: string;
-  readonly cycle: number;
-  readonly counts: readonly number[];
-  readonly input: Readonly<Record<string, number>>;
-  /** Cycles for which no aggregate moves the contract afterwards; 0 for none. */
-  readonly holdCycles: number;
-  /** Who asked: the id of a key. */
-  readonly by?: string | undefined;
-}
-
-/** An operator refused the transition that was due: it is due again when the hold is over. */
-interface RefusedEvent {
-  readonly type: 'refused';
-  readonly cycle: number;
-  readonly holdCycles: number;
-}
-
-export type ContractEvent = AggregateEvent | MoveEvent | RefusedEvent;
-
-/** What a contract emits: the name that the definition gives, with the cycle and the count that led to it. */
-export interface ContractEmitted {
-  readonly type: string;
-  readonly cycle: number;
-  readonly count: number;
-}
 
 /** `ranges`: closed ranges of counts, [lo, hi]; hi is null where the range has no upper end. */
 type CountIn = { aggregate: number; ranges: (readonly [lo: number, hi: number | null])[] };
@@ -118,9 +79,17 @@ export function contractMachine(definition: ContractDefinition, findOperator?: F
   return machineOf(planContract(definition, findOperator));
 }
 
+/** Contracts of one plan share a machine. */
 export function machineOf(plan: Plan): ContractMachine {
-  return contractSetup.createMachine(configOf(plan) as never) as unknown as ContractMachine;
+  let machine = machines.get(plan);
+  if (machine === undefined) {
+    machine = contractSetup.createMachine(configOf(plan) as never) as unknown as ContractMachine;
+    machines.set(plan, machine);
+  }
+  return machine;
 }
+
+const machines = new WeakMap<Plan, ContractMachine>();
 
 /** The config of the machine of a plan, whole as JSON. */
 export function configOf(plan: Plan): object {

@@ -1,18 +1,17 @@
 // A rate limiter for one process: it decides as a contract of the node does, in memory and without a record. It reads no clock.
-import { retryAfterCycles } from '../limiter/forecast.js';
-import type { Gate } from '../limiter/gate.js';
-import { spanCycles } from '../limiter/plan.js';
+import { admissionMs } from '../limiter/forecast.js';
+import { Gate } from '../limiter/gate.js';
+import { type Plan, spanCycles } from '../limiter/plan.js';
 import {
   checkLimiter,
   followsRule,
   limiterDefinition,
   type RuleLimiterSpec,
 } from '../limiter/products/limiter-spec.js';
-import { RuleGate } from '../limiter/rule-gate.js';
 import { planContract } from '../limiter/validate.js';
 import { Failure } from '../schema/failure.js';
 import { CYCLE_MS, cycleOf, startOf } from '../time/cycle.js';
-import { makeGate } from './contract-actor.js';
+import { type Inspect, interpretedMoves } from './interpreted-moves.js';
 
 /** A window of cycles. */
 export interface WindowOptions {
@@ -84,8 +83,8 @@ export function limiterMaker({ cycleMs = CYCLE_MS, ...limiter }: LimiterOptions 
           admitted,
           state: plan.states[gate.state]!.name,
           remaining: gate.admits ? gate.remaining : 0,
-          retryAfterMs: waitOf(gate, nowMs, cycleMs),
-          ...(gate instanceof RuleGate ? { delayMs: gate.delayMs } : {}),
+          retryAfterMs: waitOf(gate, nowMs),
+          ...(plan.rule === undefined ? {} : { delayMs: gate.delayMs }),
         };
       },
     };
@@ -93,14 +92,26 @@ export function limiterMaker({ cycleMs = CYCLE_MS, ...limiter }: LimiterOptions 
   return { make, spanMs: plan.rule?.spanMs ?? spanCycles(plan, cycleMs) * cycleMs };
 }
 
-function waitOf(gate: Gate, nowMs: number, cycleMs: number): number {
-  if (gate instanceof RuleGate) return Math.max(0, (gate.admissionMs() ?? Number.POSITIVE_INFINITY) - nowMs);
-  // A window always empties, so such a cycle exists. The search is only needed if there is no room.
-  const wait = gate.admits && gate.remaining > 0 ? 0 : (retryAfterCycles(gate) ?? 0);
-  return wait === 0 ? 0 : Math.max(0, startOf(gate.cycle + wait, cycleMs) - nowMs);
+function waitOf(gate: Gate, nowMs: number): number {
+  // The search is only needed if there is no room.
+  if (gate.admits && gate.remaining > 0) return 0;
+  const ms = admissionMs(gate) ?? Number.POSITIVE_INFINITY;
+  return ms <= gate.nowMs ? 0 : Math.max(0, ms - nowMs);
 }
 
 function refused(path: string, message: string): Failure {
   const what = 'The limiter cannot decide.';
   return new Failure('invalid_input', { what, why: `${path} ${message}.`, faults: [{ path: `/${path}`, message }] });
+}
+
+/**
+ * A gate to embed: it counts and decides as a contract of the node does, in memory, without operators and without a record. Time is
+ * passed in: `makeGate(plan, cycleOf(now, CYCLE_MS)).decide(1, cycleOf(now, CYCLE_MS))` is how many of one request are admitted.
+ * @param cycle the cycle at which the gate begins
+ * @param inspect hears every request and every cycle, for traces
+ * @param cycleMs length of a cycle in ms, for a plan with a rule. Default: 777
+ */
+export function makeGate(plan: Plan, cycle: number, inspect?: Inspect, cycleMs = CYCLE_MS): Gate {
+  const moves = inspect && interpretedMoves(plan.definition.name, inspect);
+  return new Gate(plan, { cycle, cycleMs, nowMs: startOf(cycle, cycleMs), moves });
 }

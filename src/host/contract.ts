@@ -1,23 +1,22 @@
-// One contract alive: its actor, which owns state and hold, the gate that answers for it, its figures, and the machine it belongs to.
+// One contract alive: its gate, which owns state and hold, its figures, and the machine it belongs to.
 //
 //   decide ─► in the quiet band: counted and decided in the cells of the gate; nothing else is touched
-//          └► gate ─► actor proposes ─► operators fire, row is written ─► actor takes it ─► emitted events, state to be stored
-import { ContractActor, type Proposal } from '../actor/contract-actor.js';
-import type { ContractEmitted, ContractEvent, MoveEvent } from '../actor/contract-machine.js';
-import { cycleOfGate, decideFast, NEVER_QUIET, setHead } from '../limiter/fast-path.js';
-import { type Gate, gateCells } from '../limiter/gate.js';
+//          └► gate ─► a transition is due ─► operators fire, row is written ─► the gate takes it ─► state to be stored
+import { interpretedMoves } from '../actor/interpreted-moves.js';
+import { cycleOfGate, decideFast } from '../limiter/fast-path.js';
+import { type Due, Gate, type GateImage, gateCells } from '../limiter/gate.js';
+import type { MoveEvent } from '../limiter/moves.js';
 import type { Plan } from '../limiter/plan.js';
-import { gateFor, RuleGate } from '../limiter/rule-gate.js';
 import { type Cells, cutCells, ownCells } from '../limiter/window.js';
 import { Failure } from '../schema/failure.js';
 import type { ContractImage, ContractState } from '../store/store.js';
-import { cycleOf, startOf } from '../time/cycle.js';
+import { startOf } from '../time/cycle.js';
 import { Tally } from './contract-tally.js';
 import { causeOf, fireOperators } from './fire-operators.js';
 import { type Changed, type HostContext, nowOf } from './host-context.js';
 import type { Chain } from './ledger.js';
 
-export class Contract extends ContractActor implements Changed {
+export class Contract implements Changed {
   /** The cells of the gate. They and what follows up to `gate` are what a quiet decision needs: neighbours in memory. */
   readonly #cells: Float64Array;
   readonly #at: number;
@@ -27,6 +26,8 @@ export class Contract extends ContractActor implements Changed {
   /** Whether the store does not know the newest counts. */
   isDirty = false;
   readonly gate: Gate;
+  readonly plan: Plan;
+  readonly id: string;
   readonly tally: Tally;
   readonly image: ContractImage;
   readonly machine: Chain;
@@ -41,11 +42,11 @@ export class Contract extends ContractActor implements Changed {
     machine: Chain,
     cycle: number,
     context: HostContext,
-    saved?: Omit<ContractState, 'id'>,
+    saved?: GateImage,
     key?: string,
   ) {
-    const start = saved ?? { state: plan.states[plan.initial]!.name, heldUntilCycle: cycle };
-    super(plan, image.id, start, context.inspect);
+    this.plan = plan;
+    this.id = image.id;
     // A key comes and goes: its cells are its own, so that they keep no others in memory.
     const place = key === undefined ? cutCells(gateCells(plan)) : ownCells(gateCells(plan));
     this.#cells = place.array;
@@ -54,13 +55,32 @@ export class Contract extends ContractActor implements Changed {
     this.image = image;
     this.machine = machine;
     this.key = key;
-    const { clock } = context;
-    const time = {
+    const { clock, inspect } = context;
+    this.gate = new Gate(plan, {
+      cycle,
       cycleMs: clock.cycleMs,
       nowMs: saved === undefined ? nowOf(context) : startOf(cycle, clock.cycleMs),
-    };
-    this.gate = gateFor(plan, cycle, time, this, saved, place);
+      perform: (due) => this.#perform(due),
+      moves: inspect && interpretedMoves(image.id, inspect),
+      image: saved,
+      place,
+    });
     this.tally = new Tally(this.gate);
+  }
+
+  /** Name of the state, for example `allowing`. */
+  get state(): string {
+    return this.plan.states[this.gate.state]!.name;
+  }
+
+  /** Index of the state into `plan.states`. */
+  get stateIndex(): number {
+    return this.gate.state;
+  }
+
+  /** Whether the state admits a request that finds the contract in it. */
+  get admits(): boolean {
+    return this.plan.states[this.gate.state]!.admits;
   }
 
   /** Where the cells of the gate lie, for an owner that tries `decideFast` itself. */
@@ -80,7 +100,7 @@ export class Contract extends ContractActor implements Changed {
 
   /**
    * Counts `n` events in `cycle` and decides them. See `Gate.decide`.
-   * @param holdMs for a rule: how long each is in flight once it starts; see `RuleGate.decide`
+   * @param holdMs for a rule: how long each is in flight once it starts; see `Gate.decide`
    * @returns how many were admitted
    * @throws Failure `contract_failed` once the contract has stopped
    */
@@ -123,22 +143,20 @@ export class Contract extends ContractActor implements Changed {
 
   /** When the contract may fire by itself, in unix ms; Infinity for never. */
   get wakeMs(): number {
-    const { gate } = this;
-    return gate instanceof RuleGate ? gate.wakeMs : startOf(gate.nextWake(), this.context.clock.cycleMs);
+    return this.gate.wakeMs();
   }
 
   /** The delay of the last request that was admitted, in ms. */
   get delayMs(): number {
-    return this.gate instanceof RuleGate ? this.gate.delayMs : 0;
+    return this.gate.delayMs;
   }
 
   /** A request that was to be in flight until now is over. @param heldMs how long it was in flight */
   release(heldMs: number): void {
-    const { gate } = this;
-    if (!(gate instanceof RuleGate) || this.failure !== undefined) return;
+    if (this.failure !== undefined) return;
     const ms = this.#instantIn(this.context.clock.cycle());
     const moves = this.#moves;
-    this.#guarded(() => gate.release(ms, heldMs));
+    this.#guarded(() => this.gate.release(ms, heldMs));
     this.#counted(moves);
     this.context.wakes.schedule(this);
   }
@@ -148,8 +166,7 @@ export class Contract extends ContractActor implements Changed {
     if (this.failure !== undefined) return;
     const moves = this.#moves;
     try {
-      if (this.gate instanceof RuleGate) this.gate.reach(ms);
-      else this.gate.advance(cycleOf(ms, this.context.clock.cycleMs));
+      this.gate.reach(ms);
     } catch (error) {
       this.#fail(error);
       return;
@@ -161,27 +178,15 @@ export class Contract extends ContractActor implements Changed {
   /** Moves the contract as somebody asked, by the condition of the transition alone. `refused`: by the operator. */
   move(event: MoveEvent): 'stayed' | 'moved' | 'refused' {
     return this.#guarded(() => {
-      const outcome = this.send(event);
-      if (outcome === 'moved') {
-        this.gate.refresh();
-        this.#moved();
-      }
+      const outcome = this.gate.move(event);
+      if (outcome === 'moved') this.#moved();
       if (this.context.ledger.failure !== undefined) throw this.context.ledger.failure;
       return outcome;
     });
   }
 
-  override send(event: ContractEvent): 'stayed' | 'moved' | 'refused' {
-    const { admits } = this;
-    const outcome = super.send(event);
-    if (outcome === 'moved') this.tally.moved(admits, this.admits, event.cycle);
-    if (outcome !== 'stayed') this.#moves += 1;
-    return outcome;
-  }
-
   saved(): ContractState {
-    const { id, refusals } = this;
-    return { id, ...this.#ofKey(), ...this.gate.image(), ...(refusals === 0 ? {} : { refusals }) };
+    return { id: this.id, ...this.#ofKey(), ...this.gate.image() };
   }
 
   save(): void {
@@ -199,36 +204,31 @@ export class Contract extends ContractActor implements Changed {
     return this.key === undefined ? {} : { key: this.key };
   }
 
-  /** Fires the operators and writes the row. */
-  protected override perform(proposal: Proposal): boolean {
-    const { transition, event, emitted } = proposal;
+  /** Fires the operators, writes the row, and says what the transition emits. */
+  #perform(due: Due): boolean {
+    const { transition, event, count } = due;
     const { ledger } = this.context;
-    const { plan, machine } = this;
-    const common = {
-      cycle: event.cycle,
-      contract_id: this.id,
-      ...this.#ofKey(),
-      from: plan.states[transition.from]!.name,
-      to: plan.states[transition.to]!.name,
-      ...causeOf(proposal),
-    };
-    const fired = fireOperators(proposal);
-    if (fired.ok) {
-      const emits = emitted.map(({ type }) => type);
-      ledger.write(machine, { ...common, ...fired.fields, kind: 'transition', emitted: emits });
-      return true;
+    const { plan, machine, id } = this;
+    const [from, to] = [plan.states[transition.from]!, plan.states[transition.to]!];
+    const { cycle } = event;
+    const common = { cycle, contract_id: id, ...this.#ofKey(), from: from.name, to: to.name, ...causeOf(due) };
+    this.#moves += 1;
+    const fired = fireOperators(due);
+    if (!fired.ok) {
+      const { code, why, operator } = fired;
+      const failure = { code, detail: why };
+      ledger.write(machine, { ...common, kind: 'transition_failed', operator, failure, emitted: [] });
+      ledger.commit();
+      return false;
     }
-    const { code, why, operator } = fired;
-    const failure = { code, detail: why };
-    ledger.write(machine, { ...common, kind: 'transition_failed', operator, failure, emitted: [] });
-    ledger.commit();
-    return false;
-  }
-
-  protected override published({ type, cycle, count }: ContractEmitted): void {
-    const { slug, head } = this.machine;
-    const emitted = { event: type, machine: slug, contractId: this.id, ...this.#ofKey(), cycle, count, seq: head.seq };
-    this.context.ledger.announce({ kind: 'emitted', ...emitted });
+    ledger.write(machine, { ...common, ...fired.fields, kind: 'transition', emitted: [...transition.emits] });
+    const { slug, head } = machine;
+    for (const emitted of transition.emits) {
+      const about = { event: emitted, machine: slug, contractId: id, ...this.#ofKey(), cycle, count, seq: head.seq };
+      ledger.announce({ kind: 'emitted', ...about });
+    }
+    this.tally.moved(from.admits, to.admits, cycle);
+    return true;
   }
 
   /** The row of the transition is written; the state it led to goes with it, and both are made durable together. */
@@ -250,7 +250,7 @@ export class Contract extends ContractActor implements Changed {
   #counted(moves: number): void {
     if (!this.isDirty) this.changed();
     if (this.#moves !== moves) this.#moved();
-    else if (this.hearsAll || this.plan.rule?.rule.hastens) this.context.wakes.schedule(this);
+    else if (this.gate.hearsAll || this.plan.rule?.rule.hastens) this.context.wakes.schedule(this);
   }
 
   /** Now, in a cycle that was read before: where no event is under way, the clock may have gone on since. What is due by then has woken. */
@@ -272,7 +272,7 @@ export class Contract extends ContractActor implements Changed {
 
   /** Lets the contract decide and move no more. */
   stop(failure: Failure): void {
-    setHead(this.#cells, this.#at, NEVER_QUIET, false); // Every event goes the long way now, which throws.
+    this.gate.stop(); // Every event goes the long way now, which throws.
     this.failure = failure;
   }
 

@@ -1,5 +1,5 @@
 // Firing a transition: its operators computed, and proved where that is required, and the fields of the audit row that say so.
-import type { Proposal } from '../actor/contract-actor.js';
+import type { Due } from '../limiter/gate.js';
 import { type Firing, fire } from '../operator/fire.js';
 import { ko42 } from '../operator/ko42.js';
 import type { AuditEntry } from '../record/row.js';
@@ -18,7 +18,7 @@ type Fired =
  * Fires the substrate, which is part of every transition, and the operator that the transition names. A manual transition may give
  * inputs: those that the operator has are taken, the others are for conditions alone.
  */
-export function fireOperators({ transition, event, count }: Pick<Proposal, 'transition' | 'event' | 'count'>): Fired {
+export function fireOperators({ transition, event, count }: Due): Fired {
   const { operator, proofRequired, inputs } = transition;
   const { cycle } = event;
   const base = fire(ko42, { S: count }, cycle, {
@@ -35,7 +35,7 @@ export function fireOperators({ transition, event, count }: Pick<Proposal, 'tran
 }
 
 /** Why the transition is made, and who asked for it. */
-export function causeOf({ event }: Proposal): Pick<AuditEntry, 'cause' | 'by'> {
+export function causeOf({ event }: Due): Pick<AuditEntry, 'cause' | 'by'> {
   if (event.type !== 'move') return { cause: 'trigger' };
   return event.by === undefined ? { cause: 'manual' } : { cause: 'manual', by: event.by };
 }

@@ -1,5 +1,5 @@
 // What a host is given, and what the contracts of a machine share: clock, ledger, store, who wakes when, and whose counts are not stored.
-import type { Inspect } from '../actor/contract-actor.js';
+import type { Inspect } from '../actor/interpreted-moves.js';
 import type { Plan } from '../limiter/plan.js';
 import type { FindOperator } from '../operator/operator.js';
 import type { KeyedImage, Store } from '../store/store.js';

@@ -48,7 +48,7 @@ export class KeyedContract extends Contract {
       context,
       cycle,
       most: keyed.maxKeys,
-      hearsAll: this.hearsAll,
+      hearsAll: this.gate.hearsAll,
       make: (number, name, at, state) =>
         new KeyContract(this.keys, number, name, image, plan, machine, at, context, state),
       onDirty: () => this.#note('key'),

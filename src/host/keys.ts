@@ -276,11 +276,11 @@ export class Keys {
 }
 
 /** Whether nothing is lost when it is forgotten. */
-export function isAsNew(contract: Contract): boolean {
-  return contract.stateIndex === contract.plan.initial && isFree(contract) && contract.gate.isAsNew;
+export function isAsNew({ failure, gate }: Contract): boolean {
+  return failure === undefined && gate.isAsNew;
 }
 
 /** Neither held nor with refusals behind it. */
-function isFree({ failure, heldUntilCycle, refusals, gate }: Contract): boolean {
-  return failure === undefined && heldUntilCycle <= gate.cycle && refusals === 0;
+function isFree({ failure, gate }: Contract): boolean {
+  return failure === undefined && gate.heldUntilCycle <= gate.cycle && gate.refusals === 0;
 }

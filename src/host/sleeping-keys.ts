@@ -117,9 +117,10 @@ export class SleepingKeys {
   viewOf(key: number, cycle: number): KeyView {
     const stateIndex = this.#stateOf(key);
     const gate = () => {
-      const { heldUntilCycle, windows } = this.state(key, cycle);
-      const actor = { stateIndex, heldUntilCycle, hearsAll: false, evaluate() {} };
-      return new Gate(this.#plan, cycle, actor, windows, ownCells(gateCells(this.#plan)));
+      const { cycleMs } = this.#context.clock;
+      const place = ownCells(gateCells(this.#plan));
+      const image = this.state(key, cycle);
+      return new Gate(this.#plan, { cycle, cycleMs, nowMs: startOf(cycle, cycleMs), image, place });
     };
     return {
       stateIndex,

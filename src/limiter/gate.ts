@@ -1,14 +1,19 @@
-// Counting and deciding for one contract: the compiled cache of its actor. While no guard of the present state can hold at the counts,
-// the gate answers for the actor; when one could, it asks the actor, and then looks up the actor's state and hold anew.
+// Counting and deciding for one contract: its gauges, its state, and the machine that is asked when a guard could hold.
 //
-//   decide(n, cycle)  ─►  advance the windows  ─►  count  ─►  in the quiet band?  ─ yes ─►  decided by the state
-//                                                            └─ no ─►  actor.evaluate()  ─►  the state may change, go on
+//   decide(n, cycle)  ─►  time passes  ─►  count  ─►  every gauge in its band?  ─ yes ─►  decided by the state
+//                                                     └─ no ─►  evaluate: the state may change, go on
 //
 // The rules are those of the windowed rate limiter: per cycle first the advance, then each event one after the other; every event
-// counts, also one that is limited; an event is decided by the state after it was counted.
+// counts, also one that is limited; an event is decided by the state after it was counted. A rule is asked at the very ms:
 //
-// While a gate with one window is quiet, everything happens in its cells: see fast-path.ts. An actor that hears everything is asked
-// at every event, and at every cycle in which a window holds anything.
+//   refused     0 0 0 1 . . . . . . 0        1 from a refused request on; 0 as soon as one request would be admitted again,
+//               | | | x x   x       ^ wake   at that ms, also if none comes
+//
+// The state decides: a request that the rule refuses is admitted where a hold or a move by hand keeps the contract in a state that admits.
+//
+// While a gate with one window is quiet, everything happens in its cells: see fast-path.ts. A machine that hears everything is asked at
+// every event, and at every cycle in which a gauge is above 0.
+import { cycleOf, startOf } from '../time/cycle.js';
 import {
   addFigures,
   admitsNow,
@@ -20,43 +25,54 @@ import {
   NEVER_QUIET,
   setHead,
 } from './fast-path.js';
-import { Gauge } from './gauge.js';
-import { type Plan, quietBand } from './plan.js';
-import { type Cells, cutCells, type RollingWindow, type WindowImage, windowCells } from './window.js';
+import { type GateTime, type Gauge, type GaugePath, isQuiet, RuleGauge, type RuleImage, WindowGauge } from './gauge.js';
+import { type ContractEvent, compiledMoves, type MoveEvent, type Moves } from './moves.js';
+import { type Plan, type PlannedTransition, quietBand } from './plan.js';
+import { NEVER } from './rule/rule.js';
+import { advanceTo, type Cells, cutCells, RollingWindow, type WindowImage, windowCells } from './window.js';
 
-/** The actor that a gate answers for. */
-export interface GateActor {
-  /** Index into `plan.states`. */
-  readonly stateIndex: number;
-  /** No evaluation moves the actor before this cycle; nothing holds it once the cycle has come. */
-  readonly heldUntilCycle: number;
-  /** Whether it is to hear every event and every cycle. */
-  readonly hearsAll: boolean;
-  /**
-   * Evaluates the triggers; the state and the hold may have changed afterwards.
-   * @param counts the count of each aggregate of the plan
-   */
-  evaluate(cycle: number, counts: readonly number[]): void;
+/** A transition that is due, before anything has happened. */
+export interface Due {
+  readonly event: ContractEvent;
+  readonly transition: PlannedTransition;
+  /** The count of the trigger's window, else of the first one; 1 where the contract counts nothing. */
+  readonly count: number;
 }
+
+/** What a transition entails, before it is taken. False: refused, and it never happened. */
+export type Perform = (due: Due) => boolean;
 
 /** What a gate must remember to go on after a restart. */
 export interface GateImage {
+  /** Name of a state. */
   readonly state: string;
   readonly heldUntilCycle: number;
+  /** How often in a row operators have refused what triggers fired; default 0. */
+  readonly refusals?: number | undefined;
   /** The first holds the cycle of the gate, also where it counts nothing. */
   readonly windows: readonly WindowImage[];
   /** Undefined without a rule. */
   readonly rule?: RuleImage | undefined;
 }
 
-/** What a rule remembers: plain data, typed arrays among them. */
-export interface RuleImage {
-  /** Whether it refuses: the value of the aggregate. */
-  readonly refused: 0 | 1;
-  /** The time that it has reached, in unix ms. */
-  readonly atMs: number;
-  readonly state: unknown;
+export interface GateOptions extends GateTime {
+  /** The cycle at which the gate begins; it never goes back. */
+  readonly cycle: number;
+  /** Default: every transition is taken. */
+  readonly perform?: Perform | undefined;
+  /** Default: the machine of the plan, compiled. */
+  readonly moves?: ((plan: Plan, image: GateImage) => Moves) | undefined;
+  /** Default: as at first. */
+  readonly image?: GateImage | undefined;
+  /** `gateCells(plan)` cells of 0. Default: new ones. */
+  readonly place?: Cells | undefined;
 }
+
+/**
+ * A refused trigger is due again after 1, 2, 4 ... cycles, and at the latest after this many: it writes a row each time. A transition that
+ * is taken ends the series. Until then the contract is held.
+ */
+const LONGEST_BACK_OFF = 1_024;
 
 /** How many cells a gate takes: a head, and its windows. */
 export function gateCells({ aggregates }: Plan): number {
@@ -67,50 +83,54 @@ const sumOfCells = (sum: number, { within }: { readonly within: number }) => sum
 
 export class Gate {
   readonly plan: Plan;
-  protected readonly actor: GateActor;
+  /** Length of a cycle in ms. */
+  readonly cycleMs: number;
+  /** Index of the state into `plan.states`. */
+  state: number;
+  /** No evaluation moves the contract before this cycle. */
+  heldUntilCycle: number;
+  /** How often in a row operators have refused what triggers fired. */
+  refusals: number;
+  /** The longest delay of those that the last decision admitted, in ms; 0 for none. */
+  delayMs = 0;
+  /** `count` after the last decision in which a guard could hold, or by a rule. */
+  level = 0;
   readonly #gauges: readonly Gauge[];
-  /** The window behind the head. */
-  readonly #first: Gauge;
+  readonly #rule: RuleGauge | undefined;
+  readonly #moves: Moves;
+  readonly #perform: Perform;
   readonly #cells: Float64Array;
   readonly #at: number;
+  #nowMs: number;
 
-  /**
-   * @param cycle the cycle at which the gate begins; it never goes back
-   * @param windows what its windows hold; default: nothing
-   * @param place `gateCells(plan)` cells of 0
-   */
-  constructor(
-    plan: Plan,
-    cycle: number,
-    actor: GateActor,
-    windows: readonly WindowImage[] = [],
-    place: Cells = cutCells(gateCells(plan)),
-  ) {
+  constructor(plan: Plan, { cycle, cycleMs, nowMs, perform = always, moves, image, place }: GateOptions) {
+    const start = image ?? { state: plan.states[plan.initial]!.name, heldUntilCycle: cycle, windows: [] };
     this.plan = plan;
-    this.actor = actor;
-    this.#cells = place.array;
-    this.#at = place.at;
-    let at = place.at + HEAD_CELLS;
-    const windowOf = (within: number) => {
-      const gauge = new Gauge(within, cycle, { array: place.array, at });
+    this.cycleMs = cycleMs;
+    this.state = plan.states.findIndex(({ name }) => name === start.state);
+    this.heldUntilCycle = start.heldUntilCycle;
+    this.refusals = start.refusals ?? 0;
+    this.#moves = moves?.(plan, start) ?? compiledMoves(plan);
+    this.#perform = perform;
+    const cells = place ?? cutCells(gateCells(plan));
+    this.#cells = cells.array;
+    this.#at = cells.at;
+    this.#nowMs = start.rule?.atMs ?? nowMs;
+    let at = cells.at + HEAD_CELLS;
+    this.#gauges = plan.aggregates.map(({ within }, index) => {
+      const own = { array: cells.array, at };
       at += windowCells(within);
-      return gauge;
-    };
-    this.#gauges = plan.aggregates.map(({ within }) => windowOf(within));
+      if (plan.rule !== undefined) return new RuleGauge(plan.rule, cycle, nowMs, own, start.rule);
+      const window = new WindowGauge(within, cycle, cycleMs, own);
+      const held = start.windows[index];
+      if (held !== undefined) window.restore(held);
+      return window;
+    });
+    const [first] = this.#gauges;
+    this.#rule = first instanceof RuleGauge ? first : undefined;
     // A gate that counts nothing has a window all the same: it holds the cycle of the gate.
-    this.#first = this.#gauges[0] ?? windowOf(1);
-    for (const [index, window] of windows.entries()) this.#gauges[index]?.restore(window);
-    this.#lookUp();
-  }
-
-  /** Index of the actor's state into `plan.states`. */
-  get state(): number {
-    return this.actor.stateIndex;
-  }
-
-  /** The hold of the actor: no evaluation moves it before this cycle. */
-  get heldUntilCycle(): number {
-    return this.actor.heldUntilCycle;
+    if (first === undefined) new RollingWindow(1, cycle, { array: cells.array, at });
+    this.refresh();
   }
 
   /** The cycle up to which the gate has counted. */
@@ -118,9 +138,19 @@ export class Gate {
     return cycleOfGate(this.#cells, this.#at);
   }
 
+  /** The time up to which it has decided, in unix ms; of windows the beginning of its cycle. */
+  get nowMs(): number {
+    return Math.max(this.#nowMs, startOf(this.cycle, this.cycleMs));
+  }
+
   /** Whether an event that finds the gate as it is now is admitted. */
   get admits(): boolean {
     return admitsNow(this.#cells, this.#at);
+  }
+
+  /** Whether its machine hears every event and every cycle. */
+  get hearsAll(): boolean {
+    return this.#moves.hearsAll;
   }
 
   /** What was counted since the gate was made; what an image brought along is in the windows alone. */
@@ -128,30 +158,66 @@ export class Gate {
     return figuresIn(this.#cells, this.#at);
   }
 
-  /** Events of the first kind in its first window; 0 for a contract that counts nothing. */
+  /** Events of the first kind in its first window, or how much of what its rule admits at once is used up; 0 where it counts nothing. */
   get count(): number {
-    return this.#gauges[0]?.count ?? 0;
+    return this.#gauges[0]?.level ?? 0;
   }
 
+  /** What guards look at, one number for each aggregate. */
   get counts(): number[] {
-    return this.#gauges.map(({ count }) => count);
+    return this.#gauges.map(({ value }) => value);
   }
 
-  /** Whether it remembers nothing that has been counted. */
+  /** Whether nothing is lost when it is made anew. */
   get isAsNew(): boolean {
-    return this.#gauges.every(({ count }) => count === 0);
+    const isFree = this.heldUntilCycle <= this.cycle && this.refusals === 0;
+    return isFree && this.state === this.plan.initial && this.#gauges.every(({ isAsNew }) => isAsNew);
   }
 
   /** How many more events would be admitted now if all came at once, by the thresholds; Infinity without a threshold. */
   get remaining(): number {
-    return this.#gauges.reduce(
-      (least, { count }, index) => Math.min(least, Math.max(0, this.plan.thresholds[index]! - count)),
-      Number.POSITIVE_INFINITY,
-    );
+    return this.#gauges.reduce((least, _, index) => Math.min(least, this.remainingOf(index)), Number.POSITIVE_INFINITY);
   }
 
-  window(aggregate: number): RollingWindow {
-    return this.#gauges[aggregate]!;
+  /** See `count`, of any aggregate. */
+  levelOf(aggregate: number): number {
+    return this.#gauges[aggregate]!.level;
+  }
+
+  /** See `remaining`, by one aggregate. */
+  remainingOf(aggregate: number): number {
+    return this.#gauges[aggregate]!.remaining(this.plan.thresholds[aggregate]!);
+  }
+
+  /** Cycles until the value of an aggregate is at most `most` if nothing arrives; 0 if it is. */
+  cyclesUntilAtMost(most: number, aggregate: number): number {
+    const path = this.#gauges[aggregate]!.path();
+    return path.value <= most ? 0 : cycleOf(path.fallsTo(most, -1), this.cycleMs) - this.cycle;
+  }
+
+  /** See `count`, at a time to come if nothing arrives. */
+  levelAt(ms: number): number {
+    return this.#gauges[0]?.levelAt(ms) ?? 0;
+  }
+
+  /** The first time after `ms` at which the level changes if nothing arrives; Infinity for none. */
+  levelChangesAfter(ms: number): number {
+    return this.#gauges[0]?.levelChangesAfter(ms) ?? NEVER;
+  }
+
+  /** What its guards look at in the time to come if nothing arrives, one for each aggregate. */
+  paths(): GaugePath[] {
+    return this.#gauges.map((gauge) => gauge.path());
+  }
+
+  /** Asks something of the state of its rule, as it is now; undefined without a rule. */
+  askRule<T>(question: (state: unknown, nowMs: number) => T): T | undefined {
+    return this.#rule?.ask(question);
+  }
+
+  /** Makes one state of a rule that of several gates: where what waits does not ask who sent it. */
+  share(state: unknown): void {
+    this.#rule?.share(state);
   }
 
   /**
@@ -159,14 +225,15 @@ export class Gate {
    * @param n integer >= 0
    * @param cycle not before `this.cycle`: the caller's clock never runs backwards
    * @param kind index into `plan.kinds`
-   * @param _atMs see `RuleGate`: a count of cycles needs no finer time
+   * @param atMs for a rule: the instant in that cycle, not before the last one. Default: the beginning of the cycle
+   * @param holdMs for a rule: how long each is in flight once it starts; Infinity: until `release`. Default: as the definition says
    * @returns how many of the n events were admitted; the others were limited
    */
-  decide(n: number, cycle: number, kind = 0, _atMs?: number, _holdMs?: number): number {
+  decide(n: number, cycle: number, kind = 0, atMs?: number, holdMs?: number): number {
     const admitted = decideFast(this.#cells, this.#at, n, cycle);
     if (admitted >= 0) return admitted;
-    this.advance(cycle);
-    return this.#decideInSteps(n, this.cycle, kind);
+    this.#reach(cycle, atMs ?? startOf(cycle, this.cycleMs));
+    return this.#decideInSteps(n, this.cycle, kind, holdMs);
   }
 
   /**
@@ -176,96 +243,158 @@ export class Gate {
    */
   decideLate(n: number, happened: number, kind = 0): number {
     const { aggregates } = this.plan.kinds[kind]!;
-    const counted = aggregates.some((index) => this.cycle - happened < this.plan.aggregates[index]!.within);
+    const counted = aggregates.some((index) => this.#gauges[index]!.reaches(happened));
     return counted ? this.#decideInSteps(n, happened, kind) : -1;
   }
 
-  /** Goes on to `cycle`, evaluating at every cycle on the way at which something can fire. Bounded, however long the gap is. */
+  /** Goes on to the beginning of a cycle, evaluating whenever something can fire on the way. Bounded, however long the gap is. */
   advance(cycle: number): void {
-    while (this.cycle < cycle) {
-      const next = Math.min(cycle, this.nextWake(cycle));
-      this.#first.advance(next);
-      for (const gauge of this.#gauges) gauge.advance(next);
-      if (next === this.heldUntilCycle) this.refresh();
-      if (next >= this.heldUntilCycle || this.actor.hearsAll) this.#evaluateUnlessQuiet();
-    }
+    if (cycle > this.cycle) this.#reach(cycle, startOf(cycle, this.cycleMs));
+  }
+
+  /** Goes on to an instant; what is due on the way fires at its own. */
+  reach(ms: number): void {
+    this.#reach(cycleOf(ms, this.cycleMs), ms);
+  }
+
+  /** An event that was to be in flight until `ms` is over. @param heldMs how long it was in flight */
+  release(ms: number, heldMs: number): void {
+    this.reach(ms);
+    for (const gauge of this.#gauges) gauge.release(heldMs);
+    this.#evaluateUnlessQuiet();
   }
 
   /**
-   * The first cycle after now, up to `last`, at which an evaluation may fire if nothing arrives; Infinity for none.
-   * Events that arrive until then can only put it off.
+   * The first time after now, up to `lastMs`, at which an evaluation may fire if nothing arrives; Infinity for none. Events that arrive
+   * until then can only put it off, except for a rule that `hastens`.
    */
-  nextWake(last = Number.POSITIVE_INFINITY): number {
-    if (this.actor.hearsAll && this.#gauges.some(({ count }) => count > 0)) return this.cycle + 1;
-    if (this.cycle < this.heldUntilCycle) return this.heldUntilCycle;
-    let first = Number.POSITIVE_INFINITY;
-    for (const gauge of this.#gauges) first = Math.min(first, gauge.exitBy(Math.min(last, first)));
+  wakeMs(lastMs = NEVER): number {
+    const { cycle, cycleMs } = this;
+    const nextCycleMs = startOf(cycle + 1, cycleMs);
+    let first = this.hearsAll && this.#gauges.some(({ value }) => value > 0) ? nextCycleMs : NEVER;
+    if (cycle < this.heldUntilCycle) return Math.min(first, startOf(this.heldUntilCycle, cycleMs));
+    for (const gauge of this.#gauges) {
+      // Due, but just evaluated: the next transition of a chain is for the next cycle.
+      first = Math.min(first, isQuiet(gauge) ? gauge.leavesBandMs(Math.min(first, lastMs)) : nextCycleMs);
+    }
     return first;
   }
 
+  /** Moves as somebody asked, by the condition of the transition alone. `refused`: by its operator. */
+  move(event: MoveEvent): 'stayed' | 'moved' | 'refused' {
+    return this.#send(event);
+  }
+
   image(): GateImage {
+    const { heldUntilCycle, refusals } = this;
     return {
       state: this.plan.states[this.state]!.name,
-      heldUntilCycle: this.heldUntilCycle,
+      heldUntilCycle,
       windows: this.#gauges.map((gauge) => gauge.image()),
+      ...(this.#rule === undefined ? {} : { rule: this.#rule.ruleImage }),
+      ...(refusals === 0 ? {} : { refusals }),
     };
   }
 
-  /** How many of `n` events of one kind can be counted in this cycle until the first that may move the actor; that one included. */
+  /** How many of `n` events of a kind can be counted in this cycle with at most one transition; by a rule all. */
   stepOf(n: number, kind: number): number {
-    // Where a window that these events do not feed has left its band, the next event already moves the actor.
-    let reach = this.actor.hearsAll || !this.#gauges.every(({ isQuiet }) => isQuiet) ? 1 : n;
-    for (const index of this.plan.kinds[kind]!.aggregates) reach = Math.min(reach, this.#gauges[index]!.reach(n));
-    return reach;
+    return this.#rule === undefined ? this.#reachOf(n, this.plan.kinds[kind]!.aggregates) : n;
   }
 
-  /** The slow path: in stretches, each ending with an event at which the state may change. */
-  #decideInSteps(n: number, happened: number, kind: number): number {
+  /** Stops the fast path: every event goes the long way. */
+  stop(): void {
+    setHead(this.#cells, this.#at, NEVER_QUIET, false);
+  }
+
+  #reach(cycle: number, atMs: number): void {
+    const ms = Math.max(atMs, this.#nowMs);
+    for (let wakeMs = this.wakeMs(ms); wakeMs <= ms; wakeMs = this.wakeMs(ms)) {
+      this.#goTo(cycleOf(wakeMs, this.cycleMs), wakeMs);
+      this.#evaluateUnlessQuiet();
+    }
+    this.#goTo(cycle, ms);
+  }
+
+  #goTo(cycle: number, ms: number): void {
+    const held = this.cycle < this.heldUntilCycle;
+    this.#nowMs = ms;
+    advanceTo(this.#cells, this.#at + HEAD_CELLS, cycle);
+    for (const gauge of this.#gauges) gauge.goTo(cycle, ms);
+    if (held && cycle >= this.heldUntilCycle) this.refresh();
+  }
+
+  /** In stretches, each ending with an event at which the state may change. */
+  #decideInSteps(n: number, happened: number, kind: number, holdMs?: number): number {
     const { aggregates } = this.plan.kinds[kind]!;
+    this.delayMs = 0;
     let admitted = 0;
     for (let left = n; left > 0; ) {
-      const reach = this.stepOf(left, kind);
+      const reach = this.#reachOf(left, aggregates);
       const before = this.admits;
-      for (const index of aggregates) this.#gauges[index]!.addAt(happened, reach);
+      for (const index of aggregates) this.#gauges[index]!.add(reach, happened, holdMs);
       this.#evaluateUnlessQuiet();
       // All but the last were counted inside the band; the last one is decided by the state after its evaluation.
       if (before) admitted += reach - 1;
-      if (this.admits) admitted += 1;
+      if (this.admits) {
+        admitted += 1;
+        for (const index of aggregates) this.delayMs = Math.max(this.delayMs, this.#gauges[index]!.delayMs);
+      }
       left -= reach;
     }
-    addFigures(this.#cells, this.#at, n, admitted, this.count);
+    this.level = this.count;
+    addFigures(this.#cells, this.#at, n, admitted, this.level);
     return admitted;
   }
 
+  /** How many of `n` events can be counted in this cycle until the first that may move the contract; that one included. */
+  #reachOf(n: number, aggregates: readonly number[]): number {
+    // Where a window that these events do not feed has left its band, the next event already moves the contract.
+    if (this.hearsAll || !this.#gauges.every(isQuiet)) return 1;
+    let reach = n;
+    for (const index of aggregates) reach = Math.min(reach, this.#gauges[index]!.reach(n));
+    return reach;
+  }
+
   #evaluateUnlessQuiet(): void {
-    if (!this.actor.hearsAll && this.#gauges.every(({ isQuiet }) => isQuiet)) return;
-    this.actor.evaluate(this.cycle, this.counts);
+    if (!this.hearsAll && this.#gauges.every(isQuiet)) return;
+    this.#send({ type: 'aggregate', cycle: this.cycle, counts: this.counts });
+  }
+
+  #send(event: ContractEvent): 'stayed' | 'moved' | 'refused' {
+    const transition = this.#moves.transitionAt(this, event);
+    const isRefused =
+      transition !== undefined && !this.#perform({ event, transition, count: countOf(event, transition) });
+    if (isRefused) {
+      if (event.type === 'aggregate') this.#backOff(event.cycle);
+      return 'refused';
+    }
+    if (transition !== undefined) this.refusals = 0;
+    this.#take(event, transition);
+    return transition === undefined ? 'stayed' : 'moved';
+  }
+
+  #backOff(cycle: number): void {
+    const holdCycles = Math.min(2 ** this.refusals, LONGEST_BACK_OFF);
+    this.refusals += 1;
+    this.#take({ type: 'refused', cycle, holdCycles }, undefined);
+  }
+
+  #take(event: ContractEvent, transition: PlannedTransition | undefined): void {
+    const { state, heldUntilCycle } = this.#moves.after(this, event, transition);
+    this.state = state;
+    this.heldUntilCycle = heldUntilCycle;
     this.refresh();
   }
 
-  /** Looks up the quiet bands of the actor's state. To be called after each change of the actor. While held, every count is quiet. */
+  /** Looks up the bands of the state. While held, every count is quiet. */
   refresh(): void {
-    this.#lookUp();
-  }
-
-  /** Lets the windows pass to a cycle, without an evaluation. */
-  protected passTo(cycle: number): void {
-    this.#first.advance(cycle);
-  }
-
-  /** Adds to the figures what was decided outside of the windows. */
-  protected decided(n: number, admitted: number, count: number): void {
-    addFigures(this.#cells, this.#at, n, admitted, count);
-  }
-
-  #lookUp(): void {
     const held = this.cycle < this.heldUntilCycle;
     this.#gauges.forEach((gauge, index) => {
-      const band = held ? undefined : quietBand(this.plan, this.state, index, gauge.count);
+      const band = held ? undefined : quietBand(this.plan, this.state, index, gauge.value);
       gauge.lo = held ? 0 : (band?.lo ?? Number.POSITIVE_INFINITY);
       gauge.hi = held ? Number.POSITIVE_INFINITY : (band?.hi ?? Number.NEGATIVE_INFINITY);
     });
-    const isOne = this.#gauges.length === 1 && !this.actor.hearsAll && this.plan.rule === undefined;
+    const isOne = this.#gauges.length === 1 && !this.hearsAll && this.#rule === undefined;
     const [only] = isOne ? this.#gauges : [];
     const quiet = only === undefined ? NEVER_QUIET : { lo: only.lo, hi: only.hi, calmUntil: this.#calmUntil(only) };
     setHead(this.#cells, this.#at, quiet, this.plan.isShadow || this.plan.states[this.state]!.admits);
@@ -276,4 +405,10 @@ export class Gate {
     if (this.cycle < this.heldUntilCycle) return this.heldUntilCycle;
     return lo <= 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
   }
+}
+
+const always: Perform = () => true;
+
+function countOf(event: ContractEvent, { trigger }: PlannedTransition): number {
+  return event.type === 'refused' ? 1 : (event.counts[trigger?.aggregate ?? 0] ?? 1);
 }

@@ -1,11 +1,11 @@
 // Events on their way to contracts: who listens, whether an earlier cycle can still be counted, and what the decision looks like.
-import { Contract } from '../host/contract.js';
+import type { Contract } from '../host/contract.js';
 import type { Host } from '../host/host.js';
 import { KeyedContract } from '../host/keyed-contract.js';
 import type { Machine } from '../host/machine.js';
-import { cyclesUntil, retryAfterCycles } from '../limiter/forecast.js';
+import { admissionMs, cyclesUntil } from '../limiter/forecast.js';
+import type { Gate } from '../limiter/gate.js';
 import type { Steps } from '../limiter/plan.js';
-import { RuleGate } from '../limiter/rule-gate.js';
 import { nearest } from '../schema/did-you-mean.js';
 import { Failure } from '../schema/failure.js';
 import { costSince } from './machine-work.js';
@@ -190,60 +190,37 @@ export function decisionOf(
   name?: string,
   cycle = 0,
 ): Decision {
-  if (name !== undefined && contract instanceof KeyedContract)
-    return decisionOfKey(contract, name, kind, n, admitted, cycle);
-  const { gate, plan } = contract;
-  if (gate instanceof RuleGate) return decisionByRule(contract, gate, n, admitted);
+  const isOfKey = name !== undefined && contract instanceof KeyedContract;
+  // A key that is asleep has no gate: one is made where the future is asked for, seldom.
+  const view = isOfKey ? contract.viewOf(name, cycle) : contract;
+  const { id, plan } = contract;
+  const state = plan.states[view.stateIndex]!;
   const aggregate = plan.kinds[kind]!.aggregates[0]!;
-  const { count } = gate.window(aggregate);
   const threshold = plan.thresholds[aggregate]!;
   const isBounded = threshold !== Number.POSITIVE_INFINITY;
+  const isByRule = plan.rule !== undefined;
+  const count = aggregate === 0 ? view.count : view.gate.levelOf(aggregate);
+  const remaining = isByRule ? view.gate.remaining : Math.max(0, threshold - count);
+  const hasRoom = plan.aggregates.length === 1 && view.stateIndex === plan.initial && state.admits && remaining > 0;
+  const againMs = hasRoom ? 0 : againMsOf(view.gate, kind);
   return {
-    id: contract.id,
-    key: contract.key,
-    state: contract.state,
-    count,
-    threshold: isBounded ? threshold : undefined,
-    remaining: isBounded ? Math.max(0, threshold - count) : undefined,
-    admitted,
-    limited: n - admitted,
-    would_limit: plan.isShadow ? !contract.admits : undefined,
-    retry_after_cycles: retryAfterOf(contract, kind),
-    retry_after_ms: undefined,
-    delay_ms: undefined,
-  };
-}
-
-function decisionOfKey(
-  contract: KeyedContract,
-  key: string,
-  kind: number,
-  n: number,
-  admitted: number,
-  cycle: number,
-): Decision {
-  const view = contract.viewOf(key, cycle);
-  if (view instanceof Contract) return { ...decisionOf(view, kind, n, admitted), key };
-  const { plan } = contract;
-  const { stateIndex, count } = view;
-  const state = plan.states[stateIndex]!;
-  const threshold = plan.thresholds[0]!;
-  const isBounded = threshold !== Number.POSITIVE_INFINITY;
-  const hasRoom = stateIndex === plan.initial && state.admits && count < threshold;
-  return {
-    id: contract.id,
-    key,
+    id,
+    key: isOfKey ? name : contract.key,
     state: state.name,
     count,
     threshold: isBounded ? threshold : undefined,
-    remaining: isBounded ? Math.max(0, threshold - count) : undefined,
+    remaining: isBounded ? remaining : undefined,
     admitted,
     limited: n - admitted,
     would_limit: plan.isShadow ? !state.admits : undefined,
-    retry_after_cycles: hasRoom ? 0 : retryAfterCycles(view.gate, kind),
-    retry_after_ms: undefined,
-    delay_ms: undefined,
+    retry_after_cycles: hasRoom ? 0 : cyclesUntil(view.gate, againMs),
+    retry_after_ms: isByRule && againMs !== undefined ? msUntil(view.gate, againMs) : undefined,
+    delay_ms: isByRule && admitted > 0 ? Math.round(view.gate.delayMs * 1000) / 1000 : undefined,
   };
+}
+
+function msUntil({ nowMs }: Gate, ms: number): number {
+  return Math.max(0, Math.ceil((ms - nowMs) * 1000) / 1000);
 }
 
 /** Cells of a window that are looked at for the cost of a unit. */
@@ -252,28 +229,6 @@ const CELLS_A_UNIT = 512;
 /** What a decision cost to make, in units: its forecast looks at the windows from the cycle that leaves next to the one that admits. */
 export function costOf({ plan }: Contract, { retry_after_cycles: after = Number.POSITIVE_INFINITY }: Decision): number {
   return plan.aggregates.reduce((sum, { within }) => sum + Math.min(within, after), 0) / CELLS_A_UNIT;
-}
-
-function decisionByRule(contract: Contract, gate: RuleGate, n: number, admitted: number): Decision {
-  const { id, plan, state } = contract;
-  const [threshold] = plan.thresholds;
-  const isBounded = threshold !== Number.POSITIVE_INFINITY;
-  const { remaining, count, nowMs } = gate;
-  const againMs = gate.admissionMs();
-  return {
-    id,
-    key: contract.key,
-    state,
-    count,
-    threshold: isBounded ? threshold : undefined,
-    remaining: Number.isFinite(remaining) ? remaining : undefined,
-    admitted,
-    limited: n - admitted,
-    would_limit: plan.isShadow ? !contract.admits : undefined,
-    retry_after_cycles: cyclesUntil(gate, againMs),
-    retry_after_ms: againMs === undefined ? undefined : Math.ceil((againMs - nowMs) * 1000) / 1000,
-    delay_ms: admitted === 0 ? undefined : Math.round(gate.delayMs * 1000) / 1000,
-  };
 }
 
 /** The kind of event that a gate counts. */
@@ -291,8 +246,13 @@ export function gateOf(contract: Contract): number {
   });
 }
 
-/** As `retryAfterCycles`, without looking ahead where the initial state has room: nearly always. */
-export function retryAfterOf({ gate, plan }: Pick<Contract, 'gate' | 'plan'>, kind: number): number | undefined {
-  if (gate.state === plan.initial && gate.admits && gate.remaining > 0) return 0;
-  return retryAfterCycles(gate, kind);
+/** As `admissionMs`, without looking ahead where the initial state has room: nearly always. */
+function againMsOf(gate: Gate, kind: number): number | undefined {
+  const hasRoom = gate.state === gate.plan.initial && gate.admits && gate.remaining > 0;
+  return hasRoom ? gate.nowMs : admissionMs(gate, kind);
+}
+
+/** As `retryAfterCycles`, by `againMsOf`. */
+export function retryAfterOf(gate: Gate, kind: number): number | undefined {
+  return cyclesUntil(gate, againMsOf(gate, kind));
 }

@@ -38,9 +38,7 @@ export function ofSeveral(
   for (const aggregate of plan.kinds[kind]!.aggregates) {
     const room = plan.thresholds[aggregate]! - n;
     if (room === Number.POSITIVE_INFINITY || after === undefined) continue;
-    const window = gate.window(aggregate);
-    if (room < 0) after = undefined;
-    else if (window.count > room) after = Math.max(after, window.cyclesUntilAtMost(room));
+    after = room < 0 ? undefined : Math.max(after, gate.cyclesUntilAtMost(room, aggregate));
   }
   return { ...decision, retry_after_cycles: after };
 }

@@ -49,7 +49,7 @@ export class MintLimit {
     if (contract === undefined) return Math.max(1, this.#idleLongest()[1].usedCycle + within - cycle);
     this.#byAddress.delete(name);
     this.#byAddress.set(name, { contract, usedCycle: cycle });
-    return contract.decide(1, cycle) === 1 ? 0 : (retryAfterOf(contract, 0) ?? within);
+    return contract.decide(1, cycle) === 1 ? 0 : (retryAfterOf(contract.gate, 0) ?? within);
   }
 
   #contractForNewcomer(cycle: number): Contract | undefined {

@@ -1,6 +1,6 @@
 // How much an owner, an address, and all together may ask for within a window: what costs the node more than it looks. Each has a rate
 // limiter of its own, in memory. What is refused does not count.
-import { makeGate } from '../actor/contract-actor.js';
+import { makeGate } from '../actor/create-limiter.js';
 import type { Gate } from '../limiter/gate.js';
 import { rateLimiter } from '../limiter/rate-limiter.js';
 import { planContract } from '../limiter/validate.js';
@@ -49,7 +49,7 @@ export class SourceLimit {
       const threshold = full.plan.thresholds[0]!;
       const { within } = full.plan.aggregates[0]!;
       const who = full === this.#ofAll ? 'All owners together' : 'An owner, and an address,';
-      const after = full.window(0).cyclesUntilAtMost(Math.max(0, threshold - units));
+      const after = full.cyclesUntilAtMost(Math.max(0, threshold - units), 0);
       setHeader('retry-after', secondsUntil(cycle + after, this.#clock.now(), this.#clock.cycleMs));
       throw new Failure('too_many_requests', {
         what: `${what} was refused.`,

@@ -67,10 +67,10 @@ function keyedView(contract: Contract) {
 export function contractStatus(contract: Contract, name?: string, now?: Contract) {
   const { plan, failure } = contract;
   const isOfKey = name !== undefined && contract instanceof KeyedContract;
-  const { stateIndex, gate } = now ?? (isOfKey ? contract.viewOf(name, contract.keys.cycle) : contract);
-  const ofKey = { ...(name !== undefined && { key: name }), currentState: plan.states[stateIndex]!.name };
+  const { gate } = now ?? (isOfKey ? contract.viewOf(name, contract.keys.cycle) : contract);
+  const ofKey = { ...(name !== undefined && { key: name }), currentState: plan.states[gate.state]!.name };
   const view = { ...contractView(contract), ...ofKey };
-  const retryAfter = plan.kinds.length === 0 ? undefined : retryAfterOf({ gate, plan }, 0);
+  const retryAfter = plan.kinds.length === 0 ? undefined : retryAfterOf(gate, 0);
   const restoresIn = restoresInCycles(gate);
   return {
     ...view,

@@ -17,8 +17,8 @@ export function actorStates(world: World, clients: SimulatedClients | undefined)
   const contracts = world.contracts.map((contract, index) => {
     // A contract that has nothing to do stands at the cycle of its last request.
     contract.advance(world.clock.cycle());
-    const wake = contract.gate.nextWake();
-    const waiting = wake === Number.POSITIVE_INFINITY ? '' : `wakes at cycle ${wake}`;
+    const { wakeMs } = contract;
+    const waiting = wakeMs === Number.POSITIVE_INFINITY ? '' : `wakes at cycle ${cycleOf(wakeMs, world.clock.cycleMs)}`;
     return {
       actor: `contract ${world.names[index]}`,
       state: `${contract.state}, count ${contract.gate.count}`,

@@ -5,17 +5,16 @@
 import type { Contract } from '../host/contract.js';
 import { retryAfterCycles } from '../limiter/forecast.js';
 import { announcedWait } from '../limiter/rule/announced.js';
-import { RuleGate } from '../limiter/rule-gate.js';
 import type { Clock } from '../time/clock.js';
 import { secondsUntil } from '../time/cycle.js';
 
 /** In ms, after a request was limited; undefined where nothing is announced, and where no wait is long enough. */
 export function announcedMs({ gate, plan }: Contract, clock: Clock): number | undefined {
-  if (plan.rule === undefined || !(gate instanceof RuleGate)) {
+  if (plan.rule === undefined) {
     const cycles = retryAfterCycles(gate);
     return cycles === undefined ? undefined : secondsUntil(gate.cycle + cycles, clock.now(), clock.cycleMs) * 1000;
   }
   const { rule, definition } = plan.rule;
-  const ms = gate.waitMs((state, nowMs) => announcedWait(rule, definition.announces, state, nowMs, 1));
+  const ms = gate.askRule((state, nowMs) => announcedWait(rule, definition.announces, state, nowMs, 1));
   return ms === undefined || !Number.isFinite(ms) ? undefined : Math.max(0, ms);
 }

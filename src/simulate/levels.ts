@@ -5,7 +5,7 @@
 //            0 |___|     \____           of a cycle the most is kept
 //   cycle        | 0 | 1 | 2 |           a contract is looked at in cycles with requests, and where its level falls
 import type { Contract } from '../host/contract.js';
-import { RuleGate } from '../limiter/rule-gate.js';
+import type { Gate } from '../limiter/gate.js';
 import type { RowBuilder } from '../outcome/cycle-row.js';
 import { Agenda, type Ticket } from '../time/agenda.js';
 import { cycleOf, startOf } from '../time/cycle.js';
@@ -30,7 +30,6 @@ export class Levels {
   /** A contract has decided. */
   asked(contract: number): void {
     const { gate } = this.#contracts[contract]!;
-    if (!(gate instanceof RuleGate)) return;
     this.#asked.set(contract, Math.max(gate.level, this.#asked.get(contract) ?? 0));
   }
 
@@ -44,7 +43,6 @@ export class Levels {
 
   #write(contract: number, cycle: number, most: number): void {
     const { gate } = this.#contracts[contract]!;
-    if (!(gate instanceof RuleGate)) return;
     const level = Math.max(most, gate.levelAt(startOf(cycle, this.#cycleMs)));
     this.#builder.counted(contract, level);
     const ticket = this.#tickets.get(contract);
@@ -59,7 +57,7 @@ export class Levels {
   }
 
   /** The first cycle at whose beginning the level is another. */
-  #nextAfter(gate: RuleGate, cycle: number, level: number): number {
+  #nextAfter(gate: Gate, cycle: number, level: number): number {
     const nextMs = startOf(cycle + 1, this.#cycleMs);
     if (gate.levelAt(nextMs) !== level) return cycle + 1;
     const changesMs = gate.levelChangesAfter(nextMs);

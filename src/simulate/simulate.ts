@@ -5,7 +5,7 @@
 import type { Observable } from 'rxjs';
 import { planClients } from '../actor/client/client-plan.js';
 
-import type { Inspect } from '../actor/contract-actor.js';
+import type { Inspect } from '../actor/interpreted-moves.js';
 import { RandomStream, type Seed } from '../math/random.js';
 import { assemble } from '../outcome/assemble.js';
 import type { CycleRow } from '../outcome/cycle-row.js';

@@ -4,7 +4,7 @@ import type { Answer } from '../actor/client/behaviour.js';
 import type { SentAttempt } from '../actor/client/client.js';
 import type { ClientPlan } from '../actor/client/client-plan.js';
 import { Population } from '../actor/client/population.js';
-import type { Inspect } from '../actor/contract-actor.js';
+import type { Inspect } from '../actor/interpreted-moves.js';
 import { RandomStream, type Seed } from '../math/random.js';
 import type { ClientFigures, ServiceFigures } from '../outcome/outcome-schema.js';
 import type { Series } from '../outcome/series.js';

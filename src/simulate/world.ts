@@ -7,7 +7,7 @@
 //
 // Work grows with requests and transitions: a contract is looked at when one comes, and once more when it leaves the window.
 import { type Observable, Subject } from 'rxjs';
-import type { Inspect } from '../actor/contract-actor.js';
+import type { Inspect } from '../actor/interpreted-moves.js';
 import { Contract } from '../host/contract.js';
 import type { HostContext } from '../host/host-context.js';
 import { Chain, Ledger } from '../host/ledger.js';
@@ -15,7 +15,6 @@ import { Queue } from '../host/queue.js';
 import { Wakes } from '../host/wakes.js';
 import { decideFast } from '../limiter/fast-path.js';
 import { type Plan, spanCycles } from '../limiter/plan.js';
-import { RuleGate } from '../limiter/rule-gate.js';
 import { Durations } from '../math/durations.js';
 import { SUBSTRATE } from '../operator/ko42.js';
 import { type CycleRow, RowBuilder, type RunShape, shapeOf } from '../outcome/cycle-row.js';
@@ -156,7 +155,7 @@ export class World {
       firstFireCycle: cycle + 1,
     };
     const contract = new Contract(image, this.#plan, this.#machine, cycle, this.#parts);
-    if (this.#sharedState !== undefined && contract.gate instanceof RuleGate) contract.gate.share(this.#sharedState);
+    if (this.#sharedState !== undefined) contract.gate.share(this.#sharedState);
     this.#parts.wakes.schedule(contract);
     this.#indexes.set(contract.id, index);
     this.#contracts.push(contract);

@@ -1,5 +1,4 @@
 // `compare:` of a scenario: a run with each rule, under the same seed. The same requests come; clients react to each rule in their own way.
-import { RuleGate } from '../limiter/rule-gate.js';
 import type { Seed } from '../math/random.js';
 import type { ComparedRule, ComparedRules } from '../outcome/compared-rules.js';
 import type { Outcome } from '../outcome/outcome-schema.js';
@@ -68,9 +67,9 @@ function watched(world: World, timeline: RefusalTimeline): KeyEffects[] {
 
 function opensMs(world: World, contract: number): number {
   const { gate, plan } = world.contracts[contract]!;
-  assert(gate instanceof RuleGate && plan.rule !== undefined, 'rules are compared');
+  assert(plan.rule !== undefined, 'rules are compared');
   const { rule } = plan.rule;
-  return gate.waitMs((state, nowMs) => rule.nextAdmission(state, nowMs, 1));
+  return gate.askRule((state, nowMs) => rule.nextAdmission(state, nowMs, 1))!;
 }
 
 function reactions({ clients, service }: Outcome): Partial<ComparedRule> {

@@ -50,8 +50,6 @@ export interface ContractState extends GateImage {
   readonly id: string;
   /** Of one key of the contract; undefined for the contract itself. */
   readonly key?: string | undefined;
-  /** How often in a row its operators have refused what its triggers fired; 0 when absent. */
-  readonly refusals?: number | undefined;
 }
 
 export interface RowQuery {

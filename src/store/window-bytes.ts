@@ -15,7 +15,7 @@
 // covers the bytes alone.
 import { deserialize, serialize } from 'node:v8';
 import { crc32 } from 'node:zlib';
-import type { RuleImage } from '../limiter/gate.js';
+import type { RuleImage } from '../limiter/gauge.js';
 import type { WindowImage } from '../limiter/window.js';
 import { assert, Bug } from '../schema/failure.js';
 

@@ -12,7 +12,7 @@
 // The adversary knows the limiter: it tries a burst at every phase of the window and random streams, and improves the best of them
 // by adding, moving and removing bursts. Time is counted in cycles, as the limiter counts it. An interval of 60 cycles that begins
 // inside a cycle touches 61 of them, so to the millisecond the guarantee is one cycle shorter: the last row.
-import { makeGate } from '../actor/contract-actor.js';
+import { makeGate } from '../actor/create-limiter.js';
 import type { Gate } from '../limiter/gate.js';
 import { rateLimiter } from '../limiter/rate-limiter.js';
 import { planContract } from '../limiter/validate.js';

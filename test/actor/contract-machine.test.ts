@@ -3,11 +3,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createActor } from 'xstate';
-import { type ContractEmitted, contractMachine, contractSetup } from '../../src/actor/contract-machine.js';
+import { contractMachine, contractSetup } from '../../src/actor/contract-machine.js';
 import { stateDiagram } from '../../src/actor/state-diagram.js';
 import { Host } from '../../src/host/host.js';
 import type { Happening } from '../../src/host/ledger.js';
 import type { ContractDefinition } from '../../src/limiter/definition.js';
+import type { ContractEmitted } from '../../src/limiter/moves.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { Failure } from '../../src/schema/failure.js';
 import { MemoryStore } from '../../src/store/memory.js';

@@ -58,7 +58,7 @@ describe('a trigger that its operator refuses', () => {
     const contract = host.createContract('m', definition);
     host.decide(contract.id, 1, 0);
     clock.run({ untilMs: 200 });
-    expect([contract.state, contract.refusals, contract.saved()]).toMatchObject(['shut', 0, { state: 'shut' }]);
+    expect([contract.state, contract.gate.refusals, contract.saved()]).toMatchObject(['shut', 0, { state: 'shut' }]);
   });
 
   it.each(['memory', 'sqlite'])('goes on waiting after a restart as before: %s', (kind) => {

@@ -2,13 +2,12 @@
 // gate says what an actor that hears every request and every cycle says.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ContractActor, type Proposal } from '../../src/actor/contract-actor.js';
-import { restoresInCycles, retryAfterCycles } from '../../src/limiter/forecast.js';
-import type { GateImage } from '../../src/limiter/gate.js';
+import { interpretedMoves } from '../../src/actor/interpreted-moves.js';
+import { restoresInCycles, restoresMs, retryAfterCycles } from '../../src/limiter/forecast.js';
+import { Gate, type GateImage } from '../../src/limiter/gate.js';
 import type { Plan } from '../../src/limiter/plan.js';
 import { LIMITED } from '../../src/limiter/rule/rule.js';
 import { type RuleDefinition, ruleOf } from '../../src/limiter/rule/rule-definition.js';
-import { gateFor, type RuleGate } from '../../src/limiter/rule-gate.js';
 import { ruleLimiter } from '../../src/limiter/rule-limiter.js';
 import { planContract } from '../../src/limiter/validate.js';
 import { cycleOf } from '../../src/time/cycle.js';
@@ -18,22 +17,28 @@ import { rules } from './rule/every-rule.js';
 const CYCLE_MS = 40;
 const START_MS = 1_699_999_200_000;
 
-class SeenActor extends ContractActor {
-  readonly moves: string[] = [];
-
-  protected override perform({ event, transition }: Proposal): boolean {
-    this.moves.push(`${event.cycle} ${this.plan.states[transition.to]!.name}`);
-    return true;
-  }
-}
-
 function begin(plan: Plan, hearsAll = false, image?: GateImage) {
-  const start = image ?? { state: plan.states[plan.initial]!.name, heldUntilCycle: Number.MIN_SAFE_INTEGER };
-  const actor = new SeenActor(plan, 'test', start, hearsAll ? () => {} : undefined);
+  const moves: string[] = [];
   const cycle = cycleOf(START_MS, CYCLE_MS);
-  const gate = gateFor(plan, image?.windows[0]?.cycle ?? cycle, { cycleMs: CYCLE_MS, nowMs: START_MS }, actor, image);
-  return { gate: gate as RuleGate, actor };
+  const gate = new Gate(plan, {
+    cycle: image?.windows[0]?.cycle ?? cycle,
+    cycleMs: CYCLE_MS,
+    nowMs: START_MS,
+    perform: ({ event, transition }) => {
+      moves.push(`${event.cycle} ${plan.states[transition.to]!.name}`);
+      return true;
+    },
+    moves: hearsAll ? interpretedMoves('test', () => {}) : undefined,
+    image: image ?? {
+      state: plan.states[plan.initial]!.name,
+      heldUntilCycle: Number.MIN_SAFE_INTEGER,
+      windows: [],
+    },
+  });
+  return { gate, moves };
 }
+
+const stateOf = ({ plan, state }: Gate) => plan.states[state]!.name;
 
 const planOf = (rule: RuleDefinition) => planContract(ruleLimiter(rule));
 
@@ -73,9 +78,9 @@ describe.each(Object.entries(rules))('a contract of %s', (_, definition) => {
           expect(cached.gate.decide(n, cycle, 0, ms, hold)).toBe(admitted);
           expect(cached.gate.delayMs).toBe(Math.max(0, ...delays));
           expect(heard.gate.decide(n, cycle, 0, ms, hold)).toBe(admitted);
-          expect(cached.actor.state).toBe(heard.actor.state);
+          expect(stateOf(cached.gate)).toBe(stateOf(heard.gate));
         }
-        expect(cached.actor.moves).toEqual(heard.actor.moves);
+        expect(cached.moves).toEqual(heard.moves);
         expect(cached.gate.figures).toEqual(heard.gate.figures);
       }),
       { numRuns: 60 },
@@ -87,15 +92,15 @@ describe.each(Object.entries(rules))('a contract of %s', (_, definition) => {
     () => {
       fc.assert(
         fc.property(steps, (asked) => {
-          const { gate, actor } = begin(plan);
+          const { gate } = begin(plan);
           let ms = START_MS;
           for (const { gap, n, hold } of asked) {
             ms += gap;
             const admitted = gate.decide(n, cycleOf(ms, CYCLE_MS), 0, ms, hold);
-            if (n > 0) expect(actor.admits).toBe(admitted === n);
-            if (actor.admits) continue;
-            const wakeMs = gate.restoresMs() ?? Number.POSITIVE_INFINITY;
-            expect(gate.wakeMs).toBeLessThanOrEqual(wakeMs);
+            if (n > 0) expect(gate.admits).toBe(admitted === n);
+            if (gate.admits) continue;
+            const wakeMs = restoresMs(gate) ?? Number.POSITIVE_INFINITY;
+            expect(gate.wakeMs()).toBeLessThanOrEqual(wakeMs);
             if (wakeMs > ms + 10_000) continue;
             const ahead = begin(plan, false, structuredClone(gate.image())).gate;
             ahead.reach(wakeMs - 0.01);
@@ -112,21 +117,21 @@ describe.each(Object.entries(rules))('a contract of %s', (_, definition) => {
   it('goes on from an image as if nothing had been', () => {
     fc.assert(
       fc.property(steps, steps, (before, after) => {
-        const { gate, actor } = begin(plan);
+        const { gate, moves } = begin(plan);
         let ms = START_MS;
         for (const { gap, n, hold } of before) {
           ms += gap;
           gate.decide(n, cycleOf(ms, CYCLE_MS), 0, ms, hold);
         }
         const again = begin(plan, false, structuredClone(gate.image()));
-        const moves = actor.moves.length;
+        const earlier = moves.length;
         for (const { gap, n, hold } of after) {
           ms += gap;
           const cycle = cycleOf(ms, CYCLE_MS);
           expect(again.gate.decide(n, cycle, 0, ms, hold)).toBe(gate.decide(n, cycle, 0, ms, hold));
         }
-        expect(again.actor.moves).toEqual(actor.moves.slice(moves));
-        expect(again.actor.state).toBe(actor.state);
+        expect(again.moves).toEqual(moves.slice(earlier));
+        expect(stateOf(again.gate)).toBe(stateOf(gate));
       }),
       { numRuns: 20 },
     );
@@ -185,24 +190,22 @@ describe('a hold decides by the state; the rule is asked all the same', () => {
     ({ type: 'move', to, cycle, counts, input: {}, holdCycles }) as const;
 
   it('limits in a held limiting state while there are tokens, and charges them', () => {
-    const { gate, actor } = begin(planOf(bucket));
-    actor.send(move('limiting', 3, gate.counts));
-    gate.refresh();
+    const { gate } = begin(planOf(bucket));
+    gate.move(move('limiting', 3, gate.counts));
     expect(gate.decide(1, cycle)).toBe(0);
     expect(gate.remaining).toBe(1);
     expect(retryAfterCycles(gate)).toBe(3);
     gate.advance(cycle + 3);
-    expect(actor.state).toBe('allowing');
+    expect(stateOf(gate)).toBe('allowing');
   });
 
   it('admits in a held allowing state without tokens, and follows the rule when the hold is over', () => {
-    const { gate, actor } = begin(planOf(bucket));
-    actor.send(move('limiting', 0, gate.counts));
-    actor.send({ ...move('allowing', 2, [1]) });
-    gate.refresh();
+    const { gate, moves } = begin(planOf(bucket));
+    gate.move(move('limiting', 0, gate.counts));
+    gate.move({ ...move('allowing', 2, [1]) });
     expect(gate.decide(5, cycle)).toBe(5);
     gate.advance(cycle + 2);
-    expect(actor.moves.at(-1)).toBe(`${cycle + 2} limiting`);
+    expect(moves.at(-1)).toBe(`${cycle + 2} limiting`);
   });
 });
 
@@ -211,13 +214,13 @@ describe('a request in flight until it is released', () => {
     { primitive: 'concurrency', params: { limit: 2 } },
     { primitive: 'adaptive', params: { algorithm: 'aimd', initial: 2, min: 2, max: 2 } },
   ] as const)('$primitive: the place is free at that ms', (rule) => {
-    const { gate, actor } = begin(planOf(rule));
+    const { gate } = begin(planOf(rule));
     const at = (ms: number) => [cycleOf(START_MS + ms, CYCLE_MS), 0, START_MS + ms, Number.POSITIVE_INFINITY] as const;
     expect(gate.decide(3, ...at(0))).toBe(2);
     expect(gate.decide(1, ...at(5_000))).toBe(0);
-    expect(gate.wakeMs).toBe(Number.POSITIVE_INFINITY);
+    expect(gate.wakeMs()).toBe(Number.POSITIVE_INFINITY);
     gate.release(START_MS + 5_010, 5_010);
-    expect(actor.state).toBe('allowing');
+    expect(stateOf(gate)).toBe('allowing');
     expect(gate.decide(2, ...at(5_010))).toBe(1);
   });
 });

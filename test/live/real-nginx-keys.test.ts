@@ -2,7 +2,7 @@
 // so many; the suite with 2,000.
 import { Pool } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeGate } from '../../src/actor/contract-actor.js';
+import { makeGate } from '../../src/actor/create-limiter.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { planContract } from '../../src/limiter/validate.js';
 import { startOf } from '../../src/time/cycle.js';

@@ -17,7 +17,7 @@ import { assert, unreachable } from '../../schema/failure.js';
 import type { Ticket } from '../../time/agenda.js';
 import type { Clock } from '../../time/clock.js';
 import { Rank } from '../../time/rank.js';
-import type { Inspect } from '../contract-actor.js';
+import type { Inspect } from '../interpreted-moves.js';
 import type { Answer, Attempt, Behaviour, ClientEvent, Effect, Job, Wait } from './behaviour.js';
 import type { ClientTally } from './client-tally.js';
 import type { RetryBudget } from './retry-budget.js';

@@ -12,7 +12,7 @@ import { AliasTable } from '../../math/random-law.js';
 import { assert } from '../../schema/failure.js';
 import type { Clock } from '../../time/clock.js';
 import { Rank } from '../../time/rank.js';
-import type { Inspect } from '../contract-actor.js';
+import type { Inspect } from '../interpreted-moves.js';
 import type { ClientEvent, Job } from './behaviour.js';
 import { Client, type ClientLogic, type ClientWorld, logicOf, type Transport } from './client.js';
 import { type ClientPlan, refuse } from './client-plan.js';
