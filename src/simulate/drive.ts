@@ -87,13 +87,11 @@ export async function drive(world: World, lastCycle: number, watch: Watch, feed?
       stepsPerTurn,
       signal,
     });
-    world.check();
     if (ending === 'stopped') return stopped(world);
     onProgress?.(clock.cycle(), lastCycle);
     await nextTurn();
   }
   world.finish(lastCycle);
-  world.check();
   return true;
 }
 
@@ -112,7 +110,6 @@ async function feedIn(world: World, feed: Feed, lastCycle: number, slice: number
       if (cycle >= turn) onProgress?.(world.clock.cycle(), lastCycle);
       await nextTurn();
       if (isStopped()) return false;
-      world.check();
       turn = Math.max(turn, cycle + slice);
       steps = 0;
     }

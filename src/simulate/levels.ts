@@ -4,15 +4,15 @@
 //              |   |  \__                then it falls as tokens come back or a window ends
 //            0 |___|     \____           of a cycle the most is kept
 //   cycle        | 0 | 1 | 2 |           a contract is looked at in cycles with requests, and where its level falls
-import type { Contract } from '../host/contract.js';
 import type { Gate } from '../limiter/gate.js';
 import type { RowBuilder } from '../outcome/cycle-row.js';
 import { Agenda, type Ticket } from '../time/agenda.js';
 import { cycleOf, startOf } from '../time/cycle.js';
 import { Rank } from '../time/rank.js';
+import type { SimulatedContract } from './simulated-contract.js';
 
 export class Levels {
-  readonly #contracts: readonly Contract[];
+  readonly #contracts: readonly SimulatedContract[];
   readonly #builder: RowBuilder;
   readonly #cycleMs: number;
   /** Contracts that were asked in this cycle, with the most of their levels. */
@@ -21,7 +21,7 @@ export class Levels {
   readonly #agenda = new Agenda(Number.MIN_SAFE_INTEGER);
   readonly #tickets = new Map<number, Ticket>();
 
-  constructor(contracts: readonly Contract[], builder: RowBuilder, cycleMs: number) {
+  constructor(contracts: readonly SimulatedContract[], builder: RowBuilder, cycleMs: number) {
     this.#contracts = contracts;
     this.#builder = builder;
     this.#cycleMs = cycleMs;

@@ -2,9 +2,8 @@
 //
 //   request of a key ─► it has a place, or one is free, or another key is as new ─► its own gate
 //                       └ none ─► refused, or counted by the gate that such keys share
-import type { Contract } from '../host/contract.js';
-import { isAsNew } from '../host/keys.js';
 import type { KeyedSpec } from '../scenario/loaded-scenario.js';
+import type { SimulatedContract } from './simulated-contract.js';
 
 /** What the contract for keys without a place is called. */
 export const NO_PLACE = '(no place)';
@@ -13,7 +12,7 @@ export class Places {
   /** The cycle of the last request of each key that has a place, the oldest first. */
   readonly #taken = new Map<number, number>();
   readonly #most: number;
-  readonly #contracts: readonly Contract[];
+  readonly #contracts: readonly SimulatedContract[];
   /** Cycles after its last request for which a key is not as new. */
   readonly #span: number;
   /** The contract that stands for keys without a place; its index. */
@@ -23,7 +22,12 @@ export class Places {
   #requests = 0;
   #limited = 0;
 
-  constructor({ max_keys, overflow }: KeyedSpec, contracts: readonly Contract[], without: number, span: number) {
+  constructor(
+    { max_keys, overflow }: KeyedSpec,
+    contracts: readonly SimulatedContract[],
+    without: number,
+    span: number,
+  ) {
     this.#most = max_keys;
     this.#contracts = contracts;
     this.#span = span;
@@ -39,7 +43,7 @@ export class Places {
   }
 
   /** Who has decided the last request of a key: its own contract, or the one that those without a place share; undefined: it was refused. */
-  decider(key: number): Contract | undefined {
+  decider(key: number): SimulatedContract | undefined {
     if (this.#taken.has(key)) return this.#contracts[key];
     return this.refusing === -1 ? this.#contracts[this.without] : undefined;
   }
@@ -65,7 +69,7 @@ export class Places {
       if (last + this.#span > cycle) return false;
       const contract = this.#contracts[key]!;
       contract.advance(cycle);
-      if (!isAsNew(contract)) continue;
+      if (!contract.gate.isAsNew) continue;
       this.#taken.delete(key);
       return true;
     }

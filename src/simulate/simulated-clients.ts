@@ -163,8 +163,9 @@ export class SimulatedClients {
     this.onAttempt?.(client.id, contract, isAdmitted ? 'admitted' : 'limited');
     const decided = world.places === undefined ? world.contracts[contract] : world.places.decider(contract);
     if (decided === undefined) return { type: 'limited', retryAfterMs: placeMs(world) };
-    if (isAdmitted) return decided.delayMs === 0 ? undefined : decided.delayMs;
-    return { type: 'limited', retryAfterMs: announcedMs(decided, world.clock) };
+    const { delayMs } = decided.gate;
+    if (isAdmitted) return delayMs === 0 ? undefined : delayMs;
+    return { type: 'limited', retryAfterMs: announcedMs(decided.gate, world.clock) };
   }
 
   #release({ job: { contract }, sentMs }: SentAttempt): void {

@@ -139,14 +139,12 @@ function decideBy(plan: Plan, cycleMs: number, unitMs: number): OperatorFunction
         for (let index = 0; index < contracts.length; index += 1)
           world.decide(contracts[index]!, requests[index]!, cycle);
         if (unitMs === cycleMs) world.finish(cycle);
-        world.check();
         last = cycle;
       };
       const drain = () => {
         if (world === undefined) return;
         world.clock.run({ untilMs: lastInstantOf(last + longest, cycleMs) });
         world.finish(last + longest);
-        world.check();
       };
       const trying = (body: () => void) => {
         try {

@@ -8,19 +8,11 @@
 // Work grows with requests and transitions: a contract is looked at when one comes, and once more when it leaves the window.
 import { type Observable, Subject } from 'rxjs';
 import type { Inspect } from '../actor/interpreted-moves.js';
-import { Contract } from '../host/contract.js';
-import type { HostContext } from '../host/host-context.js';
-import { Chain, Ledger } from '../host/ledger.js';
-import { Queue } from '../host/queue.js';
-import { Wakes } from '../host/wakes.js';
-import { decideFast } from '../limiter/fast-path.js';
+import type { Due } from '../limiter/gate.js';
 import { type Plan, spanCycles } from '../limiter/plan.js';
 import { Durations } from '../math/durations.js';
-import { SUBSTRATE } from '../operator/ko42.js';
 import { type CycleRow, RowBuilder, type RunShape, shapeOf } from '../outcome/cycle-row.js';
-import type { AuditEntry, AuditRow } from '../record/row.js';
 import type { KeyedSpec } from '../scenario/loaded-scenario.js';
-import { MemoryStore } from '../store/memory.js';
 import type { Ticket } from '../time/agenda.js';
 import { startOf } from '../time/cycle.js';
 import { GuardedObservable, toDriverOf } from '../time/guarded.js';
@@ -28,6 +20,7 @@ import { Rank } from '../time/rank.js';
 import { VirtualClock } from '../time/virtual.js';
 import { Levels } from './levels.js';
 import { NO_PLACE, Places } from './places.js';
+import { SimulatedContract, type SimulatedParts } from './simulated-contract.js';
 
 export interface WorldOptions {
   /** Length of a cycle in ms. */
@@ -47,27 +40,12 @@ export interface WorldOptions {
   readonly keyed?: KeyedSpec | undefined;
 }
 
-/**
- * The contracts are those of a node, but their creation leaves no audit row and their transitions none that is kept: hashing the rows
- * of 100,000 contracts takes longer than a replay of a million requests.
- */
-class RowlessStore extends MemoryStore {
-  override append(): void {}
-}
-
-/** Nobody verifies the record of a simulation, and hashing takes longer than all else of a transition. */
-class UnhashedLedger extends Ledger {
-  protected override linked({ head: { seq, hash } }: Chain, entry: AuditEntry): AuditRow {
-    return { ...entry, seq: seq + 1, previous_hash: hash, hash };
-  }
-}
-
 /** Before every cycle. */
 const NEVER = Number.MIN_SAFE_INTEGER;
 
 export class World {
   readonly clock: VirtualClock;
-  readonly contracts: readonly Contract[];
+  readonly contracts: readonly SimulatedContract[];
   readonly names: readonly string[];
   /** What rows refer to. */
   readonly run: RunShape;
@@ -78,15 +56,11 @@ export class World {
   /** Called when a rule has decided a request. */
   onDecided: ((contract: number, isAdmitted: boolean, delayMs: number) => void) | undefined;
   readonly #plan: Plan;
-  readonly #machine = new Chain('simulation');
-  readonly #parts: HostContext;
+  readonly #parts: SimulatedParts;
   readonly #names: string[] = [];
-  readonly #contracts: Contract[] = [];
-  // What a quiet decision needs, side by side by contract: where the cells of its gate lie, and when it was last asked.
-  readonly #cells: Float64Array[] = [];
-  readonly #ats: number[] = [];
+  readonly #contracts: SimulatedContract[] = [];
+  /** The cycle in which each was last asked. */
   readonly #lastRequests: number[] = [];
-  readonly #indexes = new Map<string, number>();
   readonly #rows = new Subject<CycleRow>();
   readonly #builder: RowBuilder;
   /** How long admitted requests were held, in ms. */
@@ -107,24 +81,11 @@ export class World {
   /** The first cycle that has to be closed; Infinity for none. */
   #closing = Number.POSITIVE_INFINITY;
   #ticket: Ticket | undefined;
-  #error: unknown;
 
   constructor({ cycleMs, firstCycle, names, plan, byContract = true, inspect, keyed }: WorldOptions) {
     this.clock = new VirtualClock(startOf(firstCycle, cycleMs), cycleMs);
     this.#plan = plan;
-    const store = new RowlessStore();
-    const ledger = new UnhashedLedger(this.clock, store);
-    const wakes = new Wakes(this.clock);
-    this.#parts = {
-      clock: this.clock,
-      ledger,
-      wakes,
-      store,
-      keepsStates: false,
-      inspect,
-      mostAwake: 0,
-      changed: new Queue(),
-    };
+    this.#parts = { clock: this.clock, inspect, moved: (contract, due) => this.#moved(contract, due) };
     this.names = this.#names;
     this.contracts = this.#contracts;
     this.run = shapeOf(this.#names, plan);
@@ -134,10 +95,6 @@ export class World {
     this.#levels = byContract && this.#hasRule ? new Levels(this.#contracts, this.#builder, cycleMs) : undefined;
     this.#sharedState = plan.rule?.rule.shared === true ? plan.rule.rule.fresh(this.clock.now()) : undefined;
     this.rows = new GuardedObservable(toDriverOf(this.clock), (subscriber) => this.#rows.subscribe(subscriber));
-    ledger.happenings.subscribe((happening) => {
-      if (happening.kind === 'row' && happening.row.kind === 'transition') this.#transitioned(happening.row);
-      if (happening.kind === 'contract_failed') this.#error ??= happening.error;
-    });
     for (const name of names) this.add(name);
     this.places = keyed && new Places(keyed, this.#contracts, this.add(NO_PLACE), spanCycles(plan, cycleMs));
   }
@@ -145,23 +102,9 @@ export class World {
   /** Adds a contract; it begins in the cycle of the clock, with an empty window. Returns its index. */
   add(name: string): number {
     const index = this.#contracts.length;
-    const cycle = this.clock.cycle();
-    const image = {
-      id: `contract/${index}`,
-      machine: this.#machine.slug,
-      definition: this.#plan.definition,
-      templateId: undefined,
-      createdCycle: cycle,
-      firstFireCycle: cycle + 1,
-    };
-    const contract = new Contract(image, this.#plan, this.#machine, cycle, this.#parts);
+    const contract = new SimulatedContract(this.#plan, index, contractId(index), this.#parts);
     if (this.#sharedState !== undefined) contract.gate.share(this.#sharedState);
-    this.#parts.wakes.schedule(contract);
-    this.#indexes.set(contract.id, index);
     this.#contracts.push(contract);
-    const { array, at } = contract.place;
-    this.#cells.push(array);
-    this.#ats.push(at);
     this.#lastRequests.push(NEVER);
     this.#names.push(name);
     return index;
@@ -185,8 +128,7 @@ export class World {
   #decide(index: number, n: number, cycle: number, holdMs: number | undefined): number {
     if (this.#hasRule) return this.#decideByRule(index, n, cycle, holdMs);
     // Wakes are tasks of the agenda before all else in a cycle: none is due any more.
-    const quiet = decideFast(this.#cells[index]!, this.#ats[index]!, n, cycle);
-    const admitted = quiet < 0 ? this.#contracts[index]!.decide(n, cycle) : quiet;
+    const admitted = this.#contracts[index]!.decide(n, cycle);
     this.#lastRequests[index] = cycle;
     this.#builder.requested(index, n, admitted);
     if (this.#countsNothing) this.#builder.left(index, n);
@@ -196,14 +138,15 @@ export class World {
 
   #decideByRule(index: number, n: number, cycle: number, holdMs: number | undefined): number {
     const contract = this.#contracts[index]!;
+    const { gate } = contract;
     this.#lastRequests[index] = cycle;
     let admitted = 0;
     // One by one: each has a delay of its own.
     for (let k = 0; k < n; k += 1) {
-      const isAdmitted = contract.decide(1, cycle, 0, holdMs) === 1;
+      const isAdmitted = contract.decide(1, cycle, holdMs) === 1;
       if (isAdmitted) admitted += 1;
-      if (isAdmitted && contract.delayMs > 0) this.#delayed(contract.delayMs);
-      this.onDecided?.(index, isAdmitted, contract.delayMs);
+      if (isAdmitted && gate.delayMs > 0) this.#delayed(gate.delayMs);
+      this.onDecided?.(index, isAdmitted, gate.delayMs);
       this.#levels?.asked(index);
     }
     this.#builder.requested(index, n, admitted);
@@ -230,24 +173,17 @@ export class World {
     if (this.#closing <= cycle) this.#close(cycle);
   }
 
-  /** Throws what stopped a contract: a simulation with a broken actor is worth nothing. */
-  check(): void {
-    if (this.#error !== undefined) throw this.#error;
+  /** Index of a contract by the id that it has in traces. */
+  indexOf(id: string): number | undefined {
+    const index = Number(id.slice(CONTRACT.length));
+    return id.startsWith(CONTRACT) && index < this.#contracts.length ? index : undefined;
   }
 
-  /** Index of a contract by its id. */
-  indexOf(contractId: string): number | undefined {
-    return this.#indexes.get(contractId);
-  }
-
-  #transitioned(row: AuditRow): void {
-    const index = this.#indexes.get(row.contract_id ?? '');
-    if (index === undefined) return;
-    const state = this.run.states.findIndex(({ name }) => name === row.to);
+  #moved(index: number, { event: { cycle }, transition: { to }, count }: Due): void {
     const last = this.#lastRequests[index]!;
-    this.#builder.moved(index, state, countIn(row), last === NEVER ? undefined : last);
-    if (row.cycle < this.#closing) this.#closeAfter(row.cycle);
-    this.onMove?.(index, this.run.states[state]!.admits);
+    this.#builder.moved(index, to, count, last === NEVER ? undefined : last);
+    if (cycle < this.#closing) this.#closeAfter(cycle);
+    this.onMove?.(index, this.run.states[to]!.admits);
   }
 
   #closeAfter(cycle: number): void {
@@ -292,8 +228,8 @@ export class World {
   }
 }
 
-/** The window count that a transition was fired with. */
-function countIn(row: AuditRow): number {
-  const inputs = row.operator === SUBSTRATE ? row.inputs : row.substrate?.inputs;
-  return inputs?.['S'] ?? 0;
+const CONTRACT = 'contract/';
+
+function contractId(index: number): string {
+  return `${CONTRACT}${index}`;
 }

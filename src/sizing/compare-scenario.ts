@@ -66,7 +66,8 @@ function watched(world: World, timeline: RefusalTimeline): KeyEffects[] {
 }
 
 function opensMs(world: World, contract: number): number {
-  const { gate, plan } = world.contracts[contract]!;
+  const { gate } = world.contracts[contract]!;
+  const { plan } = gate;
   assert(plan.rule !== undefined, 'rules are compared');
   const { rule } = plan.rule;
   return gate.askRule((state, nowMs) => rule.nextAdmission(state, nowMs, 1))!;
