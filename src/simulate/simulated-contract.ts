@@ -2,10 +2,9 @@
 // record: who runs it hears of its transitions.
 import { type Inspect, interpretedMoves } from '../actor/interpreted-moves.js';
 import { fireOperators } from '../host/fire-operators.js';
-import { decideFast } from '../limiter/fast-path.js';
 import { type Due, Gate, gateCells } from '../limiter/gate.js';
 import type { Plan } from '../limiter/plan.js';
-import { cutCells } from '../limiter/window.js';
+import { type Cells, cutCells } from '../limiter/window.js';
 import { ko42 } from '../operator/ko42.js';
 import type { Ticket } from '../time/agenda.js';
 import type { Clock } from '../time/clock.js';
@@ -20,10 +19,9 @@ export interface SimulatedParts {
 }
 
 export class SimulatedContract {
-  // What a quiet decision needs: neighbours in memory.
-  readonly #cells: Float64Array;
-  readonly #at: number;
   readonly gate: Gate;
+  /** Where the cells of the gate lie, for an owner that tries `decideFast` itself. */
+  readonly place: Cells;
   readonly index: number;
   readonly #parts: SimulatedParts;
   #taken: Due[] = [];
@@ -33,9 +31,7 @@ export class SimulatedContract {
   /** It begins in the cycle of the clock, with an empty window. @param id names it in traces */
   constructor(plan: Plan, index: number, id: string, parts: SimulatedParts) {
     const { clock, inspect } = parts;
-    const place = cutCells(gateCells(plan));
-    this.#cells = place.array;
-    this.#at = place.at;
+    this.place = cutCells(gateCells(plan));
     this.index = index;
     this.#parts = parts;
     this.gate = new Gate(plan, {
@@ -44,7 +40,7 @@ export class SimulatedContract {
       nowMs: clock.now(),
       perform: (due) => this.#perform(due),
       moves: inspect && interpretedMoves(id, inspect),
-      place,
+      place: this.place,
     });
     this.#schedule();
   }
@@ -65,8 +61,6 @@ export class SimulatedContract {
    * @returns how many were admitted
    */
   decide(n: number, cycle: number, holdMs?: number): number {
-    const quiet = decideFast(this.#cells, this.#at, n, cycle);
-    if (quiet >= 0) return quiet;
     const { gate } = this;
     const admitted = gate.decide(n, cycle, 0, this.#parts.clock.now(), holdMs);
     if (this.#taken.length > 0 || gate.hearsAll || gate.plan.rule?.rule.hastens) this.#settle();

@@ -8,6 +8,7 @@
 // Work grows with requests and transitions: a contract is looked at when one comes, and once more when it leaves the window.
 import { type Observable, Subject } from 'rxjs';
 import type { Inspect } from '../actor/interpreted-moves.js';
+import { decideFast } from '../limiter/fast-path.js';
 import type { Due } from '../limiter/gate.js';
 import { type Plan, spanCycles } from '../limiter/plan.js';
 import { Durations } from '../math/durations.js';
@@ -59,7 +60,9 @@ export class World {
   readonly #parts: SimulatedParts;
   readonly #names: string[] = [];
   readonly #contracts: SimulatedContract[] = [];
-  /** The cycle in which each was last asked. */
+  // What a quiet decision needs, side by side by contract: where the cells of its gate lie, and when it was last asked.
+  readonly #cells: Float64Array[] = [];
+  readonly #ats: number[] = [];
   readonly #lastRequests: number[] = [];
   readonly #rows = new Subject<CycleRow>();
   readonly #builder: RowBuilder;
@@ -105,6 +108,8 @@ export class World {
     const contract = new SimulatedContract(this.#plan, index, contractId(index), this.#parts);
     if (this.#sharedState !== undefined) contract.gate.share(this.#sharedState);
     this.#contracts.push(contract);
+    this.#cells.push(contract.place.array);
+    this.#ats.push(contract.place.at);
     this.#lastRequests.push(NEVER);
     this.#names.push(name);
     return index;
@@ -128,7 +133,8 @@ export class World {
   #decide(index: number, n: number, cycle: number, holdMs: number | undefined): number {
     if (this.#hasRule) return this.#decideByRule(index, n, cycle, holdMs);
     // Wakes are tasks of the agenda before all else in a cycle: none is due any more.
-    const admitted = this.#contracts[index]!.decide(n, cycle);
+    const quiet = decideFast(this.#cells[index]!, this.#ats[index]!, n, cycle);
+    const admitted = quiet < 0 ? this.#contracts[index]!.decide(n, cycle) : quiet;
     this.#lastRequests[index] = cycle;
     this.#builder.requested(index, n, admitted);
     if (this.#countsNothing) this.#builder.left(index, n);
