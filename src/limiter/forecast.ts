@@ -60,7 +60,7 @@ function timeOf(
   stateOf: (state: number, paths: readonly GaugePath[], isHeld: boolean) => number,
 ): number | undefined {
   const { plan, cycleMs } = gate;
-  const paths = gate.paths();
+  const paths = gate.gauges.map((gauge) => gauge.path());
   const heldMs = startOf(gate.heldUntilCycle, cycleMs);
   let { state, nowMs: ms } = gate;
   // Between two falls, each cycle fires at most one transition, and a definition comes to rest.

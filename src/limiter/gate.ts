@@ -25,7 +25,7 @@ import {
   NEVER_QUIET,
   setHead,
 } from './fast-path.js';
-import { type GateTime, type Gauge, type GaugePath, isQuiet, RuleGauge, type RuleImage, WindowGauge } from './gauge.js';
+import { type GateTime, type Gauge, isQuiet, RuleGauge, type RuleImage, WindowGauge } from './gauge.js';
 import { type ContractEvent, compiledMoves, type MoveEvent, type Moves } from './moves.js';
 import { type Plan, type PlannedTransition, quietBand } from './plan.js';
 import { NEVER } from './rule/rule.js';
@@ -95,7 +95,8 @@ export class Gate {
   delayMs = 0;
   /** `count` after the last decision in which a guard could hold, or by a rule. */
   level = 0;
-  readonly #gauges: readonly Gauge[];
+  /** What its guards look at, one for each aggregate of the plan. */
+  readonly gauges: readonly Gauge[];
   readonly #rule: RuleGauge | undefined;
   readonly #moves: Moves;
   readonly #perform: Perform;
@@ -117,7 +118,7 @@ export class Gate {
     this.#at = cells.at;
     this.#nowMs = start.rule?.atMs ?? nowMs;
     let at = cells.at + HEAD_CELLS;
-    this.#gauges = plan.aggregates.map(({ within }, index) => {
+    this.gauges = plan.aggregates.map(({ within }, index) => {
       const own = { array: cells.array, at };
       at += windowCells(within);
       if (plan.rule !== undefined) return new RuleGauge(plan.rule, cycle, nowMs, own, start.rule);
@@ -126,7 +127,7 @@ export class Gate {
       if (held !== undefined) window.restore(held);
       return window;
     });
-    const [first] = this.#gauges;
+    const [first] = this.gauges;
     this.#rule = first instanceof RuleGauge ? first : undefined;
     // A gate that counts nothing has a window all the same: it holds the cycle of the gate.
     if (first === undefined) new RollingWindow(1, cycle, { array: cells.array, at });
@@ -160,54 +161,34 @@ export class Gate {
 
   /** Events of the first kind in its first window, or how much of what its rule admits at once is used up; 0 where it counts nothing. */
   get count(): number {
-    return this.#gauges[0]?.level ?? 0;
+    return this.gauges[0]?.level ?? 0;
   }
 
   /** What guards look at, one number for each aggregate. */
   get counts(): number[] {
-    return this.#gauges.map(({ value }) => value);
+    return this.gauges.map(({ value }) => value);
   }
 
   /** Whether nothing is lost when it is made anew. */
   get isAsNew(): boolean {
     const isFree = this.heldUntilCycle <= this.cycle && this.refusals === 0;
-    return isFree && this.state === this.plan.initial && this.#gauges.every(({ isAsNew }) => isAsNew);
+    return isFree && this.state === this.plan.initial && this.gauges.every(({ isAsNew }) => isAsNew);
   }
 
   /** How many more events would be admitted now if all came at once, by the thresholds; Infinity without a threshold. */
   get remaining(): number {
-    return this.#gauges.reduce((least, _, index) => Math.min(least, this.remainingOf(index)), Number.POSITIVE_INFINITY);
-  }
-
-  /** See `count`, of any aggregate. */
-  levelOf(aggregate: number): number {
-    return this.#gauges[aggregate]!.level;
+    return this.gauges.reduce((least, _, index) => Math.min(least, this.remainingOf(index)), Number.POSITIVE_INFINITY);
   }
 
   /** See `remaining`, by one aggregate. */
   remainingOf(aggregate: number): number {
-    return this.#gauges[aggregate]!.remaining(this.plan.thresholds[aggregate]!);
+    return this.gauges[aggregate]!.remaining(this.plan.thresholds[aggregate]!);
   }
 
   /** Cycles until the value of an aggregate is at most `most` if nothing arrives; 0 if it is. */
   cyclesUntilAtMost(most: number, aggregate: number): number {
-    const path = this.#gauges[aggregate]!.path();
+    const path = this.gauges[aggregate]!.path();
     return path.value <= most ? 0 : cycleOf(path.fallsTo(most, -1), this.cycleMs) - this.cycle;
-  }
-
-  /** See `count`, at a time to come if nothing arrives. */
-  levelAt(ms: number): number {
-    return this.#gauges[0]?.levelAt(ms) ?? 0;
-  }
-
-  /** The first time after `ms` at which the level changes if nothing arrives; Infinity for none. */
-  levelChangesAfter(ms: number): number {
-    return this.#gauges[0]?.levelChangesAfter(ms) ?? NEVER;
-  }
-
-  /** What its guards look at in the time to come if nothing arrives, one for each aggregate. */
-  paths(): GaugePath[] {
-    return this.#gauges.map((gauge) => gauge.path());
   }
 
   /** Asks something of the state of its rule, as it is now; undefined without a rule. */
@@ -243,7 +224,7 @@ export class Gate {
    */
   decideLate(n: number, happened: number, kind = 0): number {
     const { aggregates } = this.plan.kinds[kind]!;
-    const counted = aggregates.some((index) => this.#gauges[index]!.reaches(happened));
+    const counted = aggregates.some((index) => this.gauges[index]!.reaches(happened));
     return counted ? this.#decideInSteps(n, happened, kind) : -1;
   }
 
@@ -260,7 +241,7 @@ export class Gate {
   /** An event that was to be in flight until `ms` is over. @param heldMs how long it was in flight */
   release(ms: number, heldMs: number): void {
     this.reach(ms);
-    for (const gauge of this.#gauges) gauge.release(heldMs);
+    for (const gauge of this.gauges) gauge.release(heldMs);
     this.#evaluateUnlessQuiet();
   }
 
@@ -271,9 +252,9 @@ export class Gate {
   wakeMs(lastMs = NEVER): number {
     const { cycle, cycleMs } = this;
     const nextCycleMs = startOf(cycle + 1, cycleMs);
-    let first = this.hearsAll && this.#gauges.some(({ value }) => value > 0) ? nextCycleMs : NEVER;
+    let first = this.hearsAll && this.gauges.some(({ value }) => value > 0) ? nextCycleMs : NEVER;
     if (cycle < this.heldUntilCycle) return Math.min(first, startOf(this.heldUntilCycle, cycleMs));
-    for (const gauge of this.#gauges) {
+    for (const gauge of this.gauges) {
       // Due, but just evaluated: the next transition of a chain is for the next cycle.
       first = Math.min(first, isQuiet(gauge) ? gauge.leavesBandMs(Math.min(first, lastMs)) : nextCycleMs);
     }
@@ -290,7 +271,7 @@ export class Gate {
     return {
       state: this.plan.states[this.state]!.name,
       heldUntilCycle,
-      windows: this.#gauges.map((gauge) => gauge.image()),
+      windows: this.gauges.map((gauge) => gauge.image()),
       ...(this.#rule === undefined ? {} : { rule: this.#rule.ruleImage }),
       ...(refusals === 0 ? {} : { refusals }),
     };
@@ -319,7 +300,7 @@ export class Gate {
     const held = this.cycle < this.heldUntilCycle;
     this.#nowMs = ms;
     advanceTo(this.#cells, this.#at + HEAD_CELLS, cycle);
-    for (const gauge of this.#gauges) gauge.goTo(cycle, ms);
+    for (const gauge of this.gauges) gauge.goTo(cycle, ms);
     if (held && cycle >= this.heldUntilCycle) this.refresh();
   }
 
@@ -331,13 +312,13 @@ export class Gate {
     for (let left = n; left > 0; ) {
       const reach = this.#reachOf(left, aggregates);
       const before = this.admits;
-      for (const index of aggregates) this.#gauges[index]!.add(reach, happened, holdMs);
+      for (const index of aggregates) this.gauges[index]!.add(reach, happened, holdMs);
       this.#evaluateUnlessQuiet();
       // All but the last were counted inside the band; the last one is decided by the state after its evaluation.
       if (before) admitted += reach - 1;
       if (this.admits) {
         admitted += 1;
-        for (const index of aggregates) this.delayMs = Math.max(this.delayMs, this.#gauges[index]!.delayMs);
+        for (const index of aggregates) this.delayMs = Math.max(this.delayMs, this.gauges[index]!.delayMs);
       }
       left -= reach;
     }
@@ -349,14 +330,14 @@ export class Gate {
   /** How many of `n` events can be counted in this cycle until the first that may move the contract; that one included. */
   #reachOf(n: number, aggregates: readonly number[]): number {
     // Where a window that these events do not feed has left its band, the next event already moves the contract.
-    if (this.hearsAll || !this.#gauges.every(isQuiet)) return 1;
+    if (this.hearsAll || !this.gauges.every(isQuiet)) return 1;
     let reach = n;
-    for (const index of aggregates) reach = Math.min(reach, this.#gauges[index]!.reach(n));
+    for (const index of aggregates) reach = Math.min(reach, this.gauges[index]!.reach(n));
     return reach;
   }
 
   #evaluateUnlessQuiet(): void {
-    if (!this.hearsAll && this.#gauges.every(isQuiet)) return;
+    if (!this.hearsAll && this.gauges.every(isQuiet)) return;
     this.#send({ type: 'aggregate', cycle: this.cycle, counts: this.counts });
   }
 
@@ -389,13 +370,13 @@ export class Gate {
   /** Looks up the bands of the state. While held, every count is quiet. */
   refresh(): void {
     const held = this.cycle < this.heldUntilCycle;
-    this.#gauges.forEach((gauge, index) => {
+    this.gauges.forEach((gauge, index) => {
       const band = held ? undefined : quietBand(this.plan, this.state, index, gauge.value);
       gauge.lo = held ? 0 : (band?.lo ?? Number.POSITIVE_INFINITY);
       gauge.hi = held ? Number.POSITIVE_INFINITY : (band?.hi ?? Number.NEGATIVE_INFINITY);
     });
-    const isOne = this.#gauges.length === 1 && !this.hearsAll && this.#rule === undefined;
-    const [only] = isOne ? this.#gauges : [];
+    const isOne = this.gauges.length === 1 && !this.hearsAll && this.#rule === undefined;
+    const [only] = isOne ? this.gauges : [];
     const quiet = only === undefined ? NEVER_QUIET : { lo: only.lo, hi: only.hi, calmUntil: this.#calmUntil(only) };
     setHead(this.#cells, this.#at, quiet, this.plan.isShadow || this.plan.states[this.state]!.admits);
   }

@@ -199,7 +199,7 @@ export function decisionOf(
   const threshold = plan.thresholds[aggregate]!;
   const isBounded = threshold !== Number.POSITIVE_INFINITY;
   const isByRule = plan.rule !== undefined;
-  const count = aggregate === 0 ? view.count : view.gate.levelOf(aggregate);
+  const count = aggregate === 0 ? view.count : view.gate.gauges[aggregate]!.level;
   const remaining = isByRule ? view.gate.remaining : Math.max(0, threshold - count);
   const hasRoom = plan.aggregates.length === 1 && view.stateIndex === plan.initial && state.admits && remaining > 0;
   const againMs = hasRoom ? 0 : againMsOf(view.gate, kind);

@@ -4,7 +4,7 @@
 //              |   |  \__                then it falls as tokens come back or a window ends
 //            0 |___|     \____           of a cycle the most is kept
 //   cycle        | 0 | 1 | 2 |           a contract is looked at in cycles with requests, and where its level falls
-import type { Gate } from '../limiter/gate.js';
+import type { Gauge } from '../limiter/gauge.js';
 import type { RowBuilder } from '../outcome/cycle-row.js';
 import { Agenda, type Ticket } from '../time/agenda.js';
 import { cycleOf, startOf } from '../time/cycle.js';
@@ -43,11 +43,11 @@ export class Levels {
 
   #write(contract: number, cycle: number, most: number): void {
     const { gate } = this.#contracts[contract]!;
-    const level = Math.max(most, gate.levelAt(startOf(cycle, this.#cycleMs)));
+    const level = Math.max(most, gate.gauges[0]!.levelAt(startOf(cycle, this.#cycleMs)));
     this.#builder.counted(contract, level);
     const ticket = this.#tickets.get(contract);
     if (ticket !== undefined) this.#agenda.cancel(ticket);
-    const next = this.#nextAfter(gate, cycle, level);
+    const next = this.#nextAfter(gate.gauges[0]!, cycle, level);
     if (next === Number.POSITIVE_INFINITY) this.#tickets.delete(contract);
     else
       this.#tickets.set(
@@ -57,10 +57,10 @@ export class Levels {
   }
 
   /** The first cycle at whose beginning the level is another. */
-  #nextAfter(gate: Gate, cycle: number, level: number): number {
+  #nextAfter(gauge: Gauge, cycle: number, level: number): number {
     const nextMs = startOf(cycle + 1, this.#cycleMs);
-    if (gate.levelAt(nextMs) !== level) return cycle + 1;
-    const changesMs = gate.levelChangesAfter(nextMs);
+    if (gauge.levelAt(nextMs) !== level) return cycle + 1;
+    const changesMs = gauge.levelChangesAfter(nextMs);
     if (changesMs === Number.POSITIVE_INFINITY) return changesMs;
     const begun = cycleOf(changesMs, this.#cycleMs);
     return Math.max(cycle + 1, startOf(begun, this.#cycleMs) < changesMs ? begun + 1 : begun);
