@@ -5,6 +5,7 @@
 // The figures for exponential times follow from mean value analysis (M. Reiser and S. S. Lavenberg, 1980):
 //   R(n) = s (1 + Q(n - 1)),   X(n) = n / (R(n) + Z),   Q(n) = X(n) R(n)
 import type { SentAttempt } from '../actor/client/client.js';
+import { behaviourOf } from '../actor/client/client-chart.js';
 import { closed } from '../actor/client/closed.js';
 import { Population } from '../actor/client/population.js';
 import { RandomStream } from '../math/random.js';
@@ -58,7 +59,7 @@ export const closedLoop: Check = {
     });
     const transport = new ModelledTransport({ service });
     const plan = { name: 'closed', count: CLIENTS, share: 0, listens: false, timeoutMs: undefined };
-    const plans = [{ ...plan, behaviour: closed({ think }) }];
+    const plans = [{ ...plan, behaviour: behaviourOf(closed({ think })) }];
     const population = new Population({ clock, transport, plans, seed: `${seed}/${purpose}`, contracts: 1 });
     population.begin();
     clock.run({ untilMs: toMs + DRAIN * UNIT_MS });

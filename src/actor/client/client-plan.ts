@@ -6,6 +6,7 @@ import { parseRate, parseTimeMs } from '../../schema/quantity.js';
 import { type BackoffPlan, pauses } from './backoff.js';
 import type { Behaviour } from './behaviour.js';
 import type { ClientState } from './client.js';
+import { behaviourOf, type ClientChart } from './client-chart.js';
 import type { ClientSpec } from './client-schema.js';
 import { closed } from './closed.js';
 import { holding } from './holding.js';
@@ -28,6 +29,8 @@ export interface ClientPlan {
   readonly budget?: RetryBudgetPlan | undefined;
   /** One behaviour for all clients of the kind. */
   readonly behaviour: Behaviour<ClientState>;
+  /** The statechart that the behaviour was made of; undefined for one that a program defines. */
+  readonly chart?: ClientChart | undefined;
 }
 
 /**
@@ -68,10 +71,10 @@ function planClient(spec: ClientSpec | CustomClientSpec, read: Reader): Omit<Cli
   const pooled = { count: undefined, listens: false, timeoutMs };
   switch (spec.kind) {
     case 'open':
-      return { ...pooled, share: spec.share ?? 1, behaviour: open() };
+      return { ...pooled, share: spec.share ?? 1, ...drawn(open()) };
     case 'obedient': {
       const plan = { maxAttempts: spec.max_attempts ?? 10, jitterMs: read.ms(spec.jitter ?? 0, '/jitter') };
-      return { ...pooled, share: spec.share ?? 1, behaviour: obedient(plan) };
+      return { ...pooled, share: spec.share ?? 1, ...drawn(obedient(plan)) };
     }
     case 'retrying': {
       const plan = {
@@ -81,24 +84,28 @@ function planClient(spec: ClientSpec | CustomClientSpec, read: Reader): Omit<Cli
       };
       const backoff = pauses(read.backoff(spec.backoff ?? { policy: 'none' }));
       const budget = spec.retry_budget && read.budget(spec.retry_budget);
-      return { ...pooled, share: spec.share ?? 1, budget, behaviour: retrying(plan, backoff) };
+      return { ...pooled, share: spec.share ?? 1, budget, ...drawn(retrying(plan, backoff)) };
     }
     case 'holding': {
       const { batch = Number.POSITIVE_INFINITY, spread = 0, jitter = false } = spec.flush ?? {};
       const plan = { buffer: spec.buffer ?? 1000, batch, spreadMs: read.ms(spread, '/flush/spread'), jitter };
       const { count, share = 1, listens = true } = spec;
-      return { count, share, listens, timeoutMs, behaviour: holding(plan) };
+      return { count, share, listens, timeoutMs, ...drawn(holding(plan)) };
     }
     case 'closed': {
       // A client that neither thinks nor waits would ask without end in one instant of virtual time.
       const plan = { think: parseTimeLaw(spec.think, read.cycleMs, `${read.place}/think`, 1) };
-      return { count: spec.count, share: 0, listens: false, timeoutMs, behaviour: closed(plan) };
+      return { count: spec.count, share: 0, listens: false, timeoutMs, ...drawn(closed(plan)) };
     }
     case 'custom':
       return { ...pooled, share: spec.share ?? 1, behaviour: spec };
     default:
       return unreachable(spec);
   }
+}
+
+function drawn(chart: ClientChart): Pick<ClientPlan, 'behaviour' | 'chart'> {
+  return { behaviour: behaviourOf(chart), chart };
 }
 
 /** Reads the quantities of one specification; faults name their place in it. */

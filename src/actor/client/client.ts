@@ -8,10 +8,9 @@
 // Time comes from the agenda of the clock, never from XState's timers. One root actor for each client: spawning children under one
 // parent costs more with every child.
 //
-// A statechart instead of one pure function (states, guards, assign and parameters of actions by setup().createMachine) was measured:
-// 92-104 k events per second of processor time by itself, without agenda, gate, service and figures; all of these with the pure
-// function together come to 350 k. XState 5.33, Node 20.
-import { type Actor, type ActorLogic, createActor, type Snapshot } from 'xstate';
+// The statechart of the kind (client-chart.ts) is compiled, since XState takes some 10 us for an event. In a run that is inspected each
+// client is an XState actor, and XState runs the chart.
+import { type Actor, type AnyActorLogic, createActor, fromTransition } from 'xstate';
 import type { RandomStream } from '../../math/random.js';
 import { assert, unreachable } from '../../schema/failure.js';
 import type { Ticket } from '../../time/agenda.js';
@@ -19,6 +18,7 @@ import type { Clock } from '../../time/clock.js';
 import { Rank } from '../../time/rank.js';
 import type { Inspect } from '../interpreted-moves.js';
 import type { Answer, Attempt, Behaviour, ClientEvent, Effect, Job, Wait } from './behaviour.js';
+import { type ClientChart, machineOf } from './client-chart.js';
 import type { ClientTally } from './client-tally.js';
 import type { RetryBudget } from './retry-budget.js';
 
@@ -48,31 +48,27 @@ export interface ClientWorld {
 
 export type ClientState = { readonly at: string };
 
-/** What an inspector sees of a client: its state as `context`, and the effects of the last transition. */
-type ClientSnapshot = Snapshot<undefined> & { readonly context: ClientState; readonly effects: readonly Effect[] };
-
-export type ClientLogic = ActorLogic<ClientSnapshot, ClientEvent>;
-
-/** The behaviour as logic of an actor, shared by all clients of a kind. */
-export function logicOf(behaviour: Behaviour<ClientState>): ClientLogic {
-  return {
-    getInitialSnapshot: () => snapshotOf(behaviour.initial, []),
-    // Type 'xstate.stop' and the like carry no event of a client.
-    transition: (snapshot, event) => {
-      if (event.type.startsWith('xstate.')) return snapshot;
-      const [context, effects] = behaviour.on(snapshot.context, event);
-      return snapshotOf(context, effects);
-    },
-    getPersistedSnapshot: (snapshot) => snapshot,
-  };
+/** How the clients of a kind react. */
+export interface ClientLogic {
+  readonly behaviour: Behaviour<ClientState>;
+  /** For an actor that is inspected; undefined where nobody looks. */
+  readonly inspected: AnyActorLogic | undefined;
 }
 
-function snapshotOf(context: ClientState, effects: readonly Effect[]): ClientSnapshot {
-  return { status: 'active', output: undefined, error: undefined, context, effects };
+/** The machine of a chart, which emits its effects; of a behaviour that a program defines, its states. */
+export function inspectedLogic(behaviour: Behaviour<ClientState>, chart: ClientChart | undefined): AnyActorLogic {
+  if (chart !== undefined) return machineOf(chart);
+  return fromTransition((state: ClientState, event: ClientEvent, { emit }) => {
+    const [next, effects] = behaviour.on(state, event);
+    for (const effect of effects) emit(effect as never);
+    return next;
+  }, behaviour.initial);
 }
 
 export class Client {
-  readonly #actor: Actor<ClientLogic>;
+  readonly #behaviour: Behaviour<ClientState>;
+  #state: ClientState;
+  readonly #actor: Actor<AnyActorLogic> | undefined;
   readonly #world: ClientWorld;
   readonly #mailbox: ClientEvent[] = [];
   #isReacting = false;
@@ -81,6 +77,8 @@ export class Client {
   #waitedMs = 0;
   #lastSent: SentAttempt | undefined;
   #error: unknown;
+  /** What the actor has emitted since the last event. */
+  #emitted: Effect[] = [];
 
   /**
    * @param id names the actor in traces; the same in every run of a seed
@@ -89,18 +87,24 @@ export class Client {
   constructor(
     readonly id: string,
     readonly contract: number,
-    logic: ClientLogic,
+    { behaviour, inspected }: ClientLogic,
     world: ClientWorld,
   ) {
     this.#world = world;
-    this.#actor = createActor(logic, { id, ...(world.inspect === undefined ? {} : { inspect: world.inspect }) });
+    this.#behaviour = behaviour;
+    this.#state = behaviour.initial;
+    if (inspected === undefined) return;
+    this.#actor = createActor(inspected, { id, ...(world.inspect === undefined ? {} : { inspect: world.inspect }) });
     // Without this subscription XState reports an error of the actor in a later tick, outside of any caller.
     this.#actor.subscribe({ error: (error) => (this.#error = error) });
+    this.#actor.on('*', (effect) => this.#emitted.push(effect as unknown as Effect));
     this.#actor.start();
   }
 
   get state(): ClientState {
-    return this.#actor.getSnapshot().context;
+    if (this.#actor === undefined) return this.#state;
+    const { value, context } = this.#actor.getSnapshot();
+    return value === undefined ? context : { ...context, at: value };
   }
 
   /** When the present wait ends, in unix ms; undefined when it waits for no time. */
@@ -121,14 +125,24 @@ export class Client {
     try {
       let next: ClientEvent | undefined = event;
       for (let taken = 0; next !== undefined; next = this.#mailbox[taken++]) {
-        this.#actor.send(next);
-        if (this.#error !== undefined) throw this.#error;
-        for (const effect of this.#actor.getSnapshot().effects) this.#perform(effect);
+        for (const effect of this.#react(next)) this.#perform(effect);
       }
     } finally {
       this.#mailbox.length = 0;
       this.#isReacting = false;
     }
+  }
+
+  #react(event: ClientEvent): readonly Effect[] {
+    if (this.#actor === undefined) {
+      const [state, effects] = this.#behaviour.on(this.#state, event);
+      this.#state = state;
+      return effects;
+    }
+    this.#emitted = [];
+    this.#actor.send(event);
+    if (this.#error !== undefined) throw this.#error;
+    return this.#emitted;
   }
 
   /** For `SentAttempt.answer`. */

@@ -6,51 +6,41 @@
 //
 // It begins by thinking, so that clients that begin together do not all ask together.
 import type { TimeLaw } from '../../math/time-law.js';
-import { unreachable } from '../../schema/failure.js';
-import { type Behaviour, type Effect, stay } from './behaviour.js';
-
-export interface ClosedState {
-  readonly at: 'idle' | 'thinking' | 'asking';
-}
+import type { Attempt } from './behaviour.js';
+import { type ClientChart, onSetback } from './client-chart.js';
 
 export interface ClosedPlan {
   /** How long it thinks, in ms. */
   readonly think: TimeLaw;
 }
 
-const idle: ClosedState = { at: 'idle' };
-const thinking: ClosedState = { at: 'thinking' };
-const asking: ClosedState = { at: 'asking' };
-const sendNew: readonly Effect[] = [{ type: 'send_new' }];
-
-export function closed({ think }: ClosedPlan): Behaviour<ClosedState> {
-  const pause: Effect = { type: 'wait', wait: think };
+export function closed({ think }: ClosedPlan): ClientChart {
+  const finished =
+    (ending: 'succeeded' | 'given_up') =>
+    (memory: object, { attempt }: { readonly attempt: Attempt }) =>
+      [memory, [{ type: 'finish', job: attempt.job, ending }]] as const;
   return {
-    initial: idle,
-    on(state, event) {
-      switch (event.type) {
-        case 'begin':
-          return state.at === 'idle' ? [thinking, [pause]] : stay(state);
-        case 'wake':
-          return state.at === 'thinking' ? [asking, sendNew] : stay(state);
-        case 'served':
-        case 'limited':
-        case 'failed':
-        case 'lost':
-        case 'timeout': {
-          if (state.at !== 'asking') return stay(state);
-          const ending = event.type === 'served' ? 'succeeded' : 'given_up';
-          return [thinking, [{ type: 'finish', job: event.attempt.job, ending }, pause]];
-        }
-        case 'job':
-        case 'late':
-        case 'no_retry':
-        case 'rate_limited':
-        case 'rate_restored':
-          return stay(state);
-        default:
-          return unreachable(event);
-      }
+    config: {
+      id: 'closed',
+      initial: 'idle',
+      context: {},
+      states: {
+        idle: { on: { begin: [{ target: 'thinking', actions: ['think'] }] } },
+        thinking: { on: { wake: [{ target: 'asking', actions: ['send'] }] } },
+        asking: {
+          on: {
+            served: [{ target: 'thinking', actions: ['succeed', 'think'] }],
+            ...onSetback({ target: 'thinking', actions: ['giveUp', 'think'] }),
+          },
+        },
+      },
+    },
+    guards: {},
+    actions: {
+      think: (memory: object) => [memory, [{ type: 'wait', wait: think }]],
+      send: (memory: object) => [memory, [{ type: 'send_new' }]],
+      succeed: finished('succeeded'),
+      giveUp: finished('given_up'),
     },
   };
 }

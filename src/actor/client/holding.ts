@@ -13,18 +13,9 @@
 // A device that has received rate_limited waits for rate_restored and ignores Retry-After: a thousand devices that tried again after
 // each Retry-After would keep the gate limiting. A device that was limited without rate_limited waits for Retry-After; where the
 // limiter names none, it waits for the stream.
-import { unreachable } from '../../schema/failure.js';
 import { Backlog } from './backlog.js';
-import {
-  type Attempt,
-  type Behaviour,
-  cancelWait,
-  type Effect,
-  type Job,
-  type Step,
-  stay,
-  type Wait,
-} from './behaviour.js';
+import { type Attempt, type ClientEvent, cancelWait, type Effect, type Job } from './behaviour.js';
+import { type ClientChart, onSetback } from './client-chart.js';
 
 /** An item, with the attempts made so far. */
 interface Held {
@@ -32,30 +23,18 @@ interface Held {
   readonly attempts: number;
 }
 
-export type HoldingState = Passing | Holding | Flushing;
-
-interface Passing {
-  readonly at: 'passing';
+/** Which of the fields there are depends on the state. */
+interface Holding {
   /** Items sent that have no answer yet. */
   readonly inFlight: number;
-}
-
-interface Holding {
-  readonly at: 'holding';
-  readonly inFlight: number;
-  readonly held: Backlog<Held>;
-  /** Whether rate_limited was received: then rate_restored will be. */
-  readonly isNotified: boolean;
-}
-
-interface Flushing {
-  readonly at: 'flushing';
-  readonly inFlight: number;
-  readonly held: Backlog<Held>;
-  /** From one batch to the next, in ms, at least. */
-  readonly gapMs: number;
-  /** Whether the gap is over, so that the next batch waits for answers only. */
-  readonly isDue: boolean;
+  /** Not while passing. */
+  readonly held?: Backlog<Held>;
+  /** While holding: whether rate_limited was received: then rate_restored will be. */
+  readonly isNotified?: boolean;
+  /** While flushing: from one batch to the next, in ms, at least. */
+  readonly gapMs?: number;
+  /** While flushing: whether the gap is over, so that the next batch waits for answers only. */
+  readonly isDue?: boolean;
 }
 
 export interface HoldingPlan {
@@ -68,95 +47,82 @@ export interface HoldingPlan {
   readonly jitter: boolean;
 }
 
-export function holding({ buffer, batch, spreadMs, jitter }: HoldingPlan): Behaviour<HoldingState> {
+type EventOf<Type extends ClientEvent['type']> = Extract<ClientEvent, { type: Type }>;
+type Step = readonly [Holding, readonly Effect[]];
+
+export function holding({ buffer, batch, spreadMs, jitter }: HoldingPlan): ClientChart {
+  /** With one item more, or, when the buffer is full, without it. */
+  const kept = (memory: Holding, job: Job, attempts: number, before: readonly Effect[] = []): Step => {
+    const { held = nothingHeld } = memory;
+    if (held.size >= buffer) return [memory, [...before, { type: 'finish', job, ending: 'dropped' }]];
+    const item = { job, attempts };
+    return [{ ...memory, held: attempts === 0 ? held.with(item) : held.withFirst(item) }, before];
+  };
+  const finished =
+    (ending: 'succeeded' | 'given_up') =>
+    (memory: Holding, { attempt }: { readonly attempt: Attempt }) =>
+      [{ ...memory, inFlight: memory.inFlight - 1 }, [{ type: 'finish', job: attempt.job, ending }]] as const;
+  const holdBack = [{ target: 'holding', actions: ['holdBack'] }];
+  const giveUp = [{ actions: ['giveUp'] }];
+  const answered = {
+    served: [{ actions: ['succeed'] }],
+    // Whether the item has arrived is not known, or the service does not want it: only what the gate limits is kept.
+    ...onSetback(...giveUp),
+    limited: [{ target: 'holding', actions: ['keepLimited'] }],
+    rate_limited: holdBack,
+  };
+  const flush = [{ target: 'flushing', actions: ['beginFlush'] }];
   return {
-    initial: { at: 'passing', inFlight: 0 },
-    on(state, event) {
-      switch (event.type) {
-        case 'job':
-          if (state.at === 'passing') {
-            return [{ at: 'passing', inFlight: state.inFlight + 1 }, [{ type: 'send', job: event.job, number: 1 }]];
-          }
-          return keep(state, event.job, 0);
-        case 'served':
-          return answered(state, event.attempt.job, 'succeeded');
-        // Whether the item has arrived is not known, or the service does not want it: only what the gate limits is kept.
-        case 'failed':
-        case 'lost':
-        case 'timeout':
-          return answered(state, event.attempt.job, 'given_up');
-        case 'limited':
-          return returned(state, event.attempt, event.retryAfterMs);
-        case 'rate_limited': {
-          const { inFlight } = state;
-          return [{ at: 'holding', inFlight, held: heldIn(state), isNotified: true }, [cancelWait]];
-        }
-        case 'rate_restored':
-          return state.at === 'holding' ? flush(state) : stay(state);
-        case 'wake':
-          if (state.at === 'holding') return flush(state);
-          return state.at === 'flushing' ? next({ ...state, isDue: true }, []) : stay(state);
-        case 'begin':
-        case 'late':
-        case 'no_retry':
-          return stay(state);
-        default:
-          return unreachable(event);
-      }
+    config: {
+      id: 'holding',
+      initial: 'passing',
+      context: { inFlight: 0 },
+      states: {
+        passing: { on: { ...answered, job: [{ actions: ['send'] }] } },
+        holding: { on: { ...answered, job: [{ actions: ['keep'] }], rate_restored: flush, wake: flush } },
+        flushing: {
+          on: { ...answered, job: [{ actions: ['keep'] }], wake: [{ actions: ['setDue'] }] },
+          always: [
+            { guard: 'isEmpty', target: 'passing', actions: ['endFlush'] },
+            { guard: 'isTimeForBatch', actions: ['sendBatch'] },
+          ],
+        },
+      },
+    },
+    guards: {
+      isEmpty: ({ inFlight, held }: Holding) => inFlight === 0 && held!.size === 0,
+      isTimeForBatch: ({ inFlight, isDue, held }: Holding) => inFlight === 0 && isDue! && held!.size > 0,
+    },
+    actions: {
+      send: ({ inFlight }: Holding, { job }: EventOf<'job'>) => [
+        { inFlight: inFlight + 1 },
+        [{ type: 'send', job, number: 1 }],
+      ],
+      keep: (memory: Holding, { job }: EventOf<'job'>) => kept(memory, job, 0),
+      keepLimited: (memory: Holding, { attempt: { job, number }, retryAfterMs }: EventOf<'limited'>) => {
+        const { inFlight, held = nothingHeld, isNotified = false } = memory;
+        const wait: Effect = retryAfterMs === undefined ? cancelWait : { type: 'wait', wait: retryAfterMs };
+        return kept({ inFlight: inFlight - 1, held, isNotified }, job, number, isNotified ? [] : [wait]);
+      },
+      holdBack: ({ inFlight, held = nothingHeld }: Holding) => [{ inFlight, held, isNotified: true }, [cancelWait]],
+      succeed: finished('succeeded'),
+      giveUp: finished('given_up'),
+      beginFlush: ({ inFlight, held }: Holding) => {
+        const gapMs = spreadMs / Math.max(1, Math.ceil(held!.size / batch));
+        const isDue = !jitter || gapMs === 0;
+        const first: Effect = { type: 'wait', wait: { drawMs: (draw) => draw.uniform() * gapMs } };
+        return [{ inFlight, held: held!, gapMs, isDue }, isDue ? [cancelWait] : [cancelWait, first]];
+      },
+      setDue: (memory: Holding) => [{ ...memory, isDue: true }, []],
+      sendBatch: ({ held, gapMs }: Holding) => {
+        const { taken, rest } = held!.take(batch);
+        const sends = taken.map(({ job, attempts }): Effect => ({ type: 'send', job, number: attempts + 1 }));
+        const pause: Effect[] = gapMs! > 0 ? [{ type: 'wait', wait: gapMs! }] : [];
+        return [{ inFlight: taken.length, held: rest, gapMs: gapMs!, isDue: gapMs === 0 }, [...pause, ...sends]];
+      },
+      endFlush: () => [{ inFlight: 0 }, [cancelWait]],
     },
   };
-
-  /** One item less is under way. */
-  function answered(state: HoldingState, job: Job, ending: 'succeeded' | 'given_up'): Step<HoldingState> {
-    const inFlight = state.inFlight - 1;
-    const finish: Effect = { type: 'finish', job, ending };
-    return state.at === 'flushing' ? next({ ...state, inFlight }, [finish]) : [{ ...state, inFlight }, [finish]];
-  }
-
-  /** With one item more, or, when the buffer is full, without it. */
-  function keep(
-    state: Holding | Flushing,
-    job: Job,
-    attempts: number,
-    before: readonly Effect[] = [],
-  ): Step<HoldingState> {
-    const { held } = state;
-    if (held.size >= buffer) return [state, [...before, { type: 'finish', job, ending: 'dropped' }]];
-    const item = { job, attempts };
-    return [{ ...state, held: attempts === 0 ? held.with(item) : held.withFirst(item) }, before];
-  }
-
-  function returned(state: HoldingState, { job, number }: Attempt, retryAfterMs?: number): Step<HoldingState> {
-    const isNotified = state.at === 'holding' && state.isNotified;
-    const effect: Effect = retryAfterMs === undefined ? cancelWait : { type: 'wait', wait: retryAfterMs };
-    const now: Holding = { at: 'holding', inFlight: state.inFlight - 1, held: heldIn(state), isNotified };
-    return keep(now, job, number, isNotified ? [] : [effect]);
-  }
-
-  function flush({ held, inFlight }: Holding): Step<HoldingState> {
-    const gapMs = spreadMs / Math.max(1, Math.ceil(held.size / batch));
-    const isDue = !jitter || gapMs === 0;
-    const drawMs: Exclude<Wait, number>['drawMs'] = (draw) => draw.uniform() * gapMs;
-    const effects: Effect[] = isDue ? [cancelWait] : [cancelWait, { type: 'wait', wait: { drawMs } }];
-    return next({ at: 'flushing', inFlight, held, gapMs, isDue }, effects);
-  }
-
-  /** Sends the next batch when its time has come and the one before is answered. */
-  function next(state: Flushing, effects: readonly Effect[]): Step<HoldingState> {
-    const { inFlight, held, gapMs, isDue } = state;
-    if (inFlight > 0) return [state, effects];
-    if (held.size === 0) return [{ at: 'passing', inFlight: 0 }, [...effects, cancelWait]];
-    if (!isDue) return [state, effects];
-    const { taken, rest } = held.take(batch);
-    const sends = taken.map(({ job, attempts }): Effect => ({ type: 'send', job, number: attempts + 1 }));
-    const pause: Effect[] = gapMs > 0 ? [{ type: 'wait', wait: gapMs }] : [];
-    const flushing: Flushing = { at: 'flushing', inFlight: taken.length, held: rest, gapMs, isDue: gapMs === 0 };
-    return [flushing, [...effects, ...pause, ...sends]];
-  }
 }
 
 const nothingHeld = Backlog.of<Held>();
-
-function heldIn(state: HoldingState): Backlog<Held> {
-  return state.at === 'passing' ? nothingHeld : state.held;
-}

@@ -14,7 +14,7 @@ import type { Clock } from '../../time/clock.js';
 import { Rank } from '../../time/rank.js';
 import type { Inspect } from '../interpreted-moves.js';
 import type { ClientEvent, Job } from './behaviour.js';
-import { Client, type ClientLogic, type ClientWorld, logicOf, type Transport } from './client.js';
+import { Client, type ClientLogic, type ClientWorld, inspectedLogic, type Transport } from './client.js';
 import { type ClientPlan, refuse } from './client-plan.js';
 import { type ClientCounts, ClientTally, type ClientWatch, sumOf, type TallyFigures } from './client-tally.js';
 import { RetryBudget } from './retry-budget.js';
@@ -160,7 +160,7 @@ class Kind implements ClientWorld {
     this.#picks = new RandomStream(seed, `clients/${name}/device`);
     this.#contracts = contracts;
     this.budget = budget && new RetryBudget(budget, clock.now());
-    this.#logic = logicOf(behaviour);
+    this.#logic = { behaviour, inspected: inspect && inspectedLogic(behaviour, plan.chart) };
     this.#makeJob = makeJob;
     for (let number = 0; number < (count ?? 0); number += 1) this.#add(number % contracts);
   }

@@ -8,23 +8,14 @@
 //                    pausing ── no more ──►  idle      given up
 //
 // An answer to an attempt that was abandoned ends the job only for clients that take late answers.
-import { assert, unreachable } from '../../schema/failure.js';
 import type { Pauses } from './backoff.js';
-import {
-  type Behaviour,
-  cancelWait,
-  type Effect,
-  type Job,
-  type Setback,
-  type Step,
-  stay,
-  type Wait,
-} from './behaviour.js';
+import { type ClientEvent, cancelWait, type Effect, type Job, type Setback, type Wait } from './behaviour.js';
+import { type ClientChart, onSetback, type SetbackEvent } from './client-chart.js';
 
-export type RequestingState =
-  | { readonly at: 'idle' }
-  | { readonly at: 'asking'; readonly task: Task }
-  | { readonly at: 'pausing'; readonly task: Task };
+/** Empty while the client is idle. */
+interface Requesting {
+  readonly task?: Task;
+}
 
 /** A job that is being made. */
 interface Task {
@@ -43,8 +34,8 @@ interface Reaction {
 }
 
 /** Sends every job once, whatever the answer: fire and forget. */
-export function open(): Behaviour<RequestingState> {
-  return requesting({ after: () => undefined });
+export function open(): ClientChart {
+  return requesting('open', { after: () => undefined });
 }
 
 export interface ObedientPlan {
@@ -62,8 +53,8 @@ export interface ObedientPlan {
  *
  * Clients that are limited together are given the same instant and return together; the jitter sets them apart.
  */
-export function obedient({ maxAttempts, jitterMs }: ObedientPlan): Behaviour<RequestingState> {
-  return requesting({
+export function obedient({ maxAttempts, jitterMs }: ObedientPlan): ClientChart {
+  return requesting('obedient', {
     after(setback, { attempts }) {
       // After any other setback there is no instant to return at.
       if (setback.type !== 'limited' || setback.retryAfterMs === undefined || attempts >= maxAttempts) return undefined;
@@ -91,8 +82,8 @@ export interface RetryingPlan {
 export function retrying(
   { maxAttempts, honoursRetryAfter, takesLateAnswers }: RetryingPlan,
   pauses: Pauses,
-): Behaviour<RequestingState> {
-  return requesting({
+): ClientChart {
+  return requesting('retrying', {
     takesLate: takesLateAnswers,
     after(setback, { attempts, pausedMs }) {
       if (attempts >= maxAttempts) return undefined;
@@ -104,52 +95,60 @@ export function retrying(
   });
 }
 
-const idle: RequestingState = { at: 'idle' };
+type EventOf<Type extends ClientEvent['type']> = Extract<ClientEvent, { type: Type }>;
 
-function requesting({ takesLate = false, after }: Reaction): Behaviour<RequestingState> {
+function requesting(id: string, { takesLate = false, after }: Reaction): ClientChart {
+  const late = (...actions: readonly string[]) =>
+    takesLate ? { late: [{ guard: 'isOfThisJob', target: 'idle', actions: [...actions, 'succeed'] }] } : {};
   return {
-    initial: idle,
-    on(state, event) {
-      switch (event.type) {
-        case 'job':
-          assert(state.at === 'idle', `a client was given job ${event.job.number} while it has another`);
-          return ask(event.job, 1, 0);
-        case 'wake':
-          return state.at === 'pausing' ? ask(state.task.job, state.task.attempts + 1, event.waitedMs) : stay(state);
-        case 'no_retry':
-          return state.at === 'pausing' ? over(state.task, 'given_up') : stay(state);
-        case 'served':
-          return state.at === 'asking' ? over(state.task, 'succeeded') : stay(state);
-        case 'limited':
-        case 'failed':
-        case 'lost':
-        case 'timeout': {
-          if (state.at !== 'asking') return stay(state);
-          const { task } = state;
-          const wait = after(event, task);
-          return wait === undefined ? over(task, 'given_up') : [{ at: 'pausing', task }, [{ type: 'retry', wait }]];
-        }
-        case 'late': {
-          if (!takesLate || state.at === 'idle' || event.attempt.job !== state.task.job) return stay(state);
-          const before: Effect[] = state.at === 'asking' ? [{ type: 'abandon' }, cancelWait] : [cancelWait];
-          return over(state.task, 'succeeded', before);
-        }
-        case 'begin':
-        case 'rate_limited':
-        case 'rate_restored':
-          return stay(state);
-        default:
-          return unreachable(event);
-      }
+    config: {
+      id,
+      initial: 'idle',
+      context: {},
+      states: {
+        idle: { on: { job: [{ target: 'asking', actions: ['send'] }] } },
+        asking: {
+          on: {
+            served: [{ target: 'idle', actions: ['succeed'] }],
+            ...onSetback(
+              { guard: 'triesAgain', target: 'pausing', actions: ['pause'] },
+              { target: 'idle', actions: ['giveUp'] },
+            ),
+            ...late('abandon', 'stopWaiting'),
+          },
+        },
+        pausing: {
+          on: {
+            wake: [{ target: 'asking', actions: ['sendAgain'] }],
+            no_retry: [{ target: 'idle', actions: ['giveUp'] }],
+            ...late('stopWaiting'),
+          },
+        },
+      },
+    },
+    guards: {
+      triesAgain: ({ task }: Requesting, setback: SetbackEvent) => after(setback, task!) !== undefined,
+      isOfThisJob: ({ task }: Requesting, { attempt }: EventOf<'late'>) => attempt.job === task!.job,
+    },
+    actions: {
+      send: (_: Requesting, { job }: EventOf<'job'>) => sent(job, 1, 0),
+      sendAgain: ({ task }: Requesting, { waitedMs }: EventOf<'wake'>) => sent(task!.job, task!.attempts + 1, waitedMs),
+      pause: (memory: Requesting, setback: SetbackEvent) => [
+        memory,
+        [{ type: 'retry', wait: after(setback, memory.task!)! }],
+      ],
+      succeed: ({ task }: Requesting) => over(task!.job, 'succeeded'),
+      giveUp: ({ task }: Requesting) => over(task!.job, 'given_up'),
+      abandon: (memory: Requesting) => [memory, [{ type: 'abandon' }]],
+      stopWaiting: (memory: Requesting) => [memory, [cancelWait]],
     },
   };
 }
 
-function ask(job: Job, attempts: number, pausedMs: number): Step<RequestingState> {
-  return [{ at: 'asking', task: { job, attempts, pausedMs } }, [{ type: 'send', job, number: attempts }]];
+function sent(job: Job, attempts: number, pausedMs: number): readonly [Requesting, readonly Effect[]] {
+  return [{ task: { job, attempts, pausedMs } }, [{ type: 'send', job, number: attempts }]];
 }
 
-function over({ job }: Task, ending: 'succeeded' | 'given_up', before?: readonly Effect[]): Step<RequestingState> {
-  const finish: Effect = { type: 'finish', job, ending };
-  return [idle, before === undefined ? [finish] : [...before, finish]];
+function over(job: Job, ending: 'succeeded' | 'given_up'): readonly [Requesting, readonly Effect[]] {
+  return [{}, [{ type: 'finish', job, ending }]];
 }

@@ -1,19 +1,22 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { pauses } from '../../../src/actor/client/backoff.js';
-import type { Behaviour } from '../../../src/actor/client/behaviour.js';
+import type { ClientEvent, Effect } from '../../../src/actor/client/behaviour.js';
+import { behaviourOf, type ClientChart } from '../../../src/actor/client/client-chart.js';
 import { closed } from '../../../src/actor/client/closed.js';
 import { type HoldingPlan, holding } from '../../../src/actor/client/holding.js';
 import { obedient, open, type RetryingPlan, retrying } from '../../../src/actor/client/requesting.js';
 import { RetryBudget } from '../../../src/actor/client/retry-budget.js';
+import type { RandomStream } from '../../../src/math/random.js';
 import { constant } from '../../../src/math/time-law.js';
-import { play, text } from './stage.js';
+import { interpreted, play, text } from './stage.js';
 
 type Story = readonly [
   rule: string,
-  behaviour: () => Behaviour<{ readonly at: string }>,
+  chart: () => ClientChart,
   script: string,
   lines: string,
-  budget?: RetryBudget,
+  budget?: () => RetryBudget,
 ];
 
 const doubling = pauses({ policy: 'exponential', baseMs: 50, capMs: 150 });
@@ -202,7 +205,7 @@ const stories: Record<string, readonly Story[]> = {
        4 wake -> asking: send j2#2
        5 failed j2#2 -> pausing: no retry left
        5 no_retry -> idle: j2 given_up`,
-      new RetryBudget({ share: 0.5, floor: 1, overMs: 1000 }, 0),
+      () => new RetryBudget({ share: 0.5, floor: 1, overMs: 1000 }, 0),
     ],
     [
       'hears a late answer and goes on, unless told to take it',
@@ -505,7 +508,49 @@ const stories: Record<string, readonly Story[]> = {
 
 describe.each(Object.entries(stories))('%s', (_kind, all) => {
   const named = all.map((story) => [story[0], story] as const);
-  it.each(named)('%s', (_rule, [, behaviour, script, expected, budget]) => {
-    expect(play(behaviour(), script, budget)).toBe(text(expected));
+  it.each(named)('%s', (_rule, [, chart, script, expected, budget]) => {
+    expect(play(behaviourOf(chart()), script, budget?.())).toBe(text(expected));
+    // And as XState interprets it, event for event.
+    expect(play(interpreted(chart()), script, budget?.())).toBe(text(expected));
   });
 });
+
+describe('a chart that is compiled', () => {
+  const kinds = { open, obedient: () => obedient({ maxAttempts: 3, jitterMs: 10 }), retrying: persistent, device };
+  const late = () => persistent({ takesLateAnswers: true, honoursRetryAfter: true });
+  const spread = () => device({ spreadMs: 100, jitter: true });
+  const charts = { ...kinds, late, spread, closed: () => closed({ think: constant(50) }) };
+  const types = ['begin', 'job', 'served', 'limited', 'failed', 'lost', 'timeout', 'late', 'wake', 'no_retry'] as const;
+  const events = fc.array(
+    fc.record({
+      type: fc.constantFrom(...types, 'rate_limited' as const, 'rate_restored' as const),
+      job: fc.constantFrom(...[1, 2].map((number) => ({ number, contract: 0, bornMs: 0 }))),
+      ms: fc.option(fc.nat(100), { nil: undefined }),
+    }),
+  );
+
+  it.each(Object.entries(charts))('%s: any events give the same states and effects as XState', (_, make) => {
+    const chart = make();
+    fc.assert(
+      fc.property(events, (script) => {
+        const [compiled, drawn] = [behaviourOf(chart), interpreted(chart)];
+        let [one, other] = [compiled.initial, drawn.initial];
+        for (const { type, job, ms } of script) {
+          const event = { type, job, attempt: { job, number: 1 }, retryAfterMs: ms, waitedMs: ms ?? 0 } as ClientEvent;
+          const [next, effects] = compiled.on(one, event);
+          const [nextDrawn, effectsDrawn] = drawn.on(other, event);
+          expect(effectsDrawn.map(plain)).toEqual(effects.map(plain));
+          expect(nextDrawn).toEqual(next);
+          [one, other] = [next, nextDrawn];
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
+
+/** A law that is drawn anew each time is the same if it draws the same. */
+function plain(effect: Effect) {
+  if (!('wait' in effect) || typeof effect.wait === 'number') return effect;
+  return { ...effect, wait: effect.wait.drawMs({ uniform: () => 0.25 } as RandomStream) };
+}

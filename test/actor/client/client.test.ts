@@ -117,9 +117,9 @@ describe('the actor', () => {
     const transport = new ScriptedTransport(() => ({ type: 'limited', retryAfterMs: 5 }));
     const { clock, population } = stage({ kind: 'obedient', max_attempts: 2 }, transport, (event) => {
       if (event.type !== '@xstate.snapshot' || event.event.type.startsWith('xstate.')) return;
-      const { context } = event.snapshot as unknown as { context: { at: string } };
+      const { value } = event.snapshot as unknown as { value: string };
       seen.push(
-        `${clock.now()} ${(event.actorRef as unknown as { id: string }).id} ${JSON.stringify(event.event)} ${context.at}`,
+        `${clock.now()} ${(event.actorRef as unknown as { id: string }).id} ${JSON.stringify(event.event)} ${value}`,
       );
     });
     population.arrive(0);

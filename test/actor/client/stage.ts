@@ -4,7 +4,9 @@
 //   text     <ms> <event> -> <state>: <what it did>
 //
 // An answer concerns the oldest attempt without one, or the one named as j2#1: job 2, attempt 1. Alarms go off by themselves.
+import { transition } from 'xstate';
 import type { Attempt, Behaviour, ClientEvent, Effect, Job, Wait } from '../../../src/actor/client/behaviour.js';
+import { type ClientChart, machineOf } from '../../../src/actor/client/client-chart.js';
 import type { RetryBudget } from '../../../src/actor/client/retry-budget.js';
 import type { RandomStream } from '../../../src/math/random.js';
 import type { Ticket } from '../../../src/time/agenda.js';
@@ -27,6 +29,20 @@ export function play(behaviour: Behaviour<State>, script: string, budget?: Retry
   }
   stage.clock.run();
   return stage.lines.join('\n');
+}
+
+/** A chart as XState runs it: one pure transition for each event. */
+export function interpreted(chart: ClientChart): Behaviour<State> {
+  const machine = machineOf(chart);
+  return {
+    initial: { ...chart.config.context, at: chart.config.initial },
+    on({ at, ...context }, event) {
+      const [next, actions] = transition(machine, machine.resolveState({ value: at, context }), event);
+      const emitted = actions.filter(({ type }) => (type as string) === 'xstate.emit');
+      const effects = emitted.map(({ params }) => (params as { event: Effect }).event);
+      return [{ ...next.context, at: next.value as string }, effects];
+    },
+  };
 }
 
 class Stage {
