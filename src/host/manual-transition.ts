@@ -1,4 +1,5 @@
 // A transition that somebody asked for: its row, or why the contract does not take it.
+import type { Plan } from '../limiter/plan.js';
 import type { AuditRow } from '../record/row.js';
 import { nearest } from '../schema/did-you-mean.js';
 import { assert, Failure } from '../schema/failure.js';
@@ -21,17 +22,16 @@ export interface Move {
 export function move(contract: Contract, { to, input = {}, holdCycles = 0, by }: Move, cycle: number): AuditRow {
   contract.advance(cycle);
   const outcome = contract.move({ type: 'move', to, cycle, counts: contract.gate.counts, input, holdCycles, by });
-  if (outcome === 'stayed') throw whyNoTransition(contract, to);
+  if (outcome === 'stayed') throw whyNoTransition(contract.plan, contract.stateIndex, to);
   const { last } = contract.machine;
   assert(last !== undefined, 'a transition left no row');
   if (outcome === 'moved') return last;
   throw refusedBy(last, contract);
 }
 
-/** Why the machine of a contract takes no transition when it is asked for the state `to`. */
-function whyNoTransition(contract: Contract, to: string): Failure {
-  const { states } = contract.plan;
-  const { name: from, transitions } = states[contract.stateIndex]!;
+/** Why the machine of a contract in the state `stateIndex` takes no transition when it is asked for the state `to`. */
+export function whyNoTransition({ states }: Plan, stateIndex: number, to: string): Failure {
+  const { name: from, transitions } = states[stateIndex]!;
   const transition = transitions.find((one) => states[one.to]!.name === to);
   if (transition !== undefined) {
     return new Failure('condition_failed', {

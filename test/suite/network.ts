@@ -1,4 +1,5 @@
 // What nodes over one Redis promise, whatever kind of Redis it is: any of them answers any request, and all decide and record as one.
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifyExport } from '../../src/record/verify-export.js';
 import { Listening } from '../node/listening.js';
@@ -232,6 +233,57 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
       expect(limited.body.retry_after_cycles).toBeGreaterThan(900);
       expect((await ask(0, 'POST', path, { to: 'limiting' })).body.code).toBe('no_transition');
     });
+
+    it('each manual transition that is acknowledged is in the record, on whichever node and between whichever cycles it was asked for', async () => {
+      await machine('moved');
+      const plain = await deploy(0, 'moved', { threshold: 2, within: 3 });
+      const keyed = await deploy(1, 'moved', {
+        ...{ threshold: 2, within: 3 },
+        keyed: { max_keys: 3, idle_cycles: 3, overflow: 'refuse', store_keys: 'plain' },
+      });
+      const shared = await deploy(1, 'moved', {
+        ...{ threshold: 2, within: 3 },
+        keyed: { max_keys: 1, idle_cycles: 3, overflow: 'share', store_keys: 'plain' },
+      });
+      // Its gate is moved in the process of a node.
+      const nearing = await deploy(2, 'moved', { threshold: 4, within: 3, near_limit: 0.5 });
+      const chosen = fc.record({
+        contract: fc.constantFrom(plain, keyed, shared, nearing),
+        node: fc.constantFrom(0, 1, 2),
+        to: fc.constantFrom('limiting', 'allowing', 'limiting', 'allowing', 'elsewhere'),
+        hold_cycles: fc.constantFrom(0, 0, 0, 1, 2),
+        key: fc.constantFrom('a', 'b', 'c', 'd'),
+        waitMs: fc.constantFrom(0, 0, 30, 90),
+      });
+      const asked = fc.sample(chosen, { numRuns: 240, seed: 29 });
+      const answers: { contract: string; to: string; key: string; answer: Answer }[] = [];
+      const ask1 = async (mover: number) => {
+        for (const { contract, node, waitMs, key, ...body } of asked.filter((_, index) => index % 4 === mover)) {
+          await new Promise((resolve) => setTimeout(resolve, waitMs));
+          const ofKey = contract === keyed || contract === shared ? { key } : {};
+          const path = `/api/chain/moved/contracts/${contract}/transition`;
+          answers.push({ contract, to: body.to, key, answer: await ask(node, 'POST', path, { ...body, ...ofKey }) });
+        }
+      };
+      await Promise.all([0, 1, 2, 3].map(ask1));
+      const { body } = await ask(0, 'GET', '/api/chain/moved/state?limit=1000');
+      const rows = new Map<number, any>(body.rows.map((row: any) => [row.seq, row]));
+      const acknowledged = answers.filter(({ answer }) => answer.status === 200);
+      for (const { contract, to, key, answer } of acknowledged) {
+        const { previous_state, new_state, cycle, seq, hash } = answer.body;
+        expect(new_state).toBe(to);
+        const row = rows.get(seq);
+        const found = row && { contract_id: row.contract_id, from: row.from, to: row.to, cycle: row.cycle };
+        expect(found).toEqual({ contract_id: contract, from: previous_state, to: new_state, cycle });
+        expect([row.hash, row.cause]).toEqual([hash, 'manual']);
+        if (contract === keyed) expect(row.key).toBe(key);
+      }
+      const refused = answers.filter(({ answer }) => answer.status !== 200).map(({ answer }) => answer.body.code);
+      expect(refused.filter((code) => code !== 'no_transition' && code !== 'too_many_keys')).toEqual([]);
+      // Each answer has a row of its own, and each row an answer.
+      const manual = body.rows.filter((row: any) => row.kind === 'transition' && row.cause === 'manual');
+      expect(manual.length).toBe(acknowledged.length);
+    }, 60_000);
 
     it('the record is one chain, signed by nodes that a reader can name', async () => {
       await machine('chain');

@@ -9,7 +9,7 @@ import type { ContractOptions } from '../../host/host-context.js';
 import { keyedFields, makeContract } from '../../host/keyed-contract.js';
 import type { AdminNote } from '../../host/ledger.js';
 import { type Machine, slugTaken } from '../../host/machine.js';
-import { type Move, move } from '../../host/manual-transition.js';
+import { type Move, move, whyNoTransition } from '../../host/manual-transition.js';
 import type { Plan } from '../../limiter/plan.js';
 import { type AuditRow, GENESIS } from '../../record/row.js';
 import { digestOf } from '../../schema/canonical.js';
@@ -54,16 +54,11 @@ export class Entries {
   async transition(contract: Contract, name: string | undefined, asked: Move): Promise<AuditRow> {
     const { slug } = contract.machine;
     const plain = plainPlan(contract.plan);
-    const target = contract.plan.states.findIndex((state) => state.name === asked.to);
-    if (plain !== undefined && target >= 0) {
-      const to = target === plain.limiting ? '1' : '0';
-      const number = await this.#parts.plain.move(contract, name, to, asked);
-      if (number > 0) return this.#linked(slug, number);
-    }
     if (plain !== undefined) {
-      // Why it does not move is said by the contract as it is.
-      const now = await this.#parts.turns.look(contract, name);
-      return move(now, asked, now.gate.cycle);
+      const target = contract.plan.states.findIndex((state) => state.name === asked.to);
+      if (target >= 0) return this.#linked(slug, await this.#parts.plain.move(contract, plain, name, target, asked));
+      const { stateIndex } = await this.#parts.turns.look(contract, name);
+      throw whyNoTransition(contract.plan, stateIndex, asked.to);
     }
     const { entry } = await this.#parts.turns.run(contract, name, (fresh, cycle) => move(fresh, asked, cycle));
     return this.#linked(slug, entry);

@@ -1,7 +1,7 @@
 // Decisions of contracts that Redis counts by itself: what a script says, in the words of the API.
 import type { Contract } from '../../host/contract.js';
 import { tooManyKeys } from '../../host/keyed-contract.js';
-import type { Move } from '../../host/manual-transition.js';
+import { type Move, whyNoTransition } from '../../host/manual-transition.js';
 import { Failure } from '../../schema/failure.js';
 import { type CountBatch, type Counted, countedIn, type KeyParameters } from '../../store/redis/batch.js';
 import { prefixOf } from '../../store/redis/buckets.js';
@@ -88,27 +88,35 @@ export class PlainCounting {
     return { decision: decisionOf(asked, plain, counted, after), cycle: counted.cycle, nowMs: counted.nowMs };
   }
 
-  /** @returns the number of the entry; 0 where the contract is in that state */
+  /**
+   * Moves a contract, or one of its keys.
+   * @param target the index of the state that is asked for
+   * @returns the number of the entry @throws Failure `no_transition`, `contract_not_found`, `too_many_keys`, `store_away`
+   */
   async move(
     contract: Contract,
+    plain: PlainPlan,
     name: string | undefined,
-    to: '0' | '1',
-    { holdCycles = 0, by }: Move,
+    target: number,
+    { to, holdCycles = 0, by = '' }: Move,
   ): Promise<number> {
-    const args = [String(this.#connection.deadline()), String(this.#cycleMs), gateName(contract, name), to];
+    const gate = gateName(contract, name);
     const reply = await this.#connection.call('move', prefixOf(contract.machine.slug), [
-      ...args,
-      String(holdCycles),
-      ...(by === undefined ? [] : [by]),
+      ...[String(this.#connection.deadline()), String(this.#cycleMs), gate, target === plain.limiting ? '1' : '0'],
+      ...[String(holdCycles), by, ...(name === undefined ? [] : textsOf(keyOf(contract, plain)))],
     ]);
-    const [now, number] = reply as number[];
-    this.#connection.heard(now!);
-    return Math.max(0, number!);
+    const [now, number] = reply as [number, number];
+    this.#connection.heard(now);
+    if (number > 0) return number;
+    if (number === -1) throw lost(contract);
+    if (number === -2) throw tooManyKeys(contract);
+    // Why is said of the state in which Redis found it: by now it may be in another one.
+    throw whyNoTransition(contract.plan, target, to);
   }
 
   async #countLate(prefix: string, gate: string, n: number, happened: number, key: KeyParameters | undefined) {
     const args = [String(this.#connection.deadline()), String(this.#cycleMs), gate, String(n), String(happened)];
-    const ofKey = key === undefined ? [] : [String(key.threshold), String(key.within), String(key.maxKeys)];
+    const ofKey = key === undefined ? [] : textsOf(key);
     const reply = (await this.#connection.call('late', prefix, [...args, ...ofKey])) as number[];
     this.#connection.heard(reply[0]!);
     return countedIn(reply, 1);
@@ -155,6 +163,10 @@ function keyOf({ image }: Contract, { threshold, within }: PlainPlan): KeyParame
   return { threshold, within, maxKeys, isShared: overflow === 'share' };
 }
 
+function textsOf({ threshold, within, maxKeys, isShared }: KeyParameters): string[] {
+  return [String(threshold), String(within), String(maxKeys), isShared ? '1' : '0'];
+}
+
 function decisionOf(
   { contract, n, name, peek = false }: Asked,
   { threshold, limiting }: PlainPlan,
@@ -188,10 +200,14 @@ function whyNot({ contract, happened = 0 }: Asked, { within }: PlainPlan, { admi
     case -3:
       return happened > now ? inFuture(happened, now) : tooOld(contract, happened, now - within + 1);
     default:
-      return new Failure('contract_not_found', {
-        what: `The machine "${contract.machine.slug}" has no contract "${contract.id}" any more.`,
-        why: 'Redis has lost it.',
-        fix: 'Deploy it again.',
-      });
+      return lost(contract);
   }
+}
+
+function lost({ id, machine }: Contract): Failure {
+  return new Failure('contract_not_found', {
+    what: `The machine "${machine.slug}" has no contract "${id}" any more.`,
+    why: 'Redis has lost it.',
+    fix: 'Deploy it again.',
+  });
 }

@@ -121,22 +121,32 @@ local function countLate(keys, args)
   return reply
 end
 
--- A manual transition: deadline, cycle ms, gate, 1 for limiting, cycles of the hold, who asks
+-- A manual transition: deadline, cycle ms, gate, 1 for limiting, cycles of the hold, who asks or ''; for a key: threshold, within, most keys, 1 to share
+-- Number of the entry; 0: it is in that state already, -1: no such gate, -2: too many keys.
 local function moveTo(keys, args)
   if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
+  local name, to, by = args[3], tonumber(args[4]), args[6]
+  if by == '' then by = nil end
   slug = nil
-  if not read(args[3]) then return { now, -1 } end
-  local to = tonumber(args[4])
-  advance(today)
-  if limiting == to then
-    write()
-    announce()
-    return { now, 0 }
+  if not read(name) then
+    if not args[7] then return { now, -1 } end
+    local owner = string.match(name, '^[^/]+/[^/]+')
+    local list = P .. 'k:' .. owner
+    if call('ZCARD', list) < tonumber(args[9]) or forgetOne(list) then
+      make(name, tonumber(args[7]), tonumber(args[8]))
+    elseif args[10] ~= '1' or not read(owner) then
+      return { now, -2 }
+    end
   end
-  held = cycle + tonumber(args[5])
-  local number = move(to, 'manual', args[6])
+  advance(today)
+  if args[7] and gate == name then call('ZADD', P .. 'k:' .. string.match(name, '^[^/]+/[^/]+'), cycle, name) end
+  local number = 0
+  if limiting ~= to then
+    held = cycle + tonumber(args[5])
+    number = move(to, 'manual', by)
+  end
   write()
-  schedule()
+  if isUnscheduled then schedule() end
   announce()
   return { now, number }
 end
