@@ -5,6 +5,7 @@ import { isLoopback } from '../api/loopback.js';
 import type { Ground } from '../node/ground.js';
 import type { NetworkGround } from '../node/network/network-ground.js';
 import type { RunningNode } from '../node/node.js';
+import { Failure } from '../schema/failure.js';
 import { VERSION } from '../version.js';
 import type { GivenTo } from './command.js';
 import { usageFailure } from './ending.js';
@@ -137,7 +138,7 @@ export async function run(given: Given): Promise<void> {
   const { logLevel: level, logRequests: requests, host, port, durability, trustProxy = [] } = given;
   const log = { level, requests, destination: process.stderr };
   const logger = createLog(log);
-  const onError = (err: unknown) => logger.error({ err }, 'internal error');
+  const onError = (err: unknown) => logger.error({ err }, err instanceof Failure ? err.message : 'internal error');
   const interrupt = interruptible();
   try {
     const { data, memory, cycleMs, rotateKey, acceptLostRows: acceptLoss } = given;
@@ -149,6 +150,7 @@ export async function run(given: Given): Promise<void> {
             url: given.store,
             dir: data,
             cycleMs,
+            acceptLoss,
             onError,
           });
     const { store, credentials, clock, identity, lost } = ground;

@@ -8,6 +8,8 @@ import { interval } from 'rxjs';
 import { isLoopback } from '../api/loopback.js';
 import type { Host } from '../host/host.js';
 import { Failure } from '../schema/failure.js';
+import type { MissingRows } from '../store/head-mark.js';
+import { whileStarting } from '../store/redis/away.js';
 import { Rank } from '../time/rank.js';
 import { AgendaScheduler } from '../time/rx-scheduler.js';
 import type { WallClock } from '../time/wall.js';
@@ -90,12 +92,13 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   const served = isOpen ? routes : withoutMetrics;
   const checkHost = hostCheck(address, hostNames);
   let isDraining = false;
-  const onError = (err: unknown) => log.error({ err }, 'internal error');
+  const onError = (err: unknown) => log.error({ err }, err instanceof Failure ? err.message : 'internal error');
   const parts = assemble({ ...options, onError }, served, () => isDraining);
-  await joinNetwork(parts).catch((error) => {
+  await joinNetwork(parts, options.lost).catch((error) => {
     store.close();
+    options.network?.mark?.close();
     options.network?.connection.close();
-    throw error;
+    throw whileStarting(error);
   });
   const heartbeat = startHeartbeat(parts, onError);
   clock.start();
@@ -106,6 +109,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     clock.stop();
     parts.metrics.close();
     store.close();
+    parts.network?.heads.close();
     parts.network?.connection.close();
   };
 
@@ -171,7 +175,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
 }
 
 /** Learns what there is on a network of nodes, and hears of it from then on. */
-async function joinNetwork(parts: Parts): Promise<void> {
+async function joinNetwork(parts: Parts, lost: readonly MissingRows[] = []): Promise<void> {
   const { network, host, ownership, usage, access, streams } = parts;
   if (network === undefined) return;
   const { directory } = network;
@@ -186,6 +190,7 @@ async function joinNetwork(parts: Parts): Promise<void> {
   await directory.load(host);
   await network.stock.begin(host, usage, directory);
   await network.start();
+  for (const { machine, toSeq } of lost) if (host.machines.has(machine)) await network.entries.noteLoss(machine, toSeq);
 }
 
 /** Whether the variables ask for metrics to be sent. */

@@ -61,7 +61,7 @@ export interface PartsOptions {
   /** Those of this build when absent. */
   readonly operators?: OperatorRegistry;
   /** Of a node of many over one Redis; the store is then one in memory, in which nothing counts. */
-  readonly network?: Pick<NetworkOptions, 'connection' | 'directory'>;
+  readonly network?: Pick<NetworkOptions, 'connection' | 'directory' | 'mark'>;
   readonly onError?: (error: unknown) => void;
   readonly limits?: Partial<Limits>;
 }
@@ -141,7 +141,13 @@ export function assemble(options: PartsOptions, routes: readonly ListedRoute[], 
     successions,
     access,
     durability,
-    verifications: new Verifications(record, () => network?.keys() ?? keys, turns, limits.verifications),
+    verifications: new Verifications({
+      store: record,
+      keys: () => network?.keys() ?? keys,
+      headOf: (slug) => host.machines.get(slug)?.head,
+      turns,
+      most: limits.verifications,
+    }),
     turns,
     work: new MachineWork(turns),
     machineLimit: new SourceLimit(clock, limits.newMachines),

@@ -1,5 +1,6 @@
 // Verifies records on request without delaying others: one record at a time, in short pieces that take turns with other work. All who ask
 // for the same record meanwhile share one verification.
+import { EMPTY, type Head } from '../record/chain.js';
 import type { KeyRing } from '../record/key-ring.js';
 import type { AuditRow, Checkpoint } from '../record/row.js';
 import type { Verification } from '../record/verification.js';
@@ -11,28 +12,31 @@ import { NODE, type Turns } from './fair-queue.js';
 /** Rows checked in one turn: a row takes some 20 µs. */
 const STRETCH = 50;
 
+export interface VerificationsOptions {
+  readonly store: RecordReader;
+  readonly keys: () => KeyRing | Promise<KeyRing>;
+  /** The last row of a machine that this process knows of: it was acknowledged. */
+  readonly headOf: (slug: string) => Head | undefined;
+  readonly turns: Turns;
+  /** Walks that may wait or be under way. */
+  readonly most: number;
+}
+
 export class Verifications {
-  readonly #store: RecordReader;
-  readonly #keys: () => KeyRing | Promise<KeyRing>;
-  readonly #turns: Turns;
-  readonly #most: number;
+  readonly #options: VerificationsOptions;
   readonly #walks = new Map<string, Promise<Verification>>();
   /** The walk that began last, however it ends: the next one begins behind it. */
   #last: Promise<unknown> = Promise.resolve();
 
-  /** @param most walks that may wait or be under way */
-  constructor(store: RecordReader, keys: () => KeyRing | Promise<KeyRing>, turns: Turns, most: number) {
-    this.#store = store;
-    this.#keys = keys;
-    this.#turns = turns;
-    this.#most = most;
+  constructor(options: VerificationsOptions) {
+    this.#options = options;
   }
 
   /** @throws Failure `node_overloaded` */
   of(slug: string): Promise<Verification> {
     const known = this.#walks.get(slug);
     if (known !== undefined) return known;
-    if (this.#walks.size >= this.#most) throw tooMany();
+    if (this.#walks.size >= this.#options.most) throw tooMany();
     const walk = this.#last.then(() => this.#walk(slug)).finally(() => this.#walks.delete(slug));
     this.#walks.set(slug, walk);
     this.#last = walk.catch(() => {});
@@ -40,26 +44,35 @@ export class Verifications {
   }
 
   async #walk(slug: string): Promise<Verification> {
-    const keys = await this.#keys();
-    const first = this.#store.checkpoint(slug);
-    let verifier = verifierOf(this.#store, slug, keys, first instanceof Promise ? await first : first);
+    const { store, turns, headOf } = this.#options;
+    const { seq: knownSeq, hash: knownHash } = headOf(slug) ?? EMPTY;
+    const keys = await this.#options.keys();
+    const first = store.checkpoint(slug);
+    let verifier = verifierOf(store, slug, keys, first instanceof Promise ? await first : first);
+    const holds = (row: AuditRow) => {
+      if (row.seq !== knownSeq || row.hash === knownHash) return verifier.row(row, row.seq);
+      return verifier.refuse(['hash', `The node acknowledged another row ${row.seq} than this one.`], row.seq, row.seq);
+    };
     const check = (rows: readonly AuditRow[]) => {
       // Rows were removed that were not walked yet: the record begins later now. Only a store of this process removes any.
-      if (verifier.holds && verifier.head.seq < (this.#store.cut(slug)?.removed_to_seq ?? 0)) {
-        const checkpoint = this.#store.checkpoint(slug);
+      if (verifier.holds && verifier.head.seq < (store.cut(slug)?.removed_to_seq ?? 0)) {
+        const checkpoint = store.checkpoint(slug);
         if (!(checkpoint instanceof Promise)) {
-          verifier = verifierOf(this.#store, slug, keys, checkpoint);
+          verifier = verifierOf(store, slug, keys, checkpoint);
           return true;
         }
       }
-      return rows.length > 0 && rows.every((row) => verifier.row(row, row.seq));
+      return rows.length > 0 && rows.every(holds);
     };
     while (
-      await this.#turns.of<boolean | Promise<boolean>>(NODE, () => {
-        const rows = this.#store.rows(slug, { afterSeq: verifier.head.seq, limit: STRETCH });
+      await turns.of<boolean | Promise<boolean>>(NODE, () => {
+        const rows = store.rows(slug, { afterSeq: verifier.head.seq, limit: STRETCH });
         return rows instanceof Promise ? rows.then(check) : check(rows);
       })
     );
+    const { seq } = verifier.head;
+    if (verifier.holds && seq < knownSeq)
+      verifier.refuse(['tail', `The node acknowledged ${knownSeq} rows, and only ${seq} are here.`], seq + 1, seq + 1);
     verifier.trusting((key) => keys.has(key), 0);
     return verifier.end();
   }

@@ -38,8 +38,8 @@ export class HeadMark {
   #isClosed = false;
 
   /** Opens the mark of a folder; it is made if it is missing. */
-  constructor(dir: string) {
-    const path = join(dir, 'weir.heads');
+  constructor(dir: string, name = 'weir.heads') {
+    const path = join(dir, name);
     this.#file = fs.openSync(path, fs.constants.O_RDWR | fs.constants.O_CREAT, 0o600);
     const bytes = fs.readFileSync(this.#file);
     for (let slot = 0; (slot + 1) * SLOT_BYTES <= bytes.length; slot += 1) {
@@ -47,6 +47,11 @@ export class HeadMark {
       // A slot that cannot be read keeps its place, under a name that no machine has.
       this.#marked.set(head?.machine ?? `?${slot}`, { seq: head?.seq ?? 0, slot });
     }
+  }
+
+  /** Machines that have rows. */
+  get machines(): string[] {
+    return [...this.#marked].flatMap(([machine, { seq }]) => (machine === COMMITS || seq === 0 ? [] : [machine]));
   }
 
   /** What the mark has and the database has not. @param seqOf the seq of the last row of a machine, 0 for none */
@@ -134,6 +139,18 @@ export class HeadMark {
     });
   }
 }
+
+/** Missing rows in words. @param isThere whether there is still such a machine */
+export function missingText(missing: readonly MissingRows[], isThere: (machine: string) => boolean): string {
+  const shown = missing.slice(0, SHOWN).map(({ machine, fromSeq, toSeq }) => {
+    if (!isThere(machine)) return `the machine ${machine} with ${toSeq === 1 ? 'its row' : `its ${toSeq} rows`}`;
+    return fromSeq === toSeq ? `row ${toSeq} of ${machine}` : `rows ${fromSeq} to ${toSeq} of ${machine}`;
+  });
+  const more = missing.length - shown.length;
+  return `Missing: ${shown.join('; ')}${more === 0 ? '' : `; and some of ${more} more machines`}.`;
+}
+
+const SHOWN = 10;
 
 function readSlot(slot: Buffer): { readonly machine: string; readonly seq: number } | undefined {
   if (crc32(slot.subarray(0, CHECKED_BYTES)) !== slot.readUInt32LE(CHECKED_BYTES)) return undefined;

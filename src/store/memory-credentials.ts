@@ -42,6 +42,10 @@ export class MemoryCredentials implements Credentials {
     return session && key && { session, key };
   }
 
+  sessionHashes(): string[] {
+    return [...this.#sessions.keys()];
+  }
+
   deleteSession(hash: string): void {
     this.#sessions.delete(hash);
   }

@@ -1,6 +1,6 @@
 // Turns errors of SQLite and of the file system into failures: what happened, why, and what to do about it.
 import { Bug, Failure } from '../schema/failure.js';
-import type { MissingRows } from './head-mark.js';
+import { type MissingRows, missingText } from './head-mark.js';
 import { isOfSqlite } from './sqlite-library.js';
 
 /** For an error while opening the database: a Failure that names the folder, or the error itself if it is a bug. */
@@ -49,14 +49,9 @@ export function damaged(dir: string, why: string, cause?: unknown): Failure {
 
 /** @param heads the last row of each machine that is there */
 export function rowsMissing(dir: string, missing: readonly MissingRows[], heads: ReadonlyMap<string, number>): Failure {
-  const shown = missing.slice(0, SHOWN).map(({ machine, fromSeq, toSeq }) => {
-    if (!heads.has(machine)) return `the machine ${machine} with ${count(toSeq)}`;
-    return fromSeq === toSeq ? `row ${toSeq} of ${machine}` : `rows ${fromSeq} to ${toSeq} of ${machine}`;
-  });
-  const more = missing.length - shown.length;
   return new Failure('rows_missing', {
     what: `The database in ${dir} lacks rows that were acknowledged.`,
-    why: `Missing: ${shown.join('; ')}${more === 0 ? '' : `; and some of ${more} more machines`}.`,
+    why: missingText(missing, (machine) => heads.has(machine)),
     fix: 'Put back the log weir.db-wal as the node left it, or a newer backup. To go on without these rows, start with --accept-lost-rows.',
   });
 }
@@ -68,12 +63,6 @@ export function countsMissing(dir: string, commits: number): Failure {
     why: `Missing: the last ${commits === 1 ? 'commit' : `${commits} commits`}, with the counts of windows and what else was stored. No row is missing.`,
     fix: 'Put back the log weir.db-wal as the node left it, or a newer backup. To go on without these counts, start with --accept-lost-rows.',
   });
-}
-
-const SHOWN = 10;
-
-function count(rows: number): string {
-  return rows === 1 ? 'its row' : `its ${rows} rows`;
 }
 
 export function unwritable(dir: string, why: string, cause?: unknown): Failure {

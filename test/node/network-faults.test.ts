@@ -3,8 +3,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createClient, RESP_TYPES } from '@redis/client';
 import { afterEach, describe, expect, it } from 'vitest';
 import { verifyExport } from '../../src/record/verify-export.js';
+import { prefixOf } from '../../src/store/redis/buckets.js';
+import { temporaryFolder } from '../left-behind.js';
 import { hasRedis, RedisReplicas, RedisServer, until } from '../store/redis/server.js';
 import { type NetworkNode, startNetworkNode } from './network-nodes.js';
 
@@ -267,6 +270,205 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
     expect(counted).toBeLessThanOrEqual(sending.told.acknowledged + sending.told.refused);
   });
 
+  it('Redis emptied: no node is ready, none vouches for what is not there, and the log says what is missing', async () => {
+    const path = await begin(2, [], 1, 100_000);
+    const statuses = [];
+    for (const index of [0, 1, 0]) statuses.push((await ask(nodes[index]!.url, 'POST', path)).status);
+    expect(statuses).toEqual([200, 429, 429]);
+    const of = (url: string, way: string) => ask(url, 'GET', `/api/chain/edge${way}`);
+    await until(async () => (await of(nodes[1]!.url, '/state')).body.head?.seq === 3);
+    await until(async () => (await of(nodes[0]!.url, '/state')).body.head?.seq === 3);
+    await server!.ask('FLUSHALL');
+    for (const { url } of nodes) {
+      await until(async () => !(await isReady(url)));
+      const ready = await ask(url, 'GET', '/readyz');
+      expect(ready).toMatchObject({ status: 503, body: { code: 'rows_missing' } });
+      expect(ready.body.detail).toContain('Redis lacks rows that were acknowledged. Missing: ');
+      expect(ready.body.detail).toContain('the machine edge with its 3 rows');
+      const verified = (await of(url, '/state/verify')).body;
+      expect(verified).toMatchObject({ valid: false, rows: 0, first_broken: { check: 'tail', seq: 1 } });
+      expect((await ask(url, 'GET', '/api/chain/state-machines/edge')).body.code).toBe('rows_missing');
+      expect((await of(url, path.slice('/api/chain/edge'.length, -'/gate'.length))).status).not.toBe(200);
+      expect((await ask(url, 'POST', path)).status).not.toBe(200);
+      expect((await ask(url, 'POST', path.replace('gate', 'transition'), { to: 'allowing' })).status).not.toBe(200);
+    }
+    for (const { said } of nodes) await until(() => said().some((line) => line.includes('rows_missing')));
+  });
+
+  it.each([
+    ['is shorter', 0],
+    ['is shorter, with another row', 1],
+    ['has other rows', 2],
+    ['is longer, with other rows', 4],
+  ])(
+    'Redis as it was before, and its record %s: every node that knows better says so until it has the rows again',
+    async (_, moves) => {
+      const path = await begin(2, [], 1_000, 2);
+      const by = (index: number) => nodes[index % 2]!.url;
+      const move = async (url: string, to: string) =>
+        (await ask(url, 'POST', path.replace('gate', 'transition'), { to, hold_cycles: 100_000 })).status;
+      await move(by(0), 'limiting');
+      const before = await everything();
+      for (const to of ['allowing', 'limiting']) expect(await move(by(1), to)).toBe(200);
+      for (const { url } of nodes)
+        await until(async () => (await ask(url, 'GET', '/api/chain/edge/state')).body.head?.seq === 5);
+      const newest = await everything();
+      // What a node writes that has never heard of these rows.
+      const elsewhere = await RedisServer.start();
+      await put(before, elsewhere);
+      const other = await startNetworkNode(elsewhere.url, CYCLE_MS);
+      for (let n = 0; n < moves; n += 1) expect(await move(other.url, n % 2 === 0 ? 'allowing' : 'limiting')).toBe(200);
+      expect((await ask(other.url, 'GET', '/api/chain/edge/state/verify')).body.valid).toBe(true);
+      await put(await everything(elsewhere));
+      await other.close();
+      await elsewhere.stop();
+      for (const { url } of nodes) {
+        await until(async () => !(await isReady(url)));
+        expect((await ask(url, 'GET', '/readyz')).body.code).toBe('rows_missing');
+        expect((await ask(url, 'GET', '/api/chain/edge/state/verify')).body.valid).toBe(false);
+        expect(await move(url, 'limiting')).toBe(503);
+      }
+      await put(newest);
+      for (const { url } of nodes) {
+        await until(() => isReady(url));
+        expect((await ask(url, 'GET', '/api/chain/edge/state/verify')).body).toMatchObject({ valid: true, rows: 5 });
+      }
+    },
+  );
+
+  it('a node with a folder knows after a restart what Redis must have, and goes on without it only if it is accepted', async () => {
+    server = await RedisServer.start();
+    const dir = temporaryFolder();
+    const start = (acceptLoss = false) => startNetworkNode(server!.url, CYCLE_MS, undefined, {}, { dir, acceptLoss });
+    nodes.push(await start());
+    const path = await deployed(nodes[0]!.url, 1, 100_000);
+    for (let n = 0; n < 2; n += 1) await ask(nodes[0]!.url, 'POST', path);
+    await until(async () => (await ask(nodes[0]!.url, 'GET', '/api/chain/edge/state')).body.head?.seq === 3);
+    await nodes.pop()!.close();
+    nodes.push(await start());
+    await nodes.pop()!.close();
+    const before = await everything();
+    await server!.ask('FLUSHALL');
+    await expect(start()).rejects.toMatchObject({
+      code: 'rows_missing',
+      why: expect.stringContaining('the machine edge with its 3 rows'),
+    });
+    await put(before);
+    nodes.push(await start());
+    await nodes.pop()!.close();
+    await server!.ask('FLUSHALL');
+    nodes.push(await start(true));
+    expect(await isReady(nodes[0]!.url)).toBe(true);
+    await nodes.pop()!.close();
+    nodes.push(await start());
+  });
+
+  it.each(['allkeys-lru', 'volatile-ttl'])(
+    'Redis with the policy %s: no node starts, and none that runs is ready',
+    async (policy) => {
+      await begin(1, [], 5, 100);
+      await server!.ask('CONFIG', 'SET', 'maxmemory-policy', policy);
+      const { url } = nodes[0]!;
+      await until(async () => !(await isReady(url)));
+      const ready = await ask(url, 'GET', '/readyz');
+      expect(ready).toMatchObject({
+        status: 503,
+        body: { code: 'store_unfit', detail: expect.stringContaining(policy) },
+      });
+      await until(() => nodes[0]!.said().some((line) => line.includes('store_unfit')));
+      const starting = startNetworkNode(server!.url, CYCLE_MS);
+      await expect(starting).rejects.toMatchObject({ code: 'store_unfit', fix: expect.stringContaining('noeviction') });
+      await server!.ask('CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
+      await until(() => isReady(url));
+    },
+  );
+
+  it('wait=1 and no replica: the node does not start, and says why', async () => {
+    server = await RedisServer.start();
+    await expect(startNetworkNode(`${server.url}?wait=1`, CYCLE_MS)).rejects.toMatchObject({
+      code: 'store_unfit',
+      why: expect.stringContaining('it has 0'),
+    });
+  });
+
+  it.each(['not there', 'stopped'])(
+    'Redis is %s: a node that starts says at once which Redis does not answer',
+    async (how) => {
+      server = await RedisServer.start();
+      const { url, port } = server;
+      if (how === 'stopped') server.signal('SIGSTOP');
+      else await server.kill();
+      await expect(startNetworkNode(url, CYCLE_MS)).rejects.toMatchObject({
+        code: 'store_away',
+        what: 'The node was not started.',
+        why: expect.stringContaining(`Redis at 127.0.0.1:${port} cannot be asked`),
+        fix: expect.not.stringContaining('readyz'),
+      });
+    },
+  );
+
+  it('entries of the log that cannot be read are skipped and logged: what comes after them is heard', async () => {
+    await begin(2, [], 5, 100);
+    const [first, second] = nodes;
+    const mint = async () => (await ask(first!.url, 'POST', '/api/keys', { scopes: ['read'] })).body;
+    const made = await mint();
+    const status = async (url: string) => {
+      const headers = { authorization: `Bearer ${made.key}` };
+      return (await fetch(`${url}/api/chain/edge/contracts`, { headers })).status;
+    };
+    expect(await status(second!.url)).toBe(200);
+    const bad = [
+      '{',
+      'null',
+      '{"kind":"key"}',
+      '{"kind":"key","key":{"id":"x"}}',
+      '{"kind":"elsewise"}',
+      '{"kind":"session"}',
+    ];
+    for (const text of bad) await server!.ask('XADD', 'weir:{directory}:log', '*', 'change', text);
+    await server!.ask('SADD', 'weir:{directory}:machines', 'broken');
+    await server!.ask('HSET', `${prefixOf('broken')}m:broken`, 'image', '{', 'seq', '0', 'hash', 'x');
+    await server!.ask('XADD', 'weir:{directory}:log', '*', 'change', '{"kind":"machine","slug":"broken"}');
+    expect((await ask(first!.url, 'DELETE', `/api/keys/${made.key_id}`)).status).toBe(204);
+    await until(async () => (await status(second!.url)) === 401);
+    for (const { url, errors } of nodes) {
+      expect(await isReady(url)).toBe(true);
+      expect(
+        errors.map((error) => (error as Error).message).filter((text) => /entry .* of the log/.test(text)),
+      ).toHaveLength(bad.length);
+      expect(errors.some((error) => /the machine "broken"/.test((error as Error).message))).toBe(true);
+    }
+    // Others start beside it, too.
+    nodes.push(await startNetworkNode(server!.url, CYCLE_MS));
+    expect(await isReady(nodes[2]!.url)).toBe(true);
+  });
+
+  it('a log that cannot be followed: 503, and what it does not say is read once a minute', async () => {
+    await begin(2, [], 5, 100);
+    const [first, second] = nodes;
+    const made = (await ask(first!.url, 'POST', '/api/keys', { scopes: ['read'] })).body;
+    const known = () => second!.directory.credentials.keyById(made.key_id);
+    await until(() => known() !== undefined);
+    const log = 'weir:{directory}:log';
+    // Revoked without a word in the log.
+    const text = await server!.ask<string>('HGET', 'weir:{directory}:keys', made.key_id);
+    await server!.ask(
+      'HSET',
+      'weir:{directory}:keys',
+      made.key_id,
+      JSON.stringify({ ...JSON.parse(text), isRevoked: true }),
+    );
+    await second!.directory.follow();
+    expect(known()?.isRevoked).toBe(false);
+    await second!.directory.readAnew(Number.POSITIVE_INFINITY);
+    expect(known()?.isRevoked).toBe(true);
+    await server!.ask('DEL', log);
+    await server!.ask('SET', log, 'no stream');
+    for (const { url } of nodes) await until(async () => !(await isReady(url)));
+    await server!.ask('DEL', log);
+    await allReady();
+  });
+
   it('nodes killed and paused while they link, with a clock an hour ahead: one chain, no row lost, none twice', async () => {
     await begin(1, [], 1, 2);
     const started = await Promise.all([0, 1, 2].map((index) => startProcess(server!.url, index === 0 ? 3_600_000 : 0)));
@@ -303,6 +505,31 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
     expect(await server!.ask('KEYS', 'weir:{*}:w:*')).toEqual([]);
   });
 });
+
+/** All that Redis has, by key. */
+async function everything(redis = server!): Promise<Map<string, string>> {
+  const client = createClient({ url: redis.url }).withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer });
+  await client.connect();
+  const dumped = new Map<string, string>();
+  for (const key of await redis.ask<string[]>('KEYS', '*')) {
+    const value = (await client.sendCommand(['DUMP', key])) as unknown as Buffer | null;
+    // A lease would be one without an end.
+    if (value !== null && !key.endsWith(':lease')) dumped.set(key, value.toString('base64'));
+  }
+  client.destroy();
+  return dumped;
+}
+
+/** Redis has this, and nothing else. */
+async function put(dumped: ReadonlyMap<string, string>, redis = server!): Promise<void> {
+  const client = createClient({ url: redis.url });
+  await client.connect();
+  const all = client.multi().addCommand(['FLUSHALL']);
+  for (const [key, value] of dumped)
+    all.addCommand(['RESTORE', key, '0', Buffer.from(value, 'base64') as unknown as string]);
+  await all.exec();
+  client.destroy();
+}
 
 async function deployedOn(url: string): Promise<string> {
   await ask(url, 'POST', '/api/chain/state-machines', { slug: 'second', is_public: true });

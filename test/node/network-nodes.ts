@@ -7,6 +7,8 @@ import type { RedisConnection } from '../../src/store/redis/connection.js';
 
 export interface NetworkNode extends RunningNode {
   readonly errors: unknown[];
+  /** What it has logged. */
+  said(): readonly string[];
   readonly fingerprint: string;
   readonly directory: Directory;
   readonly connection: RedisConnection;
@@ -18,15 +20,22 @@ export async function startNetworkNode(
   cycleMs: number,
   deadlineMs = 10_000,
   bounds: Partial<Limits> = {},
+  folder: { readonly dir?: string; readonly acceptLoss?: boolean } = {},
 ): Promise<NetworkNode> {
   const errors: unknown[] = [];
   const onError = (error: unknown) => errors.push(error);
-  const ground = await openNetworkGround({ url, cycleMs, deadlineMs, onError });
-  const { store, credentials, clock, network, identity } = ground;
+  const ground = await openNetworkGround({ url, cycleMs, deadlineMs, onError, ...folder });
+  const { store, credentials, clock, network, identity, lost } = ground;
+  const lines: string[] = [];
+  const log = {
+    level: 'error',
+    requests: false,
+    destination: { write: (line: string) => void lines.push(line) },
+  } as const;
   const { signer } = identity;
   const overload = { afterMs: 3_600_000, gateTurnMs: 200, otherTurnMs: 50 };
   const limits = { overload, keepAliveTimeoutMs: 3_600_000, ...bounds };
-  const node = await startNode({ store, credentials, clock, network, signer, limits, openMetrics: true });
+  const node = await startNode({ store, credentials, clock, network, signer, limits, lost, log, openMetrics: true });
   const { directory, connection } = network;
-  return { ...node, errors, fingerprint: signer.fingerprint, directory, connection };
+  return { ...node, errors, said: () => lines, fingerprint: signer.fingerprint, directory, connection };
 }

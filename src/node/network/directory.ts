@@ -1,5 +1,5 @@
-// What every node knows of the whole network: machines with their contracts, keys and sessions. Read as a whole at the start, then followed by a
-// log in Redis, of which every node hears when something is added.
+// What every node knows of the whole network: machines with their contracts, keys and sessions. Read as a whole at the start and once a minute, and
+// followed meanwhile by a log in Redis, of which every node hears when something is added.
 //
 //   POST …/state-machines on node a ─► Redis ─► log ─(published)─► nodes b, c read what is new
 //   a request for something that node b does not know ─► b reads the log before it says that there is no such thing
@@ -7,6 +7,7 @@ import type { Contract } from '../../host/contract.js';
 import type { Host } from '../../host/host.js';
 import type { Machine } from '../../host/machine.js';
 import type { AuditRow, Checkpoint } from '../../record/row.js';
+import { Failure } from '../../schema/failure.js';
 import type { Key } from '../../store/credential-store.js';
 import { DIRECTORY, prefixOf } from '../../store/redis/buckets.js';
 import type { RedisConnection } from '../../store/redis/connection.js';
@@ -14,9 +15,17 @@ import { ROW_BYTES } from '../../store/redis/record-functions.js';
 import type { ContractImage, MachineImage, RowQuery } from '../../store/store.js';
 import { type CredentialChange, SharedCredentials } from './shared-credentials.js';
 
-/** Changes that are kept in the log. A node that was away for longer reads all anew. */
+/** Changes that are kept in the log. */
 const LOG_LENGTH = 10_000;
 const PAGE = 1_000;
+/** Keys that are read in one turn of the loop. */
+const SCANNED = 200;
+
+/**
+ * How often keys, sessions and the list of machines are read anew, in ms: what was not heard, because an entry of the log could not be read or was
+ * cut off before this node had read it, is known after this time at the latest.
+ */
+const ANEW_MS = 60_000;
 
 type Change = { readonly kind: 'machine'; readonly slug: string } | CredentialChange;
 
@@ -30,6 +39,8 @@ export class Directory {
   #host: Host | undefined;
   #last = '0-0';
   #following: Promise<void> | undefined;
+  /** Why the log could not be read the last time. */
+  failure: Failure | undefined;
   #followingNext: Promise<void> | undefined;
   /** Fields that Redis had of a machine when it was read: a contract is one of them. */
   readonly #fields = new Map<string, number>();
@@ -40,8 +51,14 @@ export class Directory {
   /** Those of the request at work. */
   #own: Promise<unknown>[] = [];
 
-  constructor(connection: RedisConnection) {
+  readonly #onError: (error: unknown) => void;
+  /** When everything is read anew, by our monotonic clock. */
+  #anewMs = 0;
+
+  /** @param onError receives what cannot be read; it is skipped */
+  constructor(connection: RedisConnection, onError: (error: unknown) => void) {
     this.#connection = connection;
+    this.#onError = onError;
     // Each node forgets what has expired, and once more where Redis was away.
     this.credentials = new SharedCredentials(
       (change) => this.keep(this.#written(change)),
@@ -61,13 +78,8 @@ export class Directory {
       'COUNT',
       '1',
     );
-    const keys = await this.#connection.command(DIRECTORY, 'HVALS', `${DIRECTORY}keys`);
-    for (const text of keys as string[]) this.credentials.take({ kind: 'key', key: JSON.parse(text) });
-    const sessions = await this.#connection.command(DIRECTORY, 'HVALS', `${DIRECTORY}sessions`);
-    for (const text of sessions as string[]) this.credentials.take({ kind: 'session', session: JSON.parse(text) });
-    const slugs = (await this.#connection.command(DIRECTORY, 'SMEMBERS', `${DIRECTORY}machines`)) as string[];
-    for (let from = 0; from < slugs.length; from += 100)
-      await Promise.all(slugs.slice(from, from + 100).map((slug) => this.#learn(slug)));
+    await this.#readCredentials();
+    await this.#readMachines();
     if (newest !== undefined) this.#last = newest[0];
   }
 
@@ -113,9 +125,19 @@ export class Directory {
   /** Reads what other nodes have added until now. All who ask while it is being read share the next reading: this one may have passed it. */
   follow(): Promise<void> {
     if (this.#following === undefined) {
-      this.#following = this.#read().finally(() => {
-        this.#following = undefined;
-      });
+      this.#following = this.#read()
+        .then(
+          () => {
+            this.failure = undefined;
+          },
+          (error) => {
+            if (error instanceof Failure) this.failure = error;
+            throw error;
+          },
+        )
+        .finally(() => {
+          this.#following = undefined;
+        });
       return this.#following;
     }
     this.#followingNext ??= this.#following
@@ -125,6 +147,13 @@ export class Directory {
         return this.follow();
       });
     return this.#followingNext;
+  }
+
+  /** Reads everything anew, if it is time. @throws Failure `store_away` */
+  async readAnew(nowMs = this.#connection.monotonicMs()): Promise<void> {
+    if (nowMs < this.#anewMs) return;
+    await this.#readCredentials();
+    await this.#readMachines();
   }
 
   /**
@@ -264,6 +293,66 @@ export class Directory {
     await this.#connection.command(DIRECTORY, 'PUBLISH', 'weir:log', '');
   }
 
+  /** Keys and sessions as Redis has them. Sessions that it does not have any more have ended. */
+  async #readCredentials(): Promise<void> {
+    this.#anewMs = this.#connection.monotonicMs() + ANEW_MS;
+    const known = this.credentials.sessionHashes();
+    await this.#eachIn('keys', (text) => this.#take({ kind: 'key', key: JSON.parse(text) }));
+    const found = new Set<string>();
+    await this.#eachIn('sessions', (text, hash) => {
+      found.add(hash);
+      this.#take({ kind: 'session', session: JSON.parse(text) });
+    });
+    for (const hash of known) if (!found.has(hash)) this.#take({ kind: 'session_ended', hash });
+  }
+
+  async #readMachines(): Promise<void> {
+    const slugs = (await this.#connection.command(DIRECTORY, 'SMEMBERS', `${DIRECTORY}machines`)) as string[];
+    for (let from = 0; from < slugs.length; from += 100)
+      await Promise.all(slugs.slice(from, from + 100).map((slug) => this.#ifReadable(slug, this.#catchUp(slug))));
+  }
+
+  async #eachIn(place: 'keys' | 'sessions', take: (text: string, name: string) => void): Promise<void> {
+    let cursor = '0';
+    do {
+      const scan = ['HSCAN', `${DIRECTORY}${place}`, cursor, 'COUNT', String(SCANNED)];
+      const [next, pairs] = await this.#connection.command<[string, string[]]>(DIRECTORY, ...scan);
+      for (let at = 0; at < pairs.length; at += 2) {
+        const name = pairs[at]!;
+        this.#reading(`${name} of the ${place}`, () => take(pairs[at + 1]!, name));
+      }
+      cursor = next;
+    } while (cursor !== '0');
+  }
+
+  #take(change: CredentialChange): void {
+    const key = this.credentials.take(change);
+    if (key !== undefined) this.onKey(key);
+  }
+
+  /** What cannot be read is logged and skipped: what comes after it is read all the same. */
+  #reading(what: string, read: () => void): void {
+    try {
+      read();
+    } catch (error) {
+      this.#skipped(what, error);
+    }
+  }
+
+  async #ifReadable(slug: string, learning: Promise<void>): Promise<void> {
+    try {
+      await learning;
+    } catch (error) {
+      if (this.#connection.failure !== undefined) throw error;
+      this.#skipped(`the machine ${JSON.stringify(slug)}`, error);
+    }
+  }
+
+  #skipped(what: string, cause: unknown): void {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    this.#onError(new Error(`Redis has something that cannot be read, and it was skipped: ${what}: ${why}`, { cause }));
+  }
+
   async #read(): Promise<void> {
     for (;;) {
       const page = (await this.#connection.command(
@@ -271,16 +360,15 @@ export class Directory {
         ...['XRANGE', `${DIRECTORY}log`, `(${this.#last}`, '+', 'COUNT', String(PAGE)],
       )) as [string, [string, string]][];
       const slugs = new Set<string>();
-      for (const [id, [, text]] of page) {
-        const change = JSON.parse(text) as Change;
-        if (change.kind === 'machine') slugs.add(change.slug);
-        else {
-          this.credentials.take(change);
-          if (change.kind === 'key') this.onKey(change.key);
-        }
-        this.#last = id;
+      for (const [id, fields] of page) {
+        this.#reading(`entry ${id} of the log`, () => {
+          const change = JSON.parse(fields[1]) as Change;
+          if (change.kind === 'machine') slugs.add(change.slug);
+          else this.#take(change);
+        });
       }
-      for (const slug of slugs) await this.#learn(slug);
+      for (const slug of slugs) await this.#ifReadable(slug, this.#learn(slug));
+      this.#last = page.at(-1)?.[0] ?? this.#last;
       if (page.length < PAGE) return;
     }
   }

@@ -13,14 +13,16 @@ import { type Move, move, whyNoTransition } from '../../host/manual-transition.j
 import type { Plan } from '../../limiter/plan.js';
 import { type AuditRow, GENESIS } from '../../record/row.js';
 import { digestOf } from '../../schema/canonical.js';
+import { away } from '../../store/redis/away.js';
 import { prefixOf } from '../../store/redis/buckets.js';
-import { away, type RedisConnection } from '../../store/redis/connection.js';
+import type { RedisConnection } from '../../store/redis/connection.js';
 import type { ContractImage, MachineImage } from '../../store/store.js';
 import type { Clock } from '../../time/clock.js';
 import { instantText } from '../../time/cycle.js';
 import { pause } from '../../time/wall.js';
 import type { Wanted } from '../usage.js';
 import type { Directory } from './directory.js';
+import type { Heads } from './heads.js';
 import type { Linker } from './linker.js';
 import type { PlainCounting } from './plain-counting.js';
 import { plainPlan } from './plain-plan.js';
@@ -39,6 +41,7 @@ interface EntryParts {
   readonly turns: Turns;
   readonly plain: PlainCounting;
   readonly stock: Stock;
+  readonly heads: Heads;
 }
 
 export class Entries {
@@ -53,6 +56,7 @@ export class Entries {
   /** Moves a contract. @returns its row @throws as `Host.transition` */
   async transition(contract: Contract, name: string | undefined, asked: Move): Promise<AuditRow> {
     const { slug } = contract.machine;
+    this.#parts.heads.check(contract.machine);
     const plain = plainPlan(contract.plan);
     if (plain !== undefined) {
       const target = contract.plan.states.findIndex((state) => state.name === asked.to);
@@ -126,6 +130,13 @@ export class Entries {
     await this.#linked(slug, await this.#made('note', slug, [JSON.stringify({ e })]));
   }
 
+  /** Rows that were acknowledged are missing, and the operator goes on without them. */
+  async noteLoss(slug: string, toSeq: number): Promise<void> {
+    const cycle = this.#parts.clock.cycle();
+    const e = { kind: 'rows_lost', lost_to_seq: toSeq, cause: 'system', emitted: [], cycle, at: this.#at() };
+    await this.#made('note', slug, [JSON.stringify({ e })]);
+  }
+
   #within(wanted: Wanted | undefined, item: string, make: (untilMs?: number) => Promise<number>): Promise<number> {
     return wanted === undefined ? make() : this.#parts.stock.within(wanted, item, make);
   }
@@ -137,6 +148,7 @@ export class Entries {
     args: readonly string[],
     untilMs = Number.POSITIVE_INFINITY,
   ): Promise<number> {
+    this.#parts.heads.check({ slug });
     const deadline = Math.min(untilMs, this.#parts.connection.deadline());
     const head = [String(deadline), String(this.#parts.clock.cycleMs), slug];
     const [now, number] = (await this.#parts.connection.call(name, prefixOf(slug), [...head, ...args])) as number[];
@@ -154,7 +166,8 @@ export class Entries {
         const [row] = await this.#parts.directory.rows(slug, { afterSeq: Number(seq) - 1, limit: 1 });
         if (row !== undefined) return row;
       }
-      if (this.#parts.connection.monotonicMs() > untilMs) throw away('It is done, and its row is not linked yet.');
+      if (this.#parts.connection.monotonicMs() > untilMs)
+        throw away('its row is not linked yet.', 'It is done, and its row will be in the record.');
       this.#parts.linker.look(prefix);
       await pause(LOOK_AGAIN_MS);
     }

@@ -12,6 +12,7 @@ import { Failure } from '../../schema/failure.js';
 import type { RedisConnection } from '../../store/redis/connection.js';
 import { cycleOf, instantIn } from '../../time/cycle.js';
 import type { Directory } from './directory.js';
+import type { Heads } from './heads.js';
 import { plainPlan } from './plain-plan.js';
 
 /** How long a node may keep a bucket to itself without a word, in ms. */
@@ -46,10 +47,20 @@ interface Head {
   readonly at: string;
 }
 
+interface LinkerParts {
+  readonly connection: RedisConnection;
+  readonly directory: Directory;
+  readonly signer: Signer;
+  readonly heads: Heads;
+  readonly cycleMs: number;
+  readonly onError: (error: unknown) => void;
+}
+
 export class Linker {
   readonly #connection: RedisConnection;
   readonly #directory: Directory;
   readonly #signer: Signer;
+  readonly #heads: Heads;
   readonly #cycleMs: number;
   readonly #onError: (error: unknown) => void;
   /** Buckets that are being linked; true: there is more. */
@@ -57,16 +68,11 @@ export class Linker {
   /** Rows that this node has linked. */
   linked = 0;
 
-  constructor(
-    connection: RedisConnection,
-    directory: Directory,
-    signer: Signer,
-    cycleMs: number,
-    onError: (error: unknown) => void,
-  ) {
+  constructor({ connection, directory, signer, heads, cycleMs, onError }: LinkerParts) {
     this.#connection = connection;
     this.#directory = directory;
     this.#signer = signer;
+    this.#heads = heads;
     this.#cycleMs = cycleMs;
     this.#onError = onError;
   }
@@ -103,6 +109,8 @@ export class Linker {
     const reply = await this.#connection.call('entries', prefix, [slug, String(AT_ONCE)]);
     const [[seq, hash, cycle, at], entries] = reply as [[string, string, string, string | null], string[]];
     if (entries.length === 0 || hash === null) return 0;
+    // No second row takes the place of one that was acknowledged.
+    if (this.#heads.lacks(slug, Number(seq))) return 0;
     let head: Head = { seq: Number(seq), hash, cycle: Number(cycle), at: at ?? '' };
     const rows: AuditRow[] = [];
     for (const text of entries) {

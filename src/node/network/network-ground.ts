@@ -2,7 +2,9 @@
 import { mkdirSync } from 'node:fs';
 import { generateSigner } from '../../record/signing.js';
 import { Failure } from '../../schema/failure.js';
+import { HeadMark } from '../../store/head-mark.js';
 import { MemoryStore } from '../../store/memory.js';
+import { whileStarting } from '../../store/redis/away.js';
 import { DIRECTORY } from '../../store/redis/buckets.js';
 import { RedisConnection } from '../../store/redis/connection.js';
 import { CYCLE_MS } from '../../time/cycle.js';
@@ -10,32 +12,44 @@ import { WallClock } from '../../time/wall.js';
 import type { Ground } from '../ground.js';
 import { identityIn } from '../identity.js';
 import { Directory } from './directory.js';
+import { checkMark } from './heads.js';
 
 export interface NetworkGroundOptions {
   /** See `redisPlace`. */
   readonly url: string;
-  /** Folder of the key of this node, which is its alone; undefined: a new key, for as long as it runs. */
+  /** Folder of the key of this node, and of the last row of each record that it has seen; undefined: a new key, for as long as it runs. */
   readonly dir?: string | undefined;
   /** Default: that of the network, or 777 where this is its first node. */
   readonly cycleMs?: number | undefined;
+  /** Whether to go on where rows are missing from Redis of which the folder knows. Default false: refused. */
+  readonly acceptLoss?: boolean | undefined;
   /** How long a call may take. Default: 250 ms. */
   readonly deadlineMs?: number | undefined;
   readonly onError: (error: unknown) => void;
 }
 
 export interface NetworkGround extends Ground {
-  readonly network: { readonly connection: RedisConnection; readonly directory: Directory };
+  readonly network: {
+    readonly connection: RedisConnection;
+    readonly directory: Directory;
+    readonly mark: HeadMark | undefined;
+  };
 }
 
-/** @throws Failure `store_away`, `wrong_usage` for another length of cycles than that of the network, and for a folder as `openGround` */
+/** The mark of a network in the folder of a node: that of its data has another name. */
+const MARK = 'network.heads';
+
+/** @throws Failure `store_away`, `store_unfit`, `rows_missing`, `wrong_usage` for another length of cycles than that of the network, and for a folder as `openGround` */
 export async function openNetworkGround({
   url,
   dir,
   cycleMs,
+  acceptLoss = false,
   deadlineMs,
   onError,
 }: NetworkGroundOptions): Promise<NetworkGround> {
   const connection = await RedisConnection.open({ url, onError, deadlineMs });
+  let mark: HeadMark | undefined;
   try {
     const lasting = await cycleOfNetwork(connection, cycleMs);
     if (dir !== undefined) mkdirSync(dir, { recursive: true, mode: 0o700 });
@@ -43,11 +57,13 @@ export async function openNetworkGround({
       dir === undefined
         ? { signer: generateSigner(), successions: [], cycleMs: lasting, isNew: true }
         : identityIn(dir, false, lasting, CYCLE_MS);
+    mark = dir === undefined ? undefined : new HeadMark(dir, MARK);
+    const lost = mark === undefined ? [] : await checkMark(connection, mark, acceptLoss);
     const { fingerprint, publicKey } = identity.signer;
     await connection.command(DIRECTORY, 'HSET', `${DIRECTORY}nodes`, fingerprint, publicKey);
     // The clock of the network is that of Redis: those of the machines may be hours apart.
     const source = { wallMs: () => connection.nowMs(), monotonicMs: () => connection.monotonicMs() };
-    const directory = new Directory(connection);
+    const directory = new Directory(connection, onError);
     return {
       store: new MemoryStore(),
       credentials: directory.credentials,
@@ -55,13 +71,14 @@ export async function openNetworkGround({
       identity,
       dir,
       stored: undefined,
-      lost: [],
+      lost,
       notes: [],
-      network: { connection, directory },
+      network: { connection, directory, mark },
     };
   } catch (error) {
+    mark?.close();
     connection.close();
-    throw error;
+    throw whileStarting(error);
   }
 }
 

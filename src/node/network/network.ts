@@ -13,6 +13,7 @@ import type { Machine } from '../../host/machine.js';
 import { KeyRing } from '../../record/key-ring.js';
 import { publicKeyFrom, type Signer } from '../../record/signing.js';
 import { Failure } from '../../schema/failure.js';
+import type { HeadMark } from '../../store/head-mark.js';
 import { CountBatch } from '../../store/redis/batch.js';
 import { DIRECTORY, prefixOf } from '../../store/redis/buckets.js';
 import type { RedisConnection } from '../../store/redis/connection.js';
@@ -24,6 +25,7 @@ import type { Limits } from '../limits.js';
 import { CONTRACTS_SHOWN } from '../views.js';
 import type { Directory } from './directory.js';
 import { Entries } from './entries.js';
+import { Heads } from './heads.js';
 import { Linker } from './linker.js';
 import { doOnce } from './once.js';
 import { type Asked, type Outcome, PlainCounting } from './plain-counting.js';
@@ -49,6 +51,8 @@ export interface NetworkOptions {
   readonly clock: WallClock;
   readonly signer: Signer;
   readonly limits: Limits;
+  /** The heads that are kept outside of Redis; undefined: in memory alone. */
+  readonly mark?: HeadMark | undefined;
   readonly onError: (error: unknown) => void;
 }
 
@@ -64,6 +68,8 @@ export class Network {
   readonly stock: Stock;
   /** What writes to records. */
   readonly entries: Entries;
+  /** What Redis must still have. */
+  readonly heads: Heads;
   readonly #clock: WallClock;
   readonly #host: Host;
   readonly #turns: Turns;
@@ -71,8 +77,10 @@ export class Network {
   readonly #onError: (error: unknown) => void;
   /** Machines of which rows are being fetched. */
   readonly #fetching = new Map<string, Promise<number>>();
+  /** What was logged last of what keeps this node from taking requests. */
+  #said: string | undefined;
 
-  constructor({ connection, directory, clock, signer, limits, onError }: NetworkOptions, host: Host) {
+  constructor({ connection, directory, clock, signer, limits, mark, onError }: NetworkOptions, host: Host) {
     this.connection = connection;
     this.directory = directory;
     this.#clock = clock;
@@ -80,11 +88,18 @@ export class Network {
     this.#onError = onError;
     this.#turns = new Turns(connection, clock);
     this.#plain = new PlainCounting(connection, new CountBatch(connection, clock.cycleMs), clock.cycleMs);
-    this.linker = new Linker(connection, directory, signer, clock.cycleMs, onError);
+    this.heads = new Heads(connection, host, signer.fingerprint, mark);
+    this.linker = new Linker({ connection, directory, signer, heads: this.heads, cycleMs: clock.cycleMs, onError });
     this.presence = new Presence(connection, signer.fingerprint, clock.cycleMs);
     this.stock = new Stock(connection, limits, clock.cycleMs);
-    const of = { linker: this.linker, turns: this.#turns, plain: this.#plain, stock: this.stock };
+    const of = { linker: this.linker, turns: this.#turns, plain: this.#plain, stock: this.stock, heads: this.heads };
     this.entries = new Entries({ connection, directory, clock, ...of }, host);
+  }
+
+  /** Why this node cannot vouch for what it answers: Redis is away, may lose or has lost something, or what other nodes do is not heard. */
+  get failure(): Failure | undefined {
+    const { connection, directory, heads } = this;
+    return connection.failure ?? connection.unfit ?? heads.failure ?? directory.failure;
   }
 
   /** Begins to hear what other nodes do. */
@@ -188,18 +203,20 @@ export class Network {
     }
   }
 
-  /** A machine with its head as it is now. */
+  /** A machine with its head as it is now. @throws Failure `rows_missing`, `store_away` */
   async head(machine: Machine): Promise<void> {
-    const prefix = prefixOf(machine.slug);
-    const seq = await this.connection.command<string | null>(prefix, 'HGET', `${prefix}m:${machine.slug}`, 'seq');
-    await this.#fetch(machine, Number(seq));
+    await this.#fetch(machine, await this.heads.compare(machine));
+    this.heads.check(machine);
   }
 
   /** At each cycle: moves what is due, links what waits, and catches up with what was not heard. */
   tick(): void {
+    this.#say();
     if (this.connection.failure !== undefined) return;
+    void this.heads.tick().catch((error) => this.#failed(error));
     void this.presence.say().catch((error) => this.#failed(error));
     this.#follow();
+    void this.directory.readAnew().catch((error) => this.#failed(error));
     const prefixes = new Set([...this.#host.machines.keys()].map(prefixOf));
     for (const prefix of prefixes) {
       void this.#moveDue(prefix).catch((error) => this.#failed(error));
@@ -228,6 +245,10 @@ export class Network {
   /** @returns how many rows are new */
   async #fetchPage(machine: Machine): Promise<number> {
     const rows = await this.directory.rows(machine.slug, { afterSeq: machine.head.seq });
+    if (rows[0] !== undefined && rows[0].previous_hash !== machine.head.hash) {
+      this.heads.noteForeign(machine);
+      return 0;
+    }
     for (const row of rows) {
       this.#reach(machine, row);
       this.happenings.next({ kind: 'row', row });
@@ -276,6 +297,13 @@ export class Network {
 
   #follow(): void {
     void this.directory.follow().catch((error) => this.#failed(error));
+  }
+
+  /** Logs what keeps this node from taking requests, once. */
+  #say(): void {
+    const { failure } = this;
+    if (failure !== undefined && failure.message !== this.#said) this.#onError(failure);
+    this.#said = failure?.message;
   }
 
   #failed(error: unknown): void {

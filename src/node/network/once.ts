@@ -5,8 +5,9 @@
 import type { Machine } from '../../host/machine.js';
 import { spanCycles } from '../../limiter/plan.js';
 import { Failure } from '../../schema/failure.js';
+import { away } from '../../store/redis/away.js';
 import { prefixOf } from '../../store/redis/buckets.js';
-import { away, type RedisConnection } from '../../store/redis/connection.js';
+import type { RedisConnection } from '../../store/redis/connection.js';
 import { type OnceOnly, Replayed, reused } from '../idempotency.js';
 
 /** An answer is kept for the longest window of the machine, and between these, in ms. */

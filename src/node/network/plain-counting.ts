@@ -2,7 +2,7 @@
 import type { Contract } from '../../host/contract.js';
 import { tooManyKeys } from '../../host/keyed-contract.js';
 import { type Move, whyNoTransition } from '../../host/manual-transition.js';
-import { Failure } from '../../schema/failure.js';
+import type { Failure } from '../../schema/failure.js';
 import { type CountBatch, type Counted, countedIn, type KeyParameters } from '../../store/redis/batch.js';
 import { prefixOf } from '../../store/redis/buckets.js';
 import type { RedisConnection } from '../../store/redis/connection.js';
@@ -11,7 +11,7 @@ import { cycleOf } from '../../time/cycle.js';
 import { type Decision, inFuture, type Listener, tooOld, whyNotSoMany } from '../decision.js';
 import { checkKey, nameOf } from '../keyed.js';
 import type { PlainPlan } from './plain-plan.js';
-import { gateName } from './turns.js';
+import { gateName, lost } from './turns.js';
 
 /** Events to be counted by a contract. */
 export interface Asked {
@@ -202,12 +202,4 @@ function whyNot({ contract, happened = 0 }: Asked, { within }: PlainPlan, { admi
     default:
       return lost(contract);
   }
-}
-
-function lost({ id, machine }: Contract): Failure {
-  return new Failure('contract_not_found', {
-    what: `The machine "${machine.slug}" has no contract "${id}" any more.`,
-    why: 'Redis has lost it.',
-    fix: 'Deploy it again.',
-  });
 }

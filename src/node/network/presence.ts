@@ -99,11 +99,24 @@ export class Presence {
 
   async #readAll(nowMs: number): Promise<readonly (readonly [string, Said])[]> {
     const fields = fieldsIn(await this.#connection.command(DIRECTORY, 'HGETALL', PLACE));
-    const all = [...fields].map(([fingerprint, text]) => [fingerprint, JSON.parse(text) as Said] as const);
+    const all = [...fields].flatMap(([fingerprint, text]) => {
+      const said = readSaid(text);
+      return said === undefined ? [] : [[fingerprint, said] as const];
+    });
     const old = all
       .filter(([, { seenMs }]) => nowMs - seenMs >= FORGOTTEN_AFTER_MS)
       .map(([fingerprint]) => fingerprint);
     if (old.length > 0) await this.#connection.command(DIRECTORY, 'HDEL', PLACE, ...old);
     return all.filter(([fingerprint]) => !old.includes(fingerprint));
+  }
+}
+
+/** Undefined for what no version of a node says. */
+function readSaid(text: string): Said | undefined {
+  try {
+    const said = JSON.parse(text) as Said;
+    return Number.isFinite(said.seenMs) && Number.isFinite(said.sinceMs) ? said : undefined;
+  } catch {
+    return undefined;
   }
 }

@@ -46,23 +46,49 @@ export class SharedCredentials extends MemoryCredentials {
     );
   }
 
-  /** What another node has written. */
-  take(change: CredentialChange): void {
+  /** What another node has written. @returns the key, if it is another one than was known @throws Error for what cannot be read */
+  take(change: CredentialChange): Key | undefined {
     switch (change.kind) {
-      case 'key':
-        super.putKey(keyIn(change.key));
-        break;
-      case 'session':
-        if (this.keyById(change.session.keyId) !== undefined) super.putSession(change.session);
-        break;
+      case 'key': {
+        const key = keyIn(change.key);
+        const known = this.keyById(key.id);
+        // What is read may be older than what this node has just written: a key that is revoked stays so.
+        if (known !== undefined && (known.isRevoked || isSame(known, key))) return undefined;
+        super.putKey(key);
+        return key;
+      }
+      case 'session': {
+        const { hash, keyId, expiresAtMs } = change.session;
+        checkTexts(hash, keyId);
+        if (this.keyById(keyId) !== undefined) super.putSession({ hash, keyId, expiresAtMs });
+        return undefined;
+      }
       case 'session_ended':
         super.deleteSession(change.hash);
-        break;
+        return undefined;
+      default:
+        throw new Error('it is no change that this version knows');
     }
   }
 }
 
 /** JSON leaves out a field that is undefined. */
 function keyIn(parsed: Key): Key {
+  checkTexts(parsed.id, parsed.hash, parsed.owner, ...parsed.scopes);
   return { ...parsed, machine: parsed.machine };
+}
+
+function isSame(a: Key, b: Key): boolean {
+  return (
+    a.hash === b.hash &&
+    a.owner === b.owner &&
+    a.machine === b.machine &&
+    a.expiresAtMs === b.expiresAtMs &&
+    a.isRevoked === b.isRevoked &&
+    a.scopes.join() === b.scopes.join()
+  );
+}
+
+function checkTexts(...fields: unknown[]): void {
+  if (!fields.every((field) => typeof field === 'string')) throw new Error('a field is missing');
 }

@@ -110,6 +110,7 @@ export class Turns {
       const [now, done, entry] = await this.#commit(image, name, gate, version, draft);
       this.#connection.heard(now!);
       if (done === -1) throw tooManyKeys(image);
+      if (done === -2) throw lost(image);
       if (done === 0) continue;
       if ('error' in ended) throw ended.error;
       return { value: ended.value, entry: entry ?? 0 };
@@ -128,6 +129,8 @@ export class Turns {
     const nowMs = Number(now);
     this.#connection.heard(nowMs);
     if (found instanceof Buffer) return { nowMs, version: 0, saved: stateOf(image, found) };
+    // A key is made with its first request; a contract was made when it was deployed.
+    if (!Array.isArray(found) && name === undefined) throw lost(image);
     if (!Array.isArray(found)) return { nowMs, version: 0, saved: undefined };
     const [version, state] = found as readonly [Buffer, Buffer];
     const saved = deserialize(Buffer.from(state.toString('latin1'), 'base64')) as ContractState;
@@ -185,6 +188,15 @@ export class Turns {
 /** What the gate of a contract, or of one of its keys, is called in Redis. */
 export function gateName({ id, machine }: Pick<Contract, 'id' | 'machine'>, name?: string): string {
   return name === undefined ? `${machine.slug}/${id}` : `${machine.slug}/${id}/${name}`;
+}
+
+/** A contract that is known here and not in Redis. */
+export function lost({ id, machine }: Contract): Failure {
+  return new Failure('contract_not_found', {
+    what: `The machine "${machine.slug}" has no contract "${id}" any more.`,
+    why: 'Redis has lost it.',
+    fix: 'Give Redis a copy of its data that has it, or deploy it again.',
+  });
 }
 
 function textOf(state: ContractState): string {

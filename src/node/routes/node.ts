@@ -190,10 +190,13 @@ export const ready = route({
   summary:
     'Says whether the node takes requests now. Not while it drains, is overloaded, or its disk is full, and never again once its store is lost. While it starts nothing listens.',
   answers: { 200: { description: 'It does.', schema: Type.Object({ ok: Ok, status: Type.Literal('ready') }) } },
-  errors: ['node_draining', 'node_overloaded', 'disk_full', 'store_failed', 'store_away'],
+  errors: [
+    ...(['node_draining', 'node_overloaded', 'disk_full', 'store_failed', 'store_away', 'store_unfit'] as const),
+    'rows_missing',
+  ],
   example: { status: 200 },
   handle({ host, isDraining, overload, network }) {
-    if (network?.connection.failure !== undefined) throw network.connection.failure;
+    if (network?.failure !== undefined) throw network.failure;
     if (host.failure !== undefined) throw host.failure;
     if (overload.isNow) throw overloaded();
     if (!isDraining()) return { ok: true, status: 'ready' };

@@ -7,17 +7,22 @@
 // its deadline, by the clock of Redis. After a failure calls are refused at once (the breaker) until Redis answers again.
 //
 //   now in Redis   reply says t at the instant r of our clock: t - r is at most the distance of the two clocks; the largest of late counts
-import { Failure } from '../../schema/failure.js';
+import type { Failure } from '../../schema/failure.js';
 import { nextTurn } from '../../time/next-turn.js';
 import { Rank } from '../../time/rank.js';
 import { pause, WallClock } from '../../time/wall.js';
+import { away, notStarted } from './away.js';
+import { type Fitness, fitnessOf, unchecked, unfitness } from './fitness.js';
 import { type FunctionName, functionNamed, librarySource } from './library.js';
-import { redisPlace } from './place.js';
-import { openWire, type Wire } from './wire.js';
+import { type RedisPlace, redisPlace } from './place.js';
+import { openedInTime, openWire, type Wire } from './wire.js';
 
 /** How often Redis is asked for its time, in ms, and while it is away, whether it is back. */
 const BEAT_MS = 500;
 const PROBE_MS = 100;
+
+/** How often it is looked whether Redis is set up as it has to be, in ms. */
+const FITNESS_MS = 2_000;
 
 /** Silence after which a connection is given up, in ms. */
 const SILENCE_MS = 10_000;
@@ -42,6 +47,8 @@ export class RedisConnection {
   readonly #wait: number;
   readonly #onError: (error: unknown) => void;
   #away: Failure | undefined;
+  #unfit: Failure | undefined;
+  #fitnessMs = Number.NEGATIVE_INFINITY;
   #isClosed = false;
   /** Redis's clock less ours: of the last span, and of the one before. */
   #offsets: [last: number, now: number] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
@@ -61,24 +68,29 @@ export class RedisConnection {
     this.#onError = onError;
   }
 
-  /** @throws Failure `store_away`, `wrong_usage` for a URL that names no Redis */
+  /** @throws Failure `store_away`, `store_unfit`, `wrong_usage` for a URL that names no Redis */
   static async open({ url, onError = () => {}, deadlineMs }: RedisOptions): Promise<RedisConnection> {
     const place = redisPlace(url);
     let wire: Wire;
     try {
       wire = await openWire(place, onError);
     } catch (error) {
-      throw away(`${(error as Error).message}.`);
+      throw unreached(place, error);
     }
     const clock = new WallClock(1_000, { onError });
     clock.start();
     const connection = new RedisConnection(wire, clock, deadlineMs ?? place.deadlineMs, place.wait, onError);
     try {
-      await wire.sendToAll(['FUNCTION', 'LOAD', 'REPLACE', librarySource]);
-      await connection.#askTime();
+      await openedInTime(wire.sendToAll(['FUNCTION', 'LOAD', 'REPLACE', librarySource]));
+      await openedInTime(connection.#askTime());
+      await openedInTime(connection.#askFitness());
     } catch (error) {
       connection.close();
-      throw away(`${(error as Error).message}.`);
+      throw unreached(place, error);
+    }
+    if (connection.#unfit !== undefined) {
+      connection.close();
+      throw connection.#unfit;
     }
     void connection.#beat();
     return connection;
@@ -96,6 +108,11 @@ export class RedisConnection {
   /** Why Redis cannot be asked now; undefined while it can. */
   get failure(): Failure | undefined {
     return this.#away;
+  }
+
+  /** Why Redis may lose what it has acknowledged, though it answers; undefined where it is set up as it has to be. */
+  get unfit(): Failure | undefined {
+    return this.#unfit;
   }
 
   /** When a call that is made now must have happened, by the clock of Redis. */
@@ -193,18 +210,36 @@ export class RedisConnection {
     const { message } = error as Error;
     if (/^WEIRLATE/.test(message)) return away('Redis was reached after the deadline, and did nothing.');
     if (/^(OOM|NOREPLICAS|READONLY|MISCONF)/.test(message)) return away(`Redis refuses writes: ${message}`);
-    if (/^(ERR|WRONGTYPE|NOAUTH|NOPERM|user_script)/.test(message)) {
+    if (isRefusal(message)) {
       this.#onError(error);
       return away(`Redis refused the command: ${message}`);
     }
     this.failures += 1;
-    this.#away ??= away(`${message.replace(/\.$/, '')}.`);
-    return this.#away;
+    const why = `${message.replace(/\.$/, '')}.`;
+    this.#away ??= away(why);
+    return away(why, 'It is not known whether it was done.');
   }
 
   async #askTime(): Promise<void> {
     const [seconds, micros] = (await this.#wire.send('weir', ['TIME'], false)) as [string, string];
     this.heard(Number(seconds) * 1000 + Math.floor(Number(micros) / 1000));
+  }
+
+  /** Looks, now and then, whether Redis evicts keys, and has the replicas that are waited for. */
+  async #askFitness(): Promise<void> {
+    const nowMs = this.monotonicMs();
+    if (nowMs - this.#fitnessMs < FITNESS_MS) return;
+    const isFirst = this.#fitnessMs === Number.NEGATIVE_INFINITY;
+    this.#fitnessMs = nowMs;
+    let found: readonly Fitness[];
+    try {
+      found = (await this.#wire.sendToAll(['INFO'])).map((text) => fitnessOf(String(text)));
+    } catch (error) {
+      if (!isRefusal((error as Error).message)) throw error;
+      if (isFirst) this.#onError(unchecked(error as Error));
+      return;
+    }
+    this.#unfit = unfitness(found, this.#wait);
   }
 
   /** Asks for the time, and while Redis is away, until it answers. One question at a time. */
@@ -215,6 +250,7 @@ export class RedisConnection {
         if (this.#away === undefined) await this.#inTime(asked);
         else await Promise.race([asked, pause(SILENCE_MS).then(() => Promise.reject(new Error('silence')))]);
         this.#away = undefined;
+        await this.#inTime(this.#askFitness());
       } catch (error) {
         if (!this.#isClosed) this.#failed(error);
       }
@@ -223,13 +259,17 @@ export class RedisConnection {
   }
 }
 
-/** @returns the failure of whoever needs Redis while it is away */
-export function away(why: string): Failure {
-  return new Failure('store_away', {
-    what: 'Nothing was decided.',
-    why: `Redis cannot be asked now: ${why}`,
-    fix: 'Try again in a second; GET /readyz says when the node takes requests.',
-  });
+/** The failure of a node that is not there yet: nothing can be asked of it. */
+function unreached({ kind, nodes }: RedisPlace, error: unknown): Failure {
+  const places = nodes.map(({ host, port }) => `${host}:${port}`).join(', ');
+  return notStarted(
+    `${{ single: 'Redis', cluster: 'The cluster', sentinel: 'The sentinel' }[kind]} at ${places} cannot be asked: ${(error as Error).message}.`,
+    error,
+  );
+}
+
+function isRefusal(message: string): boolean {
+  return /^(ERR|WRONGTYPE|NOAUTH|NOPERM|user_script)/.test(message);
 }
 
 function isMissingFunction(error: unknown): boolean {

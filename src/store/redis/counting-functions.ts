@@ -54,8 +54,10 @@ local function countKeys(keys, args)
     local name, n = args[i], tonumber(args[i + 1])
     local owner = string.match(name, '^[^/]+/[^/]+')
     local list, isNew = P .. 'k:' .. owner, not read(name)
-    local isThere = true
-    if isNew and n > 0 then
+    local isThere, refused = true, -2
+    if isNew and call('EXISTS', P .. 'g:' .. owner) == 0 then
+      isThere, refused = false, -1
+    elseif isNew and n > 0 then
       if call('ZCARD', list) < tonumber(args[i + 4]) or forgetOne(list) then
         make(name, tonumber(args[i + 2]), tonumber(args[i + 3]))
       elseif args[i + 5] == '1' then
@@ -76,7 +78,7 @@ local function countKeys(keys, args)
       if isUnscheduled then schedule() end
       answer(reply, at, admitted)
     else
-      reply[at], reply[at + 1], reply[at + 2], reply[at + 3] = -2, 0, 0, 0
+      reply[at], reply[at + 1], reply[at + 2], reply[at + 3] = refused, 0, 0, 0
     end
     at = at + 4
   end
@@ -91,8 +93,9 @@ local function countLate(keys, args)
   local reply = { now, -1, 0, 0, 0 }
   local n, happened = tonumber(args[4]), tonumber(args[5])
   if not read(args[3]) then
-    if not args[6] then return reply end
-    local list = P .. 'k:' .. string.match(args[3], '^[^/]+/[^/]+')
+    local owner = string.match(args[3], '^[^/]+/[^/]+')
+    if not args[6] or call('EXISTS', P .. 'g:' .. owner) == 0 then return reply end
+    local list = P .. 'k:' .. owner
     if call('ZCARD', list) >= tonumber(args[8]) and not forgetOne(list) then
       reply[2] = -2
       return reply
@@ -129,8 +132,8 @@ local function moveTo(keys, args)
   if by == '' then by = nil end
   slug = nil
   if not read(name) then
-    if not args[7] then return { now, -1 } end
     local owner = string.match(name, '^[^/]+/[^/]+')
+    if not args[7] or call('EXISTS', P .. 'g:' .. owner) == 0 then return { now, -1 } end
     local list = P .. 'k:' .. owner
     if call('ZCARD', list) < tonumber(args[9]) or forgetOne(list) then
       make(name, tonumber(args[7]), tonumber(args[8]))

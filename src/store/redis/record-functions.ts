@@ -78,6 +78,7 @@ local function commit(keys, args)
   slug = string.match(name, '^[^/]+')
   local version = tonumber(call('HGET', key, 'v') or 0)
   if version ~= tonumber(args[4]) then return { now, 0 } end
+  if version == 0 and call('EXISTS', P .. 'g:' .. string.match(name, '^[^/]+/[^/]+')) == 0 then return { now, -2 } end
   local machine = P .. 'm:' .. slug
   if #args > 10 and tonumber(args[10]) < tonumber(call('HGET', machine, 'cycle') or 0) then return { now, 0 } end
   if args[7] ~= '' then

@@ -1,12 +1,13 @@
 // The clients of Redis, of which there are three kinds, as one. The one file that names the client library.
 import { createClient, createCluster, createSentinel, RESP_TYPES } from '@redis/client';
+import { pause } from '../../time/wall.js';
 import type { RedisPlace } from './place.js';
 
 /** What is used of the three kinds of clients. */
 export interface Wire {
   send(key: string, args: string[], isBinary: boolean): Promise<unknown>;
-  /** For each server that has keys. */
-  sendToAll(args: string[]): Promise<unknown>;
+  /** For each server that has keys. @returns their replies */
+  sendToAll(args: string[]): Promise<unknown[]>;
   subscribe(channels: readonly string[], listener: (message: string, channel: string) => void): Promise<void>;
   close(): void;
 }
@@ -20,6 +21,38 @@ function reconnectStrategy(retries: number): number {
 }
 
 const socket = { connectTimeout: 1_000, reconnectStrategy };
+
+/** A server that takes connections and does not answer is given up after this time, in ms. */
+const OPEN_WITHIN_MS = 5_000;
+
+/** @throws Error where it takes too long; the caller ends what was begun */
+export async function openedInTime<T>(opening: Promise<T>): Promise<T> {
+  const over = new AbortController();
+  const late = pause(OPEN_WITHIN_MS, over.signal).then(() => {
+    throw new Error(`no answer within ${OPEN_WITHIN_MS / 1_000} s`);
+  });
+  try {
+    return await Promise.race([opening, late]);
+  } finally {
+    over.abort();
+  }
+}
+
+interface Openable {
+  readonly isOpen: boolean;
+  connect(): Promise<unknown>;
+  destroy(): unknown;
+}
+
+async function connected<T extends Openable>(client: T): Promise<T> {
+  try {
+    await openedInTime(client.connect());
+    return client;
+  } catch (error) {
+    if (client.isOpen) client.destroy();
+    throw error;
+  }
+}
 
 /**
  * A client of one server, as the library has it. To be destroyed by the caller.
@@ -36,12 +69,10 @@ export async function openClient(
   // Whether it is there at all is said at once; later it is waited for.
   const probe = createClient({ ...options, socket: { ...own, reconnectStrategy: false as const } });
   probe.on('error', () => {});
-  await probe.connect();
-  probe.destroy();
+  (await connected(probe)).destroy();
   const client = createClient({ ...options, socket: own });
   client.on('error', onError);
-  await client.connect();
-  return client;
+  return connected(client);
 }
 
 /** Connects. @throws what the client says */
@@ -52,10 +83,13 @@ export async function openWire(place: RedisPlace, onError: (error: unknown) => v
       const client = await openClient(place, onError, true);
       const listening = client.duplicate({ disableOfflineQueue: false });
       listening.on('error', () => {});
-      await listening.connect();
+      await connected(listening).catch((error) => {
+        client.destroy();
+        throw error;
+      });
       return {
         send: (_key, args, isBinary) => client.sendCommand(args, isBinary ? bytes : undefined),
-        sendToAll: (args) => client.sendCommand(args),
+        sendToAll: async (args) => [await client.sendCommand(args)],
         subscribe: (channels, listener) => listening.subscribe([...channels], listener),
         close() {
           client.destroy();
@@ -68,7 +102,7 @@ export async function openWire(place: RedisPlace, onError: (error: unknown) => v
       const defaults = { ...options, socket };
       const cluster = createCluster({ rootNodes, defaults, commandOptions });
       cluster.on('error', onError);
-      await cluster.connect();
+      await connected(cluster);
       return {
         send: (key, args, isBinary) => cluster.sendCommand(key, false, args, isBinary ? bytes : undefined),
         sendToAll: (args) =>
@@ -84,10 +118,10 @@ export async function openWire(place: RedisPlace, onError: (error: unknown) => v
         nodeClientOptions: { ...options, socket },
       });
       sentinel.on('error', onError);
-      await sentinel.connect();
+      await connected(sentinel);
       return {
         send: (_key, args, isBinary) => sentinel.sendCommand(false, args, isBinary ? bytes : undefined),
-        sendToAll: (args) => sentinel.sendCommand(false, args),
+        sendToAll: async (args) => [await sentinel.sendCommand(false, args)],
         subscribe: (channels, listener) => sentinel.subscribe([...channels], listener),
         close: () => sentinel.destroy(),
       };

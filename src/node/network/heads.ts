@@ -1,0 +1,169 @@
+// What a node knows that Redis must still have: the last row of each machine that it has seen, and that it was registered. In memory, and with a
+// data folder in a file there (see head-mark.ts), so that a Redis that was emptied, or replaced by a replica that was behind, is noticed.
+//
+//   this node has seen   row 7, hash a3…      Redis has   row 7, a3… or later rows that follow it   nothing is missing
+//                                                         row 5                                    rows 6 to 7 are missing
+//                                                         row 7, 9c…                               row 7 is missing: another one is in its place
+//
+// Some machines are compared in each cycle, and one whenever it is looked at. What two nodes without a folder knew is gone once both have ended.
+import type { Host } from '../../host/host.js';
+import type { Machine } from '../../host/machine.js';
+import { Failure } from '../../schema/failure.js';
+import { type HeadMark, type MissingRows, missingText } from '../../store/head-mark.js';
+import { DIRECTORY, prefixOf } from '../../store/redis/buckets.js';
+import type { RedisConnection } from '../../store/redis/connection.js';
+
+/** Machines that are compared in one cycle. */
+const AT_ONCE = 100;
+
+export class Heads {
+  readonly #connection: RedisConnection;
+  readonly #host: Host;
+  readonly #fingerprint: string;
+  readonly #mark: HeadMark | undefined;
+  readonly #missing = new Map<string, MissingRows>();
+  /** Machines that Redis does not have any more, of those with missing rows. */
+  readonly #gone = new Set<string>();
+  #isEmptied = false;
+  #turn: Iterator<Machine> | undefined;
+  #isLooking = false;
+
+  constructor(connection: RedisConnection, host: Host, fingerprint: string, mark: HeadMark | undefined) {
+    this.#connection = connection;
+    this.#host = host;
+    this.#fingerprint = fingerprint;
+    this.#mark = mark;
+  }
+
+  /** What Redis has lost; undefined while it has all that this node knows of. */
+  get failure(): Failure | undefined {
+    if (this.#missing.size > 0) return rowsMissing([...this.#missing.values()], (machine) => !this.#gone.has(machine));
+    if (!this.#isEmptied) return undefined;
+    return new Failure('rows_missing', {
+      what: 'Redis has lost the data of this network.',
+      why: 'The entry of this node, which it wrote when it started, is missing: Redis was emptied or replaced.',
+      fix: FIX,
+    });
+  }
+
+  /** @throws Failure `rows_missing` */
+  check({ slug }: Pick<Machine, 'slug'>): void {
+    const missing = this.#missing.get(slug);
+    if (missing !== undefined) throw rowsMissing([missing], () => !this.#gone.has(slug));
+  }
+
+  /** Whether rows would be missing if a record ended with row `seq`. */
+  lacks(slug: string, seq: number): boolean {
+    return this.#missing.has(slug) || seq < (this.#host.machines.get(slug)?.head.seq ?? 0);
+  }
+
+  /** Redis has another row after the last one that is known here. */
+  noteForeign({ slug, head }: Machine): void {
+    this.#missing.set(slug, { machine: slug, fromSeq: head.seq, toSeq: head.seq });
+  }
+
+  /** Compares a machine. @returns the seq of its last row in Redis @throws Failure `rows_missing`, `store_away` */
+  async compare(machine: Machine): Promise<number> {
+    const { slug } = machine;
+    const { seq: known, hash: knownHash } = machine.head;
+    const prefix = prefixOf(slug);
+    const fields = ['HMGET', `${prefix}m:${slug}`, 'seq', 'hash'];
+    const [seq, hash] = await this.#connection.command<(string | null)[]>(prefix, ...fields);
+    const found = Number(seq ?? -1);
+    if (found < known) {
+      this.#missing.set(slug, { machine: slug, fromSeq: Math.max(0, found) + 1, toSeq: Math.max(1, known) });
+      if (seq === null) this.#gone.add(slug);
+    } else if (found === known ? hash === knownHash : await this.#hasRow(slug, known, knownHash)) {
+      this.#missing.delete(slug);
+      this.#gone.delete(slug);
+    } else this.noteForeign(machine);
+    this.check(machine);
+    return found;
+  }
+
+  /** In each cycle: compares some machines, and keeps what is known. @throws Failure `store_away` */
+  async tick(): Promise<void> {
+    this.#keep();
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    try {
+      const isThere = await this.#connection.command(DIRECTORY, 'HEXISTS', `${DIRECTORY}nodes`, this.#fingerprint);
+      this.#isEmptied = isThere !== 1;
+      const machines: Machine[] = [];
+      this.#turn ??= this.#host.machines.values();
+      while (machines.length < AT_ONCE) {
+        const next = this.#turn.next();
+        if (next.done) {
+          this.#turn = undefined;
+          break;
+        }
+        machines.push(next.value);
+      }
+      await Promise.all(machines.map((machine) => this.compare(machine).catch(unlessMissing)));
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+
+  close(): void {
+    this.#keep();
+    this.#mark?.close();
+  }
+
+  #keep(): void {
+    if (this.#mark === undefined) return;
+    for (const { slug, head } of this.#host.machines.values())
+      if (this.#mark.isBehind(slug, head.seq)) this.#mark.note(slug, head.seq);
+    this.#mark.write();
+  }
+
+  /** Whether the record has this very row. */
+  async #hasRow(slug: string, seq: number, hash: string): Promise<boolean> {
+    if (seq === 0) return true;
+    const prefix = prefixOf(slug);
+    const range = ['XRANGE', `${prefix}r:${slug}`, `${seq}-0`, `${seq}-0`];
+    const [row] = await this.#connection.command<[string, [string, string]][]>(prefix, ...range);
+    return row !== undefined && (JSON.parse(row[1][1]) as { hash: string }).hash === hash;
+  }
+}
+
+/**
+ * Compares the mark of a folder with Redis.
+ * @param acceptLoss whether rows may be missing; the mark is then that of Redis
+ * @returns the rows that are missing @throws Failure `rows_missing`, `store_away`
+ */
+export async function checkMark(
+  connection: RedisConnection,
+  mark: HeadMark,
+  acceptLoss: boolean,
+): Promise<readonly MissingRows[]> {
+  const heads = new Map<string, number>();
+  const read = async (slug: string) => {
+    const prefix = prefixOf(slug);
+    const seq = await connection.command<string | null>(prefix, 'HGET', `${prefix}m:${slug}`, 'seq');
+    if (seq !== null) heads.set(slug, Number(seq));
+  };
+  const slugs = mark.machines;
+  for (let from = 0; from < slugs.length; from += AT_ONCE)
+    await Promise.all(slugs.slice(from, from + AT_ONCE).map(read));
+  const missing = mark.missing((slug) => heads.get(slug) ?? 0);
+  if (missing.length > 0 && !acceptLoss) throw rowsMissing(missing, (slug) => heads.has(slug));
+  for (const { machine } of missing) mark.note(machine, heads.get(machine) ?? 0);
+  mark.write();
+  return missing;
+}
+
+const FIX =
+  'Give Redis a copy of its data that has them. To go on without them, start every node again, those with --data with --accept-lost-rows.';
+
+function rowsMissing(missing: readonly MissingRows[], isThere: (machine: string) => boolean): Failure {
+  return new Failure('rows_missing', {
+    what: 'Redis lacks rows that were acknowledged.',
+    why: missingText(missing, isThere),
+    fix: FIX,
+  });
+}
+
+function unlessMissing(error: unknown): void {
+  if (!(error instanceof Failure) || error.code !== 'rows_missing') throw error;
+}
