@@ -1,5 +1,5 @@
-// What a node does by itself: at every cycle it writes counts, signs heads and sends the cycle to readers; every minute it deletes
-// expired keys and sessions.
+// What a node does by itself: at every cycle it writes counts, signs heads and sends the cycle to readers; every second it looks after its store;
+// every minute it deletes expired keys and sessions.
 import { interval, Subscription } from 'rxjs';
 import type { Happening } from '../host/ledger.js';
 import { bytesOfRow } from '../record/row.js';
@@ -13,8 +13,8 @@ import type { Parts } from './parts.js';
 /** How often expired keys and sessions are forgotten, in ms. */
 const PURGE_MS = 60_000;
 
-/** How often a node whose disk is full looks for room, in ms. */
-const RECOVER_MS = 1_000;
+/** How often a node looks whether its store is still in its place, and, where its disk is full, whether there is room, in ms. */
+const LOOK_MS = 1_000;
 
 /** Begins; ends when unsubscribed. */
 export function startHeartbeat(parts: Parts, onError: (error: unknown) => void): Subscription {
@@ -34,7 +34,15 @@ export function startHeartbeat(parts: Parts, onError: (error: unknown) => void):
   all.add((parts.network ?? host).happenings.subscribe(guarded((happening) => take(happening, parts))));
   all.add(cycles(clock).subscribe(guarded((tick) => begin(tick, parts, onError))));
   all.add(interval(limits.heartbeatMs, scheduler).subscribe(guarded(() => streams.beat())));
-  all.add(interval(RECOVER_MS, scheduler).subscribe(guarded(() => host.failure !== undefined && parts.recover())));
+  let said: Failure | undefined;
+  const look = () => {
+    if (host.failure !== undefined) parts.recover();
+    // A commit of nothing: it fails where the files are gone.
+    else host.commit();
+    if (host.failure !== undefined && host.failure !== said) onError(host.failure);
+    said = host.failure;
+  };
+  all.add(interval(LOOK_MS, scheduler).subscribe(guarded(look)));
   all.add(interval(PURGE_MS, scheduler).subscribe(guarded(() => credentials.purgeExpired(clock.now()))));
   return all;
 }

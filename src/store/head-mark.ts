@@ -85,6 +85,12 @@ export class HeadMark {
     this.#pending.set(machine, seq);
   }
 
+  /** The whole mark. */
+  bytes(): Buffer {
+    const bytes = Buffer.alloc(this.#marked.size * SLOT_BYTES);
+    return bytes.subarray(0, fs.readSync(this.#file, bytes, 0, bytes.length, 0));
+  }
+
   /** The transaction was rolled back. */
   forget(): void {
     this.#pending.clear();

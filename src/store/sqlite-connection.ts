@@ -7,7 +7,7 @@
 import type { BackupMetadata, Database as OpenDatabase, Statement } from 'better-sqlite3';
 import { assert, Failure } from '../schema/failure.js';
 import type { MissingRows } from './head-mark.js';
-import { readingFailure, stopped, writingFailure } from './sqlite-failure.js';
+import { displaced, readingFailure, stopped, writingFailure } from './sqlite-failure.js';
 import type { SqliteFile } from './sqlite-file.js';
 import { isOfSqlite, sqlite } from './sqlite-library.js';
 
@@ -254,7 +254,16 @@ export class SqliteConnection {
   }
 
   #makeDurable(): void {
-    if (!this.#database.inTransaction) return;
+    if (this.#database.inTransaction) this.#commitAll();
+    if (this.#failure !== undefined) return;
+    // Durable is what another process finds: an fsync to a file that was deleted keeps nothing.
+    const path = this.#file.displaced();
+    if (path === undefined) return;
+    this.#stop(displaced(path));
+    this.#file.leaveMark();
+  }
+
+  #commitAll(): void {
     const startMs = this.#monotonicMs();
     try {
       if (this.#failCommits()) throw new (sqlite().SqliteError)('the store is set to fail', 'SQLITE_IOERR_WRITE');

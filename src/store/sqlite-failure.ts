@@ -56,6 +56,27 @@ export function rowsMissing(dir: string, missing: readonly MissingRows[], heads:
   });
 }
 
+/** @param missing what the mark beside it has */
+export function databaseMissing(dir: string, missing: readonly MissingRows[]): Failure {
+  return new Failure('rows_missing', {
+    what: `The database weir.db in ${dir} is missing.`,
+    why:
+      missing.length === 0
+        ? 'The key of the node, or its mark, is there, and comes after the database.'
+        : missingText(missing, () => false),
+    fix: 'Put weir.db and weir.db-wal back, or a backup of the folder. To start empty with the key that is there, start with --accept-lost-rows; for a new node, choose another folder.',
+  });
+}
+
+/** @param path of the file that is not the one that the process has open */
+export function displaced(path: string): Failure {
+  return new Failure('store_failed', {
+    what: 'The data folder was changed while the node runs.',
+    why: `${path} was deleted, moved or replaced: the node still writes to the file that it has open, which is lost when it ends.`,
+    fix: 'Stop the node, put the files of the folder back as they were, or a backup, then start it again.',
+  });
+}
+
 /** No row is missing, and what was counted is. */
 export function countsMissing(dir: string, commits: number): Failure {
   return new Failure('rows_missing', {

@@ -3,6 +3,7 @@
 //   weir.db       the database. It is moved into the folder complete, so an empty file is a sign of damage.
 //   weir.db-wal   commits that are not in weir.db yet. Removed by a clean shutdown, present after any other.
 //   weir.heads    the last row of each machine; see head-mark.ts
+//                 With it, or the key of the node, and no weir.db, the folder is not a new one: it is refused.
 //   weir.pid      the process that has the folder open, for people to read. It is not the lock: SQLite holds that on weir.db from
 //                 opening to closing, and the operating system releases it however the process ends.
 import * as fs from 'node:fs';
@@ -12,7 +13,7 @@ import type Library from 'better-sqlite3';
 import { Failure } from '../schema/failure.js';
 import { HeadMark, type MissingRows } from './head-mark.js';
 import { checkHeads, checkIntact, checkPresent, walBytes } from './sqlite-damage.js';
-import { isLocked, openingFailure, unwritable } from './sqlite-failure.js';
+import { databaseMissing, isLocked, openingFailure, unwritable } from './sqlite-failure.js';
 import { sqlite } from './sqlite-library.js';
 import { APPLICATION_ID, migrate } from './sqlite-migrations.js';
 
@@ -24,6 +25,10 @@ export interface SqliteFile {
   /** Rows that were acknowledged and are missing; what is there is what counts from now on. */
   readonly lost: readonly MissingRows[];
   walBytes(): number;
+  /** Which of its files is not there any more, or is another one: what is written to it is lost when the process ends. */
+  displaced(): string | undefined;
+  /** Leaves the mark where the database was, so that the next process does not take the folder for a new one. */
+  leaveMark(): void;
   /** Whether a quarter of a megabyte can be written beside the database. */
   hasRoom(): boolean;
   close(): void;
@@ -49,7 +54,10 @@ export function openSqliteFile(folder: string, lockWaitMs: number, acceptLoss = 
     makeFolder(dir);
     fs.accessSync(`${dir}/`, fs.constants.R_OK | fs.constants.W_OK | fs.constants.X_OK);
     checkPresent(dir, path);
-    if (!fs.existsSync(path)) create(dir, path);
+    if (!fs.existsSync(path)) {
+      if (!acceptLoss) checkNew(dir);
+      create(dir, path);
+    }
     const database = new (sqlite())(path, { fileMustExist: true, timeout: lockWaitMs });
     let mark: HeadMark | undefined;
     let lost: readonly MissingRows[];
@@ -74,9 +82,59 @@ export function openSqliteFile(folder: string, lockWaitMs: number, acceptLoss = 
         database.close();
       }
     };
-    return { dir, database, mark, lost, walBytes: () => walBytes(path), hasRoom: () => hasRoom(dir), close };
+    const files = [path, `${path}-wal`, join(dir, 'weir.heads')];
+    return {
+      ...{ dir, database, mark, lost, close },
+      walBytes: () => walBytes(path),
+      displaced: displacedOf(files),
+      leaveMark: () => leaveMark(dir, mark),
+      hasRoom: () => hasRoom(dir),
+    };
   } catch (error) {
     throw isLocked(error) ? locked(dir, pidPath, error) : openingFailure(error, dir);
+  }
+}
+
+/**
+ * A folder without a database is a new one, unless something is in it that only comes after the database.
+ * @throws Failure `rows_missing`
+ */
+function checkNew(dir: string): void {
+  const isThere = (name: string) => fs.existsSync(join(dir, name));
+  const hasMark = isThere('weir.heads');
+  // The folder of a node over Redis has a key and no database.
+  if (!hasMark && (!isThere('node.json') || isThere('network.heads'))) return;
+  // Another process may just have made all of it.
+  if (isThere('weir.db')) return;
+  const mark = hasMark ? new HeadMark(dir) : undefined;
+  const missing = mark?.missing(() => 0) ?? [];
+  mark?.close();
+  throw databaseMissing(dir, missing);
+}
+
+/** Compares the files with those that were there first. Windows lets nobody delete an open file. */
+function displacedOf(paths: readonly string[]): () => string | undefined {
+  const seen = new Map<string, string>();
+  return () =>
+    process.platform === 'win32'
+      ? undefined
+      : paths.find((path) => {
+          const stat = fs.statSync(path, { throwIfNoEntry: false });
+          const found = stat && `${stat.dev} ${stat.ino}`;
+          const first = seen.get(path);
+          if (first === undefined && found !== undefined) seen.set(path, found);
+          return first !== undefined && found !== first;
+        });
+}
+
+function leaveMark(dir: string, mark: HeadMark): void {
+  try {
+    makeFolder(dir);
+    // Another database, as of a backup that was put in its place, has a mark of its own.
+    if (fs.existsSync(join(dir, 'weir.db'))) return;
+    fs.writeFileSync(join(dir, 'weir.heads'), mark.bytes(), { mode: 0o600, flag: 'wx', flush: true });
+  } catch {
+    // It is there still, or nothing can be written there: the failure of the node says what happened all the same.
   }
 }
 

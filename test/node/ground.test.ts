@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { afterEach, expect, it } from 'vitest';
 import { Host } from '../../src/host/host.js';
 import { openGround } from '../../src/node/ground.js';
+import { startNode } from '../../src/node/node.js';
 import { Failure } from '../../src/schema/failure.js';
 import { startOf } from '../../src/time/cycle.js';
 
@@ -80,3 +81,48 @@ function codeOf(work: () => void): string | undefined {
 function sameContent(changed: Buffer, whole: Buffer): boolean {
   return JSON.stringify(JSON.parse(changed.toString())) === JSON.stringify(JSON.parse(whole.toString()));
 }
+
+it.skipIf(process.platform === 'win32')(
+  'a node whose folder is deleted says so by itself, acknowledges nothing more, and does not begin anew',
+  async () => {
+    const data = join(dir, 'data');
+    const ground = openGround({ dir: data, cycleMs: 50, onError });
+    const { signer, successions } = ground.identity;
+    const lines: string[] = [];
+    const log = {
+      level: 'error',
+      requests: false,
+      destination: { write: (line: string) => void lines.push(line) },
+    } as const;
+    const node = await startNode({ ...ground, signer, successions, log });
+    const ask = async (method: string, path: string, key = '') => {
+      const headers = { ...(key && { authorization: `Bearer ${key}`, 'content-type': 'application/json' }) };
+      const body = key && JSON.stringify({ slug: 'edge' });
+      const response = await fetch(`${node.url}${path}`, { method, headers, ...(body && { body }) });
+      return { status: response.status, body: (await response.json()) as { code?: string; key?: string } };
+    };
+    const { key } = (await ask('POST', '/api/demo-key/mint')).body;
+    expect((await ask('GET', '/readyz')).status).toBe(200);
+    fs.rmSync(data, { recursive: true });
+    const refused = { status: 503, body: { code: 'store_failed' } };
+    // Written before it was noticed, or after: it is refused.
+    expect(await ask('POST', '/api/chain/state-machines', key)).toMatchObject(refused);
+    expect(await ask('GET', '/readyz')).toMatchObject(refused);
+    expect(await ask('GET', '/healthz')).toMatchObject(refused);
+    while (!lines.some((line) => line.includes('The data folder was changed while the node runs.')))
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    await node.close().catch(() => {});
+    expect(() => openGround({ dir: data, onError })).toThrow('is missing');
+    const { store } = openGround({ dir: data, acceptLoss: true, onError });
+    store.close();
+  },
+);
+
+it.skipIf(process.platform === 'win32')('an idle node notices that its database is gone', async () => {
+  const ground = openGround({ dir, cycleMs: 777, onError });
+  const { signer, successions } = ground.identity;
+  const node = await startNode({ ...ground, signer, successions });
+  fs.rmSync(join(dir, 'weir.db'));
+  while ((await fetch(`${node.url}/readyz`)).status === 200) await new Promise((resolve) => setTimeout(resolve, 50));
+  await node.close().catch(() => {});
+});

@@ -112,6 +112,88 @@ describe('a second process', () => {
   });
 });
 
+describe.skipIf(process.platform === 'win32')('files that are taken away while a process has them open', () => {
+  const written = (store: SqliteStore) => {
+    let settled: Failure | undefined | 'not yet' = 'not yet';
+    store.putMachine({ slug: `m${store.commits}`, owner: '', isPublic: true, displayName: '', createdCycle: 1 });
+    store.commit((failure) => {
+      settled = failure;
+    });
+    return settled;
+  };
+
+  it.each<[string, (dir: string) => void]>([
+    ['the folder is deleted', (dir) => fs.rmSync(dir, { recursive: true })],
+    ['the folder is moved', (dir) => fs.renameSync(dir, `${dir}-moved`)],
+    ['weir.db is deleted', (dir) => fs.rmSync(join(dir, 'weir.db'))],
+    ['weir.db is moved', (dir) => fs.renameSync(join(dir, 'weir.db'), join(dir, 'old.db'))],
+    ['the log is deleted', (dir) => fs.rmSync(join(dir, 'weir.db-wal'))],
+    ['the mark is deleted', (dir) => fs.rmSync(join(dir, 'weir.heads'))],
+    ['all files are deleted', emptied],
+    [
+      'another database takes its place',
+      (dir) => {
+        fs.copyFileSync(join(dir, 'weir.db'), join(dir, 'copy'));
+        fs.renameSync(join(dir, 'copy'), join(dir, 'weir.db'));
+      },
+    ],
+  ])('%s: nothing is acknowledged any more', (_, take) => {
+    const dir = join(temporaryFolder(), 'data');
+    const store = openStore(dir);
+    expect(written(store)).toBeUndefined();
+    take(dir);
+    const failure = { code: 'store_failed', what: 'The data folder was changed while the node runs.' };
+    expect(written(store)).toMatchObject(failure);
+    expect(
+      failureOf(() => store.putMachine({ slug: 'x', owner: '', isPublic: true, displayName: '', createdCycle: 1 })),
+    ).toMatchObject(failure);
+  });
+
+  it.each<[string, (dir: string) => void]>([
+    ['the folder', (dir) => fs.rmSync(dir, { recursive: true })],
+    ['all files', emptied],
+    ['the database and its log', (dir) => emptied(dir, ['weir.db', 'weir.db-wal'])],
+  ])('%s: the next process does not begin empty, unless that is accepted', (_, take) => {
+    const dir = join(temporaryFolder(), 'data');
+    const store = openStore(dir);
+    const image = { slug: 'm', owner: '', isPublic: true, displayName: '', createdCycle: 1 };
+    store.putMachine(image);
+    const at = '2026-11-20T23:24:00.000Z';
+    const row = { machine: 'm', cycle: 1, at, kind: 'machine_created', cause: 'manual', emitted: [] } as const;
+    store.append(link(EMPTY, row));
+    store.commit(() => {});
+    take(dir);
+    // A commit of nothing, as an idle node makes it, notices it as well.
+    let said: Failure | undefined;
+    store.commit((failure) => {
+      said = failure;
+    });
+    expect(said?.code).toBe('store_failed');
+    store.close();
+    const refused = {
+      code: 'rows_missing',
+      what: `The database weir.db in ${dir} is missing.`,
+      why: 'Missing: the machine m with its row.',
+      fix: expect.stringContaining('--accept-lost-rows'),
+    };
+    expect(failureOf(() => openStore(dir))).toMatchObject(refused);
+    expect(failureOf(() => openStore(dir))).toMatchObject(refused);
+    const accepted = openSqliteStore({ dir, acceptLoss: true });
+    expect(accepted.lost).toEqual([{ machine: 'm', fromSeq: 1, toSeq: 1 }]);
+    accepted.close();
+    openStore(dir);
+  });
+
+  it('a folder with the key of a node and no database is not a new one', () => {
+    const dir = temporaryFolder();
+    fs.writeFileSync(join(dir, 'node.json'), '{}');
+    expect(failureOf(() => openStore(dir))?.code).toBe('rows_missing');
+    // That of a node over Redis never had a database.
+    fs.writeFileSync(join(dir, 'network.heads'), '');
+    openStore(dir);
+  });
+});
+
 describe('a damaged database', () => {
   const wal = 'weir.db-wal';
   it.each<[string, (path: string) => void]>([
@@ -239,6 +321,10 @@ function fillAndClose(dir: string): void {
     head = row;
   }
   store.close();
+}
+
+function emptied(dir: string, names = fs.readdirSync(dir)): void {
+  for (const name of names) fs.rmSync(join(dir, name));
 }
 
 function failureOf(call: () => unknown): Failure | undefined {
