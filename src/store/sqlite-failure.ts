@@ -40,7 +40,7 @@ export function isLocked(error: unknown): boolean {
 
 export function damaged(dir: string, why: string, cause?: unknown): Failure {
   return new Failure('store_damaged', {
-    what: `The database in ${dir} is damaged.`,
+    what: `The database weir.db in ${dir} is damaged.`,
     why,
     fix: 'Put a backup in its place, or choose another folder to start from empty. `sqlite3 weir.db .recover` shows what can still be read.',
     cause,

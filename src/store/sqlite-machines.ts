@@ -23,7 +23,7 @@ export class SqliteMachines {
   readonly #contractNumber: Statement<[string], number>;
   readonly #machines: Statement<[string, number], MachineColumns>;
   readonly #contracts: Statement<[string], ContractColumns>;
-  readonly #definition: Statement<[number], string>;
+  readonly #definition: Statement<[number], { readonly digest: string; readonly text: string }>;
   readonly #keys: SqliteKeys;
   /** The definitions already stored, by identity: contracts made from one plan share one definition. */
   #definitionIds = new WeakMap<ContractDefinition, number>();
@@ -54,7 +54,7 @@ export class SqliteMachines {
       SELECT contracts.id, definition, template_id, created_cycle, first_fire_cycle, keyed, state, held_until_cycle, refusals, windows
       FROM contracts JOIN states ON states.contract = contracts.number
       WHERE machine = (SELECT id FROM machines WHERE slug = ?) ORDER BY contracts.number`);
-    this.#definition = connection.prepare<[number], string>('SELECT text FROM definitions WHERE id = ?').pluck();
+    this.#definition = connection.prepare('SELECT digest, text FROM definitions WHERE id = ?');
   }
 
   /** After a rollback: what was put may not be there. */
@@ -166,12 +166,13 @@ export class SqliteMachines {
     }
   }
 
+  /** A bit that flipped on the disk makes another definition, or none. */
   #readDefinition(id: number): ContractDefinition {
-    try {
-      return JSON.parse(this.#definition.get(id) ?? '') as ContractDefinition;
-    } catch (error) {
-      throw damaged(this.#dir, `Definition ${id} is not JSON.`, error);
-    }
+    const found = this.#definition.get(id);
+    if (found === undefined) throw damaged(this.#dir, `Definition ${id}, which a contract has, is missing.`);
+    if (sha256Hex(found.text) !== found.digest)
+      throw damaged(this.#dir, `The text of definition ${id} does not fit its SHA-256.`);
+    return JSON.parse(found.text) as ContractDefinition;
   }
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, expect, it } from 'vitest';
 import { Host } from '../../src/host/host.js';
+import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { openGround } from '../../src/node/ground.js';
 import { startNode } from '../../src/node/node.js';
 import { Failure } from '../../src/schema/failure.js';
@@ -81,6 +82,39 @@ function codeOf(work: () => void): string | undefined {
 function sameContent(changed: Buffer, whole: Buffer): boolean {
   return JSON.stringify(JSON.parse(changed.toString())) === JSON.stringify(JSON.parse(whole.toString()));
 }
+
+it('a database in which a bit of a definition has flipped is refused, and said to be damaged, wherever it flipped', () => {
+  const first = openGround({ dir, onError });
+  const host = new Host({ clock: first.clock, store: first.store });
+  host.createMachine({ slug: 'm' });
+  host.createContract('m', rateLimiter({ threshold: 5, within: 7 }));
+  first.store.close();
+  const path = join(dir, 'weir.db');
+  const whole = fs.readFileSync(path);
+  const text = JSON.stringify(rateLimiter({ threshold: 5, within: 7 }));
+  const from = whole.indexOf(text.slice(0, 40));
+  expect(from).toBeGreaterThan(0);
+  fc.assert(
+    fc.property(fc.integer({ min: 8 * from, max: 8 * (from + text.length) - 1 }), (bit) => {
+      const bytes = Buffer.from(whole);
+      bytes[bit >> 3]! ^= 1 << (bit & 7);
+      fs.writeFileSync(path, bytes);
+      let said: unknown;
+      try {
+        const { clock, store } = openGround({ dir, onError });
+        try {
+          new Host({ clock, store });
+        } finally {
+          store.close();
+        }
+      } catch (error) {
+        said = error;
+      }
+      expect(said).toMatchObject({ code: 'store_damaged', what: expect.stringContaining(dir) });
+    }),
+    { numRuns: 100, seed: 29 },
+  );
+});
 
 it.skipIf(process.platform === 'win32')(
   'a node whose folder is deleted says so by itself, acknowledges nothing more, and does not begin anew',

@@ -229,7 +229,7 @@ describe('a damaged database', () => {
     );
     expect(failure).toMatchObject({
       code: 'store_damaged',
-      what: `The database in ${dir} is damaged.`,
+      what: `The database weir.db in ${dir} is damaged.`,
       why: expect.stringMatching(/\.$/),
       fix: expect.stringContaining('backup'),
     });
