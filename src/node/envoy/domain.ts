@@ -5,6 +5,7 @@ import type { Steps } from '../../limiter/plan.js';
 import { planContract } from '../../limiter/validate.js';
 import { assert, Failure } from '../../schema/failure.js';
 import { countInSteps, type Decision, decisionOf } from '../decision.js';
+import { isReserved } from '../ownership.js';
 import type { Parts } from '../parts.js';
 import { type DescriptorLimit, findLimit, keyOf, limitPerUnit } from './descriptor-limits.js';
 import type { DomainLimits } from './limits-file.js';
@@ -28,23 +29,23 @@ export class Domain {
 
   /**
    * Makes the machine and the contracts that are not there yet.
-   * @throws Failure `invalid_input` where the machine belongs to another owner
+   * @throws Failure `invalid_input` where the machine belongs to another owner than the file names: anybody may have made it first
    */
   constructor(parts: Parts, limits: DomainLimits) {
     this.#parts = parts;
     this.limits = limits;
     const { host, ownership } = parts;
     const { machine: slug, owner = 'node', is_public: isPublic = false, domain } = limits;
+    if (isReserved(slug))
+      throw notDeployed(domain, `The node keeps the slug "${slug}" for itself.`, 'Name another machine.');
     let machine = host.machines.get(slug);
     if (machine === undefined) {
       machine = host.createMachine({ slug, owner, isPublic, displayName: domain.slice(0, 100) });
       ownership.add(machine);
-    } else if (limits.owner !== undefined && machine.image.owner !== limits.owner) {
-      throw new Failure('invalid_input', {
-        what: `The limits of the domain "${domain}" were not deployed.`,
-        why: `The machine "${slug}" belongs to another owner than ${limits.owner}.`,
-        fix: 'Name another machine, or its owner.',
-      });
+    } else if (machine.image.owner !== owner) {
+      const expected = limits.owner === undefined ? 'no owner, which means the node itself' : `the owner ${owner}`;
+      const why = `The machine "${slug}" belongs to ${machine.image.owner}, and the file names ${expected}.`;
+      throw notDeployed(domain, why, `Name another machine, or, to use this one, owner: ${machine.image.owner}.`);
     }
     for (const limit of limits.limits) this.#deploy(limit, machine);
   }
@@ -124,6 +125,10 @@ export class Domain {
     void durability.commit();
     return id;
   }
+}
+
+function notDeployed(domain: string, why: string, fix: string): Failure {
+  return new Failure('invalid_input', { what: `The limits of the domain "${domain}" were not deployed.`, why, fix });
 }
 
 /** The limit that a descriptor brings along. */

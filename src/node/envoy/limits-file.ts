@@ -67,7 +67,7 @@ const File = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 64,
-        description: 'Owner of the machine where it is new. Default: the node.',
+        description: 'Owner of the machine, new or not. Default: the node itself.',
       }),
     ),
     is_public: Type.Optional(Type.Boolean({ description: 'Whether anyone may look at the machine. Default: false.' })),

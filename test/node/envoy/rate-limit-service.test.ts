@@ -186,6 +186,31 @@ describe('a request', () => {
 });
 
 describe('a node with the service', () => {
+  it.each([
+    ['without an owner', 'is_public: true', /belongs to owner_stranger, and the file names no owner/],
+    ['with another owner', 'owner: ann', /belongs to owner_stranger, and the file names the owner ann/],
+    ['with the owner of the machine', 'owner: owner_stranger', undefined],
+  ])('does not start on a machine that somebody else has made: a file %s', async (_, line, why) => {
+    const dir = temporaryFolder();
+    const before = await startRunning({ store: openSqliteStore({ dir }) });
+    before.host.createMachine({ slug: 'shop', owner: 'owner_stranger' });
+    await before.close();
+    const starting = start({ store: openSqliteStore({ dir }) }, limits.replace('is_public: true', line));
+    if (why === undefined) {
+      await starting;
+      return;
+    }
+    await expect(starting).rejects.toMatchObject({ code: 'invalid_input', why: expect.stringMatching(why) });
+    const store = openSqliteStore({ dir });
+    expect([...store.machines()].find(({ machine }) => machine.slug === 'shop')?.contracts).toEqual([]);
+    store.close();
+  });
+
+  it('does not start on a machine that the node keeps for itself', async () => {
+    const reserved = limits.replace('domain: shop', 'domain: shop\nmachine: weir-node');
+    await expect(start({}, reserved)).rejects.toMatchObject({ code: 'invalid_input' });
+  });
+
   it('finds its contracts again after a restart, with their counts, and makes those that are new', async () => {
     const dir = temporaryFolder();
     const first = await start({ store: openSqliteStore({ dir }) });
