@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -34,6 +35,24 @@ describe('weir serve', () => {
       sameKey: true,
       own: true,
     });
+  });
+
+  it('of a single node loads no client of Redis, and of a network says which Redis does not answer', async () => {
+    const loaded = `await import('./dist/node/node.js'); await import('./dist/node/ground.js');
+      const { default: { _cache } } = await import('node:module');
+      const redis = Object.keys(_cache).filter((path) => path.includes('@redis'));
+      console.log(JSON.stringify(redis));
+      process.exit();`;
+    const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', loaded], { encoding: 'utf8' });
+    expect(JSON.parse(stdout)).toEqual([]);
+    const { code, err } = await weir(['serve', '--store', 'redis://127.0.0.1:1', '--port', '0']);
+    expect({ code, err }).toEqual({
+      code: 5,
+      err: expect.stringMatching(
+        /The node was not started.*\n {2}why {2}Redis at 127.0.0.1:1 cannot be asked: .*\n {2}fix {2}Start Redis/,
+      ),
+    });
+    expect(err).not.toContain('readyz');
   });
 
   it.skipIf(has13)('says which package it needs on a Node that has no library of SQLite', async () => {

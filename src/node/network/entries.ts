@@ -13,7 +13,7 @@ import { type Move, move, whyNoTransition } from '../../host/manual-transition.j
 import type { Plan } from '../../limiter/plan.js';
 import { type AuditRow, GENESIS } from '../../record/row.js';
 import { digestOf } from '../../schema/canonical.js';
-import { away } from '../../store/redis/away.js';
+import { Failure } from '../../schema/failure.js';
 import { prefixOf } from '../../store/redis/buckets.js';
 import type { RedisConnection } from '../../store/redis/connection.js';
 import type { ContractImage, MachineImage } from '../../store/store.js';
@@ -166,8 +166,7 @@ export class Entries {
         const [row] = await this.#parts.directory.rows(slug, { afterSeq: Number(seq) - 1, limit: 1 });
         if (row !== undefined) return row;
       }
-      if (this.#parts.connection.monotonicMs() > untilMs)
-        throw away('its row is not linked yet.', 'It is done, and its row will be in the record.');
+      if (this.#parts.connection.monotonicMs() > untilMs) throw notLinked(slug);
       this.#parts.linker.look(prefix);
       await pause(LOOK_AGAIN_MS);
     }
@@ -176,4 +175,12 @@ export class Entries {
   #at(): string {
     return instantText(this.#parts.clock.now());
   }
+}
+
+function notLinked(slug: string): Failure {
+  return new Failure('store_away', {
+    what: 'It is done, and its row is not in the record yet.',
+    why: `No node has linked it within ${LINKED_WITHIN_MS / 1_000} s.`,
+    fix: `Do not send it again: GET /api/chain/${slug}/state shows the row later.`,
+  });
 }

@@ -5,7 +5,6 @@
 import type { Machine } from '../../host/machine.js';
 import { spanCycles } from '../../limiter/plan.js';
 import { Failure } from '../../schema/failure.js';
-import { away } from '../../store/redis/away.js';
 import { prefixOf } from '../../store/redis/buckets.js';
 import type { RedisConnection } from '../../store/redis/connection.js';
 import { type OnceOnly, Replayed, reused } from '../idempotency.js';
@@ -29,7 +28,11 @@ export async function doOnce<T extends object>(
   if (found !== null) {
     if (!found.startsWith(mark)) throw reused();
     if (found === mark)
-      throw away('a request with this Idempotency-Key is under way, or it is not known how it ended.');
+      throw new Failure('store_away', {
+        what: 'It is not known whether it was done.',
+        why: 'A request with this Idempotency-Key is under way, or its node ended before it could answer.',
+        fix: 'Send it again in a second with the same key: it is never counted twice.',
+      });
     return new Replayed(found.slice(mark.length));
   }
   let answer: T;
