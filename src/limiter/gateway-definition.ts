@@ -23,7 +23,13 @@ const absent = Type.Optional(
 
 const KeySource = Type.Union(
   [
-    Type.Object({ header: HeaderName, absent }, { ...closed, description: 'The value of a header.' }),
+    Type.Object(
+      { header: HeaderName, absent },
+      {
+        ...closed,
+        description: 'The value of a header, sent once and without a comma: more than one value is answered with 403.',
+      },
+    ),
     Type.Object(
       {
         forwarded: Type.Object(
@@ -54,7 +60,11 @@ const KeySource = Type.Union(
         ),
         absent,
       },
-      { ...closed, description: 'The path of the original request, without its query.' },
+      {
+        ...closed,
+        description:
+          'The path of the original request, without its query, in one spelling: //api, /%61pi and /x/../api are /api.',
+      },
     ),
   ],
   { description: 'Whose request it is, for a keyed contract; ?key= has precedence.' },

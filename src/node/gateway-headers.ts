@@ -3,13 +3,16 @@
 //
 //   X-Forwarded-For: 10.0.0.1, 203.0.113.7, 198.51.100.2       whatever a client sends stands at the left
 //                    hops 3    hops 2       hops 1 ─ added by the gateway itself
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { type GatewayDefinition, LONGEST_KEY } from '../limiter/gateway-definition.js';
 import { Failure, unreachable } from '../schema/failure.js';
 import { networkOf } from '../traffic/network.js';
 
 type KeySource = NonNullable<GatewayDefinition['key']>;
+
+/** What is read of a request. */
+type Headed = Pick<IncomingMessage, 'headers' | 'rawHeaders'>;
 
 const FORWARDED_FOR = 'x-forwarded-for';
 const MOST_COST = 100;
@@ -18,8 +21,8 @@ const MOST_COST = 100;
  * Whose request it is.
  * @throws Failure `gate_header_unusable`
  */
-export function keyIn(headers: IncomingHttpHeaders, source: KeySource): string {
-  const { name, value } = readKey(headers, source);
+export function keyIn(request: Headed, source: KeySource): string {
+  const { name, value } = readKey(request, source);
   if (value !== undefined && value !== '' && value.length <= LONGEST_KEY) return value;
   if (value === undefined && source.absent !== undefined) return source.absent;
   throw unusable(
@@ -29,17 +32,35 @@ export function keyIn(headers: IncomingHttpHeaders, source: KeySource): string {
   );
 }
 
-function readKey(headers: IncomingHttpHeaders, source: KeySource): { name: string; value: string | undefined } {
-  if ('header' in source) return { name: source.header, value: headerIn(headers, source.header)?.trim() };
+function readKey(request: Headed, source: KeySource): { name: string; value: string | undefined } {
+  const { headers } = request;
+  if ('header' in source) {
+    const name = source.header;
+    const value = singleIn(request, name)?.trim();
+    // Gateways and Node.js join the lines of a header with commas: a second line would make a new key of each request.
+    if (value?.includes(',')) throw unusable(name, 'holds several values', 'Send one, without a comma.');
+    return { name, value };
+  }
   if ('forwarded' in source) {
     const { hops, header: name = FORWARDED_FOR } = source.forwarded;
     return { name, value: addressIn(headerIn(headers, name), hops) };
   }
   if ('uri' in source) {
     const { header: name, segments } = source.uri;
-    return { name, value: pathIn(headerIn(headers, name), segments) };
+    return { name, value: pathIn(singleIn(request, name), segments) };
   }
   return unreachable(source);
+}
+
+/** @throws Failure `gate_header_unusable` where it is sent several times */
+function singleIn({ headers, rawHeaders }: Headed, name: string): string | undefined {
+  const value = headerIn(headers, name);
+  if (value === undefined) return undefined;
+  const wanted = name.toLowerCase();
+  let lines = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]!.toLowerCase() === wanted) lines += 1;
+  if (lines > 1) throw unusable(name, `is sent ${lines} times`, 'Send it once.');
+  return value;
 }
 
 /** The address that the outermost trusted proxy has added; '' for what is none, undefined where the list is shorter. */
@@ -57,12 +78,28 @@ function addressIn(list: string | undefined, hops: number): string | undefined {
   return isIP(address) === 0 ? '' : networkOf(address);
 }
 
-/** The path of a target or of a URI, without its query; long ones are cut. */
+/**
+ * The path of a target or of a URI without its query, in one spelling of all that servers take for the same resource; long ones are cut.
+ *
+ *   //api   /./api   /x/../api   /%61pi   /api/   /api?a=b        are all /api        RFC 3986, 6.2.2, and as nginx reads it
+ */
 function pathIn(uri: string | undefined, segments: number | undefined): string | undefined {
   const path = uri?.replace(/^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?#]*/, '').replace(/[?#].*$/s, '');
   if (path === undefined || !path.startsWith('/')) return path && '';
-  const kept = segments === undefined ? path : path.split('/', segments + 1).join('/');
-  return kept.slice(0, LONGEST_KEY);
+  const kept: string[] = [];
+  for (const part of inOneSpelling(path).split('/')) {
+    if (part === '..') kept.pop();
+    else if (part !== '' && part !== '.') kept.push(part);
+  }
+  return `/${kept.slice(0, segments).join('/')}`.slice(0, LONGEST_KEY);
+}
+
+/** Visible ASCII as itself, every other byte as %XX. */
+function inOneSpelling(path: string): string {
+  const decoded = path.replace(/%([\dA-Fa-f]{2})/g, (_escape, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  return decoded.replace(/[^!-~]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`);
 }
 
 /**

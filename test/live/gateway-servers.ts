@@ -39,7 +39,7 @@ http {
     start: (places: Places, waits: Waits = 'patiently') =>
       run('caddy', places, waits, ['Caddyfile'], (folder) => {
         const file = join(folder, 'Caddyfile');
-        writeFileSync(file, `{\n\tadmin off\n}\n${readFileSync(file, 'utf8')}`);
+        writeFileSync(file, readFileSync(file, 'utf8').replace(/^\{\n/m, '{\n\tadmin off\n'));
         return ['run', '--config', file, '--adapter', 'caddyfile'];
       }),
   },

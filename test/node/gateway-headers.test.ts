@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { GatewayDefinition } from '../../src/limiter/gateway-definition.js';
 import { keyIn } from '../../src/node/gateway-headers.js';
@@ -5,9 +6,13 @@ import { Failure } from '../../src/schema/failure.js';
 
 type Source = NonNullable<GatewayDefinition['key']>;
 
-function read(headers: Record<string, string>, source: Source): string {
+/** @param lines as they were sent; several of one name are joined as Node.js joins them */
+function read(lines: Record<string, string | readonly string[]>, source: Source): string {
+  const each = Object.entries(lines).map(([name, value]) => [name, [value].flat()] as const);
+  const headers = Object.fromEntries(each.map(([name, values]) => [name, values.join(', ')]));
+  const rawHeaders = each.flatMap(([name, values]) => values.flatMap((value) => [name, value]));
   try {
-    return keyIn(headers, source);
+    return keyIn({ headers, rawHeaders }, source);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     return `${error.code}: ${error.why}`;
@@ -62,6 +67,10 @@ describe('a key by a header', () => {
     [{ 'x-api-key': 'alpha' }, 'alpha'],
     [{ 'x-api-key': ' alpha ' }, 'alpha'],
     [{ 'x-api-key': '' }, 'gate_header_unusable: Its header X-Api-Key holds no key.'],
+    [{ 'x-api-key': ['alpha', 'x1'] }, 'gate_header_unusable: Its header X-Api-Key is sent 2 times.'],
+    [{ 'x-api-key': ['alpha', 'alpha'] }, 'gate_header_unusable: Its header X-Api-Key is sent 2 times.'],
+    [{ 'x-api-key': 'alpha, x1' }, 'gate_header_unusable: Its header X-Api-Key holds several values.'],
+    [{ 'x-api-key': ',alpha' }, 'gate_header_unusable: Its header X-Api-Key holds several values.'],
     [{ 'x-api-key': 'a'.repeat(257) }, 'gate_header_unusable: Its header X-Api-Key holds no key.'],
     [{}, 'gate_header_unusable: Its header X-Api-Key is missing.'],
     [{ __proto__: 'x' }, 'gate_header_unusable: Its header X-Api-Key is missing.'],
@@ -81,11 +90,46 @@ describe('a key by the path', () => {
     [2, '/orders/7/lines', '/orders/7'],
     [5, '/orders/7', '/orders/7'],
     [1, '/?a=/b', '/'],
-    [1, '//x', '/'],
+    [1, '//x', '/x'],
+    [1, '//api', '/api'],
+    [1, '/%61pi', '/api'],
+    [1, '/%61%70%69/7', '/api'],
+    [1, '/x/../api', '/api'],
+    [1, '/x/%2e%2E/api', '/api'],
+    [1, '/x%2f..%2Fapi', '/api'],
+    [1, '/../../api', '/api'],
+    [1, '/./%2e/api/.', '/api'],
+    [undefined, '/api/', '/api'],
+    [undefined, '/api/./v1/../', '/api'],
+    [undefined, '/caf\u00c3\u00a9', '/caf%C3%A9'],
+    [undefined, '/caf%c3%a9', '/caf%C3%A9'],
+    [undefined, '/a%00b%0A', '/a%00b%0A'],
+    [undefined, '/a%zz', '/a%zz'],
+    [undefined, `/${'x/../'.repeat(2_000)}api`, '/api'],
+    [undefined, '/API', '/API'],
     [undefined, '*', 'gate_header_unusable: Its header X-Original-URI holds no key.'],
     [undefined, '', 'gate_header_unusable: Its header X-Original-URI holds no key.'],
   ])('with %s segments of "%s": %s', (segments, uri, key) => {
     const source: Source = { uri: { header: 'X-Original-URI', ...(segments === undefined ? {} : { segments }) } };
     expect(read({ 'x-original-uri': uri }, source)).toBe(key);
+  });
+
+  it('that is sent twice is refused', () => {
+    expect(read({ 'x-original-uri': ['/a', '/b'] }, { uri: { header: 'X-Original-URI' } })).toBe(
+      'gate_header_unusable: Its header X-Original-URI is sent 2 times.',
+    );
+  });
+
+  it('has one spelling, which is its own', () => {
+    const source: Source = { uri: { header: 'X-Original-URI' } };
+    const parts = ['api', '%61pi', 'x', '.', '..', '%2e', '', 'a%20b', '\u00e9', '%C3%A9'];
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...parts), { maxLength: 12 }), (drawn) => {
+        const once = read({ 'x-original-uri': `/${drawn.join('/')}` }, source);
+        expect(once).toMatch(/^\/(?!.*\/\/)/);
+        expect(once.split('/').some((part) => part === '.' || part === '..')).toBe(false);
+        expect(read({ 'x-original-uri': once }, source)).toBe(once);
+      }),
+    );
   });
 });

@@ -108,7 +108,7 @@ export function findLimit(root: Level, entries: readonly Entry[]): DescriptorLim
   return limit;
 }
 
-/** Bytes of a key; a longer one is told apart by its hash. */
+/** Bytes of a key; a longer one is its hash, and so is an empty one. */
 const KEY_BYTES = 200;
 const HASHED = 'sha256:';
 
@@ -116,5 +116,6 @@ const HASHED = 'sha256:';
 export function keyOf(entries: readonly Entry[]): string {
   const [first, ...more] = entries;
   const key = more.length === 0 ? first!.value : JSON.stringify(entries.map(({ value }) => value));
-  return Buffer.byteLength(key) <= KEY_BYTES && !key.startsWith(HASHED) ? key : HASHED + sha256Hex(key);
+  const isPlain = key !== '' && Buffer.byteLength(key) <= KEY_BYTES && !key.startsWith(HASHED);
+  return isPlain ? key : HASHED + sha256Hex(key);
 }

@@ -60,8 +60,8 @@ export function refuseFaults({ domain, descriptors, hits_addend: common }: RateL
   for (const { entries, limit, hits_addend: hits, is_negative_hits: isNegative } of descriptors) {
     if (entries.length === 0 || entries.length > MOST_ENTRIES)
       refuse(`A descriptor has ${entries.length} entries.`, `Give each from 1 to ${MOST_ENTRIES}.`);
-    if (entries.some(({ key, value }) => key === '' || value === ''))
-      refuse('An entry has no key or no value.', 'Give each entry both.');
+    // A value may be empty: a client can send an empty header, and Envoy admits what its service refuses to decide.
+    if (entries.some(({ key }) => key === '')) refuse('An entry has no key.', 'Give each entry one.');
     if (isNegative) refuse('It asks for hits back.', 'What was counted stays counted until it leaves the window.');
     if ((hits?.value ?? 0) > MOST_HITS) refuse(`It has more than ${MOST_HITS} hits.`, 'Send them in several requests.');
     if (limit !== null && unitOf(limit.unit) === undefined)

@@ -136,7 +136,7 @@ function wantedOf({ query, raw }: Asked<Shapes>, contract: Contract): Wanted {
   const { peek = false, n, deny = '429', key } = query as Query;
   const { cost, key: source } = contract.plan.definition.gate ?? {};
   const isKeyed = contract instanceof KeyedContract;
-  const named = key ?? (isKeyed && source !== undefined ? keyIn(raw.headers, source) : undefined);
+  const named = key ?? (isKeyed && source !== undefined ? keyIn(raw, source) : undefined);
   return {
     n: n ?? (cost === undefined ? 1 : costIn(raw.headers, cost)),
     peek,

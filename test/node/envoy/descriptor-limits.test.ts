@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { findLimit, keyOf } from '../../../src/node/envoy/descriptor-limits.js';
 import { readDescriptorLimits } from '../../../src/node/envoy/limits-file.js';
 import { Failure } from '../../../src/schema/failure.js';
@@ -73,25 +74,63 @@ describe('the limit of a descriptor', () => {
   });
 });
 
+interface Action {
+  readonly remote_address?: object;
+  readonly header_value_match?: {
+    readonly descriptor_key: string;
+    readonly descriptor_value: string;
+    readonly headers: readonly { readonly string_match: { readonly safe_regex: { readonly regex: string } } }[];
+  };
+}
+
 describe('the limits of the recipe', () => {
-  it('fit what the Envoy of the recipe sends for a request', () => {
-    const file = new URL('../../../scenarios/recipes/envoy-limits.yaml', import.meta.url);
-    const { root, domain } = readDescriptorLimits(readFileSync(file, 'utf8'), 'envoy-limits.yaml', 777);
-    const sent = ['remote_address=10.0.0.1', 'path=/pay remote_address=10.0.0.1', 'path=/pay', 'path=/search'];
-    expect([domain, ...sent.map((descriptor) => findLimit(root, entriesOf(descriptor))?.path)]).toEqual([
-      'edge',
-      'edge.remote_address',
-      'edge.path_/pay.remote_address',
-      undefined,
-      'edge.path_/search',
-    ]);
+  const recipe = (name: string) => readFileSync(new URL(`../../../scenarios/recipes/${name}`, import.meta.url), 'utf8');
+  const { root, domain } = readDescriptorLimits(recipe('envoy-limits.yaml'), 'envoy-limits.yaml', 777);
+  const [chain] = parse(recipe('envoy-rate-limit.yaml')).static_resources.listeners[0].filter_chains;
+  const { route_config: routes, ...manager } = chain.filters[0].typed_config;
+  const actions: Action[][] = routes.virtual_hosts[0].routes[0].route.rate_limits.map(
+    (one: { actions: Action[] }) => one.actions,
+  );
+
+  /** What the Envoy of the recipe sends for a path, after it has normalised it: a header that does not match leaves its descriptor out. */
+  function sent(path: string): string[] {
+    return actions.flatMap((all) => {
+      const entries = all.map(({ remote_address: address, header_value_match: match }) => {
+        if (address !== undefined) return 'remote_address=10.0.0.1';
+        const { descriptor_key: key, descriptor_value: value, headers } = match!;
+        // Envoy matches the whole value.
+        const isMatch = headers.every(({ string_match: { safe_regex: of } }) =>
+          new RegExp(`^(?:${of.regex})$`).test(path),
+        );
+        return isMatch ? `${key}=${value}` : undefined;
+      });
+      return entries.includes(undefined) ? [] : [entries.join(' ')];
+    });
+  }
+
+  it.each([
+    ['/', ['edge.remote_address']],
+    ['/pay', ['edge.remote_address', 'edge.path_/pay.remote_address']],
+    ['/pay?x=1', ['edge.remote_address', 'edge.path_/pay.remote_address']],
+    ['/pay/', ['edge.remote_address', 'edge.path_/pay.remote_address']],
+    ['/payments', ['edge.remote_address']],
+    ['/search?q=a', ['edge.remote_address', 'edge.path_/search']],
+  ])('hold for what the Envoy of the recipe sends for %s', (path, limits) => {
+    expect(sent(path).map((descriptor) => findLimit(root, entriesOf(descriptor))?.path)).toEqual(limits);
+  });
+
+  it('are for its domain, and one spelling of each path', () => {
+    expect(manager).toMatchObject({ normalize_path: true, merge_slashes: true });
+    expect(manager.http_filters[0].typed_config.domain).toBe(domain);
   });
 });
 
 describe('the key of a count', () => {
   it('is the value, or all values, and for long ones a hash; no two descriptors of a limit have the same', () => {
     const long = 'x'.repeat(1_000);
-    const descriptors = ['a=1', `a=${long}`, 'a=1,b=2 b=3', 'a=1 b=2,b=3', 'a=1 b=2', `a=${long} b=1`].map(entriesOf);
+    const descriptors = ['a=1', `a=${long}`, 'a=', 'a=1,b=2 b=3', 'a=1 b=2,b=3', 'a=1 b=2', `a=${long} b=1`].map(
+      entriesOf,
+    );
     const keys = descriptors.map(keyOf);
     expect(keys[0]).toBe('1');
     expect(new Set(keys).size).toBe(descriptors.length);

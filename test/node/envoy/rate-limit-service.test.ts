@@ -100,6 +100,15 @@ describe('a descriptor', () => {
     ]);
   });
 
+  it('with an empty value is counted, and so are the others of its request', async () => {
+    const { ask } = await start();
+    const codes: number[] = [];
+    for (let n = 0; n < 4; n += 1) codes.push((await ask(request('shop', [{ user: '' }]))).overall);
+    codes.push((await ask(request('shop', [{ user: '' }, { user: 'banned' }]))).overall);
+    codes.push((await ask(request('shop', [{ user: 'ann' }]))).overall);
+    expect(codes).toEqual([OK, OK, OK, OVER, OVER, OK]);
+  });
+
   it('in shadow mode counts and is admitted; one that is replaced does not count', async () => {
     const { node, ask } = await start();
     const shadow = [];
@@ -133,7 +142,7 @@ describe('a request', () => {
   it.each<[string, Buffer, status]>([
     ['without a domain', request('', [{ user: 'a' }]), status.INVALID_ARGUMENT],
     ['without a descriptor', request('shop', []), status.INVALID_ARGUMENT],
-    ['with an empty entry', request('shop', [{ user: '' }]), status.INVALID_ARGUMENT],
+    ['with an entry without a key', request('shop', [{ '': 'a' }]), status.INVALID_ARGUMENT],
     ['without entries', request('shop', [{}]), status.INVALID_ARGUMENT],
     ['with too many descriptors', request('shop', Array(101).fill({ user: 'a' })), status.INVALID_ARGUMENT],
     ['with too many hits', request('shop', [{ user: 'a' }], 0, 1_001), status.INVALID_ARGUMENT],
