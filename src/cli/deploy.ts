@@ -1,8 +1,8 @@
 // `weir deploy`: puts the rate limiter, or a definition of one's own, onto a machine. The node checks definitions.
-import { readFileSync } from 'node:fs';
 import { createContract, deployRateLimiter } from '../api/contracts.js';
 import type { ContractDefinition } from '../limiter/definition.js';
 import { Failure } from '../schema/failure.js';
+import { readText } from '../schema/text-file.js';
 import { usageFailure } from './ending.js';
 import { limiterGiven, limiterOptions } from './limiter-options.js';
 import { cyclesOf, nodeCommand, slugArgument } from './node-command.js';
@@ -129,17 +129,7 @@ function gateFrom(json: string | undefined): { gate?: NonNullable<ContractDefini
 }
 
 export function definitionFrom(file: string): ContractDefinition {
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new Failure('unreadable_file', {
-      what: `The definition ${file} cannot be read.`,
-      why: `${(error as Error).message}.`,
-      fix: 'Check the path.',
-      cause: error,
-    });
-  }
+  const text = readText(file, { what: `The definition ${file}`, fix: 'Check the path.', isGiven: true });
   let value: unknown;
   try {
     value = JSON.parse(text);

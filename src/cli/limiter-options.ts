@@ -1,8 +1,7 @@
 // The options by which a command takes a limiter that follows a rule: a file, a product by its name, a primitive, a stanza.
-import { readFileSync } from 'node:fs';
 import type { Argv, Options } from 'yargs';
 import { products } from '../limiter/products/products.js';
-import { Failure } from '../schema/failure.js';
+import { readText } from '../schema/text-file.js';
 import { usageFailure } from './ending.js';
 
 /** The parameters of all products, each an option; of a number or a text yargs finds out which it is. */
@@ -55,7 +54,8 @@ export async function limiterGiven(given: LimiterGiven, own: readonly string[] =
   if (primitive !== undefined) return { primitive, params: paramsIn(params) };
   if (rule === undefined) return undefined;
   const { readDocument } = await import('../scenario/document.js');
-  return readDocument(contentOf(rule), rule).value;
+  const fix = 'Give the path of a file in YAML or JSON.';
+  return readDocument(readText(rule, { what: `The rule ${rule}`, fix, isGiven: true }), rule).value;
 }
 
 /** What was given of the limiter, to repeat a command. */
@@ -80,17 +80,5 @@ function paramsIn(json: string | undefined): unknown {
       `--params is not JSON: ${(error as Error).message}.`,
       'For example \'{"T_ms":100,"tau_ms":0}\'.',
     );
-  }
-}
-
-function contentOf(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new Failure('unreadable_file', {
-      what: `The rule ${path} cannot be read.`,
-      why: `${(error as Error).message}.`,
-      fix: 'Give the path of a file in YAML or JSON.',
-    });
   }
 }

@@ -5,11 +5,10 @@
 // It ends as soon as nobody asks for it any more.
 import { hostname } from 'node:os';
 import { Durations } from '../math/durations.js';
-import { parseScenario, type ScenarioObject } from '../scenario/load-scenario.js';
+import { parseSent } from '../scenario/load-scenario.js';
 import { Failure } from '../schema/failure.js';
 import type { QueueClient } from '../simulate/run-queue.js';
 import { trafficOf } from '../simulate/scenario-traffic.js';
-import { namesFiles } from '../simulate/without-files.js';
 import { startOf } from '../time/cycle.js';
 import { pause } from '../time/wall.js';
 import { VERSION } from '../version.js';
@@ -43,9 +42,9 @@ const KEPT_S = 60;
 
 /**
  * Sends a share. What goes wrong is said to who asks.
- * @param allowRemote whether the target may be another machine
+ * @param targets where it may be sent, as origins: anyone who reaches the queue can ask for a load
  */
-export async function generate(job: LoadJob, client: QueueClient, allowRemote: boolean): Promise<void> {
+export async function generate(job: LoadJob, client: QueueClient, targets: readonly string[]): Promise<void> {
   const asker = new Asker(client, job);
   try {
     if (job.weir !== VERSION)
@@ -54,7 +53,7 @@ export async function generate(job: LoadJob, client: QueueClient, allowRemote: b
         words: `The worker on ${hostname()} is version ${VERSION}, and ${job.weir} asks.`,
         fix: `Let all workers be of version ${job.weir}.`,
       });
-    await send(job, client, asker, allowRemote);
+    await send(job, client, asker, targets);
   } catch (error) {
     await asker.tell({ type: 'failed', ...wordsOf(error) }).catch(() => {});
   }
@@ -62,18 +61,32 @@ export async function generate(job: LoadJob, client: QueueClient, allowRemote: b
 
 function wordsOf(error: unknown): { words: string; fix?: string } {
   if (!(error instanceof Failure)) return { words: error instanceof Error ? error.message : String(error) };
-  const { code, what, why = '' } = error;
+  const { code, what, why = '', fix } = error;
   const words = `${what} ${why}`.trim();
-  return code === 'remote_not_allowed' ? { words, fix: 'Start the workers with --allow-remote.' } : { words };
+  return code === 'remote_not_allowed' && fix !== undefined ? { words, fix } : { words };
 }
 
-async function send(job: LoadJob, client: QueueClient, asker: Asker, allowRemote: boolean): Promise<void> {
-  if (namesFiles(job.scenario)) throw new Error('The scenario names files, which a worker does not read.');
-  const scenario = parseScenario(job.scenario as ScenarioObject, job.path).at(job.cycleMs);
+/** @throws Failure `remote_not_allowed` */
+function refuseOtherTargets({ url, connect }: LoadJob, targets: readonly string[]): void {
+  for (const one of [url, ...(connect.also ?? [])]) {
+    const origin = URL.canParse(one) ? new URL(one).origin : String(one);
+    if (targets.includes(origin)) continue;
+    throw new Failure('remote_not_allowed', {
+      what: `Nothing was sent to ${origin}.`,
+      why: `The worker on ${hostname()} sends load only to ${targets.join(', ')}.`,
+      fix: `If it is yours to test, start the workers with --target ${origin}.`,
+    });
+  }
+}
+
+async function send(job: LoadJob, client: QueueClient, asker: Asker, targets: readonly string[]): Promise<void> {
+  refuseOtherTargets(job, targets);
+  const scenario = parseSent(job.scenario, job.path).at(job.cycleMs);
   await rehearse();
   const connection = await connectTo(job.url, {
     ...job.connect,
-    allowRemote: job.connect.allowRemote === true && allowRemote,
+    // The target is one of those that the worker was started for.
+    allowRemote: true,
     headers: scenario.target?.headers,
     cycleMs: job.made === undefined ? job.cycleMs : undefined,
   });

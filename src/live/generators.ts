@@ -87,7 +87,12 @@ export class Generators {
   async gather({ clock }: Connection, made: MadeOnNode | undefined, signal: AbortSignal | undefined): Promise<void> {
     this.#redis = await this.#answerOf(readRedisTime(this.#client, clock));
     const of = await this.#answerOf(this.#queue.getWorkersCount());
-    if (of === 0) throw cannotSend('Nothing was sent.', 'There is no worker.', 'Start some with weir worker.');
+    if (of === 0)
+      throw cannotSend(
+        'Nothing was sent.',
+        'There is no worker that sends load.',
+        `Start some with weir worker --target ${originOf(this.#task.url)}.`,
+      );
     await this.#say({ state: 'wait' });
     const job = { ...this.#task, made, weir: VERSION, run: this.#run, of };
     const jobs = Array.from({ length: of }, (_, index) => ({ name: 'load', data: { ...job, index } }));
@@ -247,4 +252,8 @@ export class Generators {
 
 function cannotSend(what: string, why: string, fix = 'See what the workers say, or send from this machine.'): Failure {
   return new Failure('worker_failed', { what, why, fix });
+}
+
+function originOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : url;
 }

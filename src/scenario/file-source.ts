@@ -1,9 +1,9 @@
 // What a scenario reads from the disk: its own text from a file or a pipe, and the files that it names, from its folder.
-import { readFileSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { statSync } from 'node:fs';
 import { basename, dirname, extname, resolve } from 'node:path';
 import { Failure } from '../schema/failure.js';
 import { parseTimeMs } from '../schema/quantity.js';
+import { readText, refuseKind } from '../schema/text-file.js';
 import { readLog } from '../traffic/log/read.js';
 import { CycleTally } from '../traffic/tally.js';
 import type { LogSpec, RecordedLog, ScenarioSource } from './loaded-scenario.js';
@@ -13,11 +13,12 @@ export class FileSource implements ScenarioSource {
   constructor(readonly path: string) {}
 
   get name(): string {
-    return basename(this.path, extname(this.path)).toLowerCase();
+    return nameOf(this.path);
   }
 
   definition(file: string): string {
-    return readFileSync(resolve(dirname(this.path), file), 'utf8');
+    const fix = 'Name a file in YAML or JSON, beside the scenario.';
+    return readText(resolve(dirname(this.path), file), { what: `The definition ${file}`, fix });
   }
 
   recording(spec: LogSpec, cycleMs: number): Promise<RecordedLog> {
@@ -25,10 +26,16 @@ export class FileSource implements ScenarioSource {
   }
 }
 
+function nameOf(path: string): string {
+  return basename(path, extname(path)).toLowerCase();
+}
+
 async function readRecording(spec: LogSpec, folder: string, cycleMs: number): Promise<RecordedLog> {
   const tally = new CycleTally(cycleMs);
+  const path = resolve(folder, spec.file);
+  refuseEndless(path, spec.file);
   const { skippedLines } = await readLog(
-    resolve(folder, spec.file),
+    path,
     {
       format: spec.format,
       timeColumn: spec.time_column,
@@ -51,54 +58,47 @@ async function readRecording(spec: LogSpec, folder: string, cycleMs: number): Pr
   };
 }
 
-/** The longest scenario that is read, in bytes. */
-const MOST_BYTES = 16 * 1024 * 1024;
-
-/** @throws Failure `unreadable_file` */
-export async function readSource(path: string): Promise<string> {
+/** @throws Failure `unreadable_file` for a device or a pipe: a scenario of somebody else may name it */
+function refuseEndless(path: string, file: string): void {
+  const stat = statSync(path, { throwIfNoEntry: false });
   try {
-    return textOf(await bytesOf(path));
+    if (stat !== undefined && !stat.isDirectory()) refuseKind(stat, false);
   } catch (error) {
-    const { code = '', message } = error as NodeJS.ErrnoException;
     throw new Failure('unreadable_file', {
-      what: `The scenario ${path} cannot be read.`,
-      why: reasons[code] ?? `${message.charAt(0).toUpperCase()}${message.slice(1)}.`,
-      fix: 'Give the path of a YAML or JSON file, for example scenarios/burst.yaml.',
-      cause: error,
+      what: `The log ${file} was not read.`,
+      why: `A scenario reads regular files, and ${(error as Error).message.replace(', and not a regular file', '')}.`,
+      fix: 'Name a log file. `weir replay` reads pipes.',
     });
   }
 }
 
-/** Counts the bytes read instead of asking the file system: a pipe has no size, and a device no end. */
-async function bytesOf(path: string): Promise<Buffer> {
-  const file = await open(path, 'r');
-  try {
-    const chunks: Buffer[] = [];
-    let length = 0;
-    for await (const chunk of file.createReadStream({ autoClose: false })) {
-      chunks.push(chunk as Buffer);
-      length += (chunk as Buffer).length;
-      if (length > MOST_BYTES) throw new Error(`it is larger than ${MOST_BYTES / 1024 / 1024} MiB`);
-    }
-    return Buffer.concat(chunks, length);
-  } finally {
-    await file.close();
+/** The source of a scenario that came from elsewhere: it reads nothing, whatever the scenario names. */
+export class NoFiles implements ScenarioSource {
+  constructor(readonly path: string) {}
+
+  get name(): string {
+    return nameOf(this.path);
+  }
+
+  definition(file: string): string {
+    throw notRead(file);
+  }
+
+  recording({ file }: LogSpec): Promise<RecordedLog> {
+    return Promise.reject(notRead(file));
   }
 }
 
-function textOf(bytes: Buffer): string {
-  if (bytes.includes(0)) throw new Error('it is no text: there are zero bytes in it');
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw new Error('it is no text in UTF-8');
-  }
+function notRead(file: string): Failure {
+  return new Failure('unreadable_file', {
+    what: `The file ${file} was not read.`,
+    why: 'The scenario names files, which a worker does not read.',
+    fix: 'Write what it holds into the scenario.',
+  });
 }
 
-const reasons: Readonly<Record<string, string>> = {
-  ENOENT: 'There is no such file.',
-  ENOTDIR: 'A part of its path is a file, not a folder.',
-  EISDIR: 'It is a folder.',
-  EACCES: 'Permission is denied.',
-  EPERM: 'Permission is denied.',
-};
+/** @throws Failure `unreadable_file` */
+export async function readSource(path: string): Promise<string> {
+  const fix = 'Give the path of a YAML or JSON file, for example scenarios/burst.yaml.';
+  return readText(path, { what: `The scenario ${path}`, fix, isGiven: true });
+}

@@ -1,6 +1,7 @@
 // Loads a scenario from a file, or from a text or an object beside its files.
 import type { FindOperator } from '../operator/operator.js';
-import { FileSource, readSource } from './file-source.js';
+import { Failure } from '../schema/failure.js';
+import { FileSource, NoFiles, readSource } from './file-source.js';
 import type { LoadedScenario } from './loaded-scenario.js';
 import { planScenario, type ScenarioObject } from './plan-scenario.js';
 
@@ -27,4 +28,18 @@ export function parseScenario(
   findOperator?: FindOperator,
 ): LoadedScenario {
   return planScenario(source, new FileSource(path), findOperator);
+}
+
+/**
+ * A scenario that somebody else sent: an object, of which no file is read.
+ * @throws Failure as `parseScenario`; `invalid_input` for what is no object
+ */
+export function parseSent(sent: unknown, path: string): LoadedScenario {
+  if (typeof sent !== 'object' || sent === null)
+    throw new Failure('invalid_input', {
+      what: 'The scenario was not taken.',
+      why: 'It is not an object.',
+      fix: 'Send it as a value.',
+    });
+  return planScenario(sent as ScenarioObject, new NoFiles(path));
 }

@@ -1,16 +1,22 @@
 // One thread of a pool: makes the runs that it is given.
-import { type LoadedScenario, parseScenario, type ScenarioObject } from '../scenario/load-scenario.js';
+import { type LoadedScenario, parseScenario, parseSent, type ScenarioObject } from '../scenario/load-scenario.js';
 import { type Replicate, type ReplicationTask, runReplication } from './replication.js';
 
 /** The last few: the runs of a cell come one after the other. */
 const loaded = new Map<string, LoadedScenario>();
 const MOST_LOADED = 8;
 
-export default function replication({ path, scenario: value, seed, withPeaks }: ReplicationTask): Promise<Replicate> {
-  const key = `${path} ${JSON.stringify(value)}`;
+export default function replication({
+  path,
+  scenario: value,
+  seed,
+  withPeaks,
+  isSent,
+}: ReplicationTask): Promise<Replicate> {
+  const key = `${isSent === true} ${path} ${JSON.stringify(value)}`;
   let scenario = loaded.get(key);
   if (scenario === undefined) {
-    scenario = parseScenario(value as ScenarioObject, path);
+    scenario = isSent === true ? parseSent(value, path) : parseScenario(value as ScenarioObject, path);
     loaded.set(key, scenario);
     if (loaded.size > MOST_LOADED) loaded.delete(loaded.keys().next().value!);
   }

@@ -14,6 +14,8 @@ export interface ReplicationTask {
   readonly seed: Seed;
   /** Whether a band is drawn of the runs. */
   readonly withPeaks: boolean;
+  /** Whether it came from elsewhere: then no file is read for it. */
+  readonly isSent?: boolean | undefined;
 }
 
 /** Figures of one run by name, for example `limited` or `clients.retries`. */

@@ -45,7 +45,7 @@ const MOST_IN_QUEUE = 200;
 
 /** A job costs some ms beside its runs. Short ones are put together: as many as take so long, in ms, and no more than so many. */
 const TOGETHER_MS = 40;
-const MOST_TOGETHER = 16;
+export const MOST_TOGETHER = 16;
 
 /** How often the queue is looked at, for how long Redis may be silent, and after which silence of the workers lost jobs are looked for; in ms. */
 const BEAT_MS = 500;

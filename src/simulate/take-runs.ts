@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { Worker } from 'bullmq';
 import { pause, wallNowMs } from '../time/wall.js';
 import { VERSION } from '../version.js';
+import type { ReplicationTask } from './replication.js';
 import { runThreads } from './run-pool.js';
 import {
   ASKS,
@@ -10,6 +11,7 @@ import {
   LOAD_QUEUE,
   MAKES,
   MOST_STALLS,
+  MOST_TOGETHER,
   openQueueClient,
   type QueueClient,
   RUN_QUEUE,
@@ -36,8 +38,8 @@ interface TakeOptions {
   readonly onRun?: ((runs: number) => void) | undefined;
   /** Called when Redis is away, and when it is back. */
   readonly onAway?: ((isAway: boolean) => void) | undefined;
-  /** Sends a share of a load. It says itself what went wrong. */
-  readonly onLoad: (job: unknown, client: QueueClient) => Promise<void>;
+  /** Sends a share of a load, and says itself what went wrong; undefined: loads are left to other workers. */
+  readonly onLoad: ((job: unknown, client: QueueClient) => Promise<void>) | undefined;
 }
 
 interface Taking {
@@ -58,13 +60,12 @@ export async function takeRuns(url: string, { threads, onRun, onAway, onLoad }: 
   let runs = 0;
   const worker = new Worker<RunJob, RunAnswer>(
     RUN_QUEUE.name,
-    async ({ data: { weir, tasks } }) => {
-      if (weir !== VERSION) return { refused: `The worker on ${hostname()} is version ${VERSION}, and ${weir} asks.` };
-      if (tasks.some(({ scenario }) => namesFiles(scenario)))
-        return { refused: 'The run names files, which a worker does not read.' };
+    async ({ data }) => {
+      const tasks = tasksIn(data);
+      if (typeof tasks === 'string') return { refused: tasks };
       const startMs = wallNowMs();
       const made = tasks.map(async (task) => {
-        const run = await pool.run(task);
+        const run = await pool.run({ ...task, isSent: true });
         runs += 1;
         onRun?.(runs);
         return run;
@@ -82,14 +83,64 @@ export async function takeRuns(url: string, { threads, onRun, onAway, onLoad }: 
   );
   // A run that was given to another, or removed, is missing at its end. What the connection says is seen by the watch.
   worker.on('error', () => {});
+  const workers: Worker[] = [worker];
+  if (onLoad !== undefined) workers.push(takeLoads(client, worker, onLoad));
+  const ended = new AbortController();
+  const watch = async () => {
+    for (let isAway = false; !ended.signal.aborted; await pause(BEAT_MS, ended.signal)) {
+      if (client.isReady !== isAway) continue;
+      isAway = !isAway;
+      onAway?.(isAway);
+    }
+  };
+  void watch();
+  await Promise.all(workers.map((one) => one.waitUntilReady()));
+  return {
+    async close() {
+      ended.abort();
+      // Without Redis there is nobody to hand the runs to.
+      await Promise.all(workers.map((one) => one.close(!client.isReady)));
+      await pool.destroy();
+      // What the last one leaves of an empty queue.
+      if (client.isReady && (await isLast(client, ASKS, MAKES)))
+        await client.del(workers.map(({ keys }) => keys['meta']!));
+      client.destroy();
+    },
+  };
+}
+
+/** The tasks of a job, whoever put it into the queue; a sentence where it is none. */
+function tasksIn(data: unknown): readonly ReplicationTask[] | string {
+  const { weir, tasks } = (isObject(data) ? data : {}) as Partial<RunJob>;
+  if (weir !== VERSION) return `The worker on ${hostname()} is version ${VERSION}, and ${String(weir)} asks.`;
+  if (!Array.isArray(tasks) || tasks.length > MOST_TOGETHER || !tasks.every(isTask))
+    return 'The job does not hold runs of scenarios that are objects.';
+  return tasks.some(({ scenario }) => namesFiles(scenario))
+    ? 'The run names files, which a worker does not read.'
+    : tasks;
+}
+
+function isTask(task: unknown): task is ReplicationTask {
+  if (!isObject(task)) return false;
+  const { path, scenario, seed, withPeaks } = task as Partial<ReplicationTask>;
+  const isSeed = typeof seed === 'number' || typeof seed === 'string';
+  return typeof path === 'string' && isObject(scenario) && isSeed && typeof withPeaks === 'boolean';
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Loads one at a time, and no runs meanwhile. */
+function takeLoads(client: QueueClient, runs: Worker, onLoad: NonNullable<TakeOptions['onLoad']>): Worker {
   const loads = new Worker(
     LOAD_QUEUE,
     async ({ data }) => {
-      await worker.pause();
+      await runs.pause();
       try {
         await onLoad(data, client);
       } finally {
-        worker.resume();
+        runs.resume();
       }
     },
     {
@@ -102,26 +153,5 @@ export async function takeRuns(url: string, { threads, onRun, onAway, onLoad }: 
     },
   );
   loads.on('error', () => {});
-  const ended = new AbortController();
-  const watch = async () => {
-    for (let isAway = false; !ended.signal.aborted; await pause(BEAT_MS, ended.signal)) {
-      if (client.isReady !== isAway) continue;
-      isAway = !isAway;
-      onAway?.(isAway);
-    }
-  };
-  void watch();
-  await Promise.all([worker.waitUntilReady(), loads.waitUntilReady()]);
-  return {
-    async close() {
-      ended.abort();
-      // Without Redis there is nobody to hand the runs to.
-      await Promise.all([worker.close(!client.isReady), loads.close(!client.isReady)]);
-      await pool.destroy();
-      // What the last one leaves of an empty queue.
-      if (client.isReady && (await isLast(client, ASKS, MAKES)))
-        await client.del([worker, loads].map(({ keys }) => keys['meta']!));
-      client.destroy();
-    },
-  };
+  return loads;
 }

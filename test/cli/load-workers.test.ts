@@ -7,7 +7,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { keysOf, type LoadJob } from '../../src/live/load-job.js';
 import type { Outcome } from '../../src/outcome/outcome-schema.js';
 import { LOAD_QUEUE, openQueueClient, RUN_QUEUE } from '../../src/simulate/run-queue.js';
+import { VERSION } from '../../src/version.js';
 import type { Watched } from '../../src/web/watched.js';
+import { startApp } from '../live/gateway-servers.js';
 import { startSmallNode } from '../live/wrong-node.js';
 import { hasRedis, RedisServer } from '../store/redis/server.js';
 import { begin, type Running, type Serving, serve, temporaryFolder, weir } from './command-line.js';
@@ -43,8 +45,8 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
     await redis.ask('FLUSHALL');
   });
 
-  async function work(env: NodeJS.ProcessEnv = {}, ...more: string[]): Promise<string> {
-    const worker = begin(['worker', redis.url, '--json', '--threads', '1', ...more], env);
+  async function work(env: NodeJS.ProcessEnv = {}, target = node.url): Promise<string> {
+    const worker = begin(['worker', redis.url, '--json', '--threads', '1', '--target', target], env);
     workers.push(worker);
     const { host, pid } = JSON.parse(await worker.line((line) => line.includes('"threads"')));
     return `${host}/${pid}`;
@@ -122,6 +124,9 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
     expect(new Set(sums).size).toBeGreaterThan(2);
 
     const small = await startSmallNode(CYCLE_MS, { windowBy: 1 });
+    for (const { child } of workers) child.kill('SIGINT');
+    await Promise.all(workers.map(({ ended }) => ended));
+    await Promise.all([work({}, small.url), work({}, small.url)]);
     const place = ['--url', small.url, '--workers', redis.url, '--no-report', '--json'];
     const { code, out } = await weir(['load', scenario('keyed-wrong', 20, keyed), ...place]);
     expect([code, JSON.parse(out).comparison.verdict]).toEqual([3, 'node differs']);
@@ -192,8 +197,8 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
   });
 
   it('a node that limits otherwise is accused, as by one generator', async () => {
-    await Promise.all([work(), work()]);
     const small = await startSmallNode(CYCLE_MS, { windowBy: 1 });
+    await Promise.all([work({}, small.url), work({}, small.url)]);
     const place = ['--url', small.url, '--workers', redis.url, '--no-report', '--json'];
     const { code, out } = await weir(['load', scenario('wrong', 20), ...place]);
     expect([code, JSON.parse(out).comparison.verdict]).toEqual([3, 'node differs']);
@@ -214,8 +219,15 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
 
   it('refuses in words what cannot be: other versions, other machines, clients, no worker', async () => {
     const path = scenario('refused', 5);
+    // A worker without a target takes no loads.
+    const runsOnly = begin(['worker', redis.url, '--json', '--threads', '1']);
+    workers.push(runsOnly);
+    await runsOnly.line((line) => line.includes('"threads"'));
     const none = await weir(args(path, 'none'));
-    expect([none.code, none.err]).toEqual([5, expect.stringContaining('There is no worker.')]);
+    expect([none.code, none.err]).toEqual([
+      5,
+      expect.stringMatching(/There is no worker that sends load\.\n.*weir worker --target http:\/\/127\.0\.0\.1:\d+\./),
+    ]);
 
     await work();
     const remote = ['--url', 'http://192.0.2.1:1', '--allow-remote', '--insecure', '--timeout', '300ms'];
@@ -223,7 +235,7 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
     const far = await weir(['load', target, ...remote, '--workers', redis.url, '--no-report']);
     expect([far.code, far.err]).toEqual([
       5,
-      expect.stringMatching(/cannot send.*\n.*It is not this machine.*\n.*--allow-remote/),
+      expect.stringMatching(/cannot send.*\n.*sends load only to http.*\n.*--target http:\/\/192\.0\.2\.1:1/),
     ]);
 
     const clients = scenario(
@@ -262,6 +274,52 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
     await old.close();
     connection.destroy();
   });
+
+  it('a worker asks nothing of a service that it was not started for, and reads no file, from any queue', async () => {
+    const other = await startApp();
+    await work();
+    const connection = await openQueueClient(redis.url);
+    const { Queue } = await import('bullmq');
+    const queue = new Queue<object>(LOAD_QUEUE, { connection, prefix: RUN_QUEUE.prefix });
+    const plain = { question: 'Q?', duration: 3, arrivals: [{ model: 'constant', rate: 1 }], target: { path: '/' } };
+    const job = {
+      ...{ weir: VERSION, path: 'x.yaml', seed: 1, cycleMs: CYCLE_MS, index: 0, of: 1, url: node.url },
+      ...{ scenario: plain, connect: { allowRemote: true, insecure: true } },
+    };
+    const log = { model: 'log', file: '/etc/passwd', time_column: 'root' };
+    const forged: Record<string, [more: object, words: RegExp]> = {
+      'another port': [{ url: other.url }, /^Nothing was sent to .*sends load only to/],
+      'another name': [{ url: node.url.replace('127.0.0.1', 'localhost') }, /sends load only to/],
+      'another port beside it': [{ connect: { also: [other.url] } }, /sends load only to/],
+      'no URL': [{ url: 7 }, /^Nothing was sent to 7\./],
+      'a text': [{ scenario: `question: Q?\nlimiter: { definition: /etc/passwd }\narrivals: []\n` }, /not an object/],
+      'a definition': [{ scenario: { ...plain, limiter: { definition: '/etc/passwd' } } }, /does not read/],
+      'a log': [{ scenario: { ...plain, arrivals: [log] } }, /does not read/],
+    };
+    const said: Record<string, string> = {};
+    for (const [name, [more]] of Object.entries(forged)) {
+      await connection.set(keysOf(name).said, JSON.stringify({ state: 'stop' }));
+      await queue.add('load', { ...job, run: name, ...more });
+      let text = await connection.lPop(keysOf(name).heard);
+      for (; text === null; text = await connection.lPop(keysOf(name).heard)) await sleep(20);
+      said[name] = JSON.parse(text).words;
+    }
+    expect(said).toEqual(
+      Object.fromEntries(Object.entries(forged).map(([name, [, words]]) => [name, expect.stringMatching(words)])),
+    );
+    expect(JSON.stringify(said)).not.toContain('root:');
+    expect(other.asked).toEqual([]);
+    await Promise.all([queue.close(), other.close()]);
+    connection.destroy();
+  });
+
+  it.each(['http://127.0.0.1:1/path', 'file:///etc/passwd', 'x', 'http://me@127.0.0.1:1'])(
+    'a target is a service: %s is refused',
+    async (target) => {
+      const { code, err } = await weir(['worker', redis.url, '--target', target]);
+      expect([code, err]).toEqual([2, expect.stringContaining('--target takes scheme, host and port')]);
+    },
+  );
 
   it('a worker refuses a share that another version asks for', async () => {
     const name = await work();

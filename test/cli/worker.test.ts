@@ -142,6 +142,22 @@ describe.skipIf(!hasRedis)('weir worker', () => {
       const forged = await queue.add('run', { weir: VERSION, tasks: [{ ...task, scenario: named }] });
       expect(await forged.waitUntilFinished(events)).toEqual({ refused: expect.stringContaining('names files') });
     }
+    const secret = join(folder, 'secret');
+    writeFileSync(secret, 'a secret\n');
+    const text = `question: Q?\narrivals: [{ model: log, file: ${secret} }]\nlimiter: { definition: ${secret} }\n`;
+    const odd: unknown[] = [
+      { tasks: [{ ...task, scenario: text }] },
+      { tasks: [{ ...task, scenario: [text] }] },
+      { tasks: [{ ...task, path: 7 }] },
+      { tasks: [task, null] },
+      { tasks: 'x' },
+      { tasks: Array(17).fill(task) },
+      {},
+    ];
+    for (const one of odd) {
+      const forged = await queue.add('run', { weir: VERSION, ...(one as object) } as RunJob);
+      expect(await forged.waitUntilFinished(events)).toEqual({ refused: expect.stringContaining('are objects') });
+    }
     workers[0]!.child.kill('SIGKILL');
     const old = new Worker<RunJob, RunAnswer>(RUN_QUEUE.name, async () => ({ refused: 'It is older.' }), options);
     const { code, err } = await weir(['simulate', scenario, '--replications', '4', '--workers', redis.url]);

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -49,7 +50,7 @@ describe('what does not fit is refused with its place, what is allowed, and the 
       '(/limiter/definition/transitions)',
       'is required',
     ],
-    ['limiter: { definition: none.json }', '(/limiter/definition)', /^none\.json cannot be read: ENOENT/],
+    ['limiter: { definition: none.json }', '(/limiter/definition)', /^none\.json cannot be read: There is no such file/],
     ['limiter: { definition: 3 }', '(/limiter/definition)', 'must be an object or a string'],
     ['name: A B', '(/name)', /^must match/],
     ['contracts: 0', '(/contracts)', 'must be >= 1'],
@@ -226,6 +227,11 @@ describe('a file that is no text is refused in words', () => {
     return path;
   };
 
+  const pipe = (name: string) => {
+    execFileSync('mkfifo', [join(folder, name)]);
+    return join(folder, name);
+  };
+
   it.each<[what: string, path: string, why: string]>([
     ['a missing file', join(folder, 'nowhere.yaml'), 'There is no such file.'],
     ['a folder', at('folder'), 'It is a folder.'],
@@ -238,6 +244,7 @@ describe('a file that is no text is refused in words', () => {
     ['a text in Latin-1', at('latin.yaml', Buffer.from('question: F\xfcr?\n', 'latin1')), 'It is no text in UTF-8.'],
     ['a huge file', at('huge.yaml', Buffer.alloc(16 * 1024 * 1024 + 1, '#')), 'It is larger than 16 MiB.'],
     ['a device without end', '/dev/zero', 'It is larger than 16 MiB.'],
+    ['a named pipe', pipe('pipe.yaml'), 'It is a named pipe, and not a regular file.'],
   ])('%s', async (_, path, why) => {
     const failure = await loadScenario(path).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(Failure);
@@ -246,6 +253,25 @@ describe('a file that is no text is refused in words', () => {
       code: 'unreadable_file',
       what: `The scenario ${path} cannot be read.`,
       why,
+    });
+  });
+
+  it.each([
+    ['a device', '/dev/zero', 'it is a device or a socket, and not a regular file'],
+    ['a named pipe', pipe('pipe.json'), 'it is a named pipe, and not a regular file'],
+    ['standard input', '/dev/stdin', 'not a regular file'],
+    ['a huge file', at('huge.json', Buffer.alloc(16 * 1024 * 1024 + 1, ' ')), 'it is larger than 16 MiB'],
+  ])('as a definition or a log that a scenario names: %s', async (_, path, why) => {
+    const named = `${head}arrivals: [{ model: constant, rate: 1 }]\nlimiter: { definition: ${path} }\n`;
+    const failure = await loadScenario(at('names.yaml', named)).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(Failure);
+    expect((failure as Failure).faults[0]!.message).toMatch(new RegExp(why, 'i'));
+    if (path.includes('huge')) return;
+    const logged = `${head}arrivals: [{ model: log, file: ${path}, time_column: time }]\n`;
+    const log = await loadScenario(at('logs.yaml', logged));
+    await expect(log.source.recording({ model: 'log', file: path }, 777)).rejects.toMatchObject({
+      code: 'unreadable_file',
+      why: expect.stringContaining('A scenario reads regular files'),
     });
   });
 
