@@ -56,7 +56,7 @@ export async function run({ file, data, withKey, json }: Given): Promise<void> {
     progress.clear();
     const keyFile = withKey ? keyFileOf(file) : undefined;
     const words = [
-      `The backup is in ${file}, and it holds.`,
+      `The backup is in ${file}: it is verified, and signed as a whole.`,
       facts([
         ['bytes', bytes],
         ['machines', machines],

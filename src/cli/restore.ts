@@ -22,6 +22,11 @@ export const options = (yargs: Argv) =>
       requiresArg: true,
       describe: 'the weir.heads of the lost folder, if it is left: the rows that are lost are then known',
     })
+    .option('allow-unsigned', {
+      type: 'boolean',
+      default: false,
+      describe: 'also restore a backup of 0.2 or earlier, whose keys and counts are not signed',
+    })
     .option('json', jsonOption)
     .example('$0 restore weir.backup --data ./restored', 'with the key from weir.backup.node.json')
     .example('$0 restore weir.backup --node-key node.json --heads old/weir.heads', 'and say what is lost since')
@@ -32,7 +37,7 @@ export const options = (yargs: Argv) =>
 type Given = GivenTo<typeof options>;
 
 /** @throws Failure `wrong_usage`, `unreadable_file`, `unwritable_folder`, `store_damaged`, `record_broken` */
-export async function run({ file, data, nodeKey, heads, json }: Given): Promise<void> {
+export async function run({ file, data, nodeKey, heads, allowUnsigned, json }: Given): Promise<void> {
   const { keyFileOf, restore } = await import('../node/backup.js');
   const keyFile = nodeKey ?? keyFileOf(file);
   for (const path of [file, keyFile, ...(heads === undefined ? [] : [heads])]) {
@@ -42,13 +47,15 @@ export async function run({ file, data, nodeKey, heads, json }: Given): Promise<
   }
   const progress = new Progress('restore');
   try {
-    const restored = restore({ file, dir: data, keyFile, heads }, (_what, done, all) =>
+    const restored = restore({ file, dir: data, keyFile, heads, allowUnsigned }, (_what, done, all) =>
       progress.show(all === 0 ? undefined : done / all, 'verified'),
     );
     progress.clear();
-    const { machines, rows, newest, fingerprint, lost } = restored;
+    const { machines, rows, newest, fingerprint, lost, isUnsigned = false } = restored;
     const words = [
-      `The backup is restored in ${data}, and it holds.`,
+      isUnsigned
+        ? `The backup is restored in ${data}: its records hold. Its keys and counts are not signed.`
+        : `The backup is restored in ${data}: it is as the node signed it.`,
       facts([
         ['machines', machines],
         ['rows', `${rows}${newest === undefined ? '' : `, the last of ${newest}`}`],
@@ -66,6 +73,7 @@ export async function run({ file, data, nodeKey, heads, json }: Given): Promise<
       rows,
       newest_at: newest ?? null,
       fingerprint,
+      signed: !isUnsigned,
       lost: heads === undefined ? null : missing,
     };
     print({ answer, words }, json);

@@ -1,13 +1,15 @@
 // Backups of a data folder: made while the node runs or not, verified, and brought back into an empty folder.
 //
-//   node, or the command itself ─► DIR/weir.copy-x/weir.db ─► chains, operators, signatures verified ─► FILE
-//   FILE, node.json ─► an empty folder ─► verified ─► left there, or removed as a whole
+//   node, or the command itself ─► DIR/weir.copy-x/weir.db ─► chains, operators, signatures verified ─► signed as a whole ─► FILE
+//   FILE, node.json ─► an empty folder ─► the whole, then each record verified ─► left there, or removed as a whole
+import { randomUUID } from 'node:crypto';
 import * as fs from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { signCheckpoint } from '../record/signing.js';
+import { backupHolds, signBackup, signCheckpoint } from '../record/signing.js';
 import { Failure } from '../schema/failure.js';
 import { HeadMark, type MissingRows } from '../store/head-mark.js';
 import { openSqliteStore, type SqliteStore } from '../store/sqlite.js';
+import { seal, unseal } from '../store/sqlite-seal.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { type Identity, identityIn } from './identity.js';
 import { keysOf } from './parts.js';
@@ -101,6 +103,7 @@ export function keepCopy(
       store.close();
     }
     const copy = join(folder, 'weir.db');
+    seal(copy, folder, (contents) => signBackup(identity.signer, contents));
     const { size: bytes } = fs.statSync(copy);
     moved(copy, file);
     if (withKey) copied(join(dir, 'node.json'), keyFileOf(file));
@@ -137,6 +140,8 @@ export interface RestoreOptions {
   readonly keyFile: string;
   /** The `weir.heads` of the folder that was lost: rows that it names and the backup lacks are known to be lost. */
   readonly heads?: string | undefined;
+  /** Whether a backup may be one that is not signed as a whole: of 0.2 or earlier. Its keys and counts can then be those of anyone. */
+  readonly allowUnsigned?: boolean | undefined;
 }
 
 /**
@@ -144,9 +149,9 @@ export interface RestoreOptions {
  * @throws Failure `wrong_usage` for a folder that is not empty, `unreadable_file`, `unwritable_folder`, `record_broken`, `store_damaged`
  */
 export function restore(
-  { file, dir: given, keyFile, heads }: RestoreOptions,
+  { file, dir: given, keyFile, heads, allowUnsigned = false }: RestoreOptions,
   onProgress: OnProgress,
-): Kept & { readonly lost: readonly MissingRows[] } {
+): Kept & { readonly lost: readonly MissingRows[]; readonly isUnsigned?: true | undefined } {
   const dir = resolve(given);
   const wasThere = fs.existsSync(dir);
   if (wasThere && fs.readdirSync(dir).length > 0) throw notEmpty(dir);
@@ -155,10 +160,11 @@ export function restore(
     copied(file, join(dir, 'weir.db'));
     copied(keyFile, join(dir, 'node.json'));
     const identity = identityIn(dir, true, undefined, CYCLE_MS);
+    const isUnsigned = checkWhole(dir, identity, allowUnsigned) ? undefined : true;
     const store = openSqliteStore({ dir });
     try {
       const kept = verified(store, identity, onProgress);
-      return { ...kept, lost: heads === undefined ? [] : lostBy(store, heads) };
+      return { ...kept, isUnsigned, lost: heads === undefined ? [] : lostBy(store, heads) };
     } finally {
       store.close();
       // The folder was opened without it: it had been taken for that of the backup.
@@ -169,6 +175,24 @@ export function restore(
     if (!wasThere) fs.rmdirSync(dir);
     throw error;
   }
+}
+
+/** @returns whether it is signed. @throws Failure `record_broken` for a copy that is not as the node signed it, or, unless allowed, not signed */
+function checkWhole(dir: string, { signer, successions }: Identity, allowUnsigned: boolean): boolean {
+  const keys = [signer.publicKey, ...successions.map(({ previous }) => previous)];
+  const why = unseal(join(dir, 'weir.db'), dir, (contents, signature) =>
+    keys.some((key) => backupHolds(key, contents, signature)),
+  );
+  if (why === undefined) return true;
+  if (why === 'unsealed' && allowUnsigned) return false;
+  throw new Failure('record_broken', {
+    what: 'Nothing was restored: the backup is not as the node signed it.',
+    why: why === 'unsealed' ? 'It is not signed as a whole: its records are, and its keys and counts are not.' : why,
+    fix:
+      why === 'unsealed'
+        ? 'Give --allow-unsigned for a backup that Weir 0.2 or earlier made and that nobody else could change.'
+        : 'Give the node.json of the very node, or an earlier backup.',
+  });
 }
 
 function makeFolder(dir: string): void {
@@ -236,11 +260,10 @@ function verified(store: SqliteStore, { signer, successions }: Identity, onProgr
 
 /** Copies a file for this user alone, synced, under its name only when it is complete. */
 function copied(from: string, to: string): void {
-  const draft = `${to}.part`;
+  // A name that nobody can guess, and a new file: another user of the folder may have planted a link under a known one.
+  const draft = `${to}.${randomUUID()}`;
   try {
-    fs.copyFileSync(from, draft);
-    fs.chmodSync(draft, 0o600);
-    sync(draft);
+    copyInto(draft, from);
     fs.renameSync(draft, to);
   } catch (error) {
     fs.rmSync(draft, { force: true });
@@ -252,6 +275,27 @@ function copied(from: string, to: string): void {
       fix: isMissing ? 'Check its name.' : 'Choose another place, or make room on the disk.',
       cause: error,
     });
+  }
+}
+
+const CHUNK_BYTES = 1 << 20;
+
+function copyInto(draft: string, from: string): void {
+  // Without O_NONBLOCK, opening a named pipe waits for who writes into it.
+  const source = fs.openSync(from, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
+  try {
+    if (!fs.fstatSync(source).isFile()) throw new Error(`${from} is not a regular file`);
+    const target = fs.openSync(draft, 'wx', 0o600);
+    try {
+      const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+      for (let read = fs.readSync(source, chunk); read > 0; read = fs.readSync(source, chunk))
+        for (let written = 0; written < read; ) written += fs.writeSync(target, chunk, written, read - written);
+      fs.fsyncSync(target);
+    } finally {
+      fs.closeSync(target);
+    }
+  } finally {
+    fs.closeSync(source);
   }
 }
 

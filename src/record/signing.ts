@@ -120,6 +120,21 @@ function rowText(hash: string): string {
   return `weir-row/1 ${hash}`;
 }
 
+/** Signs what a backup holds; see store/sqlite-seal.ts. */
+export function signBackup(signer: Signer, contents: string): string {
+  return signer.sign(backupText(contents));
+}
+
+/** Whether the key in base64 signed what a backup holds. */
+export function backupHolds(publicKey: string, contents: string, signature: string): boolean {
+  return isRawKey(publicKey) && signatureHolds(backupText(contents), signature, publicKeyFrom(publicKey));
+}
+
+// As with rows: no JSON begins like this.
+function backupText(contents: string): string {
+  return `weir-backup/1 ${contents}`;
+}
+
 /**
  * Names the next key of a node.
  * @param next the 32 bytes of the next public key in base64, as `Signer.publicKey` gives them

@@ -1,5 +1,14 @@
 // What a backup holds, what a folder restored from it lacks, and what is refused; the commands are in test/cli/backup.test.ts.
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
@@ -9,6 +18,7 @@ import { openGround } from '../../src/node/ground.js';
 import { startNode } from '../../src/node/node.js';
 import { openOperatorDoor } from '../../src/node/operator-door.js';
 import { Failure } from '../../src/schema/failure.js';
+import { sqlite } from '../../src/store/sqlite-library.js';
 import { temporaryFolder } from '../left-behind.js';
 
 const nothing = () => {};
@@ -166,5 +176,100 @@ describe('a restored folder', () => {
       ['done', true],
     ]);
     expect(readdirSync(join(folder, 'full'))).toEqual(['mine']);
+  });
+
+  it.each<[what: string, sql: string]>([
+    ['a key that was put in', "INSERT INTO keys VALUES ('k', 'h', 'me', 0, 9e15, 0, 'admin', NULL)"],
+    ['the hash of a key', "UPDATE keys SET hash = 'mine'"],
+    ['a count', "UPDATE states SET windows = x'00'"],
+    ['a limit', "UPDATE definitions SET text = replace(text, '5', '6')"],
+    ['an owner', "UPDATE machines SET owner = 'me'"],
+    ['an answer', 'DELETE FROM commits'],
+    ['a trigger', 'CREATE TRIGGER t AFTER INSERT ON keys BEGIN DELETE FROM keys; END'],
+    ['a table', 'CREATE TABLE mine (x)'],
+    ['what was signed', "UPDATE seal SET contents = replace(contents, '1', '2')"],
+    ['the seal', 'DELETE FROM seal'],
+    ['the table of the seal', 'DROP TABLE seal'],
+    [
+      'an index alone',
+      "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'CREATE INDEX keys_by_expiry ON keys (owner)' WHERE name = 'keys_by_expiry'",
+    ],
+  ])('is not made where somebody changed %s', async (_, sql) => {
+    const folder = temporaryFolder();
+    const [dir, file, swapped] = ['data', 'backup', 'swapped'].map((name) => join(folder, name)) as [
+      string,
+      string,
+      string,
+    ];
+    const { node, stored } = await nodeIn(dir);
+    stored.credentials.putKey({
+      ...{ id: 'one', hash: 'a'.repeat(64), owner: 'owner', createdAtMs: 0, expiresAtMs: 9e15, isRevoked: false },
+      ...{ scopes: ['admin'], machine: undefined },
+    });
+    keepCopy(await copyInFolder(stored, nothing), dir, file, true, nothing);
+    await node.close();
+    copyFileSync(file, swapped);
+    const database = new (sqlite())(swapped);
+    database.unsafeMode(true);
+    database.exec(sql);
+    database.close();
+    const keyFile = keyFileOf(file);
+    const to = (name: string) => join(folder, name);
+    expect(codeOf(() => restore({ file: swapped, dir: to('a'), keyFile }, nothing))).toBe('record_broken');
+    expect(existsSync(to('a'))).toBe(false);
+    const lenient = codeOf(() => restore({ file: swapped, dir: to('b'), keyFile, allowUnsigned: true }, nothing));
+    expect(lenient).toBe(sql === 'DROP TABLE seal' ? 'done' : 'record_broken');
+    expect(codeOf(() => restore({ file, dir: to('c'), keyFile }, nothing))).toBe('done');
+    const restored = new (sqlite())(join(to('c'), 'weir.db'), { readonly: true });
+    expect(restored.prepare("SELECT name FROM sqlite_schema WHERE name = 'seal'").all()).toEqual([]);
+    expect(restored.pragma('integrity_check', { simple: true })).toBe('ok');
+    restored.close();
+  });
+
+  it('an index that finds another row than the table holds is made anew', async () => {
+    const folder = temporaryFolder();
+    const [dir, file] = [join(folder, 'data'), join(folder, 'backup')];
+    const { node, stored } = await nodeIn(dir);
+    const hash = 'a'.repeat(64);
+    stored.credentials.putKey({
+      ...{ id: 'one', hash, owner: 'owner', createdAtMs: 0, expiresAtMs: 9e15, isRevoked: false },
+      ...{ scopes: ['admin'], machine: undefined },
+    });
+    keepCopy(await copyInFolder(stored, nothing), dir, file, true, nothing);
+    await node.close();
+    const bytes = readFileSync(file);
+    const places: number[] = [];
+    for (let at = bytes.indexOf(hash); at >= 0; at = bytes.indexOf(hash, at + 1)) places.push(at);
+    // The table, and the index by the hash.
+    expect(places).toHaveLength(2);
+    const found = places.map((at, n) => {
+      const forged = Buffer.from(bytes);
+      forged.write('b'.repeat(64), at);
+      writeFileSync(join(folder, `forged-${n}`), forged);
+      const back = join(folder, `back-${n}`);
+      const code = codeOf(() =>
+        restore({ file: join(folder, `forged-${n}`), dir: back, keyFile: keyFileOf(file) }, nothing),
+      );
+      if (code !== 'done') return code;
+      const database = new (sqlite())(join(back, 'weir.db'), { readonly: true });
+      const ids = ['a', 'b'].map(
+        (of) => database.prepare('SELECT id FROM keys WHERE hash = ?').all(of.repeat(64)).length,
+      );
+      database.close();
+      return ids;
+    });
+    expect(found).toContainEqual([1, 0]);
+    expect(found).toContainEqual('record_broken');
+  });
+
+  it('follows no link that somebody planted', async () => {
+    const folder = temporaryFolder();
+    const [dir, file, mine] = ['data', 'backup', 'mine'].map((name) => join(folder, name)) as [string, string, string];
+    writeFileSync(mine, 'kept');
+    for (const planted of [`${file}.part`, `${keyFileOf(file)}.part`, keyFileOf(file), file])
+      symlinkSync(mine, planted);
+    await (await backedUp(dir, file, true)).node.close();
+    expect([readFileSync(mine, 'utf8'), lstatSync(mine).mode & 0o777]).toEqual(['kept', 0o644]);
+    for (const made of [file, keyFileOf(file)]) expect(lstatSync(made).mode & 0o170777).toBe(0o100600);
   });
 });
