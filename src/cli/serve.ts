@@ -36,7 +36,8 @@ export const options = (yargs: Argv) =>
     .option('store', {
       type: 'string',
       requiresArg: true,
-      describe: 'one node of many: all is kept in Redis (redis://, rediss://, redis+sentinel://, redis+cluster://)',
+      describe:
+        'one node of many: all is kept in Redis (redis://, redis+sentinel://, redis+cluster://; rediss for TLS; REDIS_AUTH for the password)',
     })
     .option('durability', {
       choices: ['cycle', 'strict'] as const,
@@ -120,7 +121,7 @@ export const options = (yargs: Argv) =>
     .example('$0 serve --limit contracts=50000 --limit contracts.on_node=500000', 'more than an owner has by default')
     .example('$0 serve --metrics-port 7771', 'figures for Prometheus, where only this machine reads them')
     .epilogue(
-      'scenarios/recipes/grafana.json of the package shows these figures in Grafana. OTEL_EXPORTER_OTLP_ENDPOINT sends them to an OpenTelemetry collector.',
+      'From the environment: REDIS_AUTH, REDIS_SENTINEL_AUTH, REDIS_TLS_CACERT, REDIS_TLS_CLIENT_CERT and _KEY, REDIS_TLS_SERVERNAME for --store; GRPC_SERVER_USE_TLS, GRPC_SERVER_TLS_CERT and _KEY, GRPC_CLIENT_TLS_CACERT for --grpc. scenarios/recipes/grafana.json of the package shows these figures in Grafana. OTEL_EXPORTER_OTLP_ENDPOINT sends them to an OpenTelemetry collector.',
     );
 
 type Given = GivenTo<typeof options>;
@@ -206,7 +207,11 @@ async function grpcOptions(port: number, files: readonly string[] = [], cycleMs:
   ]);
   const domains = [];
   for (const file of files) domains.push(readDescriptorLimits(await readSource(file), file, cycleMs));
-  return { port, domains };
+  return {
+    port,
+    domains,
+    credentials: await (await import('../node/envoy/server-credentials.js')).grpcCredentials(process.env),
+  };
 }
 
 function factsOf(

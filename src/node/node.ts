@@ -13,8 +13,7 @@ import { whileStarting } from '../store/redis/away.js';
 import { Rank } from '../time/rank.js';
 import { AgendaScheduler } from '../time/rx-scheduler.js';
 import type { WallClock } from '../time/wall.js';
-import type { DomainLimits } from './envoy/limits-file.js';
-import type { RateLimitService } from './envoy/rate-limit-service.js';
+import type { RateLimitService, RateLimitServiceOptions } from './envoy/rate-limit-service.js';
 import { startHeartbeat } from './heartbeat.js';
 import { hostCheck } from './host-names.js';
 import { openMetricsPort } from './metrics-port.js';
@@ -35,7 +34,7 @@ export interface NodeOptions extends PartsOptions {
   /** Whether GET /metrics is served beside the API, to anyone; not with a port of their own. Default: false. */
   readonly openMetrics?: boolean;
   /** Envoy's rate limit service on a port of its own, on the same address. */
-  readonly grpc?: { readonly port: number; readonly domains: readonly DomainLimits[] };
+  readonly grpc?: Omit<RateLimitServiceOptions, 'host'>;
   /** Further names that requests may be for, beside those of loopback. */
   readonly hostNames?: readonly string[];
   /** Addresses or networks of proxies whose `X-Forwarded-*` is believed; none when absent. */

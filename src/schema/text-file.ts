@@ -2,7 +2,7 @@
 import * as fs from 'node:fs';
 import { Failure } from './failure.js';
 
-export const MOST_TEXT_BYTES = 16 * 1024 * 1024;
+const MOST_TEXT_BYTES = 16 * 1024 * 1024;
 
 interface TextFileOptions {
   /** What cannot be read, for example `The definition own.json`. */

@@ -34,6 +34,8 @@ export interface RateLimitServiceOptions {
   /** 0: any that is free. */
   readonly port: number;
   readonly domains: readonly DomainLimits[];
+  /** Default: without TLS. */
+  readonly credentials?: ServerCredentials | undefined;
 }
 
 export interface RateLimitService {
@@ -54,7 +56,7 @@ const MOST_NOTED = 100;
  */
 export async function startRateLimitService(
   parts: Parts,
-  { host, port, domains: files }: RateLimitServiceOptions,
+  { host, port, domains: files, credentials = ServerCredentials.createInsecure() }: RateLimitServiceOptions,
   log: Logger,
 ): Promise<RateLimitService> {
   const domains = new Map<string, Domain>();
@@ -83,7 +85,7 @@ export async function startRateLimitService(
   });
   const name = host.includes(':') ? `[${host}]` : host;
   const bound = await new Promise<number>((resolve, reject) => {
-    server.bindAsync(`${name}:${port}`, ServerCredentials.createInsecure(), (error, taken) =>
+    server.bindAsync(`${name}:${port}`, credentials, (error, taken) =>
       error === null ? resolve(taken) : reject(cannotListen(host, port, error)),
     );
   });

@@ -1,7 +1,8 @@
 // The clients of Redis, of which there are three kinds, as one. The one file that names the client library.
+import { isIP } from 'node:net';
 import { createClient, createCluster, createSentinel, RESP_TYPES } from '@redis/client';
 import { pause } from '../../time/wall.js';
-import type { RedisPlace } from './place.js';
+import type { RedisPlace, RedisTls } from './place.js';
 
 /** What is used of the three kinds of clients. */
 export interface Wire {
@@ -20,7 +21,16 @@ function reconnectStrategy(retries: number): number {
   return Math.min(25 * 2 ** retries, 500);
 }
 
-const socket = { connectTimeout: 1_000, reconnectStrategy };
+const plain = { connectTimeout: 1_000, reconnectStrategy };
+
+function socketOf(tls: RedisTls | undefined) {
+  return tls === undefined ? plain : { ...plain, ...tls, tls: true as const };
+}
+
+/** The name that the server of a host is asked for: a certificate may be one of many. */
+function serverOf(tls: RedisTls | undefined, host: string): { readonly servername?: string } {
+  return tls === undefined || tls.servername !== undefined || isIP(host) !== 0 ? {} : { servername: host };
+}
 
 /** A server that takes connections and does not answer is given up after this time, in ms. */
 const OPEN_WITHIN_MS = 5_000;
@@ -60,11 +70,11 @@ async function connected<T extends Openable>(client: T): Promise<T> {
  * @throws what the client says
  */
 export async function openClient(
-  { credentials, isTls, nodes: [node] }: Extract<RedisPlace, { kind: 'single' }>,
+  { credentials, tls, nodes: [node] }: Extract<RedisPlace, { kind: 'single' }>,
   onError: (error: unknown) => void,
   isStrict = false,
 ) {
-  const own = { ...socket, ...(isTls ? ({ tls: true } as const) : {}), ...node! };
+  const own = { ...socketOf(tls), ...serverOf(tls, node!.host), ...node! };
   const options = { ...credentials, disableOfflineQueue: isStrict, commandOptions };
   // Whether it is there at all is said at once; later it is waited for.
   const probe = createClient({ ...options, socket: { ...own, reconnectStrategy: false as const } });
@@ -78,6 +88,7 @@ export async function openClient(
 /** Connects. @throws what the client says */
 export async function openWire(place: RedisPlace, onError: (error: unknown) => void): Promise<Wire> {
   const options = { ...place.credentials, disableOfflineQueue: true, commandOptions };
+  const socket = socketOf(place.tls);
   switch (place.kind) {
     case 'single': {
       const client = await openClient(place, onError, true);
@@ -98,7 +109,9 @@ export async function openWire(place: RedisPlace, onError: (error: unknown) => v
       };
     }
     case 'cluster': {
-      const rootNodes = place.nodes.map((node) => ({ socket: { ...socket, ...node } }));
+      const rootNodes = place.nodes.map((node) => ({
+        socket: { ...socket, ...serverOf(place.tls, node.host), ...node },
+      }));
       const defaults = { ...options, socket };
       const cluster = createCluster({ rootNodes, defaults, commandOptions });
       cluster.on('error', onError);
@@ -116,6 +129,7 @@ export async function openWire(place: RedisPlace, onError: (error: unknown) => v
         name: place.name,
         sentinelRootNodes: [...place.nodes],
         nodeClientOptions: { ...options, socket },
+        sentinelClientOptions: { ...place.sentinelCredentials, socket },
       });
       sentinel.on('error', onError);
       await connected(sentinel);

@@ -1,10 +1,13 @@
 // Envoy's rate limit service, asked by a real client of gRPC. The messages are written and read byte by byte as Envoy does it, and not by
 // the proto of the node.
-import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js';
+import { readFileSync } from 'node:fs';
+import { type ChannelCredentials, Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readDescriptorLimits } from '../../../src/node/envoy/limits-file.js';
+import { grpcCredentials } from '../../../src/node/envoy/server-credentials.js';
 import { openSqliteStore } from '../../../src/store/sqlite.js';
 import { temporaryFolder } from '../../left-behind.js';
+import { certified, hasOpenssl } from '../../store/redis/certificates.js';
 import { type Running, type Start, startRunning } from '../running.js';
 
 const limits = `
@@ -130,6 +133,55 @@ describe('a descriptor', () => {
       codes.push((await ask(request('shop', [{ any: 'a' }], 0, undefined, [2, 6]))).overall);
     for (let n = 0; n < 3; n += 1) codes.push((await ask(request('shop', [{ own: 'a' }]))).overall);
     expect(codes).toEqual([OK, OK, OVER, OK, OK, OVER]);
+  });
+});
+
+describe.skipIf(!hasOpenssl)('the port, with TLS (needs openssl)', () => {
+  const folder = temporaryFolder();
+  const server = hasOpenssl ? certified(folder, 'server', 'DNS:localhost,IP:127.0.0.1') : undefined!;
+  const client = hasOpenssl ? certified(folder, 'client', 'DNS:client') : undefined!;
+  const tls = { GRPC_SERVER_USE_TLS: 'true', GRPC_SERVER_TLS_CERT: server?.cert, GRPC_SERVER_TLS_KEY: server?.key };
+
+  /** What a client with these credentials is answered: the code of the decision, or that of the error, negative. */
+  async function answered(environment: Record<string, string>, given: ChannelCredentials): Promise<number> {
+    const domains = [readDescriptorLimits(limits, 'limits.yaml', 777)];
+    const node = await startRunning({ grpc: { port: 0, domains, credentials: grpcCredentials(environment) } });
+    const asking = new Client(node.grpcAddress!, given);
+    running.push(asking, node);
+    return new Promise((resolve) => {
+      const path = '/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit';
+      const done = (error: ServiceError | null, answer?: Response) => resolve(error ? -error.code : answer!.overall);
+      const bytes = request('shop', [{ user: 'ann' }]);
+      asking.makeUnaryRequest(path, (one: Buffer) => one, readResponse, bytes, new Metadata(), done);
+    });
+  }
+
+  it('answers who trusts its certificate, and with an authority for clients who has one of it', async () => {
+    const [ca, cert, key] = [server.ca, client.cert, client.key].map((path) => readFileSync(path)) as [
+      Buffer,
+      Buffer,
+      Buffer,
+    ];
+    const mutual = { ...tls, GRPC_CLIENT_TLS_CACERT: server.ca };
+    expect([
+      await answered(tls, credentials.createSsl(ca)),
+      await answered(tls, credentials.createSsl()),
+      await answered(tls, credentials.createInsecure()),
+      await answered(mutual, credentials.createSsl(ca, key, cert)),
+      await answered(mutual, credentials.createSsl(ca)),
+    ]).toEqual([OK, -status.UNAVAILABLE, -status.UNAVAILABLE, OK, -status.UNAVAILABLE]);
+  });
+
+  it.each<[Record<string, string>, RegExp]>([
+    [{ GRPC_SERVER_USE_TLS: 'true' }, /needs GRPC_SERVER_TLS_CERT and GRPC_SERVER_TLS_KEY/],
+    [{ GRPC_SERVER_USE_TLS: 'on' }, /neither true nor false/],
+    [{ GRPC_SERVER_TLS_CERT: 'x' }, /GRPC_SERVER_TLS_CERT is set, and GRPC_SERVER_USE_TLS is not true/],
+    [{ GRPC_CLIENT_TLS_CACERT: 'x' }, /GRPC_CLIENT_TLS_CACERT is set, and GRPC_SERVER_USE_TLS is not true/],
+    [{ ...tls, GRPC_CLIENT_TLS_SAN: 'x' }, /GRPC_CLIENT_TLS_SAN is set/],
+    [{ ...tls, GRPC_SERVER_TLS_KEY: client?.key }, /do not fit/],
+    [{ ...tls, GRPC_SERVER_TLS_CERT: '/dev/zero' }, /not a regular file/],
+  ])('is not opened with %j', (environment, why) => {
+    expect(() => grpcCredentials(environment)).toThrow(expect.objectContaining({ why: expect.stringMatching(why) }));
   });
 });
 

@@ -1,7 +1,7 @@
 // Owns real servers of Redis for tests: started on free ports, killed, paused, restarted, gone at the end.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +9,19 @@ import { createClient } from '@redis/client';
 
 /** Whether this machine has Redis (Debian: redis-server). Tests that need it are skipped where it is absent. */
 export const hasRedis = spawnSync('redis-server', ['--version']).status === 0;
+
+/** Paths of an authority, and of a certificate of it with its key. */
+export interface Certificates {
+  readonly ca: string;
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** What a server or a sentinel is given to speak TLS alone, on its port. It asks clients for a certificate, too. */
+export function tlsArgs(port: number, { ca, cert, key }: Certificates): string[] {
+  const args = ['--port', '0', '--tls-port', `${port}`, '--tls-ca-cert-file', ca, '--tls-cert-file', cert];
+  return [...args, '--tls-key-file', key, '--tls-replication', 'yes', '--tls-auth-clients', 'yes'];
+}
 
 export class RedisServer {
   readonly #args: readonly string[];
@@ -18,15 +31,21 @@ export class RedisServer {
   private constructor(
     readonly port: number,
     args: readonly string[],
+    readonly certificates?: Certificates,
   ) {
     this.#dir = mkdtempSync(join(tmpdir(), 'weir-redis-'));
     this.#args = args;
   }
 
   /** On another port where another process has taken the one that was free. */
-  static async start(...args: string[]): Promise<RedisServer> {
+  static start(...args: string[]): Promise<RedisServer> {
+    return RedisServer.startWith(undefined, ...args);
+  }
+
+  /** With TLS and nothing else, if it is given certificates. */
+  static async startWith(certificates: Certificates | undefined, ...args: string[]): Promise<RedisServer> {
     for (let tries = 1; ; tries += 1) {
-      const server = new RedisServer(await freePort(), args);
+      const server = new RedisServer(await freePort(), args, certificates);
       try {
         await server.restart();
         return server;
@@ -38,13 +57,14 @@ export class RedisServer {
   }
 
   get url(): string {
-    return `redis://127.0.0.1:${this.port}`;
+    return `${this.certificates === undefined ? 'redis' : 'rediss'}://127.0.0.1:${this.port}`;
   }
 
   /** Starts again on the same port with the same files. @throws Error with its last words if it ends */
   async restart(): Promise<void> {
     const fixed = ['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.#dir, '--save', ''];
-    this.#process = spawn('redis-server', [...fixed, ...this.#args], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const tls = this.certificates === undefined ? [] : tlsArgs(this.port, this.certificates);
+    this.#process = spawn('redis-server', [...fixed, ...tls, ...this.#args], { stdio: ['ignore', 'pipe', 'inherit'] });
     await said(this.#process, 'Ready to accept connections');
   }
 
@@ -73,7 +93,15 @@ export class RedisServer {
 
   /** Sends a command as somebody else would. */
   async ask<T = unknown>(...args: string[]): Promise<T> {
-    const client = createClient({ url: this.url });
+    const { ca, cert, key } = this.certificates ?? {};
+    const read = (path: string) => readFileSync(path, 'utf8');
+    const tls =
+      ca === undefined
+        ? {}
+        : {
+            socket: { tls: true as const, servername: 'redis.test', ca: read(ca), cert: read(cert!), key: read(key!) },
+          };
+    const client = createClient({ url: this.url, ...tls });
     client.on('error', () => {});
     await client.connect();
     try {
@@ -88,9 +116,10 @@ export class RedisServer {
 export class RedisCluster {
   private constructor(readonly servers: readonly RedisServer[]) {}
 
-  static async start(): Promise<RedisCluster> {
-    const servers = [];
-    for (let index = 0; index < 3; index += 1) servers.push(await RedisServer.start('--cluster-enabled', 'yes'));
+  static async start(certificates?: Certificates): Promise<RedisCluster> {
+    const servers: RedisServer[] = [];
+    const args = ['--cluster-enabled', 'yes', ...(certificates === undefined ? [] : ['--tls-cluster', 'yes'])];
+    for (let index = 0; index < 3; index += 1) servers.push(await RedisServer.startWith(certificates, ...args));
     const slots = [
       [0, 5460],
       [5461, 10_922],
@@ -107,7 +136,7 @@ export class RedisCluster {
   }
 
   get url(): string {
-    return `redis+cluster://${this.servers.map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
+    return `${this.servers[0]!.certificates === undefined ? 'redis' : 'rediss'}+cluster://${this.servers.map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
   }
 
   async stop(): Promise<void> {
