@@ -8,6 +8,7 @@ import { definitionOf } from '../limiter/products/products.js';
 import type { GivenTo } from './command.js';
 import { usageFailure } from './ending.js';
 import { limiterGiven, limiterOptions } from './limiter-options.js';
+import { say } from './say.js';
 
 export const options = (yargs: Argv) =>
   limiterOptions(yargs)
@@ -67,7 +68,7 @@ export async function run(given: Given): Promise<void> {
   const flush = async () => {
     const ready = answers;
     answers = '';
-    if (ready !== '' && !process.stdout.write(ready)) await once(process.stdout, 'drain');
+    if (ready !== '' && !say(ready)) await once(process.stdout, 'drain');
   };
   for await (const chunk of process.stdin) {
     for (let at = 0; at < chunk.length; at += MOST_HELD) {

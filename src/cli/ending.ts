@@ -2,6 +2,7 @@
 import type { Verdict } from '../outcome/outcome-schema.js';
 import { Failure } from '../schema/failure.js';
 import { exitOfStop } from './interrupt.js';
+import { say, warn } from './say.js';
 
 /** Exit code of an internal error (sysexits EX_SOFTWARE). */
 const INTERNAL_ERROR = 70;
@@ -24,14 +25,14 @@ export function worstExit(codes: readonly number[]): number {
 export function endWith(error: unknown, asJson: boolean): void {
   if (error instanceof Failure) {
     process.exitCode = (error.code === 'stopped' ? exitOfStop() : undefined) ?? error.exit;
-    if (asJson) process.stdout.write(`${JSON.stringify(problemOf(error))}\n`);
-    else process.stderr.write(`${failureText(error)}\n`);
+    if (asJson) say(`${JSON.stringify(problemOf(error))}\n`);
+    else warn(`${failureText(error)}\n`);
     return;
   }
   if ((error as NodeJS.ErrnoException | undefined)?.code === 'EPIPE') return;
   process.exitCode = INTERNAL_ERROR;
   const details = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  process.stderr.write(
+  warn(
     `weir: internal error. Your input is not the cause. Report it with the command line and these lines:\n${details}\n`,
   );
 }

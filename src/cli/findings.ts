@@ -7,6 +7,7 @@ import { reportText, summaryText } from '../report/text.js';
 import { foundWords } from '../report/words.js';
 import { exitCodes, worstExit } from './ending.js';
 import { exitOfStop } from './interrupt.js';
+import { say } from './say.js';
 import { terminalAtHand } from './terminal.js';
 
 interface FindingsOptions {
@@ -34,20 +35,20 @@ export function printFindings(
   const outcomes = runs.map(({ outcome }) => outcome);
   process.exitCode = exitOfStop() ?? worstExit(outcomes.map(({ verdict }) => exitCodes[verdict]));
   if (json) {
-    process.stdout.write(`${JSON.stringify(outcomes.length === 1 ? outcomes[0] : outcomes)}\n`);
+    say(`${JSON.stringify(outcomes.length === 1 ? outcomes[0] : outcomes)}\n`);
     return;
   }
   const terminal = terminalAtHand();
   const [only] = runs;
-  if (runs.length === 1 && only !== undefined) process.stdout.write(`${reportText(only, terminal)}\n`);
+  if (runs.length === 1 && only !== undefined) say(`${reportText(only, terminal)}\n`);
   else {
     for (const run of runs.filter(({ outcome }) => exitCodes[outcome.verdict] !== 0))
-      process.stdout.write(`${failedText(run.outcome)}\n`);
-    process.stdout.write(`${summaryText(outcomes, terminal)}\n`);
+      say(`${failedText(run.outcome)}\n`);
+    say(`${summaryText(outcomes, terminal)}\n`);
   }
   const places = reports.flatMap((report) => (report === undefined ? [] : [report.page]));
-  if (places.length === 1) process.stdout.write(`\nopen it here: ${places[0]}\n`);
-  else if (places.length > 1) process.stdout.write(`\nreports: ${places.join('\n         ')}\n`);
+  if (places.length === 1) say(`\nopen it here: ${places[0]}\n`);
+  else if (places.length > 1) say(`\nreports: ${places.join('\n         ')}\n`);
 }
 
 /** The expectations that did not hold, with expected and actual values. */

@@ -5,6 +5,7 @@ import type { NodeClient } from '../client/node-client.js';
 import { readable } from '../client/refusal.js';
 import { interruptible } from './interrupt.js';
 import { nodeCommand, slugArgument } from './node-command.js';
+import { say, warn } from './say.js';
 
 export const followCommand = nodeCommand({
   options: (yargs) =>
@@ -65,15 +66,14 @@ async function printMessages({ api, clock, prove }: NodeClient, given: Given, si
     signal,
     sleep: (ms) => clock.sleep(ms, signal),
     prove,
-    onPause: (ms, seq) =>
-      process.stderr.write(`weir: the stream has ended; reconnecting in ${ms / 1000} s, after row ${seq}\n`),
+    onPause: (ms, seq) => warn(`weir: the stream has ended; reconnecting in ${ms / 1000} s, after row ${seq}\n`),
   });
   for await (const message of messages) {
     const isAsked =
       message.event === 'cycle' ? cycles || only === 'cycle' : only === undefined || only === message.event;
     const isOfKey = key === undefined || ['cycle', 'rows_removed'].includes(message.event);
     if (!isAsked || !(isOfKey || message.envelope?.data.key === key)) continue;
-    process.stdout.write(json ? `${message.data}\n` : `${readable(lineOf(message))}\n`);
+    say(json ? `${message.data}\n` : `${readable(lineOf(message))}\n`);
     printed += 1;
     if (printed >= events) break;
   }

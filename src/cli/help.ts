@@ -5,6 +5,7 @@ import { nearest } from '../schema/did-you-mean.js';
 import { topics } from '../topics/topics.js';
 import type { GivenTo } from './command.js';
 import { usageFailure } from './ending.js';
+import { say } from './say.js';
 import { facts, terminalAtHand } from './terminal.js';
 
 const MOST_COLUMNS = 100;
@@ -25,7 +26,7 @@ export async function run({ topic }: GivenTo<typeof options>): Promise<void> {
   ]);
   const page = readFileSync(new URL(`../topics/${topic}.md`, import.meta.url), 'utf8');
   const text = `${pageText(page, { ...terminal, columns: Math.min(MOST_COLUMNS, terminal.columns) })}\n`;
-  process.stdout.write(terminal.unicode ? text : asciiOnly(text));
+  say(terminal.unicode ? text : asciiOnly(text));
 }
 
 function listed(): string {

@@ -17,6 +17,7 @@ import { usageFailure } from './ending.js';
 import type { GivenToIdentify } from './identify.js';
 import { exitOfStop, interruptible } from './interrupt.js';
 import { Progress } from './progress.js';
+import { say } from './say.js';
 
 const MOST_REQUESTS = 1_000_000;
 
@@ -34,11 +35,11 @@ export async function identifyRun(given: GivenToIdentify): Promise<void> {
   if ((url === undefined) === (from === undefined)) throw usageFailure('Give either a URL or --from.');
   if (!(resolution >= 0.001 && resolution <= 0.5)) throw usageFailure('--resolution takes a number from 0.001 to 0.5.');
   const { found, answer } = from === undefined ? await live(url!, given) : await offline(from, given);
-  if (given.json) process.stdout.write(`${JSON.stringify(answer, undefined, 2)}\n`);
-  else process.stdout.write(`${answerText(answer)}\n`);
+  if (given.json) say(`${JSON.stringify(answer, undefined, 2)}\n`);
+  else say(`${answerText(answer)}\n`);
   if (given.report && (from === undefined || given.out !== undefined)) {
     const folder = await writeFindings(given.out ?? `reports/identify/${hostIn(url)}`, url ?? from!, found, answer);
-    if (!given.json) process.stdout.write(`\nEvidence, scenario and page are in ${folder}\n`);
+    if (!given.json) say(`\nEvidence, scenario and page are in ${folder}\n`);
   }
   process.exitCode = exitOfStop() ?? exits[answer.verdict];
 }
@@ -70,7 +71,7 @@ async function live(url: string, given: GivenToIdentify): Promise<Identified> {
   const timeMs = parseTimeMs(given.time, CYCLE_MS, '--time', 1);
   const { signal, release } = interruptible();
   if (!given.json) {
-    process.stdout.write(
+    say(
       `Sends at most ${budget} requests in at most ${given.time} to ${url}, and stops at the first sign of harm.\n\n`,
     );
   }

@@ -7,6 +7,7 @@ import { alignedTable } from '../report/terminal-text.js';
 import { nearest } from '../schema/did-you-mean.js';
 import { Failure } from '../schema/failure.js';
 import type { GivenTo } from './command.js';
+import { say } from './say.js';
 import { terminalAtHand } from './terminal.js';
 
 export const options = (yargs: Argv) =>
@@ -31,7 +32,7 @@ const shipped = new URL('../../scenarios/', import.meta.url);
 export async function run({ file, from, list, schema }: Given): Promise<void> {
   if (schema) {
     const { Scenario } = await import('../scenario/scenario-schema.js');
-    process.stdout.write(`${JSON.stringify(Scenario, undefined, 2)}\n`);
+    say(`${JSON.stringify(Scenario, undefined, 2)}\n`);
     return;
   }
   const names = (await readdir(shipped))
@@ -39,9 +40,7 @@ export async function run({ file, from, list, schema }: Given): Promise<void> {
     .map((name) => name.replace(/\.yaml$/, ''));
   if (list) {
     const rows = await Promise.all(names.map(async (name) => [name, questionOf(await textOf(name))]));
-    process.stdout.write(
-      `${alignedTable([{ title: 'scenario' }, { title: 'question' }], rows, terminalAtHand().columns).join('\n')}\n`,
-    );
+    say(`${alignedTable([{ title: 'scenario' }, { title: 'question' }], rows, terminalAtHand().columns).join('\n')}\n`);
     return;
   }
   if (!names.includes(from)) {
@@ -68,7 +67,7 @@ export async function run({ file, from, list, schema }: Given): Promise<void> {
       fix: 'Give another name.',
     });
   }
-  process.stdout.write(`${file} is written. Run it: weir simulate ${file}\n`);
+  say(`${file} is written. Run it: weir simulate ${file}\n`);
 }
 
 /** Copies a log that a scenario replays into the folder of the scenario. An existing file is not overwritten. */

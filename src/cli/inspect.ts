@@ -8,6 +8,7 @@ import { Failure } from '../schema/failure.js';
 import type { Command } from './command.js';
 import { definitionFrom } from './deploy.js';
 import { nodeCommand } from './node-command.js';
+import { say } from './say.js';
 import { facts, table } from './terminal.js';
 
 type Trigger = Static<typeof TransitionDefinition>['trigger'];
@@ -88,11 +89,11 @@ export const inspectCommand: Command = {
     ]);
     const { definition } = planContract(template === TEMPLATE_ID ? rateLimiter() : definitionFrom(template));
     if (mermaid) {
-      process.stdout.write(stateDiagram(definition));
+      say(stateDiagram(definition));
       return;
     }
     const { schemas: _, ...config } = contractMachine(definition).config;
-    process.stdout.write(`${JSON.stringify(xstate ? config : definition, null, 2)}\n`);
+    say(`${JSON.stringify(xstate ? config : definition, null, 2)}\n`);
   },
 };
 

@@ -6,6 +6,7 @@ import { Failure } from '../schema/failure.js';
 import type { GivenTo } from './command.js';
 import { print } from './node-command.js';
 import { jsonOption } from './options.js';
+import { say } from './say.js';
 import { table } from './terminal.js';
 
 export const options = (yargs: Argv) =>
@@ -81,5 +82,5 @@ async function draw(path: string, theme: 'light' | 'dark'): Promise<void> {
       fix: 'Name another file with --chart.',
     });
   }
-  process.stdout.write(`${path}\n`);
+  say(`${path}\n`);
 }

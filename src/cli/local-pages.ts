@@ -41,9 +41,9 @@ export async function servePages(port: number, pages: Pages): Promise<LocalPages
     });
   const check = hostCheck(HOST, []);
   const server = createServer((request, response) => {
-    pageFor(request, response, pages, check).then(
-      (page) => page !== 'sent' && send(request, response, page),
-      (error: unknown) => {
+    pageFor(request, response, pages, check)
+      .then((page) => page !== 'sent' && send(request, response, page))
+      .catch((error: unknown) => {
         const failure = error instanceof Failure ? error : undefined;
         if (response.headersSent) response.destroy();
         else
@@ -52,8 +52,7 @@ export async function servePages(port: number, pages: Pages): Promise<LocalPages
             type: text,
             content: `${failure?.message ?? 'Internal error.'}\n`,
           });
-      },
-    );
+      });
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(error.code === 'EADDRINUSE' ? inUse(port) : error));

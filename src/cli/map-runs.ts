@@ -13,6 +13,7 @@ import type { GivenToMap } from './map.js';
 import { runPlace } from './options.js';
 import { Progress } from './progress.js';
 import { rerunCommand } from './rerun-command.js';
+import { say, warn } from './say.js';
 import { terminalAtHand } from './terminal.js';
 
 export async function mapRuns(given: GivenToMap): Promise<void> {
@@ -29,7 +30,7 @@ export async function mapRuns(given: GivenToMap): Promise<void> {
   progress.clear();
   release();
   if (map === undefined) {
-    process.stderr.write(`Stopped after ${counted(done, 'run')}; a map that is not whole is not kept.\n`);
+    warn(`Stopped after ${counted(done, 'run')}; a map that is not whole is not kept.\n`);
     process.exitCode = exitOfStop() ?? 1;
     return;
   }
@@ -39,8 +40,8 @@ export async function mapRuns(given: GivenToMap): Promise<void> {
   const text = given.json
     ? JSON.stringify({ rows: map.rows.map(flatRow), columns, cures, runs, digest })
     : `${mapText(map, terminalAtHand())}\n\n${runs} runs in place of ${runsOfAll}\n${digest}`;
-  process.stdout.write(`${text}\n`);
-  if (page !== undefined && !given.json) process.stdout.write(`\nopen it here: ${page}\n`);
+  say(`${text}\n`);
+  if (page !== undefined && !given.json) say(`\nopen it here: ${page}\n`);
 }
 
 async function writeMap(plan: SweepPlan, map: CollapseMap, digest: string, given: GivenToMap): Promise<string> {

@@ -5,6 +5,7 @@ import { DEFAULT_URL } from '../client/base-url.js';
 import type { NodeClient } from '../client/node-client.js';
 import type { Command } from './command.js';
 import { durationIn, jsonOption } from './options.js';
+import { say, warn } from './say.js';
 import { readableLines } from './terminal.js';
 
 /** The output of a command: the answer of the node for programs, a text for people. */
@@ -69,9 +70,9 @@ export function nodeCommand<Options extends CommonOptions>({
         insecure: given.insecure,
       });
       try {
-        for (const note of node.notes) process.stderr.write(`weir: ${note}\n`);
+        for (const note of node.notes) warn(`weir: ${note}\n`);
         const note = trustNote(node);
-        if (note !== undefined) process.stderr.write(`weir: ${note}\n`);
+        if (note !== undefined) warn(`weir: ${note}\n`);
         const printed = await run(node, given);
         if (printed !== undefined) print(printed, given.json);
       } finally {
@@ -82,8 +83,8 @@ export function nodeCommand<Options extends CommonOptions>({
 }
 
 export function print({ answer, words, note, exit = 0 }: Printed, asJson: boolean): void {
-  process.stdout.write(asJson ? `${JSON.stringify(answer)}\n` : `${readableLines(words)}\n`);
-  if (note !== undefined) process.stderr.write(`weir: ${note}\n`);
+  say(asJson ? `${JSON.stringify(answer)}\n` : `${readableLines(words)}\n`);
+  if (note !== undefined) warn(`weir: ${note}\n`);
   if (exit !== 0) process.exitCode = exit;
 }
 

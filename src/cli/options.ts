@@ -2,6 +2,7 @@
 import { Failure } from '../schema/failure.js';
 import { parseTime } from '../schema/quantity.js';
 import { usageFailure } from './ending.js';
+import { warn } from './say.js';
 import type { Watch } from './watch.js';
 
 export const jsonOption = { type: 'boolean', default: false, describe: 'print JSON, for programs' } as const;
@@ -128,7 +129,7 @@ export function runPlace({ threads, workers }: { threads?: number | undefined; w
       fix: 'Say `weir worker --threads` there.',
     });
   }
-  return { threads, workers, onNotice: (words: string) => void process.stderr.write(`weir: ${words}\n`) };
+  return { threads, workers, onNotice: (words: string) => warn(`weir: ${words}\n`) };
 }
 
 /** The option for a rerun command; empty for the default. */

@@ -4,6 +4,7 @@ import type { Argv } from 'yargs';
 import { Failure } from '../schema/failure.js';
 import type { GivenTo } from './command.js';
 import { portOption } from './options.js';
+import { say } from './say.js';
 
 export const options = (yargs: Argv) =>
   yargs
@@ -28,7 +29,7 @@ export async function run({ scenario, port, out }: Given): Promise<void> {
   const page = bundled('play.html');
   if (out !== undefined) {
     await write(out, page);
-    process.stdout.write(`${out} is written. Open it in a browser, or put it on any web server.\n`);
+    say(`${out} is written. Open it in a browser, or put it on any web server.\n`);
     return;
   }
   const link = scenario === undefined ? '' : await linkOf(scenario);
@@ -39,8 +40,8 @@ export async function run({ scenario, port, out }: Given): Promise<void> {
   const served = htmlPage(page);
   const { url, close } = await servePages(port, ({ pathname }) => (pathname === '/' ? served : undefined));
   const { signal, release } = interruptible();
-  process.stdout.write(`open it here: ${url}${link}\n`);
-  if (process.stdout.isTTY) process.stdout.write('Ctrl-C ends it.\n');
+  say(`open it here: ${url}${link}\n`);
+  if (process.stdout.isTTY) say('Ctrl-C ends it.\n');
   await aborted(signal);
   await close();
   release();

@@ -3,6 +3,7 @@
 import type { CycleLine } from '../live/live-session.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { WallClock } from '../time/wall.js';
+import { visible } from './say.js';
 
 const WIDTH = 24;
 const APPEARS_AFTER_MS = 1_000;
@@ -41,7 +42,7 @@ export class Progress {
     const nowMs = this.#nowMs();
     if (nowMs < this.#nextMs) return;
     const line = `${this.#what} ${share === undefined ? '' : `${bar(share)} ${String(Math.floor(share * 100)).padStart(3)} % `}${words}`;
-    const cut = line.slice(0, (this.#out.columns ?? 80) - 1);
+    const cut = visible(line).slice(0, (this.#out.columns ?? 80) - 1);
     if (cut === this.#shown) return;
     this.#nextMs = nowMs + REDRAWN_AFTER_MS;
     this.#shown = cut;

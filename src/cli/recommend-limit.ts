@@ -13,6 +13,7 @@ import { Progress } from './progress.js';
 import { type GivenToRecommend, OWN } from './recommend.js';
 import { checkWarnings, nameOf, readingFlags, readingText, readText } from './replay-log.js';
 import { rerunCommand } from './rerun-command.js';
+import { say } from './say.js';
 import { terminalAtHand } from './terminal.js';
 
 /** What is asked, with the texts of the options read. */
@@ -59,13 +60,13 @@ export async function recommendLimit(given: GivenToRecommend, asked: Asked, opti
   const page = folder === undefined ? undefined : await writeSizing(folder, report, answer);
   process.exitCode = exitOfStop() ?? 0;
   if (given.json) {
-    process.stdout.write(`${JSON.stringify(answer)}\n`);
+    say(`${JSON.stringify(answer)}\n`);
     return;
   }
   const stopped = partial ? ['Stopped before the end of the log: this is what was read.'] : [];
   const lines = [...readings.map(readingText), ...readText(read), ...stopped];
-  process.stdout.write(`${lines.join('\n')}\n\n${adviceText(advice, paste, terminalAtHand())}\n`);
-  if (page !== undefined) process.stdout.write(`\nopen it here: ${page}\n`);
+  say(`${lines.join('\n')}\n\n${adviceText(advice, paste, terminalAtHand())}\n`);
+  if (page !== undefined) say(`\nopen it here: ${page}\n`);
 }
 
 function commandFor(given: GivenToRecommend, { files, excluded, thresholds }: Asked): string {

@@ -9,6 +9,7 @@ import type { ExportVerifier } from '../record/verify-export.js';
 import { Failure } from '../schema/failure.js';
 import { exitOfStop, interruptible } from './interrupt.js';
 import { nodeCommand, type Printed, slugArgument } from './node-command.js';
+import { warn } from './say.js';
 import { NOT_HELD, type Verdict, verdictOf, verdictText } from './verdict.js';
 
 export const recordCommand = nodeCommand({
@@ -64,16 +65,14 @@ async function exportRecord({ api, trusted: { pin } }: NodeClient, given: Given)
     const verdict = verifier && verdictOf(verifier.end(), false);
     if (out === undefined) {
       if (verdict === undefined) return undefined;
-      process.stderr.write(`${verdictText(verdict)}\n`);
+      warn(`${verdictText(verdict)}\n`);
       if (!verdict.valid) process.exitCode = NOT_HELD;
       return undefined;
     }
     return printed(out, bytes, verdict, json);
   } catch (error) {
     if (!interrupt.signal.aborted) throw error;
-    process.stderr.write(
-      `weir: stopped before the record was whole${out === undefined ? '' : `; nothing is in ${out}`}\n`,
-    );
+    warn(`weir: stopped before the record was whole${out === undefined ? '' : `; nothing is in ${out}`}\n`);
     process.exitCode = exitOfStop() ?? 0;
     return undefined;
   } finally {

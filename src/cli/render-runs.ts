@@ -6,6 +6,7 @@ import { readRun } from '../report/read-report.js';
 import { Failure } from '../schema/failure.js';
 import { exitCodes } from './ending.js';
 import type { GivenToReport } from './report.js';
+import { say } from './say.js';
 import { terminalAtHand } from './terminal.js';
 
 export async function renderRuns(given: GivenToReport & { readonly run: readonly string[] }): Promise<void> {
@@ -20,7 +21,7 @@ export async function renderRuns(given: GivenToReport & { readonly run: readonly
       throw new Failure('wrong_usage', { what: '--out takes one run.', fix: 'Name one run, without a baseline.' });
     const { scenario, seed } = first.reported.outcome;
     const folder = await openReportFolder({ out, scenario, run: String(seed) });
-    process.stdout.write(`open it here: ${(await folder.write(first.reported)).page}\n`);
+    say(`open it here: ${(await folder.write(first.reported)).page}\n`);
     return;
   }
   const tolerance = { share, floor };

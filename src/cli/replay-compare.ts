@@ -25,6 +25,7 @@ import { Progress } from './progress.js';
 import type { GivenToReplay } from './replay.js';
 import { checkWarnings, nameOf, readingFlags, readingText, readText } from './replay-log.js';
 import { rerunCommand } from './rerun-command.js';
+import { say } from './say.js';
 import { table } from './terminal.js';
 
 /** @param within length of the window in cycles, for families */
@@ -64,7 +65,7 @@ export async function replayCompare(given: GivenToReplay, within: number, option
   const report = { ...found, name, changes, command: commandFor(given) };
   const page = folder === undefined ? undefined : await writeCompared(folder, report, answer);
   if (given.json) {
-    process.stdout.write(`${JSON.stringify(answer)}\n`);
+    say(`${JSON.stringify(answer)}\n`);
     return;
   }
   const { heads, rows, legend } = ruleTable(rules);
@@ -73,8 +74,8 @@ export async function replayCompare(given: GivenToReplay, within: number, option
     lines.push('', changesSentence(changes));
     if (changes.by_key.length > 0) lines.push('', table(changedHeads, changedRows(changes)));
   }
-  process.stdout.write(`${lines.join('\n')}\n`);
-  if (page !== undefined) process.stdout.write(`\nopen it here: ${page}\n`);
+  say(`${lines.join('\n')}\n`);
+  if (page !== undefined) say(`\nopen it here: ${page}\n`);
 }
 
 /** A file with a limiter as a scenario has it, or a scenario with one. */

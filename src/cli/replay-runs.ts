@@ -23,6 +23,7 @@ import { CycleLines, Progress } from './progress.js';
 import { type GivenToReplay as Given, OWN } from './replay.js';
 import { checkWarnings, nameOf, readingFlags, readingText, readText, runName } from './replay-log.js';
 import { rerunCommand } from './rerun-command.js';
+import { say } from './say.js';
 
 /**
  * @param within length of the window in cycles
@@ -68,7 +69,7 @@ export async function replayRuns(given: Given, within: number, limiter: unknown,
     const told = { ...found, outcome: { ...found.outcome, read }, command: commandFor(given) };
     const report = await folder?.write(told);
     if (given.refused !== undefined) await writeRefused(given.refused, refusals, given, log);
-    if (!given.json) process.stdout.write(`${[...readings.map(readingText), ...readText(read)].join('\n')}\n\n`);
+    if (!given.json) say(`${[...readings.map(readingText), ...readText(read)].join('\n')}\n\n`);
     printFindings([told], [report], given);
   } catch (error) {
     reading.clear();

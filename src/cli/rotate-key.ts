@@ -7,6 +7,7 @@ import { WallClock } from '../time/wall.js';
 import type { GivenTo } from './command.js';
 import { usageFailure } from './ending.js';
 import { jsonOption } from './options.js';
+import { say } from './say.js';
 
 export const options = (yargs: Argv) =>
   yargs
@@ -36,8 +37,8 @@ export async function run(given: Given): Promise<void> {
     const after = rotated(store, before, clock);
     const [from, to] = [before.signer.fingerprint, after.signer.fingerprint];
     const cycle = after.successions.at(-1)?.cycle;
-    if (json) process.stdout.write(`${JSON.stringify({ ok: true, from, to, cycle })}\n`);
-    else process.stdout.write(`The key changes from ${from}\n                to ${to} in cycle ${cycle}.\n`);
+    if (json) say(`${JSON.stringify({ ok: true, from, to, cycle })}\n`);
+    else say(`The key changes from ${from}\n                to ${to} in cycle ${cycle}.\n`);
   } finally {
     store.close();
   }

@@ -7,6 +7,7 @@ import type { GivenTo } from './command.js';
 import { interruptible } from './interrupt.js';
 import { jsonOption } from './options.js';
 import { Progress } from './progress.js';
+import { say } from './say.js';
 import { terminalAtHand } from './terminal.js';
 
 export const options = (yargs: Argv) =>
@@ -51,7 +52,7 @@ export async function run(given: Given): Promise<void> {
     progress.clear();
     process.exitCode = result.held ? 0 : 1;
     if (json) {
-      process.stdout.write(`${JSON.stringify(result)}\n`);
+      say(`${JSON.stringify(result)}\n`);
       return;
     }
     const terminal = terminalAtHand();
@@ -63,7 +64,7 @@ export async function run(given: Given): Promise<void> {
       { title: '+/-', right: true },
     ];
     for (const check of result.checks) {
-      process.stdout.write(`${check.title} (${check.replications} replications; ${check.source})\n`);
+      say(`${check.title} (${check.replications} replications; ${check.source})\n`);
       const rows = check.rows.map((row) => [
         row.held ? 'held' : 'NOT HELD',
         `${row.name} (${row.unit})`,
@@ -71,9 +72,9 @@ export async function run(given: Given): Promise<void> {
         figure(row.mean),
         figure(row.standardError),
       ]);
-      process.stdout.write(`${alignedTable(columns, rows, terminal.columns).join('\n')}\n\n`);
+      say(`${alignedTable(columns, rows, terminal.columns).join('\n')}\n\n`);
     }
-    process.stdout.write(
+    say(
       result.held
         ? 'All published results are reproduced within 3.3 standard errors.\n'
         : 'Some results are not reproduced.\n',

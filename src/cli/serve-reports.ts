@@ -2,12 +2,13 @@
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, extname, join, resolve, sep } from 'node:path';
 import { compareRuns } from '../report/compare-runs.js';
-import { comparisonHtml } from '../report/page/page.js';
+import { comparisonHtml, reportPolicy } from '../report/page/page.js';
 import { type ListedReport, reportsHtml } from '../report/page/reports-page.js';
 import { readRun } from '../report/read-report.js';
 import { Failure } from '../schema/failure.js';
 import { aborted, interruptible } from './interrupt.js';
 import { html, htmlPage, type Page, servePages, text } from './local-pages.js';
+import { say } from './say.js';
 
 const MOST_REPORTS = 2_000;
 const MOST_DEPTH = 4;
@@ -29,8 +30,9 @@ const types: Readonly<Record<string, string>> = {
 export async function serveReports(folder: string, port: number): Promise<void> {
   const root = await rootOf(folder);
   const { signal, release } = interruptible();
-  const { url, close } = await servePages(port, (asked) => pageFor(root, folder, asked));
-  process.stdout.write(`open it here: ${url}\n`);
+  const policy = reportPolicy();
+  const { url, close } = await servePages(port, (asked) => pageFor(root, folder, asked, policy));
+  say(`open it here: ${url}\n`);
   await aborted(signal);
   await close();
   release();
@@ -50,7 +52,13 @@ async function rootOf(folder: string): Promise<string> {
   }
 }
 
-async function pageFor(root: string, folder: string, { pathname, searchParams }: URL): Promise<Page | undefined> {
+/** @param policy of the reports: what they say of themselves does not count */
+async function pageFor(
+  root: string,
+  folder: string,
+  { pathname, searchParams }: URL,
+  policy: string,
+): Promise<Page | undefined> {
   if (pathname === '/') return htmlPage(reportsHtml(folder, await reportsIn(root), searchParams.get('q') ?? ''));
   if (pathname === '/compare') return compared(root, searchParams.getAll('run'));
   const path = unescaped(pathname);
@@ -60,7 +68,7 @@ async function pageFor(root: string, folder: string, { pathname, searchParams }:
   const type = types[extname(name)];
   if (file === undefined || type === undefined) return undefined;
   const content = await readFile(file);
-  return type === html ? htmlPage(content.toString('utf8')) : { type, content };
+  return type === html ? { type, content, policy } : { type, content };
 }
 
 async function compared(root: string, names: readonly string[]): Promise<Page> {

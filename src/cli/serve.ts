@@ -11,6 +11,7 @@ import type { GivenTo } from './command.js';
 import { usageFailure } from './ending.js';
 import { aborted, interruptible } from './interrupt.js';
 import { jsonOption } from './options.js';
+import { say, warn } from './say.js';
 
 const DEFAULT_PORT = 7770;
 
@@ -186,11 +187,11 @@ export async function run(given: Given): Promise<void> {
       throw error;
     });
     const door = ground.stored && (await openOperatorDoor(ground.stored, logger));
-    for (const note of ground.notes) process.stderr.write(`weir: ${note}\n`);
+    for (const note of ground.notes) warn(`weir: ${note}\n`);
     if (ground.lost.length > 0) logger.warn({ lost: ground.lost }, 'acknowledged rows are missing from the data');
-    process.stdout.write(given.json ? `${JSON.stringify(factsOf(node, ground))}\n` : startText(node, ground, given));
+    say(given.json ? `${JSON.stringify(factsOf(node, ground))}\n` : startText(node, ground, given));
     await aborted(interrupt.signal);
-    if (!given.json) process.stderr.write('weir: finishing requests in progress; press again to end immediately\n');
+    if (!given.json) warn('weir: finishing requests in progress; press again to end immediately\n');
     door?.close();
     await node.close();
     if (node.host.failure !== undefined) throw node.host.failure;

@@ -15,6 +15,7 @@ import { interruptible } from './interrupt.js';
 import { durationIn, runPlace, topFlag, watchOf } from './options.js';
 import { Progress, progressOut } from './progress.js';
 import { rerunCommand } from './rerun-command.js';
+import { say, warn } from './say.js';
 import type { GivenToSimulate as Given } from './simulate.js';
 import { table, terminalAtHand } from './terminal.js';
 import { TraceFile } from './trace-file.js';
@@ -50,9 +51,9 @@ async function watchedRuns(given: Given, watch: Watch | undefined): Promise<void
   await watch?.end(reports.at(-1)?.page);
   release();
   printFindings(runs, reports, given);
-  if (!given.json) for (const { outcome } of runs) process.stdout.write(comparedText(outcome));
+  if (!given.json) for (const { outcome } of runs) say(comparedText(outcome));
   const left = scenarios.length - runs.length;
-  if (left > 0) process.stderr.write(`weir: stopped; ${left} of ${scenarios.length} scenarios were not run.\n`);
+  if (left > 0) warn(`weir: stopped; ${left} of ${scenarios.length} scenarios were not run.\n`);
 }
 
 /** The run with those of the rules that its scenario compares with. */
@@ -124,7 +125,7 @@ async function runOne(
   });
   progress.clear();
   tracer?.close();
-  if (given.until !== undefined && !given.json) process.stdout.write(`${actorTable(states?.() ?? [])}\n`);
+  if (given.until !== undefined && !given.json) say(`${actorTable(states?.() ?? [])}\n`);
   if (given.replications === undefined || signal.aborted) return run;
   return replicated(path, run, given, signal, (done, n) => {
     watched?.part(done / n, [['runs', `${done} of ${n}`]]);

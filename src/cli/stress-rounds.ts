@@ -4,6 +4,7 @@ import { type RouteFigures, type StressOptions, type StressResult, stress } from
 import { alignedTable } from '../report/terminal-text.js';
 import { exitOfStop, interruptible } from './interrupt.js';
 import { Progress } from './progress.js';
+import { say } from './say.js';
 import { terminalAtHand } from './terminal.js';
 
 export async function stressRounds(asked: StressOptions, asJson: boolean): Promise<void> {
@@ -12,7 +13,7 @@ export async function stressRounds(asked: StressOptions, asJson: boolean): Promi
   const result = await stress({ ...asked, signal, onStep: (step) => progress.show(undefined, step) });
   progress.clear();
   release();
-  process.stdout.write(asJson ? `${JSON.stringify(result)}\n` : `${stressText(result)}\n`);
+  say(asJson ? `${JSON.stringify(result)}\n` : `${stressText(result)}\n`);
   process.exitCode = exitOfStop() ?? 0;
 }
 

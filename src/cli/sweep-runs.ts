@@ -14,6 +14,7 @@ import { exitOfStop, interruptible } from './interrupt.js';
 import { runPlace, watchOf } from './options.js';
 import { Progress, progressOut } from './progress.js';
 import { rerunCommand } from './rerun-command.js';
+import { say, warn } from './say.js';
 import type { GivenToSweep } from './sweep.js';
 import { terminalAtHand } from './terminal.js';
 import type { Watch } from './watch.js';
@@ -29,12 +30,12 @@ export async function sweepRuns(given: GivenToSweep): Promise<void> {
 
 function printPlan({ cells, axes, replications }: SweepPlan, { json }: GivenToSweep): void {
   if (json) {
-    for (const cell of cells) process.stdout.write(`${JSON.stringify(cell)}\n`);
+    for (const cell of cells) say(`${JSON.stringify(cell)}\n`);
     return;
   }
   const rows = cells.map((cell) => ({ ...cell, n: replications, held: null, held_share: null, figures: {} }));
-  process.stdout.write(`${cellTable(axes, rows, [], terminalAtHand())}\n`);
-  process.stdout.write(`${sizeWords({ cells, replications })}; nothing was run.\n`);
+  say(`${cellTable(axes, rows, [], terminalAtHand())}\n`);
+  say(`${sizeWords({ cells, replications })}; nothing was run.\n`);
 }
 
 function sizeWords({ cells, replications }: Pick<SweepPlan, 'cells' | 'replications'>): string {
@@ -48,8 +49,8 @@ async function sweepAndPrint(plan: SweepPlan, given: GivenToSweep): Promise<void
   const folder = given.report ? new SweepFolder(path, plan) : undefined;
   const known = [...(folder?.known ?? [])];
   const all = plan.cells.length * plan.replications;
-  say(`${plan.name}: ${sizeWords(plan)}.`);
-  if (known.length > 0) say(`${known.length} of ${all} runs are known from before.`);
+  note(`${plan.name}: ${sizeWords(plan)}.`);
+  if (known.length > 0) note(`${known.length} of ${all} runs are known from before.`);
   const runs = [...known];
   const rows: SweepRow[] = [];
   const watch = await watchOf(given.watch);
@@ -68,14 +69,14 @@ async function sweepAndPrint(plan: SweepPlan, given: GivenToSweep): Promise<void
     };
     for await (const row of runSweep(plan, { ...runPlace(given), signal, known, onRun })) {
       rows.push(row);
-      if (given.json) process.stdout.write(`${JSON.stringify(flatRow(row))}\n`);
+      if (given.json) say(`${JSON.stringify(flatRow(row))}\n`);
     }
     progress.clear();
     release();
     if (rows.length < plan.cells.length) {
       process.exitCode = exitOfStop() ?? 1;
       const kept = folder === undefined ? '' : ` They are in ${folder.path}; the same command goes on with the others.`;
-      say(`Stopped after ${runs.length} of ${all} runs.${kept}`);
+      note(`Stopped after ${runs.length} of ${all} runs.${kept}`);
       return;
     }
     const digest = folder?.finish(rows, runs) ?? sweepDigest(plan.name, rows);
@@ -123,12 +124,12 @@ function estimate(left: number, { threads, workers, watch }: GivenToSweep): () =
     const seconds = Math.round((((ms - warm.ms) / (ended - warm.ended)) * (left - ended)) / 1000);
     if (seconds < 1) return;
     const place = workers === undefined ? `on ${cores} ${cores === 1 ? 'core' : 'cores'}` : 'by the workers of now';
-    say(`About ${seconds} s for the next ${left - ended} runs ${place}.`);
+    note(`About ${seconds} s for the next ${left - ended} runs ${place}.`);
   };
 }
 
-function say(words: string): void {
-  process.stderr.write(`${words}\n`);
+function note(words: string): void {
+  warn(`${words}\n`);
 }
 
 /** Writes the report of a sweep; returns its page, undefined where none is wanted. */
@@ -154,8 +155,8 @@ function show(
 ): void {
   if (given.json) return;
   const figures = shownFigures(rows, given.figure);
-  process.stdout.write(`${cellTable(plan.axes, rows, figures, terminalAtHand())}\n\n${digest}\n`);
-  if (page !== undefined) process.stdout.write(`\nopen it here: ${page}\n`);
+  say(`${cellTable(plan.axes, rows, figures, terminalAtHand())}\n\n${digest}\n`);
+  if (page !== undefined) say(`\nopen it here: ${page}\n`);
 }
 
 function commandFor({ scenario, set, samples, sampling, replications, seed, figure }: GivenToSweep): string {
@@ -182,7 +183,7 @@ async function findAndPrint(plan: SweepPlan, given: GivenToSweep, condition: str
     progress.clear();
     answers.push(found.answer);
     const text = given.json ? JSON.stringify(found) : foundText(found, condition, terminalAtHand());
-    process.stdout.write(`${text}\n`);
+    say(`${text}\n`);
   }
   progress.clear();
   release();

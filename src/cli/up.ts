@@ -11,6 +11,7 @@ import type { GivenTo } from './command.js';
 import { usageFailure } from './ending.js';
 import { aborted, interruptible } from './interrupt.js';
 import { jsonOption } from './options.js';
+import { say } from './say.js';
 
 const DEFAULT_PORT = 7770;
 const MOST_NODES = 32;
@@ -80,7 +81,7 @@ export async function run({ nodes: count, port, data, store, cycleMs, json }: Gi
       nodes: nodes.map((one) => one.url),
       fingerprint: nodes[0]!.fingerprint,
     };
-    process.stdout.write(json ? `${JSON.stringify(facts)}\n` : words(facts));
+    say(json ? `${JSON.stringify(facts)}\n` : words(facts));
     await aborted(interrupt.signal);
   } finally {
     front?.close();

@@ -7,6 +7,7 @@ import { rootKeyOf } from '../client/pin.js';
 import type { Verification } from '../record/verification.js';
 import type { ExportVerifier, trustIn } from '../record/verify-export.js';
 import { Failure } from '../schema/failure.js';
+import { readText, refuseNamedPipe } from '../schema/text-file.js';
 import { writePrivate } from '../store/private-file.js';
 import { type GivenTo, showDash } from './command.js';
 import { usageFailure } from './ending.js';
@@ -117,9 +118,10 @@ const PIN = '--pin takes a PEM file, a key in base64 or a fingerprint (SHA256:â€
 
 function contentOf(path: string, takes: string): string {
   try {
-    return fs.readFileSync(path, 'utf8').trim();
+    return readText(path, { what: path, fix: takes, isGiven: true }).trim();
   } catch (error) {
-    throw usageFailure(`${takes}, and ${path} cannot be read as a file: ${(error as Error).message}.`);
+    const { why = '' } = error as Failure;
+    throw usageFailure(`${takes}, and ${path} cannot be read as a file: ${why}`);
   }
 }
 
@@ -142,6 +144,7 @@ async function verifierFor(trusted: Trusted): Promise<ExportVerifier> {
 
 async function walk(record: string, verifier: ExportVerifier): Promise<Verification> {
   try {
+    if (!isStandardInput(record)) refuseNamedPipe(record);
     for await (const chunk of isStandardInput(record) ? process.stdin : fs.createReadStream(record)) {
       if (!verifier.bytes(chunk as Buffer)) break;
     }

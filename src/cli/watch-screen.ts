@@ -4,6 +4,7 @@ import { filled, hued, shownName, type Terminal } from '../report/terminal-text.
 import { windowText } from '../report/window-text.js';
 import { duration, number } from '../report/words.js';
 import type { Watched } from '../web/watched.js';
+import { visible } from './say.js';
 import { terminalAtHand } from './terminal.js';
 
 const ENTER = '\u001b[?1049h\u001b[?25l';
@@ -45,7 +46,7 @@ export class WatchScreen {
       if (!this.#isOpen) return;
       const rows = this.#out.rows ?? 24;
       const lines = linesOf(terminalAtHand(this.#out)).slice(0, rows - 1);
-      this.#out.write(`\u001b[H${lines.map((line) => `${line}\u001b[K\n`).join('')}\u001b[J`);
+      this.#out.write(`\u001b[H${lines.map((line) => `${visible(line)}\u001b[K\n`).join('')}\u001b[J`);
     };
     this.#redraw();
   }

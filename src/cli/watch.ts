@@ -9,6 +9,7 @@ import { CYCLE_MS } from '../time/cycle.js';
 import { pause, WallClock } from '../time/wall.js';
 import type { Watched } from '../web/watched.js';
 import { htmlPage, type LocalPages, servePages } from './local-pages.js';
+import { warn } from './say.js';
 import { type Shown, WatchScreen } from './watch-screen.js';
 import { type WatchedOptions, WatchedRun } from './watched-run.js';
 
@@ -45,7 +46,7 @@ export class Watch {
     if (place === 'terminal') return new Watch(new WatchScreen(process.stderr));
     const watch = new Watch(undefined);
     watch.#pages = await servePages(0, ({ pathname }, response) => watch.#page(pathname, response));
-    process.stderr.write(`watch it here: ${watch.#pages.url}\n`);
+    warn(`watch it here: ${watch.#pages.url}\n`);
     return watch;
   }
 

@@ -10,6 +10,7 @@ import { usageFailure } from './ending.js';
 import { aborted, interruptible } from './interrupt.js';
 import { checkThreads, jsonOption } from './options.js';
 import { Progress } from './progress.js';
+import { say, warn } from './say.js';
 
 export const options = (yargs: Argv) =>
   yargs
@@ -46,9 +47,9 @@ export async function run(given: GivenTo<typeof options>): Promise<void> {
   ]);
   const { signal, release } = interruptible();
   const progress = new Progress('runs made');
-  const say = (words: string) => {
+  const note = (words: string) => {
     progress.clear();
-    process.stderr.write(`weir: ${words}\n`);
+    warn(`weir: ${words}\n`);
   };
   let runs = 0;
   const taking = await takeRuns(redis, {
@@ -58,17 +59,17 @@ export async function run(given: GivenTo<typeof options>): Promise<void> {
       progress.show(undefined, String(made));
     },
     onLoad: targets.length === 0 ? undefined : (job, client) => generate(job as LoadJob, client, targets),
-    onAway: (isAway) => say(isAway ? 'Redis is away; the worker waits for it.' : 'Redis is back.'),
+    onAway: (isAway) => note(isAway ? 'Redis is away; the worker waits for it.' : 'Redis is back.'),
   });
   const facts = { ok: true, version: VERSION, host: hostname(), pid: process.pid, threads, targets };
   const loads = targets.length === 0 ? '' : `, and sends load to ${targets.join(', ')}`;
   const words = `takes runs, ${threads} at once${loads}; Ctrl-C ends it`;
-  process.stdout.write(json ? `${JSON.stringify(facts)}\n` : `${words}\n`);
+  say(json ? `${JSON.stringify(facts)}\n` : `${words}\n`);
   await aborted(signal);
   progress.clear();
   await taking.close();
   release();
-  process.stdout.write(json ? `${JSON.stringify({ ok: true, runs })}\n` : `${counted(runs, 'run')} made\n`);
+  say(json ? `${JSON.stringify({ ok: true, runs })}\n` : `${counted(runs, 'run')} made\n`);
 }
 
 /** @throws Failure `wrong_usage` */

@@ -1,8 +1,7 @@
 // Reads a report folder: the outcome is checked against its schema, the timeline row by row.
 import { createReadStream } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import type { TSchema } from 'typebox';
 import { RowBuilder } from '../outcome/cycle-row.js';
 import { Outcome } from '../outcome/outcome-schema.js';
@@ -11,6 +10,7 @@ import { Timeline, type TimelineRow, TotalsTimeline } from '../outcome/timeline.
 import { compileSchema } from '../schema/compile-schema.js';
 import { Failure, type Fault } from '../schema/failure.js';
 import { faultsOf } from '../schema/schema-faults.js';
+import { readText } from '../schema/text-file.js';
 import { limitingStates, type Reported } from './reported.js';
 
 /**
@@ -65,13 +65,11 @@ export function totalsOf(timeline: Timeline, limiting: ReadonlySet<string>): Tim
   return totals;
 }
 
+const FIX = 'Give the folder of a report, for example reports/burst/7.';
+const MOST_JSON_BYTES = 256 * 1024 * 1024;
+
 async function readJson(path: string): Promise<unknown> {
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (error) {
-    throw unreadable(path, error);
-  }
+  const text = readText(path, { what: path, fix: FIX, mostBytes: MOST_JSON_BYTES });
   try {
     return JSON.parse(text);
   } catch (error) {
@@ -107,10 +105,7 @@ async function readTimeline(path: string, { first_cycle, last_cycle }: Outcome):
   let line = 0;
   let earliest = first_cycle ?? Number.POSITIVE_INFINITY;
   try {
-    for await (const text of createInterface({
-      input: createReadStream(path, 'utf8'),
-      crlfDelay: Number.POSITIVE_INFINITY,
-    })) {
+    for await (const text of linesOf(path)) {
       line += 1;
       if (text === '') continue;
       const row = rowOf(text);
@@ -131,6 +126,20 @@ async function readTimeline(path: string, { first_cycle, last_cycle }: Outcome):
     throw error instanceof Failure ? error : unreadable(path, error);
   }
   return timeline;
+}
+
+/** A row has some hundred characters. */
+const MOST_LINE = 1 << 20;
+
+async function* linesOf(path: string): AsyncGenerator<string> {
+  let rest = '';
+  for await (const chunk of createReadStream(path, 'utf8')) {
+    const lines = `${rest}${chunk as string}`.split('\n');
+    rest = lines.pop()!;
+    if (rest.length > MOST_LINE) throw new Error('A line is longer than 1 MiB');
+    for (const line of lines) yield line.trimEnd();
+  }
+  if (rest !== '') yield rest.trimEnd();
 }
 
 function rowOf(text: string): TimelineRow | undefined {
@@ -170,7 +179,7 @@ function unreadable(path: string, error: unknown): Failure {
   return new Failure('unreadable_file', {
     what: `${path} cannot be read.`,
     why: reasons[code ?? ''] ?? `${message}.`,
-    fix: 'Give the folder of a report, for example reports/burst/7.',
+    fix: FIX,
     cause: error,
   });
 }

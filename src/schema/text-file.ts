@@ -63,6 +63,12 @@ function bytesOf(path: string, mostBytes: number, isGiven: boolean): Buffer {
 
 const CHUNK_BYTES = 1 << 16;
 
+/** @throws Error for a named pipe, of which the other end may never be opened; what is not there is found out when it is opened */
+export function refuseNamedPipe(path: string): void {
+  const stat = OF_THE_SHELL.test(path) ? undefined : fs.statSync(path, { throwIfNoEntry: false });
+  if (stat?.isFIFO()) refuseKind(stat, true);
+}
+
 /** @throws Error where reading it might not end */
 export function refuseKind(stat: fs.Stats, isGiven: boolean, isOfShell = false): void {
   if (stat.isDirectory()) throw Object.assign(new Error('it is a folder'), { code: 'EISDIR' });

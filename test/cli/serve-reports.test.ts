@@ -1,5 +1,6 @@
 // Owns `weir report --serve`: what it lists, finds and compares, and that nothing outside of the folder is served.
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -98,6 +99,32 @@ describe('the reports', () => {
       expect(policy).toMatch(/^default-src 'none'/);
       expect(policy).not.toContain('unsafe');
     }
+  });
+
+  it('a report of a stranger has the policy of the server, whatever it says of itself', async () => {
+    const own = (await fetch(`${url}run/burst/7/`)).headers.get('content-security-policy');
+    for (const [name, meta] of Object.entries({
+      unsafe: "default-src * 'unsafe-inline' 'unsafe-eval'",
+      odd: 'default-src \u0142\u{1f600}',
+      lines: 'default-src x&#10;set-cookie: a=b',
+      none: undefined,
+    })) {
+      mkdirSync(join(folder, 'strange', name), { recursive: true });
+      const head = meta === undefined ? '' : `<meta http-equiv="Content-Security-Policy" content="${meta}">`;
+      writeFileSync(join(folder, 'strange', name, 'index.html'), `<!doctype html>${head}<script>alert(1)</script>`);
+      const answer = await fetch(`${url}run/strange/${name}/`);
+      expect([name, answer.status, answer.headers.get('content-security-policy')]).toEqual([name, 200, own]);
+    }
+    rmSync(join(folder, 'strange'), { recursive: true });
+  });
+
+  it('the policy of the server lets the scripts and the style of a report run', async () => {
+    const { headers } = await fetch(`${url}run/burst/7/`);
+    const page = readFileSync(join(folder, 'burst/7/index.html'), 'utf8');
+    const parts = [...page.matchAll(/<(?:script|style)>([\s\S]*?)<\/(?:script|style)>/g)].map(([, text]) => text!);
+    expect(parts).toHaveLength(3);
+    for (const part of parts)
+      expect(headers.get('content-security-policy')).toContain(createHash('sha256').update(part).digest('base64'));
   });
 
   const executable = findChromium();

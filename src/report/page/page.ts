@@ -53,6 +53,24 @@ export function comparisonHtml(comparison: RunComparison, runs: readonly Reporte
   return pageDocument('Runs compared', body, data);
 }
 
+const scriptNames = ['report.js', 'sweep.js', 'recommend.js'] as const;
+type ScriptName = (typeof scriptNames)[number];
+
+function styleOf(scriptName: ScriptName): string {
+  return `${themeStyle}${heights}${bundled(scriptName === 'recommend.js' ? 'recommend.css' : 'report.css')}`;
+}
+
+function policyFor(scripts: readonly string[], styles: readonly string[], isLive: boolean): string {
+  const [script, style] = [scripts, styles].map((texts) => [...new Set(texts.map(hashed))].join(' '));
+  return `default-src 'none'; script-src ${script}; style-src ${style}; img-src data:; ${isLive ? "connect-src 'self'; " : ''}base-uri 'none'; form-action 'none'`;
+}
+
+/** What a report may do, whatever its file says: run the scripts of this version, and nothing else. */
+export function reportPolicy(): string {
+  const scripts = [chartLibrary(), ...scriptNames.map((name) => bundled(name))];
+  return policyFor(scripts, scriptNames.map(styleOf), false);
+}
+
 /**
  * A page with charts, in one file.
  * @param data for its script, as JSON
@@ -62,13 +80,13 @@ export function pageDocument(
   title: string,
   body: Html,
   data: object,
-  scriptName: 'report.js' | 'sweep.js' | 'recommend.js' = 'report.js',
+  scriptName: ScriptName = 'report.js',
   isLive = false,
 ): string {
   const library = chartLibrary();
   const script = bundled(scriptName);
-  const style = `${themeStyle}${heights}${bundled(scriptName === 'recommend.js' ? 'recommend.css' : 'report.css')}`;
-  const policy = `default-src 'none'; script-src ${hashed(library)} ${hashed(script)}; style-src ${hashed(style)}; img-src data:; ${isLive ? "connect-src 'self'; " : ''}base-uri 'none'; form-action 'none'`;
+  const style = styleOf(scriptName);
+  const policy = policyFor([library, script], [style], isLive);
   return documentOf(title, policy, style, [
     body.text,
     '<footer>Written by Weir. Charts drawn with Chart.js (MIT licence).</footer></div>',

@@ -4,6 +4,7 @@ import { stdin } from 'node:process';
 import { addAbortSignal, pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { Failure } from '../../schema/failure.js';
+import { refuseNamedPipe } from '../../schema/text-file.js';
 
 /** How much is read at once: large enough to be rare, small enough to stay in the processor's cache while it is parsed. */
 const CHUNK_BYTES = 1 << 18;
@@ -31,6 +32,7 @@ export async function* bytesOf(path: string, hooks: SourceHooks): AsyncGenerator
 }
 
 async function* fileBytes(path: string, hooks: SourceHooks): AsyncGenerator<Buffer> {
+  refuseNamedPipe(path);
   const file = await open(path, 'r');
   try {
     const stats = await file.stat();

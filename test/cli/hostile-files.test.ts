@@ -1,0 +1,59 @@
+// Files of somebody else: pipes that nothing writes into, devices, lines and nesting without end. Each command ends, and says why in words.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, it } from 'vitest';
+import { temporaryFolder, weir } from './command-line.js';
+
+const folder = temporaryFolder();
+const at = (name: string) => join(folder, name);
+
+beforeAll(async () => {
+  for (const pipe of ['pipe', 'piped/outcome.json']) {
+    mkdirSync(join(at(pipe), '..'), { recursive: true });
+    execFileSync('mkfifo', [at(pipe)]);
+  }
+  writeFileSync(at('deep'), '['.repeat(200_000));
+  writeFileSync(at('nested.json'), `${'['.repeat(200_000)}${']'.repeat(200_000)}`);
+  writeFileSync(at('long'), 'a'.repeat(20 << 20));
+  await weir(['simulate', 'scenarios/burst.yaml', '--out', at('report')]);
+  writeFileSync(join(at('report'), 'timeline.ndjson'), 'a'.repeat(8 << 20));
+});
+
+const pipe = 'It is a named pipe, and not a regular file.';
+const limited = ['--threshold', '3', '--no-report'];
+
+it.each<[args: string[], why: string | RegExp]>([
+  [['verify', at('pipe')], /named pipe/],
+  [['verify', '/dev/zero'], 'The line is longer than 262144 bytes.'],
+  [['verify', at('long')], 'The line is longer than 262144 bytes.'],
+  [['verify', at('deep')], 'The line is not JSON'],
+  [['verify', at('deep'), '--checkpoint', at('pipe')], pipe],
+  [['verify', at('deep'), '--from', '/dev/zero'], 'It is larger than 16 MiB.'],
+  [['verify', at('deep'), '--pin', at('pipe')], pipe],
+  [['replay', at('pipe'), ...limited], /named pipe/],
+  [['replay', '/dev/zero', ...limited], 'It is not text.'],
+  [['replay', at('long'), ...limited], '[unknown_format]'],
+  [['replay', at('deep'), ...limited], '[unknown_format]'],
+  [['report', at('piped')], pipe],
+  [['report', at('piped/outcome.json')], pipe],
+  [['report', at('nested.json')], '[invalid_input]'],
+  [['report', at('report')], 'A line is longer than 1 MiB.'],
+  [['simulate', at('pipe'), '--no-report'], pipe],
+  [['simulate', at('deep'), '--no-report'], 'nested too deeply'],
+  [['inspect', at('pipe'), '--xstate'], pipe],
+  [['inspect', '/dev/zero', '--xstate'], 'It is larger than 16 MiB.'],
+  [['replay', at('long'), '--rule', at('pipe'), '--no-report'], pipe],
+  [['replay', at('long'), '--policy', at('pipe'), '--policy', at('pipe'), '--no-report'], pipe],
+])('weir %j', async (args, why) => {
+  const { code, out, err } = await weir(args);
+  expect([code, out + err]).toEqual([
+    expect.toBeOneOf([1, 2]),
+    expect.stringMatching(why instanceof RegExp ? why : literal(why)),
+  ]);
+  expect(out + err).not.toContain('internal error');
+});
+
+function literal(text: string): RegExp {
+  return new RegExp(text.replace(/[.[\]()]/g, '\\$&'));
+}
