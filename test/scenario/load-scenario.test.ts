@@ -50,7 +50,11 @@ describe('what does not fit is refused with its place, what is allowed, and the 
       '(/limiter/definition/transitions)',
       'is required',
     ],
-    ['limiter: { definition: none.json }', '(/limiter/definition)', /^none\.json cannot be read: There is no such file/],
+    [
+      'limiter: { definition: none.json }',
+      '(/limiter/definition)',
+      /^none\.json cannot be read: There is no such file/,
+    ],
     ['limiter: { definition: 3 }', '(/limiter/definition)', 'must be an object or a string'],
     ['name: A B', '(/name)', /^must match/],
     ['contracts: 0', '(/contracts)', 'must be >= 1'],
