@@ -40,6 +40,12 @@ describe('createLimiter', () => {
       ['1 allowing 0 200', '0 limiting 0 700', '1 allowing 0 200'],
     ],
     ['takes a time as its window', { threshold: 1, within: '1s', cycleMs: 100 }, [[0]], ['1 allowing 0 1000']],
+    [
+      'of which it is that time',
+      { threshold: 1, within: '10s' },
+      [[0], [9_999], [30_000]],
+      ['1 allowing 0 10000', '0 limiting 0 9376', '1 allowing 0 10000'],
+    ],
   ])('%s', (_, options, calls, decisions) => {
     const limiter = createLimiter(options);
     const told = calls.map(([ms, n]) => limiter.decide(ms, n));

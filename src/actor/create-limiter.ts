@@ -10,6 +10,7 @@ import {
 } from '../limiter/products/limiter-spec.js';
 import { planContract } from '../limiter/validate.js';
 import { Failure } from '../schema/failure.js';
+import { cycleMsFor } from '../schema/quantity.js';
 import { CYCLE_MS, cycleOf, startOf } from '../time/cycle.js';
 import { type Inspect, interpretedMoves } from './interpreted-moves.js';
 
@@ -19,7 +20,7 @@ export interface WindowOptions {
   readonly threshold?: number;
   /** Length of the rolling window: cycles, or a text as `47s`. Default: 60 cycles. */
   readonly within?: number | string;
-  /** Length of a cycle in ms, a whole number from 1. Default: 777. */
+  /** Length of a cycle in ms, a whole number from 1. Default: 777, or for a time as window the longest up to 777 of which it is a whole number. */
   readonly cycleMs?: number;
 }
 
@@ -66,7 +67,9 @@ export function createLimiter(options: LimiterOptions = {}): Limiter {
  * Makes equal limiters, one for each key. `spanMs`: how long one remembers, in ms: who did not come for so long is as at first.
  * @throws Failure as `createLimiter`
  */
-export function limiterMaker({ cycleMs = CYCLE_MS, ...limiter }: LimiterOptions = {}) {
+export function limiterMaker({ cycleMs: asked, ...limiter }: LimiterOptions = {}) {
+  const cycleMs =
+    asked ?? cycleMsFor(['within' in limiter ? (limiter.within as string | number) : undefined], CYCLE_MS);
   const given: unknown = limiter;
   const checked = followsRule(given) ? checkLimiter(given) : (given as Readonly<Record<string, unknown>>);
   const plan = planContract(limiterDefinition(checked, cycleMs));

@@ -1,8 +1,9 @@
 // `weir contracts` and `weir transition`: lists the contracts of a machine, shows one, or moves one to a state.
 import { driveTransition, getContract, listContracts } from '../api/contracts.js';
 import type { AnswerOf, ApiClient } from '../client/api-client.js';
+import { spanWords } from '../report/words.js';
 import { usageFailure } from './ending.js';
-import { cyclesOf, nodeCommand, slugArgument } from './node-command.js';
+import { cycleMsOfNode, cyclesOf, nodeCommand, slugArgument } from './node-command.js';
 import { inputOption, inputsFrom } from './options.js';
 import { facts, table } from './terminal.js';
 
@@ -13,10 +14,16 @@ export const contractsCommand = nodeCommand({
       .positional('id', { type: 'string', describe: 'id of a contract' })
       .example('$0 contracts edge-gateway', 'all of them')
       .example('$0 contracts edge-gateway 0123456789abcdef', 'its window and its last transitions'),
-  run: async ({ api }, { slug, id }) => {
-    if (id !== undefined) return oneOf(await api.call(getContract, { params: { slug, contract_id: id } }));
+  run: async (node, { slug, id }) => {
+    const { api } = node;
+    if (id !== undefined)
+      return oneOf(await api.call(getContract, { params: { slug, contract_id: id } }), await cycleMsOfNode(node));
     const answer = await allContracts(api, slug);
-    const rows = answer.contracts.map((one) => [one.id, one.currentState, one.name, one.threshold, one.within]);
+    const cycleMs = await cycleMsOfNode(node);
+    const rows = answer.contracts.map(({ id: name, currentState, name: definition, threshold, within }) => {
+      const window = within === undefined ? undefined : spanWords(within, cycleMs);
+      return [name, currentState, definition, threshold, window];
+    });
     const words =
       rows.length === 0
         ? `The machine ${slug} has no contracts.`
@@ -33,12 +40,15 @@ async function allContracts(api: ApiClient, slug: string): Promise<AnswerOf<type
   return { ok: true, contracts };
 }
 
-function oneOf(answer: AnswerOf<typeof getContract>) {
+function oneOf(answer: AnswerOf<typeof getContract>, cycleMs: number) {
   const { contract } = answer;
   const about = facts([
     ['is', `${contract.name} ${contract.version}, ${contract.currentState}`],
-    ['window', `${contract.count} of ${contract.threshold ?? '-'} within ${contract.within ?? '-'} cycles`],
-    ['admits', waitOf(contract.retry_after_cycles)],
+    [
+      'window',
+      `${contract.count} of ${contract.threshold ?? '-'}${contract.within === undefined ? '' : ` within ${spanWords(contract.within, cycleMs)}`}`,
+    ],
+    ['admits', waitOf(contract.retry_after_cycles, cycleMs)],
     ['held', contract.held_until_cycle === undefined ? undefined : `until cycle ${contract.held_until_cycle}`],
     ['stopped', contract.failure],
   ]);
@@ -113,7 +123,7 @@ export async function contractOf(api: ApiClient, slug: string, given: string | u
 }
 
 /** The time until a request is admitted if nothing else arrives. */
-export function waitOf(retryAfterCycles: number | undefined): string {
+export function waitOf(retryAfterCycles: number | undefined, cycleMs: number): string {
   if (retryAfterCycles === undefined) return 'never';
-  return retryAfterCycles === 0 ? 'now' : `${retryAfterCycles} cycle${retryAfterCycles === 1 ? '' : 's'}`;
+  return retryAfterCycles === 0 ? 'now' : `in ${spanWords(retryAfterCycles, cycleMs)}`;
 }

@@ -7,7 +7,8 @@ import type { Argv } from 'yargs';
 import { definitionOf } from '../limiter/products/products.js';
 import type { GivenTo } from './command.js';
 import { usageFailure } from './ending.js';
-import { limiterGiven, limiterOptions } from './limiter-options.js';
+import { limiterGiven, limiterOptions, windowOf } from './limiter-options.js';
+import { cycleMsOf, cycleMsOption } from './options.js';
 import { say } from './say.js';
 
 export const options = (yargs: Argv) =>
@@ -17,12 +18,7 @@ export const options = (yargs: Argv) =>
       requiresArg: true,
       describe: 'when the limiter was made, in ms (default: the first request)',
     })
-    .option('cycle-ms', {
-      type: 'number',
-      requiresArg: true,
-      default: 777,
-      describe: 'length of a cycle, for threshold and within',
-    })
+    .option('cycle-ms', cycleMsOption)
     .example('$0 decide --rule rule.yaml < requests.ndjson', 'a decision a line')
     .example('$0 decide --like nginx --rate 10r/s --burst 5 < requests.ndjson', 'a product by its name');
 
@@ -40,7 +36,7 @@ export async function run(given: Given): Promise<void> {
       'For example --like nginx --rate 10r/s.',
     );
   }
-  const definition = definitionOf(limiter, given.cycleMs);
+  const definition = definitionOf(limiter, cycleMsOf(given.cycleMs, [windowOf(limiter)]));
   const [{ Deciders }, { LineCutter }] = await Promise.all([
     import('../limiter/products/deciders.js'),
     import('../traffic/log/lines.js'),

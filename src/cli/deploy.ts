@@ -1,11 +1,13 @@
 // `weir deploy`: puts the rate limiter, or a definition of one's own, onto a machine. The node checks definitions.
 import { createContract, deployRateLimiter } from '../api/contracts.js';
 import type { ContractDefinition } from '../limiter/definition.js';
+import { spanWords } from '../report/words.js';
 import { Failure } from '../schema/failure.js';
+import { nearestWindow } from '../schema/quantity.js';
 import { readText } from '../schema/text-file.js';
 import { usageFailure } from './ending.js';
-import { limiterGiven, limiterOptions } from './limiter-options.js';
-import { cyclesOf, nodeCommand, slugArgument } from './node-command.js';
+import { limiterGiven, limiterOptions, windowOf } from './limiter-options.js';
+import { cycleMsOfNode, cyclesOf, nodeCommand, slugArgument } from './node-command.js';
 import { facts } from './terminal.js';
 
 const HASHED = { store_keys: 'hashed' } as const;
@@ -89,16 +91,19 @@ export const deployCommand = nodeCommand({
             })
           : await api.call(createContract, { params: { slug }, body: { ...definitionFrom(file), keyed } });
     const { id, name, version, currentState, first_fire_cycle, ...limits } = answer.contract;
+    const cycleMs = await cycleMsOfNode(node);
+    const written = within ?? windowOf(rule);
+    const note = limits.within === undefined ? undefined : nearestWindow(written, limits.within, cycleMs);
     const words = facts([
       ['contract', id],
       ['is', `${name} ${version}, ${currentState}`],
       ['rule', limits.rule],
       ['threshold', limits.threshold],
-      ['within', limits.within === undefined ? undefined : `${limits.within} cycles`],
+      ['within', limits.within === undefined ? undefined : spanWords(limits.within, cycleMs)],
       ['keys', limits.keyed === undefined ? undefined : `up to ${limits.keyed.max_keys}, each with a count of its own`],
       ['first fire', `cycle ${first_fire_cycle}`],
     ]);
-    return { answer, words };
+    return { answer, words, note };
   },
 });
 

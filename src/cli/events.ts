@@ -1,7 +1,8 @@
 // `weir event` and `weir gate`: events counted in the contracts of a machine, and one request decided.
 import { countOne, gateByPost } from '../api/events.js';
+import { counted, duration } from '../report/words.js';
 import { contractOf, contractOption, waitOf } from './contracts.js';
-import { nodeCommand, slugArgument } from './node-command.js';
+import { cycleMsOfNode, nodeCommand, slugArgument } from './node-command.js';
 import { table } from './terminal.js';
 
 const forOption = {
@@ -29,8 +30,8 @@ export const eventCommand = nodeCommand({
       .option('for', forOption)
       .example('$0 event edge-gateway', 'one request')
       .example('$0 event edge-gateway --count 101', 'a burst'),
-  run: async ({ api }, { slug, type, count, cycle, contract, for: key }) => {
-    const answer = await api.call(countOne, {
+  run: async (node, { slug, type, count, cycle, contract, for: key }) => {
+    const answer = await node.api.call(countOne, {
       params: { slug },
       body: {
         type,
@@ -40,7 +41,8 @@ export const eventCommand = nodeCommand({
         key,
       },
     });
-    const heads = ['contract', 'state', 'admitted', 'limited', 'count', 'threshold', 'remaining', 'again in'];
+    const heads = ['contract', 'state', 'admitted', 'limited', 'count', 'threshold', 'remaining', 'room again'];
+    const cycleMs = await cycleMsOfNode(node);
     const rows = answer.contracts.map((one) => [
       one.id,
       one.away ? 'not counted: the store is away' : one.state,
@@ -49,13 +51,19 @@ export const eventCommand = nodeCommand({
       one.count,
       one.threshold,
       one.remaining,
-      waitOf(one.retry_after_cycles),
+      waitOf(one.retry_after_cycles, cycleMs),
     ]);
     return { answer, words: `cycle ${answer.cycle}\n${table(heads, rows)}` };
   },
 });
 
 const LIMITED = 1;
+
+function againWords(retryAfterCycles: number | undefined, cycleMs: number): string {
+  return retryAfterCycles === undefined
+    ? '. No wait is long enough'
+    : `. Retry in ${duration(retryAfterCycles * cycleMs)}`;
+}
 
 export const gateCommand = nodeCommand({
   options: (yargs) =>
@@ -66,17 +74,21 @@ export const gateCommand = nodeCommand({
       .option('for', forOption)
       .example('$0 gate edge-gateway && ./send-it', 'in a script')
       .example('$0 gate edge-gateway --peek', 'is there room?'),
-  run: async ({ api }, { slug, contract, peek, for: key }) => {
+  run: async (node, { slug, contract, peek, for: key }) => {
+    const { api } = node;
     const answer = await api.call(gateByPost, {
       params: { slug, contract_id: await contractOf(api, slug, contract) },
       query: { peek: peek || undefined, key },
     });
-    const { decision, state, count, threshold, retry_after_cycles, away } = answer;
-    const limit = threshold === undefined ? '' : ` of ${threshold}`;
-    const again = decision === 'limited' ? `; try again: ${waitOf(retry_after_cycles)}` : '';
+    const { decision, state, count, threshold, retry_after_cycles, retry_after_ms, away } = answer;
+    const limit = threshold === undefined ? '' : `, limit ${threshold}`;
+    const again =
+      retry_after_ms === undefined
+        ? againWords(retry_after_cycles, await cycleMsOfNode(node))
+        : `. Retry in ${duration(retry_after_ms)}`;
     const words = away
       ? 'admitted: the store is away, and nothing was counted'
-      : `${decision}: ${state}, ${count}${limit} in the window${again}`;
+      : `${decision}: ${state}, ${counted(count ?? 0, 'request')} in the window${limit}${decision === 'limited' ? again : ''}`;
     return { answer, words, exit: decision === 'limited' ? LIMITED : 0 };
   },
 });

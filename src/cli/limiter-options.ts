@@ -58,6 +58,11 @@ export async function limiterGiven(given: LimiterGiven, own: readonly string[] =
   return readDocument(readText(rule, { what: `The rule ${rule}`, fix, isGiven: true }), rule).value;
 }
 
+/** The length of its window as it is written; undefined for a limiter without one. */
+export function windowOf(limiter: unknown): string | number | undefined {
+  return (limiter as { readonly within?: string | number } | undefined)?.within;
+}
+
 /** What was given of the limiter, to repeat a command. */
 export function limiterFlags(given: LimiterGiven, own: readonly string[] = []): Record<string, string | undefined> {
   const { rule, like, primitive, params, paste } = given;

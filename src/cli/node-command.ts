@@ -88,14 +88,19 @@ export function print({ answer, words, note, exit = 0 }: Printed, asJson: boolea
   if (exit !== 0) process.exitCode = exit;
 }
 
+/** Length of a cycle of the node in ms. */
+export async function cycleMsOfNode({ anyone }: NodeClient): Promise<number> {
+  return (await anyone.call(readClock)).cycle_ms;
+}
+
 /**
  * A duration in cycles of the node: `60`, `60 cycles`, `47s`. The length of a cycle is requested only if the text needs it.
  * @throws Failure `wrong_usage`
  */
-export async function cyclesOf({ anyone }: NodeClient, text: string, option: string): Promise<number>;
+export async function cyclesOf(node: NodeClient, text: string, option: string): Promise<number>;
 export async function cyclesOf(node: NodeClient, text: string | undefined, option: string): Promise<number | undefined>;
-export async function cyclesOf({ anyone }: NodeClient, text: string | undefined, option: string) {
+export async function cyclesOf(node: NodeClient, text: string | undefined, option: string) {
   if (text === undefined) return undefined;
   const isInCycles = /^\s*[\d.]+\s*(cycles?)?\s*$/.test(text);
-  return durationIn(option, text, isInCycles ? 1 : (await anyone.call(readClock)).cycle_ms);
+  return durationIn(option, text, isInCycles ? 1 : await cycleMsOfNode(node));
 }

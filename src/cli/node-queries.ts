@@ -1,7 +1,9 @@
 // `weir clock`, `weir endpoints`, `weir active`: public information of a node.
+
 import { listActive } from '../api/machines.js';
 import { listEndpoints, readClock } from '../api/node.js';
-import { cyclesOf, nodeCommand } from './node-command.js';
+import { spanWords } from '../report/words.js';
+import { cycleMsOfNode, cyclesOf, nodeCommand } from './node-command.js';
 import { table } from './terminal.js';
 
 export const clockCommand = nodeCommand({
@@ -38,11 +40,17 @@ export const activeCommand = nodeCommand({
     const cycles = await cyclesOf(node, within, 'cycles');
     const answer = await node.anyone.call(listActive, { query: { cycles, limit } });
     const { window_cycles, cycle, machines } = answer;
-    const rows = machines.map((one) => [one.slug, one.transitions, cycle - one.last_transition_cycle, one.contracts]);
+    const cycleMs = await cycleMsOfNode(node);
+    const rows = machines.map(({ slug, transitions, last_transition_cycle: last, contracts }) => [
+      slug,
+      transitions,
+      last >= cycle ? 'now' : `${spanWords(cycle - last, cycleMs)} ago`,
+      contracts,
+    ]);
     const words =
       rows.length === 0
-        ? `No public machine had a transition within ${window_cycles} cycles.`
-        : table(['machine', 'transitions', 'cycles ago', 'contracts'], rows);
+        ? `No public machine had a transition within ${spanWords(window_cycles, cycleMs)}.`
+        : table(['machine', 'transitions', 'last', 'contracts'], rows);
     return { answer, words };
   },
 });

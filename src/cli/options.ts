@@ -1,6 +1,7 @@
 // Options that several commands share, so that they mean the same everywhere.
 import { Failure } from '../schema/failure.js';
-import { parseTime } from '../schema/quantity.js';
+import { cycleMsFor, nearestWindow, parseTime } from '../schema/quantity.js';
+import { CYCLE_MS } from '../time/cycle.js';
 import { usageFailure } from './ending.js';
 import { warn } from './say.js';
 import type { Watch } from './watch.js';
@@ -82,6 +83,41 @@ export function durationIn(option: string, text: string, cycleMs: number, least 
     throw new Failure('wrong_usage', { what: `--${option} takes a duration, not "${text}".`, why, fix });
   }
 }
+
+/**
+ * Length of a cycle in ms: as given, or as windows want it that are written in time.
+ * @throws Failure `wrong_usage`
+ */
+export function cycleMsOf(given: number | undefined, windows: readonly (number | string | undefined)[]): number {
+  if (given !== undefined) checkCycleMs(given);
+  return given ?? cycleMsFor(windows, CYCLE_MS);
+}
+
+/** @throws Failure `wrong_usage` */
+function checkCycleMs(cycleMs: number): void {
+  if (Number.isInteger(cycleMs) && cycleMs >= 1 && cycleMs <= 86_400_000) return;
+  throw new Failure('wrong_usage', {
+    what: '--cycle-ms takes whole milliseconds from 1 to 86400000.',
+    fix: 'Leave it out, or give for example 777.',
+  });
+}
+
+/**
+ * Windows in whole cycles, and what is to be said of those that are none.
+ * @throws Failure `wrong_usage`
+ */
+export function windowsIn(option: string, texts: readonly string[], cycleMs: number) {
+  const cycles = texts.map((text) => durationIn(option, text, cycleMs, 1));
+  const notes = texts.flatMap((text, index) => nearestWindow(text, cycles[index]!, cycleMs) ?? []);
+  return { cycles, notes: [...new Set(notes)] };
+}
+
+export const cycleMsOption = {
+  type: 'number',
+  requiresArg: true,
+  describe:
+    'length of a cycle in ms (default: 777; for windows written in time the longest up to 777 that divides them)',
+} as const;
 
 const TOP = 100;
 

@@ -21,6 +21,10 @@ interface Asked {
   readonly files: readonly string[];
   /** cycles */
   readonly withins: readonly number[];
+  /** As they were written. */
+  readonly windows: readonly string[];
+  /** What is to be said of them. */
+  readonly notes: readonly string[];
   readonly shares: readonly number[];
   readonly thresholds: readonly number[];
   readonly excluded: readonly string[];
@@ -55,7 +59,7 @@ export async function recommendLimit(given: GivenToRecommend, asked: Asked, opti
     own.flatMap(({ rule, value }) => (typeof value === 'number' ? [[rule, value]] : [])),
   );
   const paste = linesToPaste({ threshold, within, cycleMs: given.cycleMs, key: log.keyColumn }, limits);
-  const answer = { ...advice, log: name, partial, paste, read };
+  const answer = { ...advice, log: name, partial, paste, read, ...(asked.notes.length > 0 && { notes: asked.notes }) };
   const report = { ...found, name, isKeyed, paste, command: commandFor(given, asked) };
   const page = folder === undefined ? undefined : await writeSizing(folder, report, answer);
   process.exitCode = exitOfStop() ?? 0;
@@ -64,12 +68,18 @@ export async function recommendLimit(given: GivenToRecommend, asked: Asked, opti
     return;
   }
   const stopped = partial ? ['Stopped before the end of the log: this is what was read.'] : [];
-  const lines = [...readings.map(readingText), ...readText(read), ...stopped];
-  say(`${lines.join('\n')}\n\n${adviceText(advice, paste, terminalAtHand())}\n`);
-  if (page !== undefined) say(`\nopen it here: ${page}\n`);
+  const lines = [...readings.map(readingText), ...readText(read), ...asked.notes, ...stopped];
+  say(`${lines.join('
+')}
+
+${adviceText(advice, paste, terminalAtHand())}
+`);
+  if (page !== undefined) say(`
+open it here: ${page}
+`);
 }
 
-function commandFor(given: GivenToRecommend, { files, excluded, thresholds }: Asked): string {
+function commandFor(given: GivenToRecommend, { files, excluded, thresholds, windows }: Asked): string {
   return rerunCommand('recommend', files, {
     'limited-below': given.limitedBelow.join(','),
     within: given.within.join(','),
@@ -78,6 +88,6 @@ function commandFor(given: GivenToRecommend, { files, excluded, thresholds }: As
     ...limiterFlags(given, OWN),
     fit: given.fit,
     exclude: excluded,
-    ...readingFlags(given),
+    ...readingFlags(given, windows),
   });
 }

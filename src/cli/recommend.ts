@@ -1,11 +1,12 @@
 // `weir recommend`: which limit fits the requests of logs. The work is in recommend-limit.ts.
 import type { Argv } from 'yargs';
 import { families, familyNamed } from '../limiter/products/families.js';
+import { MOST_WITHIN } from '../schema/quantity.js';
 import type { GivenTo } from './command.js';
 import { usageFailure } from './ending.js';
 import { limiterGiven, limiterOptions } from './limiter-options.js';
-import { durationIn, jsonOption, outOption, reportOption } from './options.js';
-import { checkCycleMs, logOptions, readingOptions } from './replay-log.js';
+import { cycleMsOf, jsonOption, outOption, reportOption, windowsIn } from './options.js';
+import { logOptions, readingOptions } from './replay-log.js';
 
 /** Options that are not those of a product with a parameter of the same name. */
 export const OWN = ['key'];
@@ -71,15 +72,15 @@ export const options = (yargs: Argv) =>
       'the rate that nginx needs with that burst',
     );
 
-export type GivenToRecommend = GivenTo<typeof options>;
+/** With the length of a cycle that the windows want. */
+export type GivenToRecommend = GivenTo<typeof options> & { readonly cycleMs: number };
 
-const MOST_WITHIN = 100_000;
-
-export async function run(given: GivenToRecommend): Promise<void> {
-  checkCycleMs(given.cycleMs);
+export async function run(asked: GivenTo<typeof options>): Promise<void> {
+  const windows = each(asked.within);
+  const given = { ...asked, cycleMs: cycleMsOf(asked.cycleMs, windows) };
   const { top, cycleMs, exclude, log: files } = given;
   if (!Number.isSafeInteger(top) || top < 0) throw usageFailure('--top takes a whole number from 0.');
-  const withins = each(given.within).map((text) => durationIn('within', text, cycleMs, 1));
+  const { cycles: withins, notes } = windowsIn('within', windows, cycleMs);
   if (withins.some((within) => within > MOST_WITHIN))
     throw usageFailure(`--within takes up to ${MOST_WITHIN} cycles.`, 'For example --within 60, or --within 5m.');
   const shares = each(given.limitedBelow).map(shareIn);
@@ -102,7 +103,7 @@ export async function run(given: GivenToRecommend): Promise<void> {
     ...compared.flatMap((name) => unique(withins).map((within) => familyLadder(name, within, cycleMs))),
     ...(limiter === undefined ? [] : [fitLadder(limiter, given.fit!, cycleMs)]),
   ];
-  const asked = {
+  const question = {
     withins: unique(withins),
     shares: unique(shares),
     thresholds,
@@ -110,8 +111,10 @@ export async function run(given: GivenToRecommend): Promise<void> {
     top,
     files,
     rules,
+    windows,
+    notes,
   };
-  await (await import('./recommend-limit.js')).recommendLimit(given, asked, log);
+  await (await import('./recommend-limit.js')).recommendLimit(given, question, log);
 }
 
 /** Options take several values, and each several with commas between. */

@@ -20,7 +20,8 @@ import { wallNowMs } from '../time/wall.js';
 import type { LogOptions } from '../traffic/log/log-options.js';
 import { summaryOf } from '../traffic/log/read-summary.js';
 import { exitOfStop, interruptible } from './interrupt.js';
-import { topFlag } from './options.js';
+import { windowOf } from './limiter-options.js';
+import { cycleMsOf, topFlag } from './options.js';
 import { Progress } from './progress.js';
 import type { GivenToReplay } from './replay.js';
 import { checkWarnings, nameOf, readingFlags, readingText, readText } from './replay-log.js';
@@ -28,8 +29,16 @@ import { rerunCommand } from './rerun-command.js';
 import { say } from './say.js';
 import { table } from './terminal.js';
 
-/** @param within length of the window in cycles, for families */
-export async function replayCompare(given: GivenToReplay, within: number, options: LogOptions): Promise<void> {
+/**
+ * @param within length of the window in cycles, for families
+ * @param notes what is to be said of the window
+ */
+export async function replayCompare(
+  given: GivenToReplay,
+  within: number,
+  options: LogOptions,
+  notes: readonly string[],
+): Promise<void> {
   const { compare, policy, threshold, cycleMs, log: files } = given;
   const isPolicy = policy !== undefined;
   const window = { limit: threshold, within, cycleMs };
@@ -39,7 +48,7 @@ export async function replayCompare(given: GivenToReplay, within: number, option
       fix: 'First the policy of today, then the new one: --policy old.yaml --policy new.yaml.',
     });
   const candidates: Candidate[] = isPolicy
-    ? await Promise.all(policy.map((path) => policyOf(path, cycleMs)))
+    ? await Promise.all(policy.map((path) => policyOf(path, given.askedCycleMs)))
     : (compare ?? [])
         .flatMap((text) => text.split(','))
         .map((text) => familyNamed(text.trim()))
@@ -54,6 +63,7 @@ export async function replayCompare(given: GivenToReplay, within: number, option
     reading.show(total === undefined ? undefined : done / total, `${Math.round(done / 1e6)} MB`);
   const found = await compareLogs(files, candidates, log, { signal, onProgress }).finally(() => reading.clear());
   release();
+  if (!isPolicy) for (const note of notes) process.stderr.write(`weir: ${note}\n`);
   const { rules, changed, keys, readings } = found;
   const read = summaryOf(readings, log.keyColumn === undefined ? undefined : keys, nowMs);
   if (given.strict) checkWarnings(read.warnings);
@@ -79,14 +89,14 @@ export async function replayCompare(given: GivenToReplay, within: number, option
 }
 
 /** A file with a limiter as a scenario has it, or a scenario with one. */
-async function policyOf(path: string, cycleMs: number): Promise<Candidate> {
+async function policyOf(path: string, askedCycleMs: number | undefined): Promise<Candidate> {
   const { value } = readDocument(await readSource(path), path);
   const limiter = (value as { limiter?: unknown } | null)?.limiter ?? value;
-  return { name: nameOf([path]), definition: definitionOf(limiter, cycleMs) };
+  return { name: nameOf([path]), definition: definitionOf(limiter, cycleMsOf(askedCycleMs, [windowOf(limiter)])) };
 }
 
 function commandFor(given: GivenToReplay): string {
   const { log, compare, policy, threshold, within, top } = given;
   const window = policy === undefined ? { compare: compare?.join(','), threshold, within } : { policy };
-  return rerunCommand('replay', log, { ...window, ...readingFlags(given), ...topFlag(top) });
+  return rerunCommand('replay', log, { ...window, ...readingFlags(given, [within]), ...topFlag(top) });
 }

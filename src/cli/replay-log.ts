@@ -14,7 +14,7 @@ import type { ReadSummary } from '../traffic/log/read-summary.js';
 import { type TimeUnit, timeUnits } from '../traffic/log/unix.js';
 import { parseCondition } from '../traffic/log/where.js';
 import { showDashes } from './command.js';
-import { noDefault } from './options.js';
+import { cycleMsOf, cycleMsOption, noDefault } from './options.js';
 import type { Flag } from './rerun-command.js';
 
 /** Flags that say what the requests of logs are. */
@@ -52,7 +52,7 @@ export const readingOptions = (yargs: Argv) =>
       coerce: showDashes,
       describe: 'log files, also .gz; - for standard input',
     })
-    .option('cycle-ms', { type: 'number', default: CYCLE_MS, requiresArg: true, describe: 'length of a cycle in ms' })
+    .option('cycle-ms', cycleMsOption)
     .option('log-format', {
       alias: 'format',
       type: 'string',
@@ -98,21 +98,16 @@ export const readingOptions = (yargs: Argv) =>
     })
     .conflicts('key', 'key-column');
 
-/** @throws Failure `wrong_usage` */
-export function checkCycleMs(cycleMs: number): void {
-  if (Number.isInteger(cycleMs) && cycleMs >= 1 && cycleMs <= 86_400_000) return;
-  throw new Failure('wrong_usage', {
-    what: '--cycle-ms takes whole milliseconds from 1 to 86400000.',
-    fix: 'Leave it out for 777.',
-  });
-}
-
 /** The flags of `readingOptions` for a rerun command. */
-export function readingFlags(given: GivenLog & { readonly strict: boolean }): Record<string, Flag> {
+/** @param windows as they were written */
+export function readingFlags(
+  given: GivenLog & { readonly strict: boolean },
+  windows: readonly string[],
+): Record<string, Flag> {
   const { cycleMs, logFormat, timeColumn, timeUnit, countColumn, spread, key, keyColumn, where, from, to, strict } =
     given;
   return {
-    'cycle-ms': cycleMs === CYCLE_MS ? undefined : cycleMs,
+    'cycle-ms': cycleMs === cycleMsOf(undefined, windows) ? undefined : cycleMs,
     'log-format': logFormat,
     'time-column': timeColumn,
     'time-unit': timeUnit,

@@ -28,8 +28,15 @@ import { say } from './say.js';
 /**
  * @param within length of the window in cycles
  * @param limiter the limiter that follows a rule, as a scenario has it; undefined: a window
+ * @param notes what is to be said of the window
  */
-export async function replayRuns(given: Given, within: number, limiter: unknown, options: LogOptions): Promise<void> {
+export async function replayRuns(
+  given: Given,
+  within: number,
+  limiter: unknown,
+  options: LogOptions,
+  notes: readonly string[],
+): Promise<void> {
   const definition =
     limiter === undefined
       ? rateLimiter({ threshold: given.threshold, within })
@@ -48,6 +55,7 @@ export async function replayRuns(given: Given, within: number, limiter: unknown,
     cycleMs: given.cycleMs,
     plan,
     log,
+    notes: limiter === undefined ? notes : [],
     signal,
     top: given.top,
     onRead: (done: number, total: number | undefined) =>
@@ -111,14 +119,14 @@ function commandFor(given: Given): string {
   const hasRule = [rule, like, primitive, paste].some((one) => one !== undefined);
   return rerunCommand('replay', log, {
     ...(hasRule ? limiterFlags(given, OWN) : { threshold, within }),
-    ...readingFlags(given),
+    ...readingFlags(given, [given.within]),
     live,
     ...(live ? { url, speed: speed === 1 ? undefined : speed, 'allow-remote': allowRemote, insecure } : {}),
     ...topFlag(top),
   });
 }
 
-type Common = Pick<ReplayOptions, 'name' | 'cycleMs' | 'plan' | 'log' | 'onRows'> & {
+type Common = Pick<ReplayOptions, 'name' | 'cycleMs' | 'plan' | 'log' | 'notes' | 'onRows'> & {
   readonly signal: AbortSignal;
   readonly top: number;
   readonly onRead: (done: number, total: number | undefined) => void;

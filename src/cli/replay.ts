@@ -3,10 +3,10 @@ import type { Argv } from 'yargs';
 import { families } from '../limiter/products/families.js';
 import { Failure } from '../schema/failure.js';
 import type { GivenTo } from './command.js';
-import { limiterGiven, limiterOptions } from './limiter-options.js';
+import { limiterGiven, limiterOptions, windowOf } from './limiter-options.js';
 import { liveOptions } from './live-options.js';
-import { checkTop, durationIn, jsonOption, outOption, reportOption, topOption } from './options.js';
-import { checkCycleMs, logOptions, readingOptions } from './replay-log.js';
+import { checkTop, cycleMsOf, jsonOption, outOption, reportOption, topOption, windowsIn } from './options.js';
+import { logOptions, readingOptions } from './replay-log.js';
 
 /** Options that are not those of a product with a parameter of the same name. */
 export const OWN = ['key'];
@@ -76,18 +76,29 @@ export const options = (yargs: Argv) =>
     .example('$0 replay access.log --where method=POST --key path --refused refused.ndjson', 'which requests it hits')
     .example('$0 replay counts.csv --time-column minute --count-column n --spread 60s', 'counts per minute');
 
-export type GivenToReplay = GivenTo<typeof options>;
+/** With the length of a cycle that the windows want. */
+export type GivenToReplay = GivenTo<typeof options> & {
+  readonly cycleMs: number;
+  readonly askedCycleMs: number | undefined;
+};
 
-export async function run(given: GivenToReplay): Promise<void> {
-  checkTop(given.top);
-  checkCycleMs(given.cycleMs);
-  const within = durationIn('within', given.within, given.cycleMs, 1);
+export async function run(asked: GivenTo<typeof options>): Promise<void> {
+  checkTop(asked.top);
+  const limiter = await limiterGiven(asked, OWN);
+  const given = {
+    ...asked,
+    askedCycleMs: asked.cycleMs,
+    cycleMs: cycleMsOf(asked.cycleMs, [windowOf(limiter) ?? asked.within]),
+  };
+  const {
+    cycles: [within = 1],
+    notes,
+  } = windowsIn('within', [given.within], given.cycleMs);
   const log = logOptions(given);
-  const limiter = await limiterGiven(given, OWN);
   checkRefused(given, limiter !== undefined);
   if (given.compare !== undefined || given.policy !== undefined) {
     checkCompared(given, limiter !== undefined);
-    await (await import('./replay-compare.js')).replayCompare(given, within, log);
+    await (await import('./replay-compare.js')).replayCompare(given, within, log, notes);
     return;
   }
   if (given.live && !(given.speed > 0 && given.speed <= 1_000_000)) {
@@ -96,7 +107,7 @@ export async function run(given: GivenToReplay): Promise<void> {
       fix: 'For example --speed 10.',
     });
   }
-  await (await import('./replay-runs.js')).replayRuns(given, within, limiter, log);
+  await (await import('./replay-runs.js')).replayRuns(given, within, limiter, log, notes);
 }
 
 /** A comparison is of rules in virtual time. */

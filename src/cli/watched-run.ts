@@ -174,6 +174,7 @@ export class WatchedRun implements Shown {
       arm: this.#options.kind === 'load' ? 'observed' : 'predicted',
       scenario: this.#scenario.name,
       question: this.#scenario.question,
+      notes: [...this.#scenario.notes],
       seed: this.#options.seed,
       partial: true,
       cycle_ms: this.#scenario.cycleMs,

@@ -101,6 +101,7 @@ export async function load(scenario: LoadedScenario, options: LoadOptions = {}):
     return resultOf(seen, {
       scenario: live.name,
       question: live.question,
+      notes: live.notes,
       seed,
       skippedLines: traffic.skippedLines,
       names: traffic.names,

@@ -32,6 +32,7 @@ export interface LoadResult {
 export interface LoadFacts {
   readonly scenario: string;
   readonly question?: string;
+  readonly notes?: readonly string[];
   readonly seed: Seed;
   readonly skippedLines: number;
   readonly names: readonly string[];
@@ -86,6 +87,7 @@ export async function resultOf(seen: LiveSeen, facts: LoadFacts): Promise<LoadRe
     kind: 'load',
     scenario: facts.scenario,
     ...(facts.question === undefined ? {} : { question: facts.question }),
+    ...(facts.notes === undefined ? {} : { notes: [...facts.notes] }),
     seed: facts.seed,
     partial: seen.isPartial,
     cycle_ms: time.cycleMs,

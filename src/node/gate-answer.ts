@@ -60,7 +60,7 @@ export function answer(
       type: QUOTA_EXCEEDED,
       title: 'Request cannot be satisfied as assigned quota has been exceeded',
       status: deny,
-      detail: wordsFor(decision),
+      detail: wordsFor(decision, retryAfter),
       code: 'too_many_requests',
       cycle,
       decision: 'limited',
@@ -87,15 +87,11 @@ export function answerUncounted(reply: FastifyReply, { id, key, retry_after_cycl
   return { ok: true, cycle, decision: 'admitted', id, key, retry_after_cycles, away };
 }
 
-function wordsFor({
-  state,
-  count,
-  threshold,
-  limited,
-  retry_after_cycles: after,
-  retry_after_ms: ms,
-}: Decision): string {
-  const time = ms === undefined ? `${after} cycles` : `${ms} ms`;
+function wordsFor(
+  { state, count, threshold, limited, retry_after_cycles: after, retry_after_ms: ms }: Decision,
+  seconds: number | undefined,
+): string {
+  const time = ms === undefined ? `${seconds} s (${after} ${after === 1 ? 'cycle' : 'cycles'})` : `${ms / 1000} s`;
   const what = limited > 1 ? 'One of this cost' : 'A request';
   const again =
     after === undefined

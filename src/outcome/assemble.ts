@@ -1,5 +1,6 @@
 // Makes an outcome of its parts: figures, expectations, notes, verdict, digest. Pure.
 
+import { instantText, startOf } from '../time/cycle.js';
 import { VERSION } from '../version.js';
 import { digestOf } from './digest.js';
 import { type Expectation, type FigureSource, judge } from './expectation.js';
@@ -16,6 +17,7 @@ export type RunFacts = Pick<
     Pick<
       Outcome,
       | 'question'
+      | 'notes'
       | 'partial'
       | 'delay_ms'
       | 'without_place'
@@ -32,8 +34,20 @@ const MOST_REACTIONS = 1_000;
 
 /** Judges the expectations, says what a reader should know, and seals the outcome with its digest. */
 export function assemble(facts: RunFacts, figures: Figures, past: Past, expectations: readonly Expectation[]): Outcome {
-  const { kind, arm, scenario, question, seed, partial, cycle_ms, first_cycle, last_cycle, skipped_lines, ...parts } =
-    facts;
+  const {
+    kind,
+    arm,
+    scenario,
+    question,
+    seed,
+    partial,
+    cycle_ms,
+    first_cycle,
+    last_cycle,
+    skipped_lines,
+    notes: own = [],
+    ...parts
+  } = facts;
   const bare = {
     weir: VERSION,
     kind,
@@ -52,7 +66,7 @@ export function assemble(facts: RunFacts, figures: Figures, past: Past, expectat
   const source = sourceOf(bare, past);
   const reactions = figures.reactions?.slice(0, MOST_REACTIONS);
   const judged = expectations.map((expectation) => judge(expectation, source));
-  const notes = notesOn(figures, past);
+  const notes = [...own, ...notesOn(figures, past, cycle_ms)];
   const outcome = {
     ...bare,
     ...(reactions === undefined ? {} : { reactions }),
@@ -117,7 +131,7 @@ function numberAt(outcome: Partial<Outcome>, path: string): number | undefined {
 }
 
 /** Where overload was sustained, a reader may wonder why the gate does not flap: every request counts. */
-function notesOn({ by_contract }: Figures, past: Past): string[] {
+function notesOn({ by_contract }: Figures, past: Past, cycleMs: number): string[] {
   let longest = { cycles: 0, contract: '', from: 0 };
   by_contract.forEach(({ id, within, rule, transitions }) => {
     // Only of some rules it is true that every request counts.
@@ -129,8 +143,11 @@ function notesOn({ by_contract }: Figures, past: Past): string[] {
     });
   });
   if (longest.cycles === 0) return [];
+  const since = longest.from - past.firstCycle;
+  const from =
+    past.firstCycle === 0 ? `cycle ${since}` : `cycle ${since} (${instantText(startOf(longest.from, cycleMs))})`;
   return [
-    `Sustained overload: contract ${longest.contract} was limiting for ${longest.cycles} cycles in one stretch from cycle ${longest.from}. ` +
+    `Sustained overload: contract ${longest.contract} was limiting for ${longest.cycles} cycles in one stretch from ${from}. ` +
       'Every request counts, those that are limited too, so the gate stays shut for as long as the overload lasts.',
   ];
 }

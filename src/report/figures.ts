@@ -1,6 +1,6 @@
 // The figures of an outcome that reports show: name, label, unit, and the direction in which a run is worse.
 import type { ClientFigures, Outcome, Quantiles } from '../outcome/outcome-schema.js';
-import { duration, latency, number } from './words.js';
+import { latency, number, spanWords } from './words.js';
 
 export type Unit = 'count' | 'cycles' | 'ms' | 'number';
 
@@ -94,7 +94,7 @@ export function meanTitle({ n }: { readonly n: number }): string {
   return `mean of ${n} runs (95 %)`;
 }
 
-/** A value of a figure with its unit; cycles also as time. */
+/** A value of a figure with its unit; cycles as time first. */
 export function figureText({ unit }: Pick<Figure, 'unit'>, value: number | undefined, cycleMs: number): string {
   if (value === undefined) return '–';
   switch (unit) {
@@ -102,7 +102,7 @@ export function figureText({ unit }: Pick<Figure, 'unit'>, value: number | undef
     case 'number':
       return number(value);
     case 'cycles':
-      return `${number(value)} ${value === 1 ? 'cycle' : 'cycles'} (${duration(value * cycleMs)})`;
+      return spanWords(value, cycleMs);
     case 'ms':
       return latency(value);
   }

@@ -2,7 +2,7 @@
 import type { Advice, Recommendation } from '../sizing/advice.js';
 import type { PasteLines } from '../sizing/lines-to-paste.js';
 import { alignedTable, asciiOnly, type Terminal, wrapped } from './terminal-text.js';
-import { counted, duration, number, plain } from './words.js';
+import { counted, number, plain, spanWords } from './words.js';
 
 /** A share as a percentage with three significant digits: 0.0496 %. */
 export function percent(share: number): string {
@@ -30,7 +30,7 @@ function textFor(advice: Advice, lines: readonly PasteLines[], columns: number):
     heads.map((title, column) => ({ title, right: column > 1 && column < 8 })),
     recommendations.map((each) => [
       percent(each.limited_below),
-      `${counted(each.within, 'cycle')} (${duration(each.within * cycle_ms)})`,
+      spanWords(each.within, cycle_ms),
       number(each.threshold),
       number(each.limited),
       percent(each.limited_share),
@@ -79,7 +79,7 @@ export function fittedRows({ fitted, cycle_ms }: Advice): string[][] {
   return fitted.map((one) => {
     const { rule, within, value, held_out } = one;
     const [name = '', ...parameter] = rule.split(' ');
-    const window = within === null ? '' : ` in ${counted(within, 'cycle')} (${duration(within * cycle_ms)})`;
+    const window = within === null ? '' : ` in ${spanWords(within, cycle_ms)}`;
     const limit = value === null ? 'none of those tried' : typeof value === 'number' ? number(value) : value;
     const at = held_out?.value === value ? '' : ` at ${held_out?.value}`;
     return [
@@ -100,7 +100,7 @@ export function fittedRows({ fitted, cycle_ms }: Advice): string[][] {
 export function pastedWords({ recommendations, fitted, cycle_ms }: Advice): string {
   const { threshold, within } = recommendations[0]!;
   const own = fitted.some((one) => one.within === within) ? '; a product that was compared has its own limit' : '';
-  return `${counted(threshold, 'request')} in ${counted(within, 'cycle')} (${duration(within * cycle_ms)})${own}`;
+  return `${counted(threshold, 'request')} in ${spanWords(within, cycle_ms)}${own}`;
 }
 
 function fittedLines(advice: Advice): string[] {
@@ -136,11 +136,11 @@ function networkSentences({ networks, requests: all }: Advice): string[] {
   ];
 }
 
-function keySentences({ suspects, recommendations }: Advice): string[] {
+function keySentences({ suspects, recommendations, cycle_ms }: Advice): string[] {
   if (suspects.length === 0) return [];
   const names = suspects.slice(0, 5).map(({ key, requests, share, peaks }) => {
     const { within } = recommendations[0]!;
-    return `${plain(key)} (${counted(requests, 'request')}, ${percent(share)} of all; up to ${number(peaks[0]!)} in ${counted(within, 'cycle')})`;
+    return `${plain(key)} (${counted(requests, 'request')}, ${percent(share)} of all; up to ${number(peaks[0]!)} in ${spanWords(within, cycle_ms)})`;
   });
   const more = suspects.length > 5 ? ` and ${suspects.length - 5} more` : '';
   const is = suspects.length === 1 ? 'lies' : 'lie';

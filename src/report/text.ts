@@ -13,6 +13,7 @@ import {
   instantOf,
   number,
   share,
+  spanWords,
   verdictSentence,
   verdictSigns,
 } from './words.js';
@@ -112,7 +113,7 @@ function figureLines(outcome: Outcome, width: number): string[] {
 
 /** When the limiting began and how long it lasted, for runs in the time of the world. */
 function entryLines(outcome: Outcome, width: number): string[] {
-  const { by_contract, contracts, cycle_ms, last_cycle } = outcome;
+  const { by_contract, contracts, cycle_ms, first_cycle, last_cycle } = outcome;
   const entries = by_contract.flatMap(({ id, transitions }) =>
     transitions.flatMap(({ cycle, to, count }, index) => {
       const end = transitions[index + 1]?.cycle ?? last_cycle ?? cycle;
@@ -126,8 +127,8 @@ function entryLines(outcome: Outcome, width: number): string[] {
     .slice(0, MOST_ENTRIES)
     .map(({ id, cycle, at, count, cycles }) => [
       at,
-      String(cycle),
-      `${counted(cycles, 'cycle')} (${duration(cycles * cycle_ms)})`,
+      number(cycle - (first_cycle ?? 0)),
+      spanWords(cycles, cycle_ms),
       number(count),
       ...(contracts > 1 ? [id] : []),
     ]);

@@ -4,12 +4,12 @@
 //   100 ┼┄┄┄┄┄┄┄┄┄┄┄┄┄██████┄┄┄┄┄┄┄┄┄  threshold
 //     0 ┤▁▂▃▄▄▄▄▄▄▄▄▄▄██████▄▄▄▄▄▃▂▁
 //         limiting    ▀▀▀▀▀▀
-//        0            120           300 cycles
+//        0                   3.9 min (300 cycles)
 import type { Outcome } from '../outcome/outcome-schema.js';
 import { isNear } from './chart/cycle-axis.js';
 import { limitingIntervals, limitingStates, type Reported, shownContract } from './reported.js';
 import { shownName, type Terminal } from './terminal-text.js';
-import { duration, instantOf, number } from './words.js';
+import { instantOf, number, spanWords } from './words.js';
 
 const HEIGHT = 8;
 const BLOCKS = ' ▁▂▃▄▅▆▇█';
@@ -83,7 +83,7 @@ export function windowText({ outcome, timeline }: Reported, terminal: Terminal):
 
 function axisText(firstCycle: number, cycles: number, width: number, outcome: Outcome): string {
   const start = instantOf(firstCycle, outcome);
-  const left = firstCycle === 0 ? '0' : `0 = ${number(firstCycle)}${start === undefined ? '' : `, ${start}`}`;
-  const right = `${number(cycles)} cycles, ${duration(cycles * outcome.cycle_ms)}`;
+  const left = start === undefined ? '0' : `0 = ${start}`;
+  const right = spanWords(cycles, outcome.cycle_ms);
   return `${left}${' '.repeat(Math.max(2, width - left.length - right.length))}${right}`;
 }

@@ -28,6 +28,11 @@ export function duration(ms: number): string {
   return `${short(s / 86_400)} d`;
 }
 
+/** A number of cycles, the time first: `46.6 s (60 cycles)`. */
+export function spanWords(cycles: number, cycleMs: number): string {
+  return `${duration(cycles * cycleMs)} (${counted(cycles, 'cycle')})`;
+}
+
 function short(value: number): string {
   return String(Number(value.toFixed(value < 10 ? 2 : 1)));
 }

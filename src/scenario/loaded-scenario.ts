@@ -69,6 +69,8 @@ export interface LoadedScenario {
   readonly faults: readonly PlannedFault[];
   readonly phases: Readonly<Record<string, Stretch>>;
   readonly target: Target | undefined;
+  /** How something was understood that cannot be run as it is written. */
+  readonly notes: readonly string[];
   /**
    * The same with rules in the place of the limiter, fitted to its threshold in its window: `weir`, which decides as the window does,
    * and the others; empty unless it says `compare`.

@@ -10,7 +10,7 @@ import { parseExpectation } from '../outcome/expectation.js';
 import { parseStretch } from '../outcome/stretch.js';
 import { compileSchema } from '../schema/compile-schema.js';
 import { Failure, type Fault } from '../schema/failure.js';
-import { parseTime } from '../schema/quantity.js';
+import { cycleMsFor, nearestWindow, parseTime } from '../schema/quantity.js';
 import { valueFaults } from '../schema/value-faults.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { type ArrivalSpec, arrivalFaults } from '../traffic/arrival/arrival-schema.js';
@@ -143,7 +143,7 @@ function plan(
   scenario: PlannedScenario,
   source: ScenarioSource,
   findOperator: FindOperator | undefined,
-  cycleMs = scenario.cycle_ms ?? CYCLE_MS,
+  cycleMs = scenario.cycle_ms ?? cycleMsFor([windowOf(scenario)], CYCLE_MS),
 ): LoadedScenario {
   const time = (value: number | string, place: string, least = 0) => parseTime(value, cycleMs, place, least);
   const limiter = planLimiter(scenario, source, cycleMs, findOperator);
@@ -186,6 +186,7 @@ function plan(
     }),
     phases,
     target: scenario.target,
+    notes: [nearestWindow(windowOf(scenario), within, cycleMs)].filter((note) => note !== undefined),
   };
   checkParts(parts);
   const reading = { time, phases, contracts: contractNames(parts), clients: clients.map(({ name }) => name) };
@@ -204,6 +205,11 @@ function plan(
     at: (other) => (other === cycleMs ? loaded : plan(scenario, source, findOperator, other)),
   };
   return loaded;
+}
+
+/** The length of the window as it is written; undefined for a definition, a rule, and the window of 60 cycles. */
+function windowOf({ limiter = {} }: PlannedScenario): number | string | undefined {
+  return followsRule(limiter) ? undefined : (limiter as { readonly within?: number | string }).within;
 }
 
 /** @throws Failure `invalid_input` if the limiter is no window with a threshold */

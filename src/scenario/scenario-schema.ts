@@ -187,7 +187,12 @@ export const Scenario = Type.Object(
       }),
     ),
     cycle_ms: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 86_400_000, description: 'Length of a cycle in ms. Default: 777.' }),
+      Type.Integer({
+        minimum: 1,
+        maximum: 86_400_000,
+        description:
+          'Length of a cycle in ms. Default: 777; for a window in ms, s, m, h or d the longest up to 777 of which it is a whole number.',
+      }),
     ),
     start_cycle: Type.Optional(
       Type.Integer({

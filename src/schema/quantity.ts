@@ -84,6 +84,57 @@ export function parseTimeMs(value: number | string, cycleMs: number, path = '', 
   });
 }
 
+/**
+ * The longest cycle, up to `mostMs`, of which every window is a whole number: 625 ms for 10s. It is `mostMs` if a window is written in
+ * cycles, and if there is no such cycle: windows of a fraction of a ms, or of more than `MOST_WITHIN` cycles.
+ * @param windows numbers of cycles, or texts, some of which may be no time: they are refused where they are read
+ */
+export function cycleMsFor(windows: readonly (number | string | undefined)[], mostMs: number): number {
+  const lengths = windows.map((window) => (typeof window === 'string' ? wholeMs(window) : undefined));
+  if (lengths.length === 0 || lengths.includes(undefined)) return mostMs;
+  const known = lengths as number[];
+  const common = known.reduce(divisor);
+  const longest = Math.max(...known);
+  for (let cycleMs = Math.min(mostMs, common); cycleMs >= 1; cycleMs -= 1)
+    if (common % cycleMs === 0) return longest <= cycleMs * MOST_WITHIN ? cycleMs : mostMs;
+  return mostMs;
+}
+
+/** The longest window of a rate limiter, in cycles. */
+export const MOST_WITHIN = 100_000;
+
+/**
+ * What is said of a window written in time that is no whole number of cycles: the nearest, in both units. Undefined if it is one.
+ * @param cycles as `parseTime` read it
+ */
+export function nearestWindow(window: number | string | undefined, cycles: number, cycleMs: number) {
+  if (typeof window !== 'string' || isInCycles(window.trim())) return undefined;
+  const { over, under } = timeOf(window.trim(), cycleMs);
+  if (over === BigInt(cycles) * under) return undefined;
+  const count = `${cycles} ${cycles === 1 ? 'cycle' : 'cycles'}`;
+  return `A window of ${window.trim()} is no whole number of cycles of ${cycleMs} ms. The nearest is used: ${(cycles * cycleMs) / 1000} s, ${count}.`;
+}
+
+/** Whether a time counts cycles, at least in part. */
+function isInCycles(text: string): boolean {
+  return partsOf(text).some(([, unit]) => unit === '' || /^cycles?$/i.test(unit));
+}
+
+/** The length in ms of a time in ms, s, m, h and d, if it is a whole number from 1; else undefined. */
+function wholeMs(text: string): number | undefined {
+  try {
+    const { over, under } = timeOf(text.trim(), 1);
+    return isInCycles(text.trim()) || over === 0n || over % under !== 0n ? undefined : Number(over / under);
+  } catch (error) {
+    if (error instanceof Misreading) return undefined;
+    throw error;
+  }
+}
+
+function divisor(a: number, b: number): number {
+  return b === 0 ? a : divisor(b, a % b);
+}
+
 const LENGTH = 64;
 const MAX_WHOLE = BigInt(Number.MAX_SAFE_INTEGER);
 const MAX_UNDER = 1n << 52n;
@@ -124,13 +175,18 @@ function lengthOf(word: string, cycleMs: number): Fraction {
   return misread(`"${word}" is no unit of time (${advice})`);
 }
 
-function timeOf(text: string, cycleMs: number): Fraction {
+function partsOf(text: string): [number: string, unit: string][] {
   const parts: [number: string, unit: string][] = [];
   for (PART.lastIndex = 0; PART.lastIndex < text.length; ) {
     const [, number = '', unit = ''] = PART.exec(text) ?? misread('it is not a number with a unit of time');
     parts.push([number, unit]);
   }
   if (parts.length === 0) misread('it is empty');
+  return parts;
+}
+
+function timeOf(text: string, cycleMs: number): Fraction {
+  const parts = partsOf(text);
   let total: Fraction = { over: 0n, under: 1n };
   for (const [number, unit] of parts) {
     if (unit === '' && parts.length > 1) misread(`"${number}" stands without a unit`);

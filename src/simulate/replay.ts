@@ -26,6 +26,8 @@ export interface ReplayOptions extends Watch {
   readonly plan: Plan;
   readonly log: LogOptions;
   readonly expectations?: readonly Expectation[];
+  /** How something was understood that cannot be run as it is written. */
+  readonly notes?: readonly string[];
   readonly top?: number;
   /** Called while the files are read: bytes done, and in all where that is known. */
   readonly onRead?: (done: number, total: number | undefined) => void;
@@ -60,6 +62,7 @@ async function replayWith(paths: readonly string[], options: ReplayOptions, rows
       kind: 'replay',
       arm: 'predicted',
       scenario: options.name,
+      notes: [...(options.notes ?? [])],
       seed: 0,
       partial: !ended || isCut || readings.length < paths.length,
       cycle_ms: cycleMs,

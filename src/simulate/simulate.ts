@@ -65,6 +65,7 @@ export async function simulate(scenario: LoadedScenario, options: SimulateOption
       arm: 'predicted',
       scenario: scenario.name,
       question: scenario.question,
+      notes: [...scenario.notes],
       seed,
       partial: !ended || reached < wholeCycle,
       cycle_ms: scenario.cycleMs,

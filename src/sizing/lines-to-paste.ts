@@ -2,6 +2,8 @@
 // says what differs.
 
 import type { Family } from '../limiter/products/families.js';
+import { cycleMsFor } from '../schema/quantity.js';
+import { CYCLE_MS } from '../time/cycle.js';
 
 export interface Limit {
   readonly threshold: number;
@@ -84,11 +86,15 @@ export function linesToPaste(limit: Limit, limits: Partial<Readonly<Record<Famil
 }
 
 function scenario({ threshold, within, cycleMs }: Limit): PasteLines {
+  const ms = within * cycleMs;
+  const time = ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`;
+  // A scenario with that window has these cycles by itself.
+  const isChosen = cycleMs !== CYCLE_MS && cycleMsFor([time], CYCLE_MS) === cycleMs;
   return {
     product: 'weir',
     lines: [
-      ...(cycleMs === 777 ? [] : [`cycle_ms: ${cycleMs}`]),
-      `limiter: { template: rate-limiter, threshold: ${threshold}, within: ${within} }`,
+      ...(cycleMs === CYCLE_MS || isChosen ? [] : [`cycle_ms: ${cycleMs}`]),
+      `limiter: { template: rate-limiter, threshold: ${threshold}, within: ${isChosen ? time : within} }`,
     ],
     differs: 'The same rule, in a scenario.',
   };

@@ -2,7 +2,7 @@
 import { filter, from, type ObservableInput } from 'rxjs';
 import { familyNamed } from '../limiter/products/families.js';
 import { Failure } from '../schema/failure.js';
-import { parseTime } from '../schema/quantity.js';
+import { cycleMsFor, MOST_WITHIN, parseTime } from '../schema/quantity.js';
 import { byCycle, type CountOptions, type StreamedRequest } from '../simulate/by-cycle.js';
 import type { CycleBuffer } from '../simulate/feed.js';
 import { LogOrder, readInOrder } from '../simulate/log-order.js';
@@ -176,7 +176,7 @@ export async function recommend(
   requests: ObservableInput<StreamedRequest>,
   { limitedBelow = 0.001, within = 60, exclude = [], compare = [], fit, ...options }: RecommendOptions = {},
 ): Promise<Advice> {
-  const cycleMs = options.cycleMs ?? CYCLE_MS;
+  const cycleMs = options.cycleMs ?? cycleMsFor([within].flat() as (number | string)[], CYCLE_MS);
   const shares = [limitedBelow].flat();
   for (const share of shares) if (!(share >= 0 && share <= 1)) throw refused('limitedBelow', 'must be from 0 to 1');
   const withins = ([within].flat() as (number | string)[]).map((text) => parseTime(text, cycleMs, '/within', 1));
@@ -215,9 +215,6 @@ export async function recommend(
   const isKeyed = names.some((name) => name !== 'all');
   return adviceOf(timed.sizing, names, [first, last], { cycleMs, shares, isKeyed, excluded: exclude });
 }
-
-/** The longest window of a rate limiter, in cycles. */
-const MOST_WITHIN = 100_000;
 
 function refused(path: string, message: string): Failure {
   const what = 'No limit can be recommended.';

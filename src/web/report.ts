@@ -1,7 +1,7 @@
 // The script of a report: charts for the current theme and width, the table of transitions. It runs in the
 // browser after Chart.js. It sets text content only, never HTML.
 import type { Chart as ChartClass } from 'chart.js';
-import { plainNumber, stopwatch } from './chart/axis-text.js';
+import { plainNumber, stopwatchText } from './chart/axis-text.js';
 import { paint } from './chart/paint.js';
 import { drawOnScreen } from './draw-on-screen.js';
 import { element } from './page-element.js';
@@ -53,7 +53,7 @@ function filtered(): TransitionRow[] {
   const wanted = element('state', HTMLSelectElement).value;
   return rows.filter(([contract, cycle, to]) => {
     if (wanted !== '' && states[to] !== wanted) return false;
-    const texts = [contracts[contract]!.toLowerCase(), String(cycle), String(data.firstCycle + cycle)];
+    const texts = [contracts[contract]!.toLowerCase(), String(cycle), stopwatchText(data, cycle).toLowerCase()];
     return words === '' || texts.some((text) => text.includes(words));
   });
 }
@@ -67,11 +67,10 @@ function cell(text: string, isNumber = false, small = ''): HTMLElement {
 }
 
 function tableRow([contract, cycle, to, count, lasted]: TransitionRow): HTMLElement {
-  const absolute = data.firstCycle === 0 ? '' : `, ${plainNumber(data.firstCycle + cycle)}`;
   const tr = document.createElement('tr');
   tr.append(
     cell(contracts[contract]!),
-    cell(plainNumber(cycle), true, stopwatch(cycle * data.cycleMs) + absolute),
+    cell(plainNumber(cycle), true, stopwatchText(data, cycle)),
     cell(states[to]!),
     cell(plainNumber(count), true),
     cell(lasted === null ? 'to the end' : `${plainNumber(lasted)} ${lasted === 1 ? 'cycle' : 'cycles'}`, true),

@@ -56,6 +56,21 @@ describe('from nothing to a verified record', () => {
     });
   });
 
+  it('with times: the nearest window is said in both units, and a wait is in seconds', async () => {
+    const env = { WEIR_CONFIG: temporaryFolder(), WEIR_URL: node.url };
+    await weirHere(['mint'], env);
+    await weirHere(['machine', 'create', 'timed'], env);
+    const { cycle_ms: cycleMs } = JSON.parse((await weirHere(['clock', '--json'], env)).out);
+    const deployed = await weirHere(['deploy', 'timed', '--threshold', '1', '--within', `${100 * cycleMs + 1}ms`], env);
+    await weirHere(['gate', 'timed'], env);
+    const { out } = await weirHere(['gate', 'timed'], env);
+    expect([deployed.out, deployed.err, out]).toEqual([
+      expect.stringContaining(`within      ${(100 * cycleMs) / 1000} s (100 cycles)`),
+      `weir: A window of ${100 * cycleMs + 1}ms is no whole number of cycles of ${cycleMs} ms. The nearest is used: ${(100 * cycleMs) / 1000} s, 100 cycles.\n`,
+      expect.stringMatching(/^limited: limiting, 2 requests in the window, limit 1\. Retry in [\d.]+ s\n$/),
+    ]);
+  });
+
   it('with a gate for each client, by a contract with keys', async () => {
     const env = { WEIR_CONFIG: temporaryFolder(), WEIR_URL: node.url };
     await weirHere(['mint'], env);

@@ -60,7 +60,7 @@ it('answers as JSON with the shape that is promised', async () => {
 it('names the suspect, who would be hit, and lines to paste', async () => {
   const { code, out } = await weir(['recommend', log, '--key', 'client', '--no-report']);
   expect(code).toBe(0);
-  expect(out).toContain('Suspect: 192.0.2.66 (1,500 requests, 65.2 % of all; up to 94 in 60 cycles)');
+  expect(out).toContain('Suspect: 192.0.2.66 (1,500 requests, 65.2 % of all; up to 94 in 46.6 s (60 cycles))');
   expect(out).toContain('limit_req_zone $binary_remote_addr zone=weir:10m rate=2r/m;');
   expect(out).toContain('{ template: rate-limiter, threshold: 1, within: 60 }');
   expect(out).toContain('app.use(rateLimit({ windowMs: 46620, limit: 1,');
@@ -69,8 +69,8 @@ it('names the suspect, who would be hit, and lines to paste', async () => {
 it('finds the limits of other rules, and a product that was compared has its own in the lines to paste', async () => {
   const args = ['recommend', log, '--key', 'client', '--within', '5m', '--limited-below', '0', '--no-report'];
   const { out } = await weir([...args, '--compare', 'gcra,fixed']);
-  expect(out).toMatch(/^0 % +gcra +5 in 386 cycles \(5 min\) +0 +0 % +0 +5 +6 /m);
-  expect(out).toMatch(/^0 % +fixed +5 in 386 cycles \(5 min\) +0 +0 % +0 +10 +10 /m);
+  expect(out).toMatch(/^0 % +gcra +5 in 5 min \(400 cycles\) +0 +0 % +0 +5 +5 /m);
+  expect(out).toMatch(/^0 % +fixed +5 in 5 min \(400 cycles\) +0 +0 % +0 +10 +10 /m);
   expect((await weir([...args, '--compare', 'nginx'])).out).toContain(
     '; a product that was compared has its own limit:',
   );
@@ -78,6 +78,26 @@ it('finds the limits of other rules, and a product that was compared has its own
   expect(JSON.parse(fit.out).fitted).toMatchObject([
     { rule: 'nginx rate', within: null, value: '2r/m', definition: { primitive: 'nginx_limit_req' }, limited: 0 },
   ]);
+});
+
+it('takes a window written in time as that time, in the lines to paste too', async () => {
+  const { out } = await weir(['recommend', log, '--key', 'client', '--within', '10s', '--no-report']);
+  expect(out).toMatch(/^0.1 % +10 s \(16 cycles\) /m);
+  expect(out).toContain('limiter: { template: rate-limiter, threshold: 1, within: 10s }');
+  expect(out).toContain('http_req_rate(10000ms)');
+  expect(out).toContain('fill_interval: 10s');
+  expect(out).toContain('app.use(rateLimit({ windowMs: 10000, limit: 1,');
+});
+
+it('says which window it takes where the length of a cycle is given, and beside windows in cycles', async () => {
+  const note = 'A window of 10s is no whole number of cycles of 777 ms. The nearest is used: 10.101 s, 13 cycles.';
+  for (const args of [
+    ['--within', '10s', '--cycle-ms', '777'],
+    ['--within', '60,10s'],
+  ]) {
+    expect((await weir(['recommend', log, ...args, '--no-report'])).out).toContain(note);
+    expect(JSON.parse((await weir(['recommend', log, ...args, '--no-report', '--json'])).out).notes).toEqual([note]);
+  }
 });
 
 it('reads standard input', async () => {

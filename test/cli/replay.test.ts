@@ -26,7 +26,34 @@ describe('weir replay', () => {
     expect(out).toContain('scenarios/shop.log: combined, time from the time in brackets; 1472 requests');
     expect(out).toContain('  2026-01-01T00:00:06.368Z to 2026-01-01T00:23:16.647Z');
     expect(out).toMatch(/limited\s+432/);
-    expect(out).toContain('2026-01-01T00:14:59Z  2274422779  104 cycles (80.8 s)    101');
+    expect(out).toContain('2026-01-01T00:14:59Z  1,150  80.8 s (104 cycles)    101');
+  });
+
+  it('takes a window written in time as that time, or says which it takes', async () => {
+    const whole = await outcomeOf(['scenarios/shop.log', '--within', '10s']);
+    const { by_contract: [one] = [], cycle_ms, notes } = whole;
+    expect([one!.within, cycle_ms, notes]).toEqual([16, 625, undefined]);
+    const nearest = await outcomeOf(['scenarios/shop.log', '--within', '10s', '--cycle-ms', '777']);
+    expect([nearest.by_contract[0]!.within, nearest.notes]).toEqual([
+      13,
+      ['A window of 10s is no whole number of cycles of 777 ms. The nearest is used: 10.101 s, 13 cycles.'],
+    ]);
+    const rule = file('window.yaml', 'limiter: { threshold: 20, within: 10s }');
+    const other = file('other.yaml', 'limiter: { threshold: 20, within: 60 }');
+    const { out } = await weir([
+      'replay',
+      'scenarios/shop.log',
+      '--policy',
+      rule,
+      '--policy',
+      other,
+      '--json',
+      '--no-report',
+    ]);
+    const limited = async (within: string) =>
+      (await outcomeOf(['scenarios/shop.log', '--threshold', '20', '--within', within])).limited;
+    const { rules } = JSON.parse(out);
+    expect(rules.map((one: { limited: number }) => one.limited)).toEqual([await limited('10s'), await limited('60')]);
   });
 
   it('reads the same from a file, compressed, and from standard input', async () => {

@@ -158,6 +158,13 @@ describe.each(frameworks)('in %s', (name, make) => {
     expect(await Promise.all(answers.map((answer) => answer.text()))).toEqual(['ok', 'ok', 'Later.']);
   });
 
+  it('a window written in time is that time in the fields', async () => {
+    const rule = { threshold: 3, within: '10s' };
+    const ask = await make({ rule, standardHeaders: 'draft-8', keyGenerator: () => 'k' });
+    const { headers } = await ask('/');
+    expect(headers.get('ratelimit-policy')).toMatch(/^"3-in-10sec"; q=3; w=10; /);
+  });
+
   it('a handler of its own, and any rule', async () => {
     const seenKeys: string[] = [];
     const handler = (_request: unknown, response: any, _next: () => void, { key }: { key: string }) => {

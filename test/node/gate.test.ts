@@ -57,8 +57,7 @@ describe('the gate', () => {
       type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
       title: 'Request cannot be satisfied as assigned quota has been exceeded',
       status: 429,
-      detail:
-        'The contract is limiting: its window holds 2 requests, and the threshold is 1. A request is admitted in 1 cycles if nothing else arrives.',
+      detail: `The contract is limiting: its window holds 2 requests, and the threshold is 1. A request is admitted in ${headers.get('retry-after')} s (1 cycle) if nothing else arrives.`,
       code: 'too_many_requests',
       cycle,
       decision: 'limited',

@@ -200,6 +200,7 @@ describe('defaults', () => {
       faults: [],
       phases: {},
       target: undefined,
+      notes: [],
       expectations: [],
       thresholds: [100],
     });
@@ -211,6 +212,36 @@ describe('defaults', () => {
     expect([times(scenario), times(scenario.at(100))]).toEqual([
       { duration: 1000, within: 10, drain: 10, cycleMs: 777 },
       { duration: 7770, within: 10, drain: 78, cycleMs: 100 },
+    ]);
+  });
+
+  it.each<[limiter: string, cycleMs: number, within: number, note: string | undefined]>([
+    ['limiter: { within: 10s }', 625, 16, undefined],
+    ['limiter: { within: 1m }', 750, 80, undefined],
+    ['limiter: { within: 60 }', 777, 60, undefined],
+    ['limiter: { within: 60 cycles }', 777, 60, undefined],
+    ['limiter: { threshold: 5 }', 777, 60, undefined],
+    ['limiter: { like: nginx, rate: 10r/s }', 777, 1, undefined],
+    ['cycle_ms: 500\nlimiter: { within: 10s }', 500, 20, undefined],
+    [
+      'cycle_ms: 777\nlimiter: { within: 10s }',
+      777,
+      13,
+      'A window of 10s is no whole number of cycles of 777 ms. The nearest is used: 10.101 s, 13 cycles.',
+    ],
+  ])('%j has cycles of %i ms', (limiter, cycleMs, within, note) => {
+    const scenario = read(`${head}${limiter}\n${steady}`);
+    expect([scenario.cycleMs, scenario.within, ...scenario.notes]).toEqual(
+      note === undefined ? [cycleMs, within] : [cycleMs, within, note],
+    );
+  });
+
+  it('a window written in time is that time, or said, at the cycles of any node', () => {
+    const scenario = read(`${head}limiter: { within: 10s }\n${steady}`);
+    const at = (cycleMs: number) => [scenario.at(cycleMs).within, ...scenario.at(cycleMs).notes];
+    expect([at(50), at(777)]).toEqual([
+      [200],
+      [13, 'A window of 10s is no whole number of cycles of 777 ms. The nearest is used: 10.101 s, 13 cycles.'],
     ]);
   });
 

@@ -1,7 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/schema/failure.js';
-import { MAX_CYCLES, parseMeanTime, parseRate, parseTime, parseTimeMs } from '../../src/schema/quantity.js';
+import {
+  cycleMsFor,
+  MAX_CYCLES,
+  MOST_WITHIN,
+  nearestWindow,
+  parseMeanTime,
+  parseRate,
+  parseTime,
+  parseTimeMs,
+} from '../../src/schema/quantity.js';
 
 describe('a rate', () => {
   it.each<[value: number | string, cycleMs: number, requests: number, cycles: number]>([
@@ -158,3 +167,65 @@ function failureOf(act: () => unknown): unknown {
     return error instanceof Failure ? error : undefined;
   }
 }
+
+describe('the cycle for windows', () => {
+  it.each<[windows: (number | string | undefined)[], cycleMs: number]>([
+    [['10s'], 625],
+    [['1s'], 500],
+    [['1m'], 750],
+    [['47s'], 500],
+    [['777ms'], 777],
+    [['776 ms'], 776],
+    [['10s', '5m'], 625],
+    [['10s', '7s'], 500],
+    [['1h30m'], 750],
+    [['0.5s'], 500],
+    [['10007ms'], 1],
+    // Windows in cycles keep theirs, and what cannot be a window is refused where it is read.
+    [['60'], 777],
+    [[60], 777],
+    [['60 cycles'], 777],
+    [['10s', '60'], 777],
+    [['5s 2 cycles'], 777],
+    [[undefined], 777],
+    [[], 777],
+    [['0s'], 777],
+    [['0.5ms'], 777],
+    [['soon'], 777],
+    [[''], 777],
+    [['-5s'], 777],
+    // More than a window may hold.
+    [['100003ms'], 777],
+    [['2d'], 777],
+  ])('%j is %i ms', (windows, cycleMs) => {
+    expect(cycleMsFor(windows, 777)).toBe(cycleMs);
+  });
+
+  it('is the longest up to 777 ms of which all are whole', () => {
+    const window = fc.integer({ min: 1, max: 90_000 });
+    fc.assert(
+      fc.property(fc.array(window, { minLength: 1, maxLength: 3 }), (windows) => {
+        const all = Array.from({ length: 777 }, (_, ms) => 777 - ms);
+        const longest = all.find((cycleMs) => windows.every((ms) => ms % cycleMs === 0))!;
+        const fits = windows.every((ms) => ms / longest <= MOST_WITHIN);
+        return (
+          cycleMsFor(
+            windows.map((ms) => `${ms}ms`),
+            777,
+          ) === (fits ? longest : 777)
+        );
+      }),
+    );
+  });
+
+  it.each<[window: number | string | undefined, cycleMs: number, said: string | undefined]>([
+    ['10s', 625, undefined],
+    ['60', 777, undefined],
+    [60, 777, undefined],
+    [undefined, 777, undefined],
+    [' 10s ', 777, 'A window of 10s is no whole number of cycles of 777 ms. The nearest is used: 10.101 s, 13 cycles.'],
+    ['1s', 777, 'A window of 1s is no whole number of cycles of 777 ms. The nearest is used: 0.777 s, 1 cycle.'],
+  ])('of %j at %i ms it is said if it is not that time', (window, cycleMs, said) => {
+    expect(nearestWindow(window, window === undefined ? 60 : parseTime(window, cycleMs), cycleMs)).toBe(said);
+  });
+});

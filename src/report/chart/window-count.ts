@@ -3,7 +3,7 @@
 import type { ChartSpec } from '../../web/chart/spec.js';
 import type { Reported } from '../reported.js';
 import { shownContract } from '../reported.js';
-import { counted, duration, number, plain, times } from '../words.js';
+import { number, plain, spanWords, times } from '../words.js';
 import {
   COLUMNS,
   countSteps,
@@ -28,14 +28,15 @@ export function windowChart({ outcome, timeline }: Reported): ChartSpec | undefi
   const limiting =
     entries === 0
       ? 'It never limited.'
-      : `It entered limiting ${times(entries)} and limited for ${counted(limiting_cycles, 'cycle')} (${duration(limiting_cycles * outcome.cycle_ms)}).`;
-  const what = rule === undefined ? `The count over ${counted(within, 'cycle')}` : `What is used up of ${plain(rule)}`;
+      : `It entered limiting ${times(entries)} and limited for ${spanWords(limiting_cycles, outcome.cycle_ms)}.`;
+  const what =
+    rule === undefined ? `The count over ${spanWords(within, outcome.cycle_ms)}` : `What is used up of ${plain(rule)}`;
   return {
     id: 'window',
     title: rule === undefined ? `Requests in the window${whose}` : `Used up of the rule${whose}`,
     about: `${what}${bound}; it peaked at ${number(peak_count)}. ${limiting}`,
     x: axis,
-    yTitle: rule === undefined ? `requests in ${counted(within, 'cycle')}` : 'requests, the most of a cycle',
+    yTitle: rule === undefined ? `requests in ${spanWords(within, outcome.cycle_ms)}` : 'requests, the most of a cycle',
     yWhole: true,
     lines: [
       steppedLine('count', 'count', steps, { width: steps.xs.length > COLUMNS ? 1 : 2 }),

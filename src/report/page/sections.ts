@@ -6,12 +6,12 @@ import { figures, figureText, meanText, meanTitle } from '../figures.js';
 import { commandOf, type Reported } from '../reported.js';
 import {
   counted,
-  duration,
   foundWords,
   instantOf,
   number,
   readSentences,
   share,
+  spanWords,
   verdictSentence,
   verdictSigns,
 } from '../words.js';
@@ -23,7 +23,7 @@ const MOST_DIFFERENCES = 200;
 export function headSection(outcome: Outcome): Html {
   const { verdict, scenario, question, kind, arm, seed, first_cycle, last_cycle, cycle_ms, notes = [] } = outcome;
   const allNotes = [...notes, ...readSentences(outcome)];
-  const span = first_cycle === null || last_cycle === null ? 'no cycle' : spanWords(outcome, first_cycle, last_cycle);
+  const span = first_cycle === null || last_cycle === null ? 'no cycle' : runWords(outcome, first_cycle, last_cycle);
   return html`<header><p class="verdict ${verdict === 'held' ? 'held' : verdict === 'nothing expected' ? 'open' : 'broken'}" id="verdict"><b>${verdictSigns[verdict]} ${verdict}</b> ${verdictSentence(outcome)}</p>
 <button type="button" id="theme">Light / dark</button></header>
 <main><h1>${scenario}</h1>
@@ -32,11 +32,11 @@ ${question === undefined ? '' : html`<p class="question">${question}</p>`}
 ${allNotes.length === 0 ? '' : html`<ul class="notes">${allNotes.map((note) => html`<li>${note}</li>`)}</ul>`}`;
 }
 
-function spanWords(outcome: Outcome, first: number, last: number): string {
+function runWords(outcome: Outcome, first: number, last: number): string {
   const cycles = last - first + 1;
   const from = instantOf(first, outcome);
   const when = from === undefined ? '' : `, ${from} to ${instantOf(last, outcome) ?? ''}`;
-  return `${counted(cycles, 'cycle')} (${duration(cycles * outcome.cycle_ms)})${first === 0 ? '' : ` from cycle ${number(first)}`}${when}`;
+  return `${spanWords(cycles, outcome.cycle_ms)}${when}`;
 }
 
 export function expectationsSection(outcome: Outcome): Html | string {

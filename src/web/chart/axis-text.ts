@@ -19,8 +19,37 @@ function cycleTime(cycles: number, { cycleMs, from, to }: CycleAxis): string {
   return `${Number((s / 86_400).toFixed(digits(86_400)))} d`;
 }
 
+const YEAR_MS = 31_536_000_000;
+const LAST_INSTANT_MS = 8.64e15;
+
+/** Whether a run is in the time of the world; others begin at cycle 0, or at a cycle of their own. */
+function isCalendar({ firstCycle, cycleMs, to }: CalendarAxis): boolean {
+  return firstCycle * cycleMs > YEAR_MS && (firstCycle + (to ?? 0)) * cycleMs <= LAST_INSTANT_MS;
+}
+
+/** What is needed of an axis, or of a report, to say the time of a cycle. */
+type CalendarAxis = Pick<CycleAxis, 'firstCycle' | 'cycleMs'> & { readonly to?: number };
+
+/** 2026-01-01T10:00:00Z: when a cycle began, counted from the first of the run. */
+export function instantText({ firstCycle, cycleMs }: CalendarAxis, cycle: number): string {
+  return `${new Date((firstCycle + cycle) * cycleMs).toISOString().slice(0, 19)}Z`;
+}
+
+/** When a cycle began, for the length of the axis: 10:00:00, 01-31 10:00 or 2026-01-31. Undefined for a run that has no date. */
+function clockTime(cycle: number, x: CycleAxis): string | undefined {
+  if (!isCalendar(x)) return undefined;
+  const hours = ((x.to - x.from) * x.cycleMs) / 3_600_000;
+  const text = instantText(x, Math.floor(cycle));
+  return hours < 24 ? text.slice(11, 19) : hours < 24 * 60 ? text.slice(5, 16).replace('T', ' ') : text.slice(0, 10);
+}
+
+/** The time of a cycle since the start, and the date where there is one: for lists. */
+export function stopwatchText(at: CalendarAxis, cycle: number): string {
+  return `${stopwatch(cycle * at.cycleMs)}${isCalendar(at) ? `, ${instantText(at, cycle)}` : ''}`;
+}
+
 /** 3 d 04:05:06.7: the time since the start, with tenths of a second, for lists. */
-export function stopwatch(ms: number): string {
+function stopwatch(ms: number): string {
   const two = (value: number) => String(Math.floor(value)).padStart(2, '0');
   const s = ms / 1000;
   const days = Math.floor(s / 86_400);
@@ -33,7 +62,7 @@ export function xTick(spec: ChartSpec, value: number): string | string[] {
   const { x } = spec;
   switch (x.kind) {
     case 'cycles':
-      return Number.isInteger(value) ? [plainNumber(value), cycleTime(value, x)] : '';
+      return Number.isInteger(value) ? [plainNumber(value), clockTime(value, x) ?? cycleTime(value, x)] : '';
     case 'percentiles':
       return percentileName(value, x.max);
     case 'percent':
@@ -53,7 +82,7 @@ function percentileName(nines: number, max: number): string {
 export function xTitle({ x }: ChartSpec): string {
   switch (x.kind) {
     case 'cycles':
-      return `cycles from ${x.firstCycle === 0 ? 'the start' : plainNumber(x.firstCycle)}, with time (1 cycle = ${plainNumber(x.cycleMs)} ms)`;
+      return `cycles from the start${isCalendar(x) ? `, ${instantText(x, 0)}` : ''}, with time (1 cycle = ${plainNumber(x.cycleMs)} ms)`;
     case 'percentiles':
       return 'share of the values that are not larger';
     case 'percent':
@@ -68,8 +97,7 @@ export function placeName({ x }: ChartSpec, value: number): string {
   if (x.kind === 'percentiles') return percentileName(value, x.max);
   if (x.kind === 'percent') return '';
   if (x.kind === 'values') return `${x.title} ${x.names?.[value] ?? plainNumber(value)}`;
-  const relative = `cycle ${plainNumber(value)}, ${cycleTime(value, x)}`;
-  return x.firstCycle === 0 ? relative : `${relative} (${plainNumber(x.firstCycle + value)})`;
+  return `cycle ${plainNumber(value)}, ${isCalendar(x) ? instantText(x, value) : cycleTime(value, x)}`;
 }
 
 /** Place of a share on the percentile axis: -log10(1 - p). */
