@@ -11,7 +11,7 @@ export interface Feed {
   /** Whether what is called a cycle here is an instant in unix ms: for rules, which decide by the ms. */
   readonly isTimed?: boolean;
   /** The first cycle from `cycle` on that has to be looked at, or undefined when nothing more comes. */
-  next(cycle: number): number | undefined;
+  next(cycle?: number): number | undefined;
   /** Hands out what comes in a cycle. Cycles are asked for in order, each once. */
   arrive(cycle: number, take: Take): void;
 }

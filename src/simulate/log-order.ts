@@ -8,8 +8,10 @@ import { stat } from 'node:fs/promises';
 import { Failure } from '../schema/failure.js';
 import { cycleOf, startOf } from '../time/cycle.js';
 import type { RequestSink } from '../traffic/log/intake.js';
+import type { Warning } from '../traffic/log/log-options.js';
 import { spreadOverCycles } from '../traffic/spread.js';
-import { CycleBuffer } from './feed.js';
+import { CycleBuffer, type Feed } from './feed.js';
+import { SpreadSeconds, secondOf } from './spread-seconds.js';
 
 /** Rows of the reorder buffer: a contract and a cycle each. */
 const BUFFER_ROWS = 1 << 18;
@@ -45,8 +47,10 @@ export interface LogOrderOptions {
   readonly isOne: boolean;
   /** Whether the rows are instants for a rule, in unix ms: then `cycleMs` is 1. Default: false. */
   readonly isTimed?: boolean | undefined;
+  /** Whether what decides looks at the ms, so that requests of a log with whole seconds are spread over them. Default: false. */
+  readonly decidesByMs?: boolean | undefined;
   /** Takes what was released: every row of the buffer up to its end, in order of cycle. */
-  readonly run: (released: CycleBuffer) => void;
+  readonly run: (released: Feed) => void;
 }
 
 /** Takes the requests of a log as they are read, and hands on what is in order already. */
@@ -58,7 +62,7 @@ export class LogOrder implements RequestSink {
   latestMs = Number.NEGATIVE_INFINITY;
   readonly #cycleMs: number;
   readonly #isOne: boolean;
-  readonly #run: (released: CycleBuffer) => void;
+  readonly #run: (released: Feed) => void;
   readonly #buffer: CycleBuffer;
   readonly #ids = new Map<string, number>();
   #mostRows: number;
@@ -66,20 +70,48 @@ export class LogOrder implements RequestSink {
   #released = Number.NEGATIVE_INFINITY;
   #key: string | undefined;
   #id = 0;
+  /** Whether it matters, and all times so far were whole seconds of a unit that has no ms. */
+  #isWhole: boolean;
+  /** Whether requests are spread over their second; decided when the first are run. */
+  #isSpread: boolean | undefined;
   // The cycle of the request before, and where it begins and ends.
   #cycle = 0;
   #fromMs = 0;
   #toMs = 0;
 
-  constructor({ cycleMs, mostRows, isOne, isTimed = false, run }: LogOrderOptions) {
+  constructor({ cycleMs, mostRows, isOne, isTimed = false, decidesByMs = false, run }: LogOrderOptions) {
     this.#buffer = new CycleBuffer(isTimed);
     this.#cycleMs = cycleMs;
     this.#mostRows = mostRows;
     this.#isOne = isOne;
     this.#run = run;
+    this.#isWhole = decidesByMs;
+  }
+
+  opened(timeUnit: string | undefined): void {
+    if (timeUnit !== undefined && timeUnit !== 'date' && timeUnit !== 's') this.#isWhole = false;
+  }
+
+  /** Whether the log has whole seconds, and its requests are spread over them. Known when all is read. */
+  get isSpread(): boolean {
+    return this.#isSpread === true;
+  }
+
+  /** What was assumed. */
+  warnings(): Warning[] {
+    if (!this.isSpread) return [];
+    const what =
+      'The times are whole seconds, and the rule decides by the ms: the requests of a key in one second are taken as spread evenly over it. If they came as a burst, more of them would be limited. A log with milliseconds says which.';
+    return [{ code: 'whole_seconds', what }];
+  }
+
+  /** The time of the log from which a time was placed. */
+  readMs(ms: number): number {
+    return this.isSpread ? secondOf(ms) : ms;
   }
 
   request(unixMs: number, n: number, key: string, spreadMs: number): void {
+    if (n !== 1 || unixMs % 1000 !== 0) this.#isWhole = false;
     if (key !== this.#key) this.#meet(key);
     if (unixMs > this.latestMs) this.latestMs = unixMs;
     if (spreadMs === 0 || n === 1) this.#add(this.#cycleAt(unixMs), n);
@@ -88,14 +120,16 @@ export class LogOrder implements RequestSink {
   }
 
   /** What is left to run, once all is read, ready to be handed out. @throws Failure `no_requests` */
-  end(): CycleBuffer {
+  end(): Feed {
     if (this.names.length === 0)
       throw new Failure('no_requests', {
         what: 'Nothing was read.',
         why: 'The run was stopped before the first request.',
       });
     this.#buffer.release();
-    return this.#buffer;
+    const feed = this.#feed();
+    if (this.isSpread) this.lastCycle += 999;
+    return feed;
   }
 
   #add(cycle: number, n: number): void {
@@ -108,9 +142,15 @@ export class LogOrder implements RequestSink {
   #runHalf(): void {
     const end = Math.min(this.#buffer.middle(), cycleOf(this.latestMs, this.#cycleMs));
     this.#buffer.release(end);
-    this.#run(this.#buffer);
+    this.#run(this.#feed());
     this.#released = Math.max(this.#released, end);
     if (this.#buffer.size > 0.75 * this.#mostRows) this.#mostRows *= 2;
+  }
+
+  /** What was released: for a rule that decides by the ms, whole seconds are spread. */
+  #feed(): Feed {
+    this.#isSpread ??= this.#isWhole;
+    return this.#isSpread ? new SpreadSeconds(this.#buffer) : this.#buffer;
   }
 
   #meet(key: string): void {

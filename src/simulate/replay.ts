@@ -11,10 +11,10 @@ import type { CycleRow } from '../outcome/cycle-row.js';
 import type { Expectation } from '../outcome/expectation.js';
 import { RunFold } from '../outcome/run-fold.js';
 import { cycleOf } from '../time/cycle.js';
-import type { LogOptions } from '../traffic/log/log-options.js';
+import type { LogOptions, Warning } from '../traffic/log/log-options.js';
 import { type LogReading, readLogs } from '../traffic/log/read.js';
 import { arriveIn, drive, type Watch } from './drive.js';
-import type { CycleBuffer } from './feed.js';
+import type { Feed } from './feed.js';
 import { LogOrder, readInOrder } from './log-order.js';
 import { delaysOf, type Run } from './simulate.js';
 import { World } from './world.js';
@@ -38,6 +38,8 @@ export interface ReplayOptions extends Watch {
 export interface Replay extends Run {
   /** How each file was understood. */
   readonly readings: readonly LogReading[];
+  /** What was assumed beside how the files were read. */
+  readonly warnings: readonly Warning[];
 }
 
 /** @throws Failure of the log readers, `no_requests` */
@@ -75,7 +77,7 @@ async function replayWith(paths: readonly string[], options: ReplayOptions, rows
     fold.past(firstCycle, reached),
     options.expectations ?? [],
   );
-  return { outcome, timeline: fold.timeline, totals: fold.totals, readings };
+  return { outcome, timeline: fold.timeline, totals: fold.totals, readings, warnings: running.order.warnings() };
 }
 
 /** A world that is made when the first requests are ready for it. */
@@ -110,12 +112,14 @@ class LogRun {
       mostRows,
       isOne,
       isTimed,
+      // That one counts by cycles.
+      decidesByMs: isTimed && plan.definition.rule?.primitive !== 'rolling_count',
       run: (released) => this.#run(released),
     });
   }
 
   /** What is left to run, once all is read. @throws Failure `no_requests` */
-  end(): Begun & { readonly lastCycle: number; readonly buffer: CycleBuffer } {
+  end(): Begun & { readonly lastCycle: number; readonly buffer: Feed } {
     const buffer = this.order.end();
     const lastCycle = this.#cycleOfUnit(this.order.lastCycle) + spanCycles(this.#plan, this.#cycleMs);
     return { ...this.#ready(buffer), lastCycle, buffer };
@@ -125,13 +129,13 @@ class LogRun {
     return this.#unitMs === this.#cycleMs ? unit : cycleOf(unit, this.#cycleMs);
   }
 
-  #run(released: CycleBuffer): void {
+  #run(released: Feed): void {
     const { world } = this.#ready(released);
     for (let unit = released.next(); unit !== undefined; unit = released.next()) arriveIn(world, released, unit);
   }
 
   /** The world, with a contract for each key so far. */
-  #ready(released: CycleBuffer): Begun {
+  #ready(released: Feed): Begun {
     this.#begun ??= this.#begin(released);
     const { world } = this.#begun;
     const { names } = this.order;
@@ -139,7 +143,7 @@ class LogRun {
     return this.#begun;
   }
 
-  #begin(released: CycleBuffer): Begun {
+  #begin(released: Feed): Begun {
     const first = released.next() ?? cycleOf(this.order.latestMs, this.#unitMs);
     const firstCycle = this.#cycleOfUnit(first);
     const world = new World({ cycleMs: this.#cycleMs, firstCycle, names: [], plan: this.#plan });

@@ -4,11 +4,11 @@ import { familyNamed } from '../limiter/products/families.js';
 import { Failure } from '../schema/failure.js';
 import { cycleMsFor, MOST_WITHIN, parseTime } from '../schema/quantity.js';
 import { byCycle, type CountOptions, type StreamedRequest } from '../simulate/by-cycle.js';
-import type { CycleBuffer } from '../simulate/feed.js';
+import type { Feed } from '../simulate/feed.js';
 import { LogOrder, readInOrder } from '../simulate/log-order.js';
 import { CYCLE_MS, cycleOf, startOf } from '../time/cycle.js';
 import type { RequestSink } from '../traffic/log/intake.js';
-import type { LogOptions } from '../traffic/log/log-options.js';
+import type { LogOptions, Warning } from '../traffic/log/log-options.js';
 import { type LogReading, readLogs } from '../traffic/log/read.js';
 import { type Advice, type AdviceOptions, adviceOf } from './advice.js';
 import { familyLadder, fitLadder, type LadderPlan } from './rule-ladder.js';
@@ -32,6 +32,8 @@ export interface LogAdvice {
   /** The keys by their number. */
   readonly names: readonly string[];
   readonly readings: readonly LogReading[];
+  /** What was assumed beside how the files were read. */
+  readonly warnings: readonly Warning[];
   /** Whether the reading was stopped. */
   readonly partial: boolean;
 }
@@ -46,13 +48,21 @@ async function readOnce(paths: readonly string[], options: LogAdviceOptions, mos
   const sizing = new Sizing(withins, shares, rules);
   const hasRules = rules.length > 0;
   const timed = hasRules ? new TimedCycles(sizing, cycleMs) : undefined;
-  const run = (buffer: CycleBuffer) => {
+  const run = (buffer: Feed) => {
     for (let at = buffer.next(); at !== undefined; at = buffer.next())
-      buffer.arrive(at, (key, n, place) => (timed ?? sizing).add(key, n, place));
+      buffer.arrive(at, (key, n, place) =>
+        timed === undefined ? sizing.add(key, n, place) : timed.add(key, n, place, order.readMs(place)),
+      );
   };
   const isKeyed = log.keyColumn !== undefined;
   // Other rules decide at the ms, the window of Weir by the cycle.
-  const order = new LogOrder({ cycleMs: hasRules ? 1 : cycleMs, mostRows, isOne: !isKeyed, run });
+  const order = new LogOrder({
+    cycleMs: hasRules ? 1 : cycleMs,
+    mostRows,
+    isOne: !isKeyed,
+    decidesByMs: hasRules,
+    run,
+  });
   const sink = excluded.length === 0 ? order : new Excluding(order, excluded);
   const readings = await readLogs(paths, log, sink, {
     ...(signal === undefined ? {} : { signal }),
@@ -69,6 +79,7 @@ async function readOnce(paths: readonly string[], options: LogAdviceOptions, mos
     sizing,
     names: order.names,
     readings,
+    warnings: order.warnings(),
     partial: readings.some(({ interrupted }) => interrupted) || readings.length < paths.length,
   };
 }
@@ -86,8 +97,9 @@ class TimedCycles {
     this.#cycleMs = cycleMs;
   }
 
-  add(key: number, n: number, ms: number): void {
-    const cycle = cycleOf(ms, this.#cycleMs);
+  /** @param readMs as the log has it: windows count by cycles. Default: `ms` */
+  add(key: number, n: number, ms: number, readMs = ms): void {
+    const cycle = cycleOf(readMs, this.#cycleMs);
     if (cycle !== this.#cycle) {
       this.end();
       this.#cycle = cycle;
@@ -114,6 +126,10 @@ class Excluding implements RequestSink {
   constructor(to: RequestSink, keys: readonly string[]) {
     this.#to = to;
     this.#keys = new Set(keys);
+  }
+
+  opened(timeUnit: string | undefined): void {
+    this.#to.opened?.(timeUnit);
   }
 
   request(unixMs: number, n: number, key: string, spreadMs: number): void {

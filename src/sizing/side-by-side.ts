@@ -48,6 +48,7 @@ export class SideBySide {
   readonly #rules: readonly Rule[];
   /** By key, then candidate. */
   readonly #subjects: Subject[][] = [];
+  readonly #countsCycles: readonly boolean[];
   readonly #timelines: readonly RefusalTimeline[];
   /** By key: what the second candidate refuses or admits and the first does not. */
   readonly #changes = new Map<number, { refused: number; admitted: number }>();
@@ -56,13 +57,19 @@ export class SideBySide {
   constructor(candidates: readonly Candidate[]) {
     this.#candidates = candidates;
     this.#rules = candidates.map(({ definition }) => ruleOf(definition));
+    this.#countsCycles = candidates.map(({ definition }) => definition.primitive === 'rolling_count');
     this.#timelines = candidates.map(() => new RefusalTimeline());
   }
 
-  /** Decides `n` requests of a key. Times ascend. */
-  add(key: number, n: number, ms: number): void {
-    this.#subjects[key] ??= this.#rules.map((rule) => new Subject(rule, rule.fresh(ms)));
-    const admitted = this.#subjects[key].map((subject) => subject.decide(ms, n));
+  /**
+   * Decides `n` requests of a key. Times ascend.
+   * @param readMs as the log has it, for rules that count by cycles. Default: `ms`
+   */
+  add(key: number, n: number, ms: number, readMs = ms): void {
+    this.#subjects[key] ??= this.#rules.map((rule) => new Subject(rule, rule.fresh(readMs)));
+    const admitted = this.#subjects[key].map((subject, index) =>
+      subject.decide(this.#countsCycles[index]! ? readMs : ms, n),
+    );
     admitted.forEach((ofRule, index) => void this.#timelines[index]!.add(ms, n, ofRule));
     const [before = 0, after = before] = admitted;
     if (before === after) return;

@@ -10,6 +10,8 @@ export interface RequestSink {
    * @param spreadMs 0 when all of them arrive at `unixMs`
    */
   request(unixMs: number, n: number, key: string, spreadMs: number): void;
+  /** Where it is there: called when a log is opened, with what its numbers of time count, or `date`; undefined where that is not known yet. */
+  opened?(timeUnit: string | undefined): void;
   /** Where it is there: the line of the request that comes next. The bytes are only valid during the call. */
   line?(number: number, bytes: Buffer, from: number, to: number): void;
 }

@@ -33,11 +33,13 @@ const MANY = 10;
 /**
  * @param keys how many keys there are; undefined when no key was asked for
  * @param nowMs the present time; without it nothing is said of dates that lie ahead
+ * @param assumed warnings of what was done with the requests
  */
 export function summaryOf(
   readings: readonly LogReading[],
   keys: number | undefined,
   nowMs: number | undefined,
+  assumed: readonly Warning[] = [],
 ): ReadSummary {
   const read = readings.filter(({ requests }) => requests > 0);
   const [one = readings[0]!] = read;
@@ -57,6 +59,7 @@ export function summaryOf(
     filtered: sum(({ filtered }) => filtered),
     warnings: [
       ...unique(readings.flatMap(({ warnings }) => warnings)),
+      ...assumed,
       ...timeWarnings(read, firstMs, lastMs, nowMs),
       ...keyWarnings(
         sum(({ requests }) => requests),

@@ -79,6 +79,7 @@ export async function readBytes(
     decode = decoderOf(raw);
     const bytes = decode(raw);
     const opened = openLog(bytes.subarray(0, HEAD_BYTES), path, options, intake);
+    sink.opened?.(opened.origin().timeUnit);
     opened.reader.push(bytes);
     return opened;
   };
@@ -138,6 +139,13 @@ function noRequests(readings: readonly LogReading[]): Failure {
   const lines = readings.reduce((sum, reading) => sum + reading.lines, 0);
   const skipped = readings.flatMap((reading) => reading.skipped);
   const read = readings.find(({ format }) => format !== 'empty');
+  const filtered = readings.reduce((sum, reading) => sum + reading.filtered, 0);
+  if (filtered > 0)
+    return new Failure('no_requests', {
+      what: `No request of ${names} is left.`,
+      why: `${filtered === 1 ? 'The one request was' : `All ${filtered} requests were`} left out by --where, --from or --to.`,
+      fix: 'Widen the filters, or check the names and values in them.',
+    });
   return new Failure('no_requests', {
     what: `There is no request in ${names}.`,
     why:

@@ -19,6 +19,8 @@ export interface TimeChoice {
 
 /** What a time is called, the surest name first. */
 const timeNames = words(
+  // When a request began, beside a time that may be that of its end or of its line: Cloudflare, Traefik.
+  'edge_start_timestamp start_utc start_local',
   'timestamp startedDateTime datetime date_time time ts t time_iso8601 time_local event_time start_time started_at created_at',
   'logged_at request_timestamp epoch unix unix_time msec period bucket starttime timestamp_start when',
 );
@@ -75,17 +77,53 @@ export function findTime(layout: Layout, told: string | undefined): readonly str
   const dated = usual.find(
     (name) => mostly(of(name), (value) => isFullDate(value, true)) || areSerials(of(name), name),
   );
-  if (dated !== undefined) return [dated];
+  if (dated !== undefined) return [finerThan(dated, usual, of) ?? dated];
   const joined = dateAndClock(names, of);
   if (joined !== undefined) return joined;
   const other =
     parts.find((name) => mostly(of(name), (value) => isFullDate(value, true)) || areSerials(of(name), name)) ??
-    names.find((name) => of(name).length > 0 && mostly(of(name), (value) => isFullDate(value, TIMELY.test(name))));
+    byBeginning(names).find(
+      (name) => of(name).length > 0 && mostly(of(name), (value) => isFullDate(value, TIMELY.test(name))),
+    );
   if (other !== undefined) return [other];
   const number = usual.find((name) => of(name).length > 0 && mostly(of(name), isTime));
   const days = parts.find((name) => of(name).length > 0 && mostly(of(name), isDateAlone));
   const last = number ?? days ?? usual[0];
   return last === undefined ? undefined : [last];
+}
+
+/** Another usual field with the same times, and fractions of a second, where the one found has whole seconds: `msec` beside `time_iso8601`. */
+function finerThan(
+  found: string,
+  usual: readonly string[],
+  of: (name: string) => readonly Buffer[],
+): string | undefined {
+  const seconds = of(found).map((value) => instantOf(value));
+  if (seconds.length === 0 || seconds.some((ms) => Number.isNaN(ms) || ms % 1000 !== 0)) return undefined;
+  return usual.find((name) => {
+    const times = of(name).map((value) => instantOf(value));
+    return (
+      times.length === seconds.length &&
+      times.every((ms, index) => Math.abs(ms - seconds[index]!) <= 1000) &&
+      times.some((ms) => ms % 1000 !== 0)
+    );
+  });
+}
+
+/** Unix ms of a date, or of a number that is one; else NaN. */
+function instantOf(value: Buffer): number {
+  const unit = unitOfDate(Number(value.toString('latin1') || Number.NaN));
+  return new TimeReader({ unit: unit ?? 's', mayMix: false, dayFirst: true, nowMs: undefined }).read(
+    value,
+    0,
+    value.length,
+  );
+}
+
+/** Names of a beginning first, those of an end last: the time of a request is when it came. */
+function byBeginning(names: readonly string[]): string[] {
+  const rank = (name: string) => (/start|begin/i.test(name) ? 0 : /end|finish|stop|complete/i.test(name) ? 2 : 1);
+  return [...names].sort((a, b) => rank(a) - rank(b));
 }
 
 /** A field of dates without a clock time, and one of clock times without a date. */

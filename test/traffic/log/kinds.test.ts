@@ -190,7 +190,7 @@ describe('a kind of log', () => {
       'Traefik JSON',
       'ndjson',
       '{"ClientAddr":"192.0.2.1:51341","ClientHost":"192.0.2.1","Duration":135,"StartUTC":"2018-07-02T22:23:00.5Z","RequestPath":"/a","level":"info","time":"2018-07-02T22:23:01Z"}\n',
-      '2018-07-02T22:23:01.000Z',
+      '2018-07-02T22:23:00.500Z',
       ['0 1 192.0.2.1'],
     ],
     [

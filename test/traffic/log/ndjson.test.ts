@@ -4,6 +4,50 @@ import { readText } from './reading.js';
 
 const nd: LogOptions = { format: 'ndjson' };
 
+describe('the time of a request is the finest that is there, and its beginning', () => {
+  it.each<[string, string, string, number]>([
+    [
+      'nginx.json',
+      '{"time_iso8601":"2026-01-05T08:00:00+00:00","msec":"1767600000.250"}',
+      'field msec (unix s)',
+      1767600000250,
+    ],
+    [
+      'two times that are not the same',
+      '{"time_iso8601":"2026-01-05T08:00:00+00:00","msec":"1767600100.250"}',
+      'field time_iso8601 (date and time)',
+      1767600000000,
+    ],
+    [
+      'Cloudflare Logpush in ns',
+      '{"EdgeEndTimestamp":1767600001750000000,"EdgeStartTimestamp":1767600000250000000}',
+      'field EdgeStartTimestamp (unix ns)',
+      1767600000250,
+    ],
+    [
+      'Cloudflare Logpush in RFC 3339',
+      '{"EdgeEndTimestamp":"2026-01-05T08:00:01Z","EdgeStartTimestamp":"2026-01-05T08:00:00Z"}',
+      'field EdgeStartTimestamp (date and time)',
+      1767600000000,
+    ],
+    [
+      'Traefik',
+      '{"Duration":1500000000,"StartLocal":"2026-01-05T08:00:00.25Z","StartUTC":"2026-01-05T08:00:00.25Z","time":"2026-01-05T08:00:01Z"}',
+      'field StartUTC (date and time)',
+      1767600000250,
+    ],
+    [
+      'an end and a beginning of other names',
+      '{"x_finished_at_time":"2026-01-05T08:00:01Z","x_begin_time":"2026-01-05T08:00:00Z"}',
+      'field x_begin_time (date and time)',
+      1767600000000,
+    ],
+  ])('%s', async (_, text, from, ms) => {
+    const { reading, heard } = await readText(text, nd);
+    expect([reading.timeFrom, heard]).toEqual([from, [[ms, 1, '']]]);
+  });
+});
+
 describe('one JSON object a line', () => {
   it.each<[string, string, LogOptions, string, unknown[]]>([
     ['a number', '{"time":5,"url":"/a"}', {}, 'field time (unix s)', [[5000, 1, '']]],
