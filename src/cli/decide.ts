@@ -5,9 +5,9 @@
 import { once } from 'node:events';
 import type { Argv } from 'yargs';
 import { definitionOf } from '../limiter/products/products.js';
-import type { GivenTo } from './command.js';
+import type { GivenTo, OptionRules } from './command.js';
 import { usageFailure } from './ending.js';
-import { limiterGiven, limiterOptions, windowOf } from './limiter-options.js';
+import { limiterGiven, limiterNeeds, limiterOptions, windowOf } from './limiter-options.js';
 import { cycleMsOf, cycleMsOption } from './options.js';
 import { say } from './say.js';
 
@@ -21,6 +21,8 @@ export const options = (yargs: Argv) =>
     .option('cycle-ms', cycleMsOption)
     .example('$0 decide --rule rule.yaml < requests.ndjson', 'a decision a line')
     .example('$0 decide --like nginx --rate 10r/s --burst 5 < requests.ndjson', 'a product by its name');
+
+export const rules: OptionRules = { needs: limiterNeeds(), without: { 'cycle-ms': ['like', 'primitive', 'paste'] } };
 
 type Given = GivenTo<typeof options>;
 

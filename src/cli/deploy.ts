@@ -6,7 +6,7 @@ import { Failure } from '../schema/failure.js';
 import { nearestWindow } from '../schema/quantity.js';
 import { readText } from '../schema/text-file.js';
 import { usageFailure } from './ending.js';
-import { limiterGiven, limiterOptions, windowOf } from './limiter-options.js';
+import { LIMITERS, limiterGiven, limiterNeeds, limiterOptions, windowOf } from './limiter-options.js';
 import { cycleMsOfNode, cyclesOf, nodeCommand, slugArgument } from './node-command.js';
 import { facts } from './terminal.js';
 
@@ -16,6 +16,19 @@ const HASHED = { store_keys: 'hashed' } as const;
 const OWN = ['key'];
 
 export const deployCommand = nodeCommand({
+  rules: {
+    needs: { overflow: ['keyed'], 'hash-keys': ['keyed'], ...limiterNeeds(OWN) },
+    // A definition brings its own.
+    without: {
+      definition: LIMITERS,
+      threshold: ['definition', ...LIMITERS],
+      within: ['definition', ...LIMITERS],
+      'near-limit': ['definition', ...LIMITERS],
+      shadow: ['definition'],
+      gate: ['definition'],
+      'when-away': ['definition'],
+    },
+  },
   options: (yargs) =>
     limiterOptions(yargs, OWN)
       .positional('slug', slugArgument)
@@ -66,22 +79,9 @@ export const deployCommand = nodeCommand({
     const { slug, threshold, within, definition: file } = given;
     const { api } = node;
     const rule = (await limiterGiven(given, OWN)) as object | undefined;
-    if (rule !== undefined && [file, threshold, within].some((one) => one !== undefined)) {
-      throw usageFailure('A limiter with a rule goes without --threshold, --within and --definition.');
-    }
-    if (file !== undefined && (threshold !== undefined || within !== undefined)) {
-      throw usageFailure('--threshold and --within belong to the template, and --definition brings its own.');
-    }
     const { nearLimit: near_limit, whenAway: when_away } = given;
     const keyed = keyedFrom(given);
     const further = { ...(given.shadow ? { shadow: true } : {}), when_away, ...gateFrom(given.gate), keyed };
-    if (file !== undefined && (given.shadow || [given.gate, near_limit, when_away].some((one) => one !== undefined))) {
-      throw usageFailure(
-        '--shadow, --when-away, --gate and --near-limit belong to the template, and --definition brings its own.',
-      );
-    }
-    if (rule !== undefined && near_limit !== undefined)
-      throw usageFailure('--near-limit needs a threshold of a window.');
     const answer =
       rule !== undefined
         ? await api.call(deployRateLimiter, { body: { slug, rule, ...further } })
@@ -116,7 +116,6 @@ function keyedFrom(given: {
   const { keyed: max_keys, overflow, hashKeys } = given;
   if (max_keys !== undefined)
     return { max_keys, ...(overflow === undefined ? {} : { overflow }), ...(hashKeys ? HASHED : {}) };
-  if (overflow !== undefined || hashKeys) throw usageFailure('--overflow and --hash-keys belong to --keyed.');
   return undefined;
 }
 

@@ -56,6 +56,10 @@ async function offline(
 ): Promise<Identified> {
   const seen = await readEvidence(from);
   if (seen !== undefined) {
+    const ofLogs = Object.entries({ 'log-format': logFormat, key, client, 'limited-status': limitedStatus });
+    const [other] = ofLogs.find(([, value]) => value !== undefined) ?? [];
+    if (other !== undefined)
+      throw usageFailure(`--${other} has no effect: ${from} holds answers, and not a log.`, `Leave --${other} out.`);
     const found = recorded(seen);
     return { found, answer: answerOf(found, resolution) };
   }

@@ -1,6 +1,6 @@
 // `weir identify`: finds out which rule a limiter follows. The work is in identify-run.ts.
 import type { Argv } from 'yargs';
-import type { GivenTo } from './command.js';
+import type { GivenTo, OptionRules } from './command.js';
 import { jsonOption, outOption, reportOption } from './options.js';
 
 export const options = (yargs: Argv) =>
@@ -80,6 +80,21 @@ export const options = (yargs: Argv) =>
         'on a busy machine, and blocks with a limit near the budget, are often left without a name. Let weir load compare the scenario that it ' +
         'writes before you rely on it. Exit codes: 0 named, or several remain; 3 no rule was found; 4 never limited, or the answers say too little.',
     );
+
+export const rules: OptionRules = {
+  needs: { key: ['from'], client: ['from'], 'log-format': ['from'] },
+  without: {
+    budget: ['from'],
+    time: ['from'],
+    header: ['from'],
+    'key-header': ['from'],
+    timeout: ['from'],
+    'allow-remote': ['from'],
+    insecure: ['from'],
+    'no-report': ['from'],
+    out: ['no-report'],
+  },
+};
 
 export type GivenToIdentify = GivenTo<typeof options>;
 

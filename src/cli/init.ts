@@ -6,7 +6,7 @@ import type { Argv } from 'yargs';
 import { alignedTable } from '../report/terminal-text.js';
 import { nearest } from '../schema/did-you-mean.js';
 import { Failure } from '../schema/failure.js';
-import type { GivenTo } from './command.js';
+import type { GivenTo, OptionRules } from './command.js';
 import { say } from './say.js';
 import { terminalAtHand } from './terminal.js';
 
@@ -24,6 +24,10 @@ export const options = (yargs: Argv) =>
     .example('$0 init', 'writes burst.yaml')
     .example('$0 init --list', 'what there is to begin with')
     .example('$0 init storm.yaml --from retry-storm', 'another beginning');
+
+export const rules: OptionRules = {
+  without: { '<file>': ['list', 'schema'], from: ['list', 'schema'], list: ['schema'] },
+};
 
 type Given = GivenTo<typeof options>;
 

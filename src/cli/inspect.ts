@@ -14,6 +14,7 @@ import { facts, table } from './terminal.js';
 type Trigger = Static<typeof TransitionDefinition>['trigger'];
 
 const fromNode = nodeCommand({
+  isPublic: true,
   options: (yargs) =>
     yargs
       .positional('template', {
@@ -30,8 +31,6 @@ const fromNode = nodeCommand({
         describe: "print the machine as JSON, for XState's visual tools",
       })
       .option('mermaid', { type: 'boolean', describe: 'print a state diagram in the Mermaid language' })
-      .conflicts('xstate', ['mermaid', 'definition'])
-      .conflicts('mermaid', 'definition')
       .example('$0 inspect', 'the windowed rate limiter')
       .example('$0 inspect --json', 'the whole definition')
       .example('$0 inspect --definition > contract.json', 'the same without a node, to change it')
@@ -79,6 +78,14 @@ function whenAndWithin(trigger: Trigger): [when: string, within: number | undefi
 
 export const inspectCommand: Command = {
   options: fromNode.options,
+  rules: {
+    without: {
+      xstate: ['mermaid', 'definition'],
+      mermaid: ['definition'],
+      url: ['definition', 'xstate', 'mermaid'],
+      json: ['definition', 'xstate', 'mermaid'],
+    },
+  },
   run: async (given: { template: string; definition?: boolean; xstate?: boolean; mermaid?: boolean }) => {
     const { template, xstate = false, mermaid = false } = given;
     if (!xstate && !mermaid && given.definition !== true) return fromNode.run(given);

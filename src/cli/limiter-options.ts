@@ -1,7 +1,9 @@
 // The options by which a command takes a limiter that follows a rule: a file, a product by its name, a primitive, a stanza.
 import type { Argv, Options } from 'yargs';
 import { products } from '../limiter/products/products.js';
+import { Failure } from '../schema/failure.js';
 import { readText } from '../schema/text-file.js';
+import type { OptionRules } from './command.js';
 import { usageFailure } from './ending.js';
 
 /** The parameters of all products, each an option; of a number or a text yargs finds out which it is. */
@@ -32,6 +34,15 @@ export function limiterOptions<T>(yargs: Argv<T>, own: readonly string[] = []) {
   return (yargs.options(free) as unknown as Argv<T>).options(sources);
 }
 
+/** The ways to name a limiter that follows a rule. */
+export const LIMITERS = ['rule', 'like', 'primitive', 'paste'] as const;
+
+/** @param own as of `limiterOptions` */
+export function limiterNeeds(own: readonly string[] = []): NonNullable<OptionRules['needs']> {
+  const names = Object.keys(parameters).filter((name) => !own.includes(name));
+  return { params: ['primitive'], ...Object.fromEntries(names.map((name) => [name, ['like']])) };
+}
+
 export type LimiterGiven = { readonly [Name in keyof typeof sources]?: string | undefined };
 
 /**
@@ -48,7 +59,6 @@ export async function limiterGiven(given: LimiterGiven, own: readonly string[] =
       'Leave one out.',
     );
   }
-  if (params !== undefined && primitive === undefined) throw usageFailure('--params belongs to --primitive.');
   if (like !== undefined) return { like, ...parametersIn(given, own) };
   if (paste !== undefined) return { paste };
   if (primitive !== undefined) return { primitive, params: paramsIn(params) };

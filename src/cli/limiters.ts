@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import type { Argv } from 'yargs';
 import type { Profile } from '../limiter/products/profile.js';
 import { Failure } from '../schema/failure.js';
-import type { GivenTo } from './command.js';
+import type { GivenTo, OptionRules } from './command.js';
 import { print } from './node-command.js';
 import { jsonOption } from './options.js';
 import { say } from './say.js';
@@ -21,6 +21,8 @@ export const options = (yargs: Argv) =>
     .example('$0 limiters --chart limiters.png', 'one burst, twelve limiters')
     .example('$0 limiters', 'names for --like, and what differs under a burst')
     .example('$0 explain nginx', 'one of them in more words');
+
+export const rules: OptionRules = { needs: { theme: ['chart'] }, without: { json: ['chart'] } };
 
 /** Everything is measured on the rule, with the parameters of the example. */
 export async function run({ json, chart, theme }: GivenTo<typeof options>): Promise<void> {

@@ -7,6 +7,7 @@ import type { Reported } from '../report/reported.js';
 import { readDocument } from '../scenario/document.js';
 import { readSource } from '../scenario/file-source.js';
 import { type LoadedScenario, loadScenario } from '../scenario/load-scenario.js';
+import { usageFailure } from './ending.js';
 import { folderFor, printFindings } from './findings.js';
 import { interruptible } from './interrupt.js';
 import type { GivenToLoad as Given } from './load.js';
@@ -32,6 +33,10 @@ async function watchedRuns(given: Given, options: LiveOptions, watch: Watch | un
   setFlagsFromString('--no-allocation-site-pretenuring');
   const scenarios: [path: string, scenario: LoadedScenario][] = [];
   for (const path of given.scenario) scenarios.push([path, await loadScenario(path)]);
+  checkEffects(
+    given,
+    scenarios.map(([, scenario]) => scenario),
+  );
   const { signal, release } = interruptible();
   const live = { ...options, signal };
   const sharesKey =
@@ -82,6 +87,23 @@ async function watchedRuns(given: Given, options: LiveOptions, watch: Watch | un
   await watch?.end(reports.at(-1)?.page);
   release();
   printFindings(runs, reports, given);
+}
+
+/** Which options have an effect depends on the scenarios, too. @throws Failure `wrong_usage` */
+function checkEffects(given: Given, scenarios: readonly LoadedScenario[]): void {
+  const isOfNode = given.url !== undefined && scenarios.some(({ target }) => target === undefined);
+  const isSentElsewhere = given.url !== undefined || scenarios.some(({ target }) => target?.url !== undefined);
+  const refuse = (option: string, why: string) => {
+    throw usageFailure(`--${option} has no effect: ${why}.`, `Leave --${option} out.`);
+  };
+  for (const option of ['credential', 'key'] as const)
+    if (given[option] !== undefined && !isOfNode)
+      refuse(option, 'a node that is started here mints a key, and no other target takes one');
+  const sent = { 'allow-remote': given.allowRemote, insecure: given.insecure };
+  for (const [option, value] of Object.entries(sent))
+    if (value && !isSentElsewhere) refuse(option, 'the node is started on this machine; --url names another one');
+  if (given.pacing !== undefined && scenarios.every(({ clients }) => clients.length > 0))
+    refuse('pacing', 'clients decide themselves when they send');
 }
 
 async function documentOf(path: string): Promise<unknown> {

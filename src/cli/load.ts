@@ -1,6 +1,6 @@
 // `weir load`: runs scenarios against a live target. The runs are in load-runs.ts.
 import type { Argv } from 'yargs';
-import type { GivenTo } from './command.js';
+import type { GivenTo, OptionRules } from './command.js';
 import { liveOptions, liveOptionsOf, severalUrls } from './live-options.js';
 import {
   checkSeed,
@@ -45,6 +45,8 @@ export const options = (yargs: Argv) =>
       '$0 load scenarios/burst.yaml --url http://10.0.0.2:7770 --allow-remote --insecure --workers redis://10.0.0.1',
       'from many machines',
     );
+
+export const rules: OptionRules = { without: { key: ['credential'], out: ['no-report'] } };
 
 export type GivenToLoad = GivenTo<typeof options>;
 

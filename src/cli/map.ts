@@ -1,6 +1,6 @@
 // `weir map`: where a service stays stuck after a trigger has gone. The runs are in map-runs.ts.
 import type { Argv } from 'yargs';
-import type { GivenTo } from './command.js';
+import type { GivenTo, OptionRules } from './command.js';
 import { checkSeed, jsonOption, outOption, reportOption, runPlace, seedOption, workersOption } from './options.js';
 
 export const options = (yargs: Argv) =>
@@ -61,6 +61,8 @@ export const options = (yargs: Argv) =>
       '$0 map scenarios/outage.yaml --across arrivals.0.rate=100/s..300/s:50/s --up faults.0.to=6s..16s:5s --replications 4',
       'a published example: stable below 150/s, vulnerable above',
     );
+
+export const rules: OptionRules = { without: { threads: ['workers'], out: ['no-report'] } };
 
 export type GivenToMap = GivenTo<typeof options>;
 

@@ -3,7 +3,7 @@ import type { ArgumentsCamelCase, Argv } from 'yargs';
 import { readClock } from '../api/node.js';
 import { DEFAULT_URL } from '../client/base-url.js';
 import type { NodeClient } from '../client/node-client.js';
-import type { Command } from './command.js';
+import type { Command, OptionRules } from './command.js';
 import { durationIn, jsonOption } from './options.js';
 import { say, warn } from './say.js';
 import { readableLines } from './terminal.js';
@@ -39,6 +39,9 @@ const commonOptions = {
   json: { ...jsonOption, describe: 'print the answer of the node as it is, for programs' },
 } as const;
 
+const { url, json } = commonOptions;
+const publicOptions = { url, json };
+
 interface CommonOptions {
   readonly url: string | undefined;
   readonly credential: string | undefined;
@@ -54,20 +57,27 @@ export const slugArgument = { type: 'string', demandOption: true, describe: 'slu
 export function nodeCommand<Options extends CommonOptions>({
   options,
   run,
+  rules,
+  isPublic = false,
 }: {
+  readonly rules?: OptionRules;
+  /** Whether anyone may call it, so that no key is sent. */
+  readonly isPublic?: boolean;
   readonly options: (yargs: Argv<CommonOptions>) => Argv<Options>;
   /** Returns undefined if it has printed everything itself. */
   readonly run: (node: NodeClient, given: ArgumentsCamelCase<Options>) => Promise<Printed | undefined>;
 }): Command {
   return {
-    options: (yargs) => options(yargs.options(commonOptions).conflicts('credential', 'key')),
+    options: (yargs) =>
+      options((isPublic ? yargs.options(publicOptions) : yargs.options(commonOptions)) as Argv<CommonOptions>),
+    rules: isPublic ? (rules ?? {}) : { ...rules, without: { key: ['credential'], ...rules?.without } },
     run: async (given) => {
       const { connectFromFolder, trustNote } = await import('../client/node-client.js');
       const { WEIR_URL, WEIR_KEY } = process.env;
       const node = await connectFromFolder({
         url: given.url ?? (WEIR_URL || DEFAULT_URL),
         key: given.credential ?? given.key ?? (WEIR_KEY || undefined),
-        insecure: given.insecure,
+        insecure: given.insecure ?? false,
       });
       try {
         for (const note of node.notes) warn(`weir: ${note}\n`);

@@ -7,6 +7,7 @@ import { cycleMsOfNode, cyclesOf, nodeCommand } from './node-command.js';
 import { table } from './terminal.js';
 
 export const clockCommand = nodeCommand({
+  isPublic: true,
   options: (yargs) => yargs.example('$0 clock', 'and when the next cycle begins'),
   run: async ({ anyone }) => {
     const answer = await anyone.call(readClock);
@@ -17,6 +18,7 @@ export const clockCommand = nodeCommand({
 });
 
 export const endpointsCommand = nodeCommand({
+  isPublic: true,
   options: (yargs) => yargs.example('$0 endpoints', 'with authorization and purpose'),
   run: async ({ anyone }) => {
     const answer = await anyone.call(listEndpoints);
@@ -26,6 +28,7 @@ export const endpointsCommand = nodeCommand({
 });
 
 export const activeCommand = nodeCommand({
+  isPublic: true,
   options: (yargs) =>
     yargs
       .option('cycles', {

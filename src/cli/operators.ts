@@ -6,6 +6,7 @@ import { inputOption, inputsFrom } from './options.js';
 import { facts, table } from './terminal.js';
 
 export const operatorsCommand = nodeCommand({
+  isPublic: true,
   options: (yargs) =>
     yargs
       .positional('id', { type: 'string', describe: 'id of an operator' })

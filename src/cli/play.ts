@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import type { Argv } from 'yargs';
 import { Failure } from '../schema/failure.js';
-import type { GivenTo } from './command.js';
+import type { GivenTo, OptionRules } from './command.js';
 import { portOption } from './options.js';
 import { say } from './say.js';
 
@@ -21,6 +21,8 @@ export const options = (yargs: Argv) =>
     .example('$0 play', 'serves it, and prints its address')
     .example('$0 play scenarios/herd.yaml', 'begins with this scenario')
     .example('$0 play --out playground.html', 'one file, which opens without a network');
+
+export const rules: OptionRules = { without: { port: ['out'], '<scenario>': ['out'] } };
 
 type Given = GivenTo<typeof options>;
 

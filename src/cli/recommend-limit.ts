@@ -48,9 +48,9 @@ export async function recommendLimit(given: GivenToRecommend, asked: Asked, opti
       reading.show(total === undefined ? undefined : done / total, `${Math.round(done / 1e6)} MB`),
   }).finally(() => reading.clear());
   release();
-  const { advice, readings, partial } = found;
+  const { advice, readings, partial, warnings } = found;
   const isKeyed = log.keyColumn !== undefined;
-  const read = summaryOf(readings, isKeyed ? advice.keys : undefined, nowMs);
+  const read = summaryOf(readings, isKeyed ? advice.keys : undefined, nowMs, warnings);
   if (given.strict) checkWarnings(read.warnings);
   const { threshold, within, limited_below } = advice.recommendations[0]!;
   // A product that was compared has a limit of its own.

@@ -2,9 +2,9 @@
 import type { Argv } from 'yargs';
 import { families, familyNamed } from '../limiter/products/families.js';
 import { MOST_WITHIN } from '../schema/quantity.js';
-import type { GivenTo } from './command.js';
+import type { GivenTo, OptionRules } from './command.js';
 import { usageFailure } from './ending.js';
-import { limiterGiven, limiterOptions } from './limiter-options.js';
+import { limiterGiven, limiterNeeds, limiterOptions } from './limiter-options.js';
 import { cycleMsOf, jsonOption, outOption, reportOption, windowsIn } from './options.js';
 import { logOptions, readingOptions } from './replay-log.js';
 
@@ -71,6 +71,8 @@ export const options = (yargs: Argv) =>
       '$0 recommend access.log --key client --like nginx --burst 20 --fit rate=1r/s..50r/s:1r/s',
       'the rate that nginx needs with that burst',
     );
+
+export const rules: OptionRules = { needs: limiterNeeds(OWN), without: { 'key-column': ['key'], out: ['no-report'] } };
 
 /** With the length of a cycle that the windows want. */
 export type GivenToRecommend = GivenTo<typeof options> & { readonly cycleMs: number };

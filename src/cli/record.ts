@@ -13,6 +13,7 @@ import { warn } from './say.js';
 import { NOT_HELD, type Verdict, verdictOf, verdictText } from './verdict.js';
 
 export const recordCommand = nodeCommand({
+  rules: { needs: { json: ['out'] } },
   options: (yargs) =>
     yargs
       .positional('slug', slugArgument)

@@ -64,8 +64,8 @@ export async function replayCompare(
   const found = await compareLogs(files, candidates, log, { signal, onProgress }).finally(() => reading.clear());
   release();
   if (!isPolicy) for (const note of notes) process.stderr.write(`weir: ${note}\n`);
-  const { rules, changed, keys, readings } = found;
-  const read = summaryOf(readings, log.keyColumn === undefined ? undefined : keys, nowMs);
+  const { rules, changed, keys, readings, warnings } = found;
+  const read = summaryOf(readings, log.keyColumn === undefined ? undefined : keys, nowMs, warnings);
   if (given.strict) checkWarnings(read.warnings);
   const changes = isPolicy ? changesOf(changed, given.top) : undefined;
   const isWorse = isPolicy && changed.some(({ newly_refused }) => newly_refused > 0);

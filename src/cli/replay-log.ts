@@ -95,8 +95,7 @@ export const readingOptions = (yargs: Argv) =>
       type: 'boolean',
       default: false,
       describe: 'refuse a log whose reading gives reason for a warning',
-    })
-    .conflicts('key', 'key-column');
+    });
 
 /** The flags of `readingOptions` for a rerun command. */
 /** @param windows as they were written */

@@ -2,6 +2,7 @@
 import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import type { Observable } from 'rxjs';
+import type { Plan } from '../limiter/plan.js';
 import { checkLimiter, limiterDefinition } from '../limiter/products/limiter-spec.js';
 import { rateLimiter } from '../limiter/rate-limiter.js';
 import { planContract } from '../limiter/validate.js';
@@ -11,7 +12,7 @@ import { Failure } from '../schema/failure.js';
 import { Refusals } from '../simulate/refusals.js';
 import { type ReplayOptions, replay } from '../simulate/replay.js';
 import { wallNowMs } from '../time/wall.js';
-import type { LogOptions } from '../traffic/log/log-options.js';
+import type { LogOptions, Warning } from '../traffic/log/log-options.js';
 import { type LogReading, readLogs } from '../traffic/log/read.js';
 import { summaryOf } from '../traffic/log/read-summary.js';
 import { folderFor, printFindings } from './findings.js';
@@ -37,11 +38,12 @@ export async function replayRuns(
   options: LogOptions,
   notes: readonly string[],
 ): Promise<void> {
-  const definition =
-    limiter === undefined
-      ? rateLimiter({ threshold: given.threshold, within })
-      : limiterDefinition(checkLimiter(limiter), given.cycleMs);
-  const plan = planContract(definition);
+  const planAt = (cycles: number | undefined) => {
+    if (limiter === undefined)
+      return planContract(rateLimiter({ threshold: given.threshold, within: cycles ?? within }));
+    const other = cycles === undefined ? {} : { within: cycles };
+    return planContract(limiterDefinition({ ...checkLimiter(limiter), ...other }, given.cycleMs));
+  };
   const nowMs = wallNowMs();
   const log = { ...options, nowMs };
   const name = nameOf(given.log);
@@ -53,7 +55,7 @@ export async function replayRuns(
   const common = {
     name,
     cycleMs: given.cycleMs,
-    plan,
+    planAt,
     log,
     notes: limiter === undefined ? notes : [],
     signal,
@@ -68,11 +70,16 @@ export async function replayRuns(
     }),
   };
   try {
-    const { readings, ...found } = given.live
+    const { readings, warnings, ...found } = given.live
       ? await runLive(given, common, reading)
       : await runVirtual(given, common, reading);
     release();
-    const read = summaryOf(readings, log.keyColumn === undefined ? undefined : found.outcome.contracts, nowMs);
+    const read = summaryOf(
+      readings,
+      log.keyColumn === undefined ? undefined : found.outcome.contracts,
+      nowMs,
+      warnings,
+    );
     if (given.strict) checkWarnings(read.warnings);
     const told = { ...found, outcome: { ...found.outcome, read }, command: commandFor(given) };
     const report = await folder?.write(told);
@@ -126,18 +133,20 @@ function commandFor(given: Given): string {
   });
 }
 
-type Common = Pick<ReplayOptions, 'name' | 'cycleMs' | 'plan' | 'log' | 'notes' | 'onRows'> & {
+type Common = Pick<ReplayOptions, 'name' | 'cycleMs' | 'log' | 'notes' | 'onRows'> & {
+  readonly planAt: (within: number | undefined) => Plan;
   readonly signal: AbortSignal;
   readonly top: number;
   readonly onRead: (done: number, total: number | undefined) => void;
 };
 
-type ReadAndRun = Reported & { readonly readings: readonly LogReading[] };
+type ReadAndRun = Reported & { readonly readings: readonly LogReading[]; readonly warnings?: readonly Warning[] };
 
 async function runVirtual({ log }: Given, common: Common, reading: Progress): Promise<ReadAndRun> {
   const running = new Progress('replaying');
   const run = await replay(log, {
     ...common,
+    plan: common.planAt(undefined),
     onProgress: (cycle, last) => {
       reading.clear();
       running.show(undefined, `to cycle ${cycle} of ${last}`);
@@ -152,9 +161,15 @@ async function runLive(given: Given, common: Common, reading: Progress): Promise
   const lines = new CycleLines(common.name);
   // Most replays send nothing, and need nothing of what sends.
   const { liveReplay } = await import('../live/live-replay.js');
+  const { cycleMs: _, ...live } = liveOptionsOf({
+    ...given,
+    key: undefined,
+    timeout: undefined,
+    connections: undefined,
+  });
   const { observed, predicted, series, readings } = await liveReplay(given.log, {
     ...common,
-    ...liveOptionsOf({ ...given, key: undefined, timeout: undefined, connections: undefined }),
+    ...live,
     cycleMs: given.cycleMs,
     speed: given.speed,
     onCycle: (line) => {

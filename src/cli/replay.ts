@@ -2,14 +2,14 @@
 import type { Argv } from 'yargs';
 import { families } from '../limiter/products/families.js';
 import { Failure } from '../schema/failure.js';
-import type { GivenTo } from './command.js';
-import { limiterGiven, limiterOptions, windowOf } from './limiter-options.js';
+import type { GivenTo, OptionRules } from './command.js';
+import { LIMITERS, limiterGiven, limiterNeeds, limiterOptions, windowOf } from './limiter-options.js';
 import { liveOptions } from './live-options.js';
 import { checkTop, cycleMsOf, jsonOption, outOption, reportOption, topOption, windowsIn } from './options.js';
 import { logOptions, readingOptions } from './replay-log.js';
 
 /** Options that are not those of a product with a parameter of the same name. */
-export const OWN = ['key'];
+export const OWN = ['key', 'policy'];
 
 export const options = (yargs: Argv) =>
   limiterOptions(readingOptions(yargs), OWN)
@@ -76,6 +76,27 @@ export const options = (yargs: Argv) =>
     .example('$0 replay access.log --where method=POST --key path --refused refused.ndjson', 'which requests it hits')
     .example('$0 replay counts.csv --time-column minute --count-column n --spread 60s', 'counts per minute');
 
+export const rules: OptionRules = {
+  needs: {
+    ...limiterNeeds(OWN),
+    url: ['live'],
+    speed: ['live'],
+    credential: ['url'],
+    'allow-remote': ['url'],
+    insecure: ['url'],
+  },
+  without: {
+    // A limiter of its own has no window of the command, and neither have policies.
+    threshold: [...LIMITERS, 'policy'],
+    within: [...LIMITERS, 'policy'],
+    compare: [...LIMITERS, 'policy', 'live', 'refused'],
+    policy: [...LIMITERS, 'live', 'refused'],
+    top: ['compare'],
+    'key-column': ['key'],
+    out: ['no-report'],
+  },
+};
+
 /** With the length of a cycle that the windows want. */
 export type GivenToReplay = GivenTo<typeof options> & {
   readonly cycleMs: number;
@@ -97,7 +118,6 @@ export async function run(asked: GivenTo<typeof options>): Promise<void> {
   const log = logOptions(given);
   checkRefused(given, limiter !== undefined);
   if (given.compare !== undefined || given.policy !== undefined) {
-    checkCompared(given, limiter !== undefined);
     await (await import('./replay-compare.js')).replayCompare(given, within, log, notes);
     return;
   }
@@ -108,19 +128,6 @@ export async function run(asked: GivenTo<typeof options>): Promise<void> {
     });
   }
   await (await import('./replay-runs.js')).replayRuns(given, within, limiter, log, notes);
-}
-
-/** A comparison is of rules in virtual time. */
-function checkCompared({ compare, policy, live, refused }: GivenToReplay, hasRule: boolean): void {
-  const others = [
-    ...(compare !== undefined && policy !== undefined ? ['--compare and --policy'] : []),
-    ...(live ? ['--live'] : []),
-    ...(refused !== undefined ? ['--refused'] : []),
-    ...(hasRule ? ['a rule of its own'] : []),
-  ];
-  if (others.length === 0) return;
-  const fix = 'Compare in a call of its own.';
-  throw new Failure('wrong_usage', { what: `A comparison does not go with ${others[0]}.`, fix });
 }
 
 function checkRefused({ refused, log, live }: GivenToReplay, hasRule: boolean): void {

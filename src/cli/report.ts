@@ -1,7 +1,7 @@
 // `weir report`: renders runs. The work is in render-runs.ts.
 import type { Argv } from 'yargs';
 import { Failure } from '../schema/failure.js';
-import type { GivenTo } from './command.js';
+import type { GivenTo, OptionRules } from './command.js';
 import { noDefault, portOption } from './options.js';
 
 export const options = (yargs: Argv) =>
@@ -48,6 +48,11 @@ export const options = (yargs: Argv) =>
     .example('$0 report reports/burst/7 reports/burst/8', 'two runs side by side')
     .example('$0 report --serve', 'all runs of reports/ in the browser')
     .example('$0 report new --baseline old --fail-on-worse', 'for CI');
+
+export const rules: OptionRules = {
+  needs: { port: ['serve'], tolerance: ['baseline'], floor: ['baseline'], 'fail-on-worse': ['baseline'] },
+  without: { format: ['serve', 'out'], out: ['serve'], baseline: ['serve', 'out'] },
+};
 
 export type GivenToReport = GivenTo<typeof options>;
 

@@ -7,7 +7,7 @@ import type { NetworkGround } from '../node/network/network-ground.js';
 import type { RunningNode } from '../node/node.js';
 import { Failure } from '../schema/failure.js';
 import { VERSION } from '../version.js';
-import type { GivenTo } from './command.js';
+import type { GivenTo, OptionRules } from './command.js';
 import { usageFailure } from './ending.js';
 import { aborted, interruptible } from './interrupt.js';
 import { jsonOption } from './options.js';
@@ -124,6 +124,19 @@ export const options = (yargs: Argv) =>
     .epilogue(
       'From the environment: REDIS_AUTH, REDIS_SENTINEL_AUTH, REDIS_TLS_CACERT, REDIS_TLS_CLIENT_CERT and _KEY, REDIS_TLS_SERVERNAME for --store; GRPC_SERVER_USE_TLS, GRPC_SERVER_TLS_CERT and _KEY, GRPC_CLIENT_TLS_CACERT for --grpc. scenarios/recipes/grafana.json of the package shows these figures in Grafana. OTEL_EXPORTER_OTLP_ENDPOINT sends them to an OpenTelemetry collector.',
     );
+
+export const rules: OptionRules = {
+  needs: { grpc: ['grpc-limits'], 'grpc-limits': ['grpc'] },
+  without: {
+    data: ['memory'],
+    durability: ['memory', 'store'],
+    'accept-lost-rows': ['memory', 'store'],
+    memory: ['store'],
+    'rotate-key': ['memory', 'store'],
+    grpc: ['store'],
+    'keep-rows': ['store'],
+  },
+};
 
 type Given = GivenTo<typeof options>;
 
@@ -270,13 +283,10 @@ function startText(
 
 /** @throws Failure `wrong_usage` */
 function check(given: Given): void {
-  const { port, metricsPort = 0, grpc = 0, cycleMs, trustProxy = [], memory, rotateKey: isRotated, host } = given;
+  const { port, metricsPort = 0, grpc = 0, cycleMs, trustProxy = [], host } = given;
   for (const [name, value] of Object.entries({ port, 'metrics-port': metricsPort, grpc })) {
     if (Number.isInteger(value) && value >= 0 && value <= 65_535) continue;
     throw usageFailure(`--${name} takes a number from 0 to 65535.`);
-  }
-  if ((given.grpc === undefined) !== (given.grpcLimits === undefined)) {
-    throw usageFailure('--grpc and --grpc-limits belong together: a port, and the limits that it decides by.');
   }
   const { keepRows = 1 } = given;
   if (!(Number.isSafeInteger(keepRows) && keepRows >= 1)) {
@@ -289,10 +299,11 @@ function check(given: Given): void {
   for (const proxy of trustProxy) {
     if (!isNetwork(proxy)) throw usageFailure(`--trust-proxy takes addresses and networks, and "${proxy}" is neither.`);
   }
-  if (given.store !== undefined && (memory || isRotated || given.grpc !== undefined || given.keepRows !== undefined))
-    throw usageFailure('--store takes no --memory, --rotate-key, --grpc or --keep-rows: those are of a single node.');
-  if (memory && isRotated)
-    throw usageFailure('--rotate-key cannot be combined with --memory: such a node always has a new key.');
+  if (given.logRequests && given.logLevel !== 'info' && given.logLevel !== 'debug')
+    throw usageFailure(
+      '--log-requests has no effect without --log-level info.',
+      'Add it, or leave --log-requests out.',
+    );
 }
 
 /** One hour. */

@@ -1,7 +1,7 @@
 // `weir simulate`: runs scenarios in virtual time. The runs are in simulate-runs.ts.
 import type { Argv } from 'yargs';
 import { Failure } from '../schema/failure.js';
-import type { GivenTo } from './command.js';
+import type { GivenTo, OptionRules } from './command.js';
 import {
   checkSeed,
   checkTop,
@@ -54,6 +54,11 @@ export const options = (yargs: Argv) =>
     .example('$0 simulate scenarios/day.yaml --replications 2000 --workers redis://10.0.0.1', 'on many machines')
     .example('$0 simulate scenarios/herd.yaml --until 160 --inspect', 'what the actors send each other');
 
+export const rules: OptionRules = {
+  needs: { threads: ['replications'], workers: ['replications'] },
+  without: { threads: ['workers'], until: ['replications'], trace: ['inspect'], out: ['no-report'] },
+};
+
 export type GivenToSimulate = GivenTo<typeof options>;
 
 export async function run(given: GivenToSimulate): Promise<void> {
@@ -62,7 +67,7 @@ export async function run(given: GivenToSimulate): Promise<void> {
 }
 
 function checkArguments(given: GivenToSimulate): void {
-  const { scenario, inspect, trace = inspect, report, replications, workers, until, seed, top } = given;
+  const { scenario, inspect, trace = inspect, report, replications, seed, top } = given;
   const refuse = (what: string, fix: string) => {
     throw new Failure('wrong_usage', { what, fix });
   };
@@ -77,10 +82,6 @@ function checkArguments(given: GivenToSimulate): void {
     refuse('--replications takes a whole number from 2 to 100000.', 'For example --replications 20.');
   }
   runPlace(given);
-  if (workers !== undefined && replications === undefined)
-    refuse('--workers is for replications, and there is one run.', 'Add for example --replications 100.');
-  if (replications !== undefined && until !== undefined)
-    refuse('--until cannot be combined with --replications.', 'Shorten the duration of the scenario instead.');
   checkSeed(seed);
   checkTop(top);
 }

@@ -2,7 +2,7 @@
 import type { Argv } from 'yargs';
 import { parseTimeMs } from '../schema/quantity.js';
 import { CYCLE_MS } from '../time/cycle.js';
-import type { GivenTo } from './command.js';
+import type { GivenTo, OptionRules } from './command.js';
 import { liveOptions, liveOptionsOf, severalUrls } from './live-options.js';
 import { jsonOption } from './options.js';
 
@@ -26,6 +26,11 @@ export const options = (yargs: Argv) =>
     .example('$0 stress --url http://127.0.0.1:7770 --connections 200', 'a node that runs already')
     .example('$0 stress --url http://127.0.0.1:7771 --url http://127.0.0.1:7772', 'nodes of one network')
     .example('$0 stress --p99 20ms', 'and the highest rate that is still quick');
+
+export const rules: OptionRules = {
+  needs: { credential: ['url'], key: ['url'], 'allow-remote': ['url'], insecure: ['url'] },
+  without: { key: ['credential'] },
+};
 
 export async function run(given: GivenTo<typeof options>): Promise<void> {
   const { workers, seconds, rounds, json } = given;

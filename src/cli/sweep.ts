@@ -1,7 +1,7 @@
 // `weir sweep`: a scenario in many variants, and the value at which a condition begins to hold. The runs are in sweep-runs.ts.
 import type { Argv } from 'yargs';
 import { Failure } from '../schema/failure.js';
-import type { GivenTo } from './command.js';
+import type { GivenTo, OptionRules } from './command.js';
 import {
   checkSeed,
   jsonOption,
@@ -65,6 +65,19 @@ export const options = (yargs: Argv) =>
     )
     .epilogue('A sweep that was stopped goes on when the same command is given again.');
 
+export const rules: OptionRules = {
+  needs: { find: ['over'], over: ['find'], sampling: ['samples'] },
+  without: {
+    plan: ['find'],
+    threads: ['plan', 'workers'],
+    workers: ['plan'],
+    figure: ['plan', 'find'],
+    watch: ['plan', 'find'],
+    out: ['plan', 'find', 'no-report'],
+    'no-report': ['plan', 'find'],
+  },
+};
+
 export type GivenToSweep = GivenTo<typeof options>;
 
 export async function run(given: GivenToSweep): Promise<void> {
@@ -72,16 +85,12 @@ export async function run(given: GivenToSweep): Promise<void> {
   await (await import('./sweep-runs.js')).sweepRuns(given);
 }
 
-function checkArguments({ set = [], find, over, samples, sampling, threads, workers, seed }: GivenToSweep): void {
+function checkArguments({ set = [], find, threads, workers, seed }: GivenToSweep): void {
   const refuse = (what: string, fix: string) => {
     throw new Failure('wrong_usage', { what, fix });
   };
-  if ((find === undefined) !== (over === undefined))
-    refuse('--find and --over go together.', "For example --find 'limited < 1%' --over limiter.threshold=1..1000.");
   if (find === undefined && set.length === 0)
     refuse('Nothing is varied.', 'Name a field with its values: --set limiter.threshold=50..200:10.');
-  if (sampling !== undefined && samples === undefined)
-    refuse('--sampling says how samples are drawn, and there are none.', 'Add for example --samples 100.');
   runPlace({ threads, workers });
   checkSeed(seed);
 }

@@ -9,7 +9,7 @@ import type { ExportVerifier, trustIn } from '../record/verify-export.js';
 import { Failure } from '../schema/failure.js';
 import { readText, refuseNamedPipe } from '../schema/text-file.js';
 import { writePrivate } from '../store/private-file.js';
-import { type GivenTo, showDash } from './command.js';
+import { type GivenTo, type OptionRules, showDash } from './command.js';
 import { usageFailure } from './ending.js';
 import { print } from './node-command.js';
 import { jsonOption } from './options.js';
@@ -31,7 +31,6 @@ export const options = (yargs: Argv) =>
         'public key of the node: a PEM file, base64, or a fingerprint (default: the pinned one); of several nodes: once for each, or a file with one a line',
     })
     .option('key', { type: 'string', array: true, nargs: 1, hidden: true })
-    .conflicts('pin', 'key')
     .option('url', {
       type: 'string',
       requiresArg: true,
@@ -52,7 +51,6 @@ export const options = (yargs: Argv) =>
       requiresArg: true,
       describe: 'a signed head saved when the record was verified last: rows up to it are not verified again',
     })
-    .conflicts('from', 'checkpoint')
     .option('save-checkpoint', {
       type: 'string',
       requiresArg: true,
@@ -70,6 +68,15 @@ export const options = (yargs: Argv) =>
     )
     .example('$0 verify edge.ndjson --pin SHA256:…', 'against a fingerprint')
     .example('$0 record edge-gateway | $0 verify -', 'without a file');
+
+export const rules: OptionRules = {
+  without: {
+    key: ['pin'],
+    url: ['pin', 'key'],
+    'allow-unpinned': ['pin', 'key'],
+    from: ['checkpoint'],
+  },
+};
 
 type Given = GivenTo<typeof options>;
 

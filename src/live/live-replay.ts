@@ -1,9 +1,12 @@
 // A recorded log sent to a live node at its recorded times, or at a multiple of their speed.
 //
-//   log       10:00:00 ──────── 10:00:07.77 ─────────►     one cycle of the node stands for `speed` cycles of the log
-//   node      | cycle c         | c + 1                     at speed 10: 7.77 s of the log in 777 ms
+//   log       10:00:00 | cycle of 777 ms | 10:00:00.777      a node that is started has the cycles of the log, shortened:
+//   node               | cycle of 13 ms  |                   at speed 60 as many cycles as in the log, so the same window
+//
+// A node that runs already has its own cycles: each holds more of the log, and the window is the number of them that is nearest to its time.
 import { type Plan, spanCycles } from '../limiter/plan.js';
 import type { Expectation } from '../outcome/expectation.js';
+import { Failure } from '../schema/failure.js';
 import { recordedFeed } from '../simulate/feed.js';
 import type { LogOptions } from '../traffic/log/log-options.js';
 import { type LogReading, readLogs } from '../traffic/log/read.js';
@@ -17,12 +20,16 @@ import { FeedSchedule } from './schedule.js';
 export interface LiveReplayOptions extends LiveOptions {
   /** Name of the run, for example that of the file. */
   readonly name: string;
+  /** Length of a cycle of the log in ms. */
   readonly cycleMs: number;
-  readonly plan: Plan;
+  /** The limiter, for a window of so many cycles of the log. @param within undefined: as it is */
+  readonly planAt: (within: number | undefined) => Plan;
   readonly log: LogOptions;
   /** How many times as fast as recorded, above 0. Default: 1. */
   readonly speed?: number;
   readonly expectations?: readonly Expectation[];
+  /** How something was understood that cannot be run as it is written. */
+  readonly notes?: readonly string[];
   /** Told while the files are read: bytes done, and in all where that is known. */
   readonly onRead?: (done: number, total: number | undefined) => void;
 }
@@ -32,11 +39,55 @@ export interface LiveReplay extends LoadResult {
   readonly readings: readonly LogReading[];
 }
 
+/**
+ * The limiter at a node of which a cycle holds `heldMs` of the log.
+ * @throws Failure `wrong_usage` where the window would be shorter than a cycle
+ */
+function planIn(
+  asIs: Plan,
+  planAt: LiveReplayOptions['planAt'],
+  logMs: number,
+  heldMs: number,
+): { readonly plan: Plan; readonly notes: string[] } {
+  const within = asIs.rule === undefined ? asIs.aggregates[0]?.within : undefined;
+  if (within === undefined || heldMs === logMs) return { plan: asIs, notes: [] };
+  const windowMs = within * logMs;
+  const cycles = Math.round(windowMs / heldMs);
+  const words = `a cycle of the node holds ${heldMs / 1000} s of the log`;
+  if (cycles < 1)
+    throw new Failure('wrong_usage', {
+      what: `A window of ${windowMs / 1000} s cannot be replayed on that node at that speed: ${words}.`,
+      fix: 'Leave --url out, start the node with a shorter --cycle-ms, or lower --speed.',
+    });
+  const note = `The window is ${(cycles * heldMs) / 1000} s of the log (${cycles} ${cycles === 1 ? 'cycle' : 'cycles'}), not ${windowMs / 1000} s: ${words}.`;
+  return { plan: planAt(cycles), notes: cycles * heldMs === windowMs ? [] : [note] };
+}
+
 /** @throws Failure of the log readers, and as `load` */
 export async function liveReplay(paths: readonly string[], options: LiveReplayOptions): Promise<LiveReplay> {
-  const { name, plan, log, speed = 1, signal, onRead } = options;
-  return connected({ cycleMs: options.cycleMs, target: undefined }, options, async (connection) => {
-    const tally = new CycleTally(Math.max(1, Math.round(connection.time.cycleMs * speed)));
+  const { name, planAt, log, speed = 1, signal, onRead, cycleMs: logMs, ...live } = options;
+  const asIs = planAt(undefined);
+  if (asIs.rule !== undefined && speed !== 1)
+    throw new Failure('wrong_usage', {
+      what: '--speed does not go with a rule.',
+      why: 'A rule decides by the ms, and would see the requests as much closer together.',
+      fix: 'Leave --speed out, or use --threshold and --within.',
+    });
+  const startedMs = Math.round(logMs / speed);
+  if (live.url === undefined && startedMs < 1)
+    throw new Failure('wrong_usage', {
+      what: `--speed ${speed} is too fast: a cycle of ${logMs} ms of the log would last less than 1 ms.`,
+      fix: `Up to --speed ${logMs}.`,
+    });
+  return connected({ cycleMs: startedMs, target: undefined }, live, async (connection) => {
+    const ownMs = connection.time.cycleMs;
+    const heldMs = live.url === undefined ? logMs : Math.max(1, Math.round(ownMs * speed));
+    const { plan, notes } = planIn(asIs, planAt, logMs, heldMs);
+    if (heldMs !== ownMs * speed)
+      notes.push(
+        `The log runs ${Number((heldMs / ownMs).toPrecision(4))} times as fast: a cycle of the node, ${ownMs} ms, holds ${heldMs} ms of it.`,
+      );
+    const tally = new CycleTally(heldMs);
     const readings = await readLogs(paths, log, tally, {
       ...(signal === undefined ? {} : { signal }),
       ...(onRead === undefined ? {} : { onProgress: onRead }),
@@ -53,7 +104,7 @@ export async function liveReplay(paths: readonly string[], options: LiveReplayOp
       names,
       phases: {},
       cycles,
-      drain: spanCycles(plan, connection.time.cycleMs),
+      drain: spanCycles(plan, ownMs),
       foreign: undefined,
       key: options.key,
       signal,
@@ -62,6 +113,7 @@ export async function liveReplay(paths: readonly string[], options: LiveReplayOp
     });
     const result = await resultOf(seen, {
       scenario: name,
+      notes: [...(options.notes ?? []), ...notes],
       seed: 0,
       skippedLines: readings.reduce((sum, { skippedLines }) => sum + skippedLines, 0),
       names,

@@ -153,6 +153,7 @@ export async function connected<T>(
       cycleMs: target === undefined ? undefined : cycleMs,
     });
     try {
+      if (url !== undefined && target === undefined) refuseOtherCycle(options.cycleMs, connection);
       return await body(connection, node);
     } finally {
       await connection.close();
@@ -209,6 +210,15 @@ function refuseWhatCannotBeShared({ clients, target }: LoadedScenario, { url = t
     refuse('They do not reach a node that is started for the run.', 'Give its address with --url.');
   if (clients.length > 0)
     refuse('Its clients wait for answers, each for its own, and cannot be cut into shares.', 'Leave --workers out.');
+}
+
+/** A node that runs has the cycles that it was started with. */
+function refuseOtherCycle(cycleMs: number | undefined, { time, endpoint }: Connection): void {
+  if (cycleMs === undefined || cycleMs === time.cycleMs) return;
+  throw new Failure('wrong_usage', {
+    what: `--cycle-ms ${cycleMs} has no effect: the node at ${endpoint.origin} has cycles of ${time.cycleMs} ms.`,
+    fix: `Leave it out, or start the node with --cycle-ms ${cycleMs}.`,
+  });
 }
 
 /** A service behind the gate and faults on the way are modelled; a live target has its own. */

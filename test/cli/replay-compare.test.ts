@@ -67,7 +67,7 @@ it('ends with 1 if a new policy refuses somebody who is admitted today, else wit
 it.each([
   [['--compare', 'gcar'], 'Did you mean gcra?'],
   [['--policy', 'a.yaml'], '--policy is given twice, not once.'],
-  [['--compare', 'gcra', '--live'], 'A comparison does not go with --live.'],
+  [['--compare', 'gcra', '--live'], '--compare has no effect with --live.'],
   [['--policy', 'no.yaml', '--policy', 'no.yaml'], 'no.yaml cannot be read.'],
 ])('refuses %j', async (args, what) => {
   const { code, err } = await weir([...keyed, ...args]);

@@ -56,6 +56,25 @@ describe('weir replay', () => {
     expect(rules.map((one: { limited: number }) => one.limited)).toEqual([await limited('10s'), await limited('60')]);
   });
 
+  it('says that filters left out every request, and that whole seconds were spread', async () => {
+    const { code, err } = await weir(['replay', 'scenarios/shop.log', '--from', '2030-01-01T00:00:00Z', '--no-report']);
+    expect([code, err]).toEqual([
+      2,
+      expect.stringContaining('All 1472 requests were left out by --where, --from or --to.'),
+    ]);
+    const where = await weir(['replay', 'scenarios/shop.log', '--where', 'method=BREW', '--no-report', '--json']);
+    expect(JSON.parse(where.out)).toMatchObject({
+      code: 'no_requests',
+      what: 'No request of scenarios/shop.log is left.',
+    });
+    const line = '10.0.0.1 - - [05/Jan/2026:08:00:00 +0000] "GET / HTTP/1.1" 200 12 "-" "-"\n';
+    const nginx = [file('whole.log', line.repeat(9)), '--like', 'nginx', '--rate', '10r/s'];
+    const { limited, read } = await outcomeOf(nginx);
+    expect([limited, read?.warnings.map((one) => one.code)]).toEqual([0, ['whole_seconds']]);
+    const { out } = await weir(['replay', ...nginx, '--no-report']);
+    expect(out).toContain('warning whole_seconds: The times are whole seconds, and the rule decides by the ms');
+  });
+
   it('reads the same from a file, compressed, and from standard input', async () => {
     const { scenario: _, digest: __, ...plain } = await outcomeOf(['scenarios/shop.log']);
     const { scenario: ___, digest: ____, ...packed } = await outcomeOf([file('shop.log.gz', gzipSync(log))]);

@@ -29,7 +29,7 @@ afterAll(async () => {
   await node.close();
 });
 
-const replayed = { name: 'log', cycleMs: 50, plan: planContract(rateLimiter()), log: {} };
+const replayed = { name: 'log', cycleMs: 50, planAt: () => planContract(rateLimiter()), log: {} };
 const runs: readonly [string, (options: LiveOptions) => Promise<unknown>][] = [
   ['load', (options) => run(burst, options)],
   ['the key of several loads', (options) => mintKey(options)],

@@ -4,9 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
+import { ruleLimiter } from '../../src/limiter/rule-limiter.js';
 import { planContract } from '../../src/limiter/validate.js';
 import { liveReplay } from '../../src/live/live-replay.js';
 import type { CycleLine } from '../../src/live/live-session.js';
+import { replay } from '../../src/simulate/replay.js';
 import { simulate } from '../../src/simulate/simulate.js';
 import { type Running, startRunning } from '../node/running.js';
 import { burst, run, scenario, steady, told } from './asking.js';
@@ -169,9 +171,9 @@ describe('a log sent to a live node', () => {
         url,
         key,
         name: 'requests',
-        cycleMs: CYCLE_MS,
+        cycleMs: 1000,
         speed: 20,
-        plan: planContract(rateLimiter({ threshold: 6, within: 4 })),
+        planAt: (within = 4) => planContract(rateLimiter({ threshold: 6, within })),
         log: { timeColumn: 'time', keyColumn },
       }),
     );
@@ -185,6 +187,37 @@ describe('a log sent to a live node', () => {
       [3, 10],
       [5, 1],
     ]);
+  });
+
+  it('keeps the window of the log at a node that is started for it, and at one that runs', async () => {
+    const options = { name: 'requests', log: { timeColumn: 'time' } };
+    const planAt = (within = 4) => planContract(rateLimiter({ threshold: 6, within }));
+    const { outcome } = await replay([log], { ...options, cycleMs: 1000, plan: planAt() });
+    const asked = { ...options, cycleMs: 1000, planAt };
+    const started = await steady(() => liveReplay([log], { ...asked, speed: 20 }));
+    const there = await steady(() => liveReplay([log], { ...asked, url, key, speed: 40 }));
+    expect(
+      [started, there].map(({ observed }) => [
+        observed.outcome.limited,
+        observed.outcome.cycle_ms,
+        observed.outcome.notes,
+      ]),
+    ).toEqual([
+      [outcome.limited, 50, undefined],
+      [outcome.limited, 50, undefined],
+    ]);
+    const fine = { ...asked, url, key, speed: 1000 };
+    await expect(liveReplay([log], fine)).rejects.toMatchObject({ code: 'wrong_usage' });
+    await expect(liveReplay([log], { ...asked, speed: 3000 })).rejects.toMatchObject({ code: 'wrong_usage' });
+    const rule = () => planContract(ruleLimiter({ primitive: 'gcra', params: { T_ms: 100, tau_ms: 0 } }));
+    await expect(liveReplay([log], { ...asked, planAt: rule, speed: 20 })).rejects.toThrow(
+      /--speed does not go with a rule/,
+    );
+  });
+
+  it('refuses another length of a cycle than that of the node', async () => {
+    const other = { url, key, cycleMs: 100 };
+    await expect(run(burst, other)).rejects.toThrow(/--cycle-ms 100 has no effect: the node at .* has cycles of 50 ms/);
   });
 
   it('gives each key a limiter of its own', async () => {
