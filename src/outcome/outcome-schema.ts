@@ -8,7 +8,7 @@ export const TransitionSeen = Type.Object(
   {
     cycle: Cycle('Cycle of the transition.'),
     to: Text('State entered.'),
-    count: Count('Count of the window that led to it.'),
+    count: Count('Count of the window that led to it; of a rule 1 if it refused, 0 if it admits again.'),
   },
   strict,
 );

@@ -3,7 +3,7 @@ import type { ComparedRule, ComparedRules } from '../outcome/compared-rules.js';
 import type { ChangedKey } from '../sizing/side-by-side.js';
 import { VERSION } from '../version.js';
 import { percent } from './sizing-text.js';
-import { duration, number, plain } from './words.js';
+import { counted, duration, plain } from './words.js';
 
 /** What a new policy decides otherwise. */
 export interface PolicyChanges {
@@ -72,7 +72,9 @@ export function changesOf(changed: readonly ChangedKey[], top: number): PolicyCh
 
 export function changesSentence(changes: PolicyChanges): string {
   const { newly_refused, newly_admitted, keys_newly_refused, keys_newly_admitted } = changes;
-  return `Newly refused: ${number(newly_refused)} of ${number(keys_newly_refused)} keys. Newly admitted: ${number(newly_admitted)} of ${number(keys_newly_admitted)} keys.`;
+  const words = (requests: number, keys: number) =>
+    requests === 0 ? 'none' : `${counted(requests, 'request')} of ${counted(keys, 'key')}`;
+  return `Newly refused: ${words(newly_refused, keys_newly_refused)}. Newly admitted: ${words(newly_admitted, keys_newly_admitted)}.`;
 }
 
 export const changedHeads = ['key', 'requests', 'newly refused', 'newly admitted'];

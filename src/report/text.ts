@@ -114,29 +114,37 @@ function figureLines(outcome: Outcome, width: number): string[] {
 /** When the limiting began and how long it lasted, for runs in the time of the world. */
 function entryLines(outcome: Outcome, width: number): string[] {
   const { by_contract, contracts, cycle_ms, first_cycle, last_cycle } = outcome;
-  const entries = by_contract.flatMap(({ id, transitions }) =>
+  const entries = by_contract.flatMap(({ id, rule, transitions }) =>
     transitions.flatMap(({ cycle, to, count }, index) => {
       const end = transitions[index + 1]?.cycle ?? last_cycle ?? cycle;
       const at = instantOf(cycle, outcome);
-      return to === 'limiting' && at !== undefined ? [{ id, cycle, at, count, cycles: end - cycle }] : [];
+      return to === 'limiting' && at !== undefined ? [{ id, rule, cycle, at, count, cycles: end - cycle }] : [];
     }),
   );
   if (entries.length === 0) return [];
   entries.sort((a, b) => a.cycle - b.cycle);
+  // Of a rule the count only says that it refused.
+  const hasCounts = entries.every(({ rule }) => rule === undefined);
   const rows = entries
     .slice(0, MOST_ENTRIES)
     .map(({ id, cycle, at, count, cycles }) => [
       at,
       number(cycle - (first_cycle ?? 0)),
-      spanWords(cycles, cycle_ms),
-      number(count),
+      cycles === 0 ? 'less than a cycle' : spanWords(cycles, cycle_ms),
+      ...(hasCounts ? [number(count)] : []),
       ...(contracts > 1 ? [id] : []),
     ]);
-  const titles = ['limiting from', 'cycle', 'for', 'count', ...(contracts > 1 ? ['contract'] : [])];
+  const titles = [
+    'limiting from',
+    'cycle',
+    'for',
+    ...(hasCounts ? ['count'] : []),
+    ...(contracts > 1 ? ['contract'] : []),
+  ];
   const rest = entries.length - rows.length;
   return [
     ...alignedTable(
-      titles.map((title, index) => ({ title, right: index === 1 || index === 3 })),
+      titles.map((title) => ({ title, right: title === 'cycle' || title === 'count' })),
       rows,
       width,
     ),

@@ -10,7 +10,7 @@ import { cycleOf, startOf } from '../time/cycle.js';
 import type { RequestSink } from '../traffic/log/intake.js';
 import type { Warning } from '../traffic/log/log-options.js';
 import { spreadOverCycles } from '../traffic/spread.js';
-import { CycleBuffer, type Feed } from './feed.js';
+import { CycleBuffer, type Feed, type Take } from './feed.js';
 import { SpreadSeconds, secondOf } from './spread-seconds.js';
 
 /** Rows of the reorder buffer: a contract and a cycle each. */
@@ -49,6 +49,8 @@ export interface LogOrderOptions {
   readonly isTimed?: boolean | undefined;
   /** Whether what decides looks at the ms, so that requests of a log with whole seconds are spread over them. Default: false. */
   readonly decidesByMs?: boolean | undefined;
+  /** Where they are spread: called with the requests as they were read, in order of time. */
+  readonly asRead?: Take | undefined;
   /** Takes what was released: every row of the buffer up to its end, in order of cycle. */
   readonly run: (released: Feed) => void;
 }
@@ -63,6 +65,7 @@ export class LogOrder implements RequestSink {
   readonly #cycleMs: number;
   readonly #isOne: boolean;
   readonly #run: (released: Feed) => void;
+  readonly #asRead: Take | undefined;
   readonly #buffer: CycleBuffer;
   readonly #ids = new Map<string, number>();
   #mostRows: number;
@@ -79,13 +82,14 @@ export class LogOrder implements RequestSink {
   #fromMs = 0;
   #toMs = 0;
 
-  constructor({ cycleMs, mostRows, isOne, isTimed = false, decidesByMs = false, run }: LogOrderOptions) {
+  constructor({ cycleMs, mostRows, isOne, isTimed = false, decidesByMs = false, asRead, run }: LogOrderOptions) {
     this.#buffer = new CycleBuffer(isTimed);
     this.#cycleMs = cycleMs;
     this.#mostRows = mostRows;
     this.#isOne = isOne;
     this.#run = run;
     this.#isWhole = decidesByMs;
+    this.#asRead = asRead;
   }
 
   opened(timeUnit: string | undefined): void {
@@ -97,11 +101,17 @@ export class LogOrder implements RequestSink {
     return this.#isSpread === true;
   }
 
-  /** What was assumed. */
-  warnings(): Warning[] {
+  /**
+   * What was assumed.
+   * @param range of the requests limited, where it is known
+   */
+  warnings(range?: { readonly spread: number; readonly bunched: number }): Warning[] {
     if (!this.isSpread) return [];
-    const what =
-      'The times are whole seconds, and the rule decides by the ms: the requests of a key in one second are taken as spread evenly over it. If they came as a burst, more of them would be limited. A log with milliseconds says which.';
+    const limited =
+      range === undefined
+        ? 'If they came as a burst, more of them would be limited.'
+        : `So ${range.spread} are limited; ${range.bunched} would be if all of a second came at its beginning.`;
+    const what = `The times are whole seconds, and the rule decides by the ms: the requests of a key in one second are taken as spread evenly over it. ${limited} A log with milliseconds gives the true figure.`;
     return [{ code: 'whole_seconds', what }];
   }
 
@@ -150,7 +160,7 @@ export class LogOrder implements RequestSink {
   /** What was released: for a rule that decides by the ms, whole seconds are spread. */
   #feed(): Feed {
     this.#isSpread ??= this.#isWhole;
-    return this.#isSpread ? new SpreadSeconds(this.#buffer) : this.#buffer;
+    return this.#isSpread ? new SpreadSeconds(this.#buffer, this.#asRead) : this.#buffer;
   }
 
   #meet(key: string): void {

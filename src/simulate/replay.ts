@@ -17,6 +17,7 @@ import { arriveIn, drive, type Watch } from './drive.js';
 import type { Feed } from './feed.js';
 import { LogOrder, readInOrder } from './log-order.js';
 import { delaysOf, type Run } from './simulate.js';
+import { BunchedCount } from './spread-seconds.js';
 import { World } from './world.js';
 
 export interface ReplayOptions extends Watch {
@@ -77,7 +78,13 @@ async function replayWith(paths: readonly string[], options: ReplayOptions, rows
     fold.past(firstCycle, reached),
     options.expectations ?? [],
   );
-  return { outcome, timeline: fold.timeline, totals: fold.totals, readings, warnings: running.order.warnings() };
+  return {
+    outcome,
+    timeline: fold.timeline,
+    totals: fold.totals,
+    readings,
+    warnings: running.warnings(outcome.limited),
+  };
 }
 
 /** A world that is made when the first requests are ready for it. */
@@ -95,6 +102,8 @@ class LogRun {
   readonly #onRows: ReplayOptions['onRows'];
   /** Requests are counted by cycle, for a rule by ms. */
   readonly #unitMs: number;
+  /** For a rule: what it does with whole seconds as they are read. */
+  readonly #bunched: BunchedCount | undefined;
   #begun: Begun | undefined;
 
   /**
@@ -106,6 +115,7 @@ class LogRun {
     this.#cycleMs = cycleMs;
     this.#plan = plan;
     const isTimed = plan.rule !== undefined;
+    this.#bunched = plan.rule && new BunchedCount(plan.rule);
     this.#unitMs = isTimed ? 1 : cycleMs;
     this.order = new LogOrder({
       cycleMs: this.#unitMs,
@@ -114,6 +124,7 @@ class LogRun {
       isTimed,
       // That one counts by cycles.
       decidesByMs: isTimed && plan.definition.rule?.primitive !== 'rolling_count',
+      asRead: (contract, n, ms) => this.#bunched?.add(contract, n, ms),
       run: (released) => this.#run(released),
     });
   }
@@ -123,6 +134,11 @@ class LogRun {
     const buffer = this.order.end();
     const lastCycle = this.#cycleOfUnit(this.order.lastCycle) + spanCycles(this.#plan, this.#cycleMs);
     return { ...this.#ready(buffer), lastCycle, buffer };
+  }
+
+  /** @param limited requests, as they were spread */
+  warnings(limited: number): Warning[] {
+    return this.order.warnings(this.#bunched && { spread: limited, bunched: this.#bunched.limited });
   }
 
   #cycleOfUnit(unit: number): number {

@@ -2,6 +2,8 @@
 //
 //   read     |10 . . . . . . . . .|4 . . . . . . . . .|      all at the beginning of their second: a burst that was none
 //   placed   |1 1 1 1 1 1 1 1 1 1 |1    1    1    1    |     request k of n at floor(1000 k / n) ms
+import type { PlannedRule } from '../limiter/planned-rule.js';
+import { LIMITED } from '../limiter/rule/rule.js';
 import type { CycleBuffer, Feed, Take } from './feed.js';
 
 const SECOND_MS = 1000;
@@ -17,15 +19,36 @@ interface Placed {
   n: number;
 }
 
+/** What a rule does with the requests where all of a second come at its beginning: the harshest that whole seconds allow. */
+export class BunchedCount {
+  limited = 0;
+  readonly #planned: PlannedRule;
+  readonly #states: unknown[] = [];
+
+  constructor(planned: PlannedRule) {
+    this.#planned = planned;
+  }
+
+  add(contract: number, n: number, ms: number): void {
+    const { rule, holdMs } = this.#planned;
+    const key = rule.shared === true ? 0 : contract;
+    this.#states[key] ??= rule.fresh(ms);
+    for (let k = 0; k < n; k += 1) if (rule.decide(this.#states[key], ms, 1, holdMs) === LIMITED) this.limited += 1;
+  }
+}
+
 /** The rows that a buffer released, in unix ms, with those of each second placed anew. It holds one second at a time. */
 export class SpreadSeconds implements Feed {
   readonly isTimed: boolean;
   readonly #rows: CycleBuffer;
+  readonly #asRead: Take | undefined;
   #second: Placed[] = [];
   #place = 0;
 
-  constructor(rows: CycleBuffer) {
+  /** @param asRead called with the requests of each second as they were read, in order of time */
+  constructor(rows: CycleBuffer, asRead?: Take) {
     this.#rows = rows;
+    this.#asRead = asRead;
     this.isTimed = rows.isTimed;
   }
 
@@ -55,7 +78,9 @@ export class SpreadSeconds implements Feed {
       // A time with a fraction, later in the log than those by which it was judged.
       else this.#rows.arrive(at, (contract, n, ms) => void this.#second.push({ ms, contract, n }));
     }
+    const exact = [...this.#second];
     for (const [contract, n] of counts) {
+      this.#asRead?.(contract, n, second);
       for (let k = 0; k < n; k += 1) {
         const ms = second + Math.floor((k * SECOND_MS) / n);
         const last = this.#second.at(-1);
@@ -63,6 +88,7 @@ export class SpreadSeconds implements Feed {
         else this.#second.push({ ms, contract, n: 1 });
       }
     }
+    for (const { contract, n, ms } of exact) this.#asRead?.(contract, n, ms);
     this.#second.sort((a, b) => a.ms - b.ms);
   }
 }

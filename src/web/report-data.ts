@@ -22,6 +22,6 @@ export type TransitionRow = readonly [
   contract: number,
   cycle: number,
   to: number,
-  count: number,
+  count: number | null,
   lasted: number | null,
 ];

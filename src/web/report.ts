@@ -72,7 +72,7 @@ function tableRow([contract, cycle, to, count, lasted]: TransitionRow): HTMLElem
     cell(contracts[contract]!),
     cell(plainNumber(cycle), true, stopwatchText(data, cycle)),
     cell(states[to]!),
-    cell(plainNumber(count), true),
+    cell(count === null ? '–' : plainNumber(count), true),
     cell(lasted === null ? 'to the end' : `${plainNumber(lasted)} ${lasted === 1 ? 'cycle' : 'cycles'}`, true),
   );
   return tr;

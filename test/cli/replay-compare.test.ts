@@ -61,7 +61,7 @@ it('ends with 1 if a new policy refuses somebody who is admitted today, else wit
   ]);
   const better = await weir([...keyed, '--policy', tight, '--policy', loose]);
   expect(better.code).toBe(0);
-  expect(better.out).toContain('Newly refused: 0 of 0 keys. Newly admitted: 9 of 2 keys.');
+  expect(better.out).toContain('Newly refused: none. Newly admitted: 9 requests of 2 keys.');
 });
 
 it.each([

@@ -75,6 +75,14 @@ describe('weir replay', () => {
     expect(out).toContain('warning whole_seconds: The times are whole seconds, and the rule decides by the ms');
   });
 
+  it('lists when a rule refused without a count that is none of a window, and without a time of 0', async () => {
+    const args = ['scenarios/shop.log', '--like', 'nginx', '--rate', '1r/s', '--burst', '5', '--no-report'];
+    const { out } = await weirHere(['replay', ...args]);
+    expect(out).toMatch(/^limiting from +cycle +for$/m);
+    expect(out).toMatch(/^2026-01-01T00:03:53Z +293 +less than a cycle$/m);
+    expect(out).not.toMatch(/[ (]0 cycles|^\d\S+Z .* 1$/m);
+  });
+
   it('reads the same from a file, compressed, and from standard input', async () => {
     const { scenario: _, digest: __, ...plain } = await outcomeOf(['scenarios/shop.log']);
     const { scenario: ___, digest: ____, ...packed } = await outcomeOf([file('shop.log.gz', gzipSync(log))]);

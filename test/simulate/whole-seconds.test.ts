@@ -58,6 +58,13 @@ describe('a log of whole seconds', () => {
     expect([whole[0], whole[1]]).toEqual([fine[0], fine[1]]);
   });
 
+  it('says how many would be limited if all of a second came at its beginning', async () => {
+    const plan = planContract(limiterDefinition(nginx, 777));
+    const { warnings } = await replay([logOf('range', even, 0)], { name: 'log', cycleMs: 777, plan, log: {} });
+    // Of the ten at the beginning of each second three pass, one at once and a burst of two.
+    expect(warnings[0]?.what).toContain('So 0 are limited; 420 would be if all of a second came at its beginning.');
+  });
+
   it('is counted as it is read in a window, beside other rules too', async () => {
     const path = logOf('window', even, 0);
     const window = { primitive: 'rolling_count', params: { threshold: 50, within: 10, cycle_ms: 777 } };

@@ -11,14 +11,15 @@ const MOST_ROWS = 20_000;
 export function transitionRows({ by_contract, first_cycle }: Outcome): TransitionRows {
   const start = first_cycle ?? 0;
   const states = [...new Set(by_contract.flatMap(({ transitions }) => transitions.map(({ to }) => to)))];
-  const rows = by_contract.flatMap(({ transitions }, contract) =>
+  const rows = by_contract.flatMap(({ rule, transitions }, contract) =>
     transitions.map(({ cycle, to, count }, index) => {
       const next = transitions[index + 1];
       return [
         contract,
         cycle - start,
         states.indexOf(to),
-        count,
+        // Of a rule it only says whether it refused.
+        rule === undefined ? count : null,
         next === undefined ? null : next.cycle - cycle,
       ] as const;
     }),
