@@ -1,7 +1,6 @@
 // The options by which a command takes a limiter that follows a rule: a file, a product by its name, a primitive, a stanza.
 import type { Argv, Options } from 'yargs';
 import { products } from '../limiter/products/products.js';
-import { Failure } from '../schema/failure.js';
 import { readText } from '../schema/text-file.js';
 import type { OptionRules } from './command.js';
 import { usageFailure } from './ending.js';

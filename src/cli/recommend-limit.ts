@@ -69,14 +69,8 @@ export async function recommendLimit(given: GivenToRecommend, asked: Asked, opti
   }
   const stopped = partial ? ['Stopped before the end of the log: this is what was read.'] : [];
   const lines = [...readings.map(readingText), ...readText(read), ...asked.notes, ...stopped];
-  say(`${lines.join('
-')}
-
-${adviceText(advice, paste, terminalAtHand())}
-`);
-  if (page !== undefined) say(`
-open it here: ${page}
-`);
+  say(`${lines.join('\n')}\n\n${adviceText(advice, paste, terminalAtHand())}\n`);
+  if (page !== undefined) say(`\nopen it here: ${page}\n`);
 }
 
 function commandFor(given: GivenToRecommend, { files, excluded, thresholds, windows }: Asked): string {

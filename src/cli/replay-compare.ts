@@ -26,7 +26,7 @@ import { Progress } from './progress.js';
 import type { GivenToReplay } from './replay.js';
 import { checkWarnings, nameOf, readingFlags, readingText, readText } from './replay-log.js';
 import { rerunCommand } from './rerun-command.js';
-import { say } from './say.js';
+import { say, warn } from './say.js';
 import { table } from './terminal.js';
 
 /**
@@ -63,7 +63,7 @@ export async function replayCompare(
     reading.show(total === undefined ? undefined : done / total, `${Math.round(done / 1e6)} MB`);
   const found = await compareLogs(files, candidates, log, { signal, onProgress }).finally(() => reading.clear());
   release();
-  if (!isPolicy) for (const note of notes) process.stderr.write(`weir: ${note}\n`);
+  if (!isPolicy) for (const note of notes) warn(`weir: ${note}\n`);
   const { rules, changed, keys, readings, warnings } = found;
   const read = summaryOf(readings, log.keyColumn === undefined ? undefined : keys, nowMs, warnings);
   if (given.strict) checkWarnings(read.warnings);
