@@ -4,9 +4,9 @@ import type { PasteLines } from '../sizing/lines-to-paste.js';
 import { alignedTable, asciiOnly, type Terminal, wrapped } from './terminal-text.js';
 import { counted, number, plain, spanWords } from './words.js';
 
-/** A share as a percentage with three significant digits: 0.0496 %. */
-export function percent(share: number): string {
-  return `${Number((100 * share).toPrecision(3))} %`;
+/** A share as a percentage, by default with three significant digits: 0.0496 %. */
+export function percent(share: number, digits = 3): string {
+  return `${Number((100 * share).toPrecision(digits))} %`;
 }
 
 const MOST_CLIENTS = 10;
@@ -46,10 +46,7 @@ function textFor(advice: Advice, lines: readonly PasteLines[], columns: number):
     ...(sentences.length === 0 ? [] : ['']),
     ...table,
     ...fittedLines(advice),
-    ...wrapped(
-      'limited: requests limited in the log. in 1 s, in 1 min: the most that one client can get through. hold-out: tuned on the first two thirds of the requests, and the share limited of the rest.',
-      columns,
-    ),
+    ...wrapped(`limited: requests limited in the log. ${columnWords(advice)}`, columns),
     '',
     ...hitLines(advice, one),
     ...hourLines(one),
@@ -60,6 +57,15 @@ function textFor(advice: Advice, lines: readonly PasteLines[], columns: number):
       ...each.lines.map((line) => `  ${line}`),
     ]),
   ].join('\n');
+}
+
+/** What the columns on bursts and on the hold-out mean. */
+export function columnWords({ recommendations, suspects }: Advice): string {
+  const burst = 'in 1 s, in 1 min: the most requests of one client that the limit can admit in that time.';
+  const cut = recommendations[0]!.held_out?.chosen_from;
+  if (cut === undefined) return burst;
+  const both = suspects.length === 0 ? '' : ', both without the suspects';
+  return `${burst} hold-out: a limit chosen from the first ${percent(cut, 2)} of the requests, and the share it limits in the rest${both}.`;
 }
 
 export const fittedHeads = [
@@ -132,22 +138,31 @@ function networkSentences({ networks, requests: all }: Advice): string[] {
   const more = networks.length > 5 ? ` and ${networks.length - 5} more` : '';
   const one = networks.length === 1;
   return [
-    `${one ? 'Network' : 'Networks'}: ${names.join('; ')}${more} ${one ? 'lies' : 'lie'} far above all others. The limits count each address by itself, and are found with ${one ? 'it' : 'them'}.`,
+    `${one ? 'Network' : 'Networks'}: ${names.join('; ')}${more} ${one ? 'sends' : 'send'} far more than any other network. Limits still apply per address, and ${one ? 'this network is' : 'these networks are'} included.`,
   ];
 }
 
-function keySentences({ suspects, recommendations, cycle_ms }: Advice): string[] {
+function keySentences({ suspects, curves, cycle_ms }: Advice): string[] {
   if (suspects.length === 0) return [];
-  const names = suspects.slice(0, 5).map(({ key, requests, share, peaks }) => {
-    const { within } = recommendations[0]!;
-    return `${plain(key)} (${counted(requests, 'request')}, ${percent(share)} of all; up to ${number(peaks[0]!)} in ${spanWords(within, cycle_ms)})`;
+  const names = suspects.slice(0, 5).map(({ key, requests, share, peaks, withins }) => {
+    // The window in which it stands out: the first of those asked for, if it does in several.
+    const window = curves.findIndex(({ within }) => within === withins[0]);
+    const only =
+      withins.length === curves.length
+        ? ''
+        : `, set aside for ${withins.map((one) => windowIn(one)).join(' and ')} only`;
+    return `${plain(key)} (${counted(requests, 'request')}, ${percent(share)} of all; up to ${number(peaks[window]!)} in ${spanWords(withins[0]!, cycle_ms)}${only})`;
   });
   const more = suspects.length > 5 ? ` and ${suspects.length - 5} more` : '';
-  const is = suspects.length === 1 ? 'lies' : 'lie';
-  const it = suspects.length === 1 ? 'it' : 'them';
+  const one = suspects.length === 1;
+  const it = one ? 'it' : 'them';
   return [
-    `${suspects.length === 1 ? 'Suspect' : 'Suspects'}: ${names.join('; ')}${more} ${is} far above all other keys. The limits are found without ${it}; the curve has ${it}. --exclude leaves ${it} out of everything.`,
+    `${one ? 'Suspect' : 'Suspects'}: ${names.join('; ')}${more} ${one ? 'sends' : 'send'} far more than any other key. The limits are chosen without ${it}, the curve includes ${it}. --exclude drops ${it} entirely.`,
   ];
+
+  function windowIn(within: number): string {
+    return `the window of ${spanWords(within, cycle_ms)}`;
+  }
 }
 
 function hitLines({ keys }: Advice, { clients, keys_limited, suspects_limited, threshold, by_hour }: Recommendation) {

@@ -43,7 +43,7 @@ export interface Recommendation extends Fit {
   readonly within: number;
   /** The smallest that keeps it. */
   readonly threshold: number;
-  /** Tuned on the first part of the requests, and what was limited of the rest; null where there are too few. */
+  /** Chosen from the first part of the requests, and what it limits of the rest; null where there are too few. */
   readonly held_out: ({ readonly threshold: number } & HeldOutFigures) | null;
   /** Who would be hit, most first, the first of them; empty where there is one key for all. */
   readonly clients: readonly ClientHit[];
@@ -58,6 +58,8 @@ export interface Suspect {
   readonly share: number;
   /** Its largest count, by window. */
   readonly peaks: readonly number[];
+  /** The windows, in cycles, whose limits are chosen without it. */
+  readonly withins: readonly number[];
 }
 
 export interface Advice {
@@ -108,8 +110,9 @@ export function adviceOf(
 ): Advice {
   const { counts } = sizing;
   const tuning = sizing.tuned();
-  const heldOut = sizing.heldOut();
-  const suspects = [...tuning.suspects].sort((a, b) => counts.requestsOf(b) - counts.requestsOf(a) || a - b);
+  const heldOut = sizing.heldOut(tuning);
+  const suspected = new Set(tuning.suspects.flatMap((ofWindow) => [...ofWindow]));
+  const suspects = [...suspected].sort((a, b) => counts.requestsOf(b) - counts.requestsOf(a) || a - b);
   return {
     weir: VERSION,
     kind: 'recommend',
@@ -130,9 +133,10 @@ export function adviceOf(
       requests: counts.requestsOf(key),
       share: counts.requestsOf(key) / counts.requests,
       peaks: counts.withins.map((_, window) => counts.peakOf(key, window)),
+      withins: counts.withins.filter((_, window) => tuning.suspects[window]!.has(key)),
     })),
     networks: suspectNetworks(
-      names.flatMap((name, key) => (tuning.suspects.has(key) ? [] : [[name, counts.requestsOf(key)] as const])),
+      names.flatMap((name, key) => (suspected.has(key) ? [] : [[name, counts.requestsOf(key)] as const])),
     ),
     excluded: options.excluded ?? [],
   };
@@ -140,7 +144,7 @@ export function adviceOf(
 
 function curveOf({ counts }: Sizing, { suspects, curves }: Tuning, window: number, options: AdviceOptions): RuleCurve {
   const others = curves[window]!;
-  const ofSuspects = new Curve(counts, window, suspects);
+  const ofSuspects = new Curve(counts, window, suspects[window]!);
   const peak = Math.max(others.peak, ofSuspects.peak);
   const wide = ofSuspects.peak > others.peak ? ofSuspects : others;
   const asked = (options.thresholds ?? []).filter((threshold) => threshold >= 1);
@@ -159,15 +163,16 @@ function curveOf({ counts }: Sizing, { suspects, curves }: Tuning, window: numbe
 
 function recommendationOf(
   sizing: Sizing,
-  { suspects, curves, thresholds }: Tuning,
+  { suspects: suspectsOf, curves, thresholds }: Tuning,
   window: number,
   index: number,
   share: number,
-  heldOut: HeldOut | undefined,
+  heldOut: (HeldOut & { readonly threshold: number }) | undefined,
   names: readonly string[],
   { cycleMs, isKeyed, top = 20 }: AdviceOptions,
 ): Recommendation {
   const { counts } = sizing;
+  const suspects = suspectsOf[window]!;
   const curve = curves[window]!;
   const threshold = thresholds[window]![index]!;
   const within = counts.withins[window]!;

@@ -5,7 +5,7 @@
 //            |   ****            a share is of all requests of the keys that were added up
 //            |       *********
 //            +------------------ threshold
-import type { WindowCounts } from './window-counts.js';
+import type { Counted } from './window-counts.js';
 
 export class Curve {
   /** Requests of all keys in it. */
@@ -20,7 +20,7 @@ export class Curve {
   readonly #above: Float64Array;
 
   /** @param keys those whose requests are in it */
-  constructor(counts: WindowCounts, window: number, keys: Iterable<number>) {
+  constructor(counts: Counted, window: number, keys: Iterable<number>) {
     let dense = new Float64Array(1024);
     const far = new Map<number, number>();
     let requests = 0;

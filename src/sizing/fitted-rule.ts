@@ -22,8 +22,11 @@ export interface Fit {
   readonly worst_burst_1min: number;
 }
 
-/** A limit that was tuned on the first part of the requests, on the rest of them. */
+/** A limit that was chosen from the first part of the requests, on the rest of them; of the same keys as the figures beside it. */
 export interface HeldOutFigures {
+  /** Of all requests, the share that it was chosen from. */
+  readonly chosen_from: number;
+  /** The first cycle of the rest. */
   readonly from_at: string;
   readonly requests: number;
   readonly limited: number;
@@ -31,15 +34,15 @@ export interface HeldOutFigures {
   readonly held: boolean;
 }
 
-/** @param fromCycle the first of the rest */
 export function heldOutFigures(
-  { fromCycle, requests, limited }: Omit<HeldOut, 'threshold'>,
+  { chosenFrom, fromCycle, requests, limited }: HeldOut,
   share: number,
   cycleMs: number,
 ): HeldOutFigures {
   const limited_share = requests === 0 ? 0 : limited / requests;
   const held = limited === 0 || limited < share * requests;
-  return { from_at: instantText(startOf(fromCycle, cycleMs)), requests, limited, limited_share, held };
+  const from_at = instantText(startOf(fromCycle, cycleMs));
+  return { chosen_from: chosenFrom, from_at, requests, limited, limited_share, held };
 }
 
 export interface FittedRule extends Fit {
@@ -53,19 +56,13 @@ export interface FittedRule extends Fit {
 }
 
 /** By rule and share, in the order of the ladders. */
-export function fittedRules(
-  sizing: Sizing,
-  { suspects, requests, ofRungs }: Tuning,
-  shares: readonly number[],
-  cycleMs: number,
-): FittedRule[] {
+export function fittedRules(sizing: Sizing, tuning: Tuning, shares: readonly number[], cycleMs: number): FittedRule[] {
   const { ladders, counts } = sizing;
   if (ladders.length === 0) return [];
-  const checkpoint = sizing.checkpoint();
   return ladders.flatMap((ladder, index) => {
     const { name, within, rungs } = ladder.plan;
     const windowMs = (within ?? 1) * cycleMs;
-    const limited = ofRungs[index]!;
+    const { suspects, requests, limited } = tuning.ladders[index]!;
     return shares.map((share): FittedRule => {
       const rung = rungFor(limited, share, requests);
       const at = rung ?? rungs.length - 1;
@@ -84,20 +81,14 @@ export function fittedRules(
         suspects_limited: [...suspects].reduce((sum, key) => sum + ladder.limitedOf(key, at), 0),
         worst_burst_1s: playedBurst(definition, windowMs, 1000),
         worst_burst_1min: playedBurst(definition, windowMs, 60_000),
-        held_out: checkpoint === undefined ? null : heldOut(checkpoint, index, share),
+        held_out: heldOut(index, share),
       };
     });
   });
 
-  function heldOut(before: NonNullable<ReturnType<Sizing['checkpoint']>>, index: number, share: number) {
-    const ladder = ladders[index]!;
-    const rung = rungFor(before.ofRungs[index]!, share, before.requests);
-    if (rung === undefined) return null;
-    const rest = {
-      fromCycle: before.cycle,
-      requests: sizing.requestsWithout(before.suspects) - before.requests,
-      limited: ladder.limited(before.suspects)[rung]! - before.ofRungs[index]![rung]!,
-    };
-    return { value: ladder.plan.rungs[rung]!.value, ...heldOutFigures(rest, share, cycleMs) };
+  function heldOut(index: number, share: number): FittedRule['held_out'] {
+    const found = sizing.heldOutLadder(tuning, index, share);
+    if (found === undefined) return null;
+    return { value: ladders[index]!.plan.rungs[found.rung]!.value, ...heldOutFigures(found, share, cycleMs) };
   }
 }

@@ -121,7 +121,7 @@ function nginx({ threshold, within, cycleMs, key }: Limit): PasteLines {
       `limit_req zone=weir${burst} nodelay;`,
       'limit_req_status 429;',
     ],
-    differs: `No window, but a bucket: ${threshold} at once, then ${rate} while it refills, so up to twice ${threshold} in a window. Refused requests do not count: who goes on hammering still gets ${rate} through.${optional.has(key ?? '') ? ' A request without a value of the key is not limited.' : ''}${missing(name, key)}`,
+    differs: `No window, but a bucket: ${threshold} at once, then ${rate} while it refills, so up to twice ${threshold} in a window. Refused requests do not count: a client that keeps hammering still gets ${rate} through.${optional.has(key ?? '') ? ' A request without a value of the key is not limited.' : ''}${missing(name, key)}`,
   };
 }
 

@@ -86,6 +86,9 @@ interface Spell {
   states: unknown[];
 }
 
+/** By key and rung. */
+export type LimitedOfKeys = readonly (readonly number[])[];
+
 /** The shortest rest after which states are asked whether they are as new. */
 const ASKED_MS = 1000;
 
@@ -131,10 +134,15 @@ export class RuleLadder {
     return this.#limited[key]?.[rung] ?? 0;
   }
 
-  /** Refused requests by rung, of all keys but some. */
-  limited(except: ReadonlySet<number>): Float64Array {
+  /** Refused requests by key and rung so far, apart from what follows. */
+  soFar(): LimitedOfKeys {
+    return this.#limited.map((limited) => limited.slice());
+  }
+
+  /** Refused requests by rung, of all keys but some; of those in `of`, by default all so far. */
+  limited(except: ReadonlySet<number>, of: LimitedOfKeys = this.#limited): Float64Array {
     const sums = new Float64Array(this.plan.rungs.length);
-    this.#limited.forEach((limited, key) => {
+    of.forEach((limited, key) => {
       if (except.has(key)) return;
       limited.forEach((n, rung) => {
         sums[rung]! += n;

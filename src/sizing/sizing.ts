@@ -1,47 +1,56 @@
 // Sizes the rolling count of Weir on requests: every threshold of several windows in one pass, without the keys that lie far above all
-// others, and tried on requests that the tuning had not seen.
+// others, and checked on requests that the choice had not seen.
 //
-//   requests   |-------------------------- tuned --------------------------|------- checked ------|
+//   requests   |-------------------------- chosen from ---------------------|------- checked ------|
 //                        16  20  25  31  39 …                checkpoints, each a quarter later than the one before
 //
-// At a checkpoint the limit is tuned on the requests so far. At the end the checkpoint nearest to two thirds of the requests counts.
+// At a checkpoint the counts so far are copied. At the end a limit is chosen from the copy nearest to two thirds of the requests, without
+// the keys that are suspects at the end: both parts, and the limit for all requests, are of the same clients.
 import { BusyCycles } from './busy-cycles.js';
 import { Curve } from './curve.js';
-import { type LadderPlan, RuleLadder } from './rule-ladder.js';
+import { type LadderPlan, type LimitedOfKeys, RuleLadder, rungFor } from './rule-ladder.js';
 import { suspectFrom } from './suspects.js';
-import { WindowCounts } from './window-counts.js';
+import { type Counted, WindowCounts } from './window-counts.js';
 
 const FIRST_CHECKPOINT = 16;
 const NEXT_CHECKPOINT = 1.25;
-/** The last ones: the oldest of them lies at half of the requests or before. */
-const KEPT_CHECKPOINTS = 4;
-const TUNED_SHARE = 2 / 3;
+/** The last ones: the oldest of them lies before two thirds of the requests. */
+const KEPT_CHECKPOINTS = 3;
+const CHOSEN_SHARE = 2 / 3;
 
 export interface Tuning {
-  readonly suspects: ReadonlySet<number>;
-  /** By window: of all keys but the suspects. */
+  /** The keys left out, by window. */
+  readonly suspects: readonly ReadonlySet<number>[];
+  /** By window: of all keys but its suspects. */
   readonly curves: readonly Curve[];
   /** By window and wanted share. */
   readonly thresholds: readonly (readonly number[])[];
-  /** Requests of all keys but the suspects. */
-  readonly requests: number;
-  /** Limited of them, by ladder and rung. */
-  readonly ofRungs: readonly Float64Array[];
+  readonly ladders: readonly TunedLadder[];
 }
 
-interface Checkpoint extends Tuning {
+/** Of all keys but some. */
+export interface TunedLadder {
+  readonly suspects: ReadonlySet<number>;
+  readonly requests: number;
+  /** Limited of them, by rung. */
+  readonly limited: Float64Array;
+}
+
+interface Checkpoint {
   /** The first cycle after it. */
   readonly cycle: number;
-  /** All requests before it, those of suspects, too. */
-  readonly allRequests: number;
+  readonly counts: Counted;
+  /** By ladder. */
+  readonly limited: readonly LimitedOfKeys[];
 }
 
-/** What a limit that was tuned on the first part of the requests did to the rest of them. */
+/** What a limit that was chosen from the first part of the requests did to the rest of them; the same keys are left out of both. */
 export interface HeldOut {
-  readonly threshold: number;
+  /** Of all requests, the share of the first part. */
+  readonly chosenFrom: number;
   /** The first cycle of the rest. */
   readonly fromCycle: number;
-  /** Requests of the rest, without the suspects of the first part. */
+  /** Requests of the rest. */
   readonly requests: number;
   readonly limited: number;
 }
@@ -64,7 +73,7 @@ export class Sizing {
    */
   constructor(withins: readonly number[], shares: readonly number[], plans: readonly LadderPlan[] = []) {
     this.counts = new WindowCounts(withins);
-    this.busy = withins.map(() => new BusyCycles(() => this.#suspects()));
+    this.busy = withins.map((_, window) => new BusyCycles(() => this.#suspects(window)));
     this.ladders = plans.map((plan) => new RuleLadder(plan));
     this.#shares = shares;
   }
@@ -91,51 +100,66 @@ export class Sizing {
   /** The limits for the wanted shares on all requests so far. */
   tuned(): Tuning {
     const { counts } = this;
-    const suspects = this.#suspects();
-    const keys = this.#keysWithout(suspects);
-    const curves = counts.withins.map((_, window) => new Curve(counts, window, keys));
+    const suspects = counts.withins.map((_, window) => this.#suspects(window));
+    const curves = suspects.map((without, window) => new Curve(counts, window, this.#keysWithout(without)));
     const thresholds = curves.map((curve) => this.#shares.map((share) => curve.thresholdFor(share)));
-    const ofRungs = this.ladders.map((ladder) => ladder.limited(suspects));
-    return { suspects, curves, thresholds, requests: this.requestsWithout(suspects), ofRungs };
+    const ladders = this.ladders.map((ladder): TunedLadder => {
+      const window = counts.withins.findIndex((within) => within === ladder.plan.within);
+      const without = suspects[window] ?? this.#suspects();
+      return { suspects: without, requests: requestsWithout(counts, without), limited: ladder.limited(without) };
+    });
+    return { suspects, curves, thresholds, ladders };
   }
 
-  requestsWithout(keys: ReadonlySet<number>): number {
-    return [...keys].reduce((sum, key) => sum - this.counts.requestsOf(key), this.counts.requests);
+  /** By window and share; undefined if there are too few requests. */
+  heldOut({
+    suspects,
+    curves,
+  }: Tuning): readonly (readonly (HeldOut & { readonly threshold: number })[])[] | undefined {
+    const checkpoint = this.#checkpoint();
+    if (checkpoint === undefined) return undefined;
+    return curves.map((all, window) => {
+      const before = new Curve(checkpoint.counts, window, this.#keysWithout(suspects[window]!));
+      return this.#shares.map((share) => {
+        const threshold = before.thresholdFor(share);
+        const limited = all.limited(threshold) - before.limited(threshold);
+        return { threshold, ...this.#cut(checkpoint), requests: all.requests - before.requests, limited };
+      });
+    });
+  }
+
+  /** By ladder and share, with the rung; undefined if there are too few requests, or no rung keeps the share in the first part. */
+  heldOutLadder({ ladders }: Tuning, ladder: number, share: number): (HeldOut & { readonly rung: number }) | undefined {
+    const checkpoint = this.#checkpoint();
+    if (checkpoint === undefined) return undefined;
+    const { suspects, requests, limited } = ladders[ladder]!;
+    const limitedBefore = this.ladders[ladder]!.limited(suspects, checkpoint.limited[ladder]);
+    const requestsBefore = requestsWithout(checkpoint.counts, suspects);
+    const rung = rungFor(limitedBefore, share, requestsBefore);
+    if (rung === undefined) return undefined;
+    const rest = { requests: requests - requestsBefore, limited: limited[rung]! - limitedBefore[rung]! };
+    return { rung, ...this.#cut(checkpoint), ...rest };
   }
 
   /** The one nearest to two thirds of the requests; undefined if there are too few requests. */
-  checkpoint(): Checkpoint | undefined {
-    const wanted = TUNED_SHARE * this.counts.requests;
+  #checkpoint(): Checkpoint | undefined {
+    const wanted = CHOSEN_SHARE * this.counts.requests;
     const [nearest] = this.#checkpoints.toSorted(
-      (a, b) => Math.abs(a.allRequests - wanted) - Math.abs(b.allRequests - wanted),
+      (a, b) => Math.abs(a.counts.requests - wanted) - Math.abs(b.counts.requests - wanted),
     );
     return nearest;
   }
 
-  /** By window and share; undefined if there are too few requests. */
-  heldOut(): readonly (readonly HeldOut[])[] | undefined {
-    const { counts } = this;
-    const checkpoint = this.checkpoint();
-    if (checkpoint === undefined) return undefined;
-    const { suspects, curves, thresholds, cycle } = checkpoint;
-    const keys = this.#keysWithout(suspects);
-    return curves.map((before, window) => {
-      const after = new Curve(counts, window, keys);
-      return thresholds[window]!.map((threshold) => ({
-        threshold,
-        fromCycle: cycle,
-        requests: after.requests - before.requests,
-        limited: after.limited(threshold) - before.limited(threshold),
-      }));
-    });
+  #cut({ cycle, counts }: Checkpoint): Pick<HeldOut, 'chosenFrom' | 'fromCycle'> {
+    return { chosenFrom: counts.requests / this.counts.requests, fromCycle: cycle };
   }
 
   #keysWithout(suspects: ReadonlySet<number>): number[] {
     return Array.from({ length: this.counts.keys }, (_, key) => key).filter((key) => !suspects.has(key));
   }
 
-  /** Keys that lie above all others by their requests, or by the largest count in one of the windows. */
-  #suspects(): Set<number> {
+  /** Keys that lie above all others by their requests, or by the largest count in this window. */
+  #suspects(window?: number): Set<number> {
     const { counts } = this;
     const suspects = new Set<number>();
     const take = (sizeOf: (key: number) => number) => {
@@ -147,15 +171,18 @@ export class Sizing {
         });
     };
     take((key) => counts.requestsOf(key));
-    counts.withins.forEach((_, window) => {
-      take((key) => counts.peakOf(key, window));
-    });
+    if (window !== undefined) take((key) => counts.peakOf(key, window));
     return suspects;
   }
 
   #check(cycle: number): void {
-    this.#checkpoints.push({ ...this.tuned(), cycle, allRequests: this.counts.requests });
+    const limited = this.ladders.map((ladder) => ladder.soFar());
+    this.#checkpoints.push({ cycle, counts: this.counts.soFar(), limited });
     if (this.#checkpoints.length > KEPT_CHECKPOINTS) this.#checkpoints.shift();
     while (this.#nextCheckpoint <= this.counts.requests) this.#nextCheckpoint *= NEXT_CHECKPOINT;
   }
+}
+
+function requestsWithout(counts: Counted, keys: ReadonlySet<number>): number {
+  return [...keys].reduce((sum, key) => sum - counts.requestsOf(key), counts.requests);
 }

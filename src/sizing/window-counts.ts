@@ -17,6 +17,9 @@ const DENSE = 1 << 20;
 /** The differences of a key's counts: place i stands for count i + 1. */
 export type TakeDifference = (place: number, difference: number) => void;
 
+/** What was counted up to some request. */
+export type Counted = Pick<WindowCounts, 'requests' | 'requestsOf' | 'differencesOf'>;
+
 export class WindowCounts {
   /** In cycles, as given. */
   readonly withins: readonly number[];
@@ -58,7 +61,7 @@ export class WindowCounts {
   }
 
   requestsOf(key: number): number {
-    return this.#requestsOf[key]!;
+    return this.#requestsOf[key] ?? 0;
   }
 
   /** The largest count of a key. */
@@ -99,8 +102,25 @@ export class WindowCounts {
     }
   }
 
-  /** Hands out the differences of a key. */
+  /** What was counted so far, apart from what follows: a copy of requests and differences, by key. */
+  soFar(): Counted {
+    const copy = new WindowCounts(this.withins);
+    const keys = this.#keys;
+    const each = keys * this.withins.length;
+    copy.requests = this.requests;
+    copy.#keys = keys;
+    copy.#requestsOf = this.#requestsOf.slice(0, keys);
+    copy.#peak = this.#peak.slice(0, each);
+    copy.#at = this.#at.slice(0, each);
+    copy.#size = this.#size.slice(0, each);
+    copy.#differences = this.#differences.slice(0, this.#used);
+    for (const [i, above] of this.#above) copy.#above.set(i, new Map(above));
+    return copy;
+  }
+
+  /** Hands out the differences of a key; none for a key that had not come. */
   differencesOf(key: number, window: number, take: TakeDifference): void {
+    if (key >= this.#keys) return;
     const i = key * this.withins.length + window;
     const at = this.#at[i]!;
     const size = Math.min(this.#size[i]!, this.#peak[i]! + 1);

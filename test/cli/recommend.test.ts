@@ -54,7 +54,9 @@ it('answers as JSON with the shape that is promised', async () => {
     { within: 386, limited_below: 0.01, threshold: 5, worst_burst_1min: 5 },
     { within: 386, limited_below: 0, threshold: 5, held_out: { held: true, limited: 0 } },
   ]);
-  expect(suspects).toEqual([{ key: '192.0.2.66', requests: 1500, share: 1500 / 2300, peaks: [94, 600] }]);
+  expect(suspects).toEqual([
+    { key: '192.0.2.66', requests: 1500, share: 1500 / 2300, peaks: [94, 600], withins: [60, 386] },
+  ]);
 });
 
 it('names the suspect, who would be hit, and lines to paste', async () => {

@@ -112,6 +112,58 @@ describe('the answer', () => {
     expect(held_out!.limited_share).toBeGreaterThan(0.5);
   });
 
+  // Those of burst come for one second and then never again; by requests in all, nothing sets them apart.
+  const bursts = people(200).concat(
+    Array.from({ length: 40 }, (_, i) => ({ at: START_MS + 30_000_000 + i * 20, key: 'burst' })),
+  );
+
+  it('for a window does not change with the other windows asked for', async () => {
+    const limitsOf = async (within: string[]) => {
+      const { recommendations, fitted, curves } = await recommend(bursts, {
+        within,
+        limitedBelow: 0.01,
+        compare: ['gcra'],
+      });
+      const of = (index: number) => ({ ...recommendations[index]!, fitted: fitted[index]!, curve: curves[index]! });
+      return new Map(within.map((one, index) => [one, of(index)]));
+    };
+    const alone = new Map([...(await limitsOf(['2s'])), ...(await limitsOf(['60s'])), ...(await limitsOf(['5h']))]);
+    for (const windows of [
+      ['2s', '5h'],
+      ['5h', '2s'],
+      ['60s', '5h'],
+      ['2s', '60s', '5h'],
+    ])
+      for (const [within, found] of await limitsOf(windows)) expect(found).toEqual(alone.get(within));
+  });
+
+  it('says for which windows a key is a suspect', async () => {
+    const { suspects, curves } = await recommend(bursts, { within: ['2s', '5h'] });
+    expect(suspects.map(({ key, withins }) => [key, withins])).toEqual([['burst', [curves[0]!.within]]]);
+  });
+
+  it('is checked without the same keys as it was chosen without', async () => {
+    const few = Array.from({ length: 600 }, (_, i) => ({
+      at: START_MS + i * 500,
+      key: i % 2 ? 'loud' : `early-${(i / 2) % 15}`,
+    }));
+    const rest = Array.from({ length: 300 }, (_, i) => ({ at: START_MS + 300_000 + i * 500, key: `late-${i % 20}` }));
+    const all = [...few, ...rest];
+    const options = { limitedBelow: 0.01, compare: ['gcra'] };
+    const found = await recommend(all, options);
+    expect(found.suspects.map(({ key }) => key)).toEqual(['loud']);
+    const { held_out, requests } = found.recommendations[0]!;
+    const isRest = ({ at, key }: { at: number; key: string }) => at >= Date.parse(held_out!.from_at) && key !== 'loud';
+    expect(held_out!.requests).toBe(all.filter(isRest).length);
+    expect(held_out!.chosen_from).toBe(all.filter(({ at }) => at < Date.parse(held_out!.from_at)).length / all.length);
+    const first = all.filter(({ at, key }) => at < Date.parse(held_out!.from_at) && key !== 'loud');
+    const chosen = await recommend(first, options);
+    expect(requests).toBe(all.filter(({ key }) => key !== 'loud').length);
+    expect(held_out!.threshold).toBe(chosen.recommendations[0]!.threshold);
+    expect(found.fitted[0]!.held_out!.value).toBe(chosen.fitted[0]!.value);
+    expect(found.fitted[0]!.held_out!.requests).toBe(held_out!.requests);
+  });
+
   it.each([
     ['an array', (requests: { at: number }[]) => requests],
     ['a generator', (requests: { at: number }[]) => requests.values()],

@@ -7,7 +7,7 @@ import { worstBurst } from '../../sizing/worst-burst.js';
 import { startOf } from '../../time/cycle.js';
 import { palettes } from '../../web/chart/palette.js';
 import type { SizedRows, SizedWindow, SizingData } from '../../web/sizing-data.js';
-import { fittedHeads, fittedRows, pastedWords, percent, suspectSentences } from '../sizing-text.js';
+import { columnWords, fittedHeads, fittedRows, pastedWords, percent, suspectSentences } from '../sizing-text.js';
 import { shownName } from '../terminal-text.js';
 import { counted, duration, number } from '../words.js';
 import { Html, html, unbroken } from './html.js';
@@ -72,7 +72,8 @@ function clientsSection(isKeyed: boolean): Html | string {
   return html`<h2>Who would be hit</h2><div class="scroll"><table class="stack"><thead><tr>${titles.map((title, index) => html`<th scope="col"${index > 0 && index < 4 ? html` class="n"` : ''}>${title}</th>`)}</tr></thead><tbody id="clients"></tbody></table></div><p class="facts" id="clients-shown"></p>`;
 }
 
-function recommendationsTable({ recommendations, cycle_ms }: Advice): Html {
+function recommendationsTable(advice: Advice): Html {
+  const { recommendations, cycle_ms } = advice;
   const titles = ['limited below', 'window', 'threshold', 'limited', 'share', 'in 1 s', 'in 1 min', 'hold-out'];
   return html`<h2>Recommended</h2><div class="scroll"><table class="stack"><thead><tr>${titles.map((title) => html`<th scope="col">${title}</th>`)}</tr></thead>
 <tbody>${recommendations.map((one) => {
@@ -93,7 +94,7 @@ function recommendationsTable({ recommendations, cycle_ms }: Advice): Html {
     ];
     return html`<tr>${cells.map((cell, index) => html`<td data-title="${titles[index]!}">${cell}</td>`)}</tr>`;
   })}</tbody></table></div>
-<p class="facts">in 1 s, in 1 min: the most that one client can get through. hold-out: tuned on the first two thirds of the requests, and the share limited of the rest.</p>`;
+<p class="facts">${columnWords(advice)}</p>`;
 }
 
 function fittedTable(advice: Advice): Html | string {
@@ -120,7 +121,8 @@ function dataOf({ advice, sizing, names, isKeyed }: SizingReport): SizingData {
   const firstMs = Date.parse(advice.first_at ?? '');
   const windows = advice.curves.map((curve, window): SizedWindow => {
     const points = thinned(curve);
-    const rows = rowsOf(sizing.busy[window]!, tuning.suspects, most, numbers, firstMs, advice.cycle_ms);
+    const suspects = tuning.suspects[window]!;
+    const rows = rowsOf(sizing.busy[window]!, suspects, most, numbers, firstMs, advice.cycle_ms);
     return {
       name: windowName(curve.within, advice.cycle_ms),
       requests: tuning.curves[window]!.requests,
@@ -129,14 +131,14 @@ function dataOf({ advice, sizing, names, isKeyed }: SizingReport): SizingData {
       suspectsLimited: points.map(({ suspects_limited }) => suspects_limited),
       keysLimited: points.map(
         ({ threshold, keys_limited }) =>
-          keys_limited - [...tuning.suspects].filter((key) => counts.peakOf(key, window) > threshold).length,
+          keys_limited - [...suspects].filter((key) => counts.peakOf(key, window) > threshold).length,
       ),
       burst1s: worstBurst(1, curve.within, advice.cycle_ms, 1000),
       burst1min: worstBurst(1, curve.within, advice.cycle_ms, 60_000),
       recommended: advice.recommendations
         .filter(({ within }) => within === curve.within)
         .map(({ limited_below, threshold }) => ({ share: percent(limited_below), threshold })),
-      suspects: [...tuning.suspects]
+      suspects: [...suspects]
         .sort((a, b) => counts.requestsOf(b) - counts.requestsOf(a))
         .slice(0, MOST_SUSPECTS)
         .map((key) => ({
