@@ -68,13 +68,13 @@ function readValue(text: string): unknown {
 }
 
 function wordsOf(title: string, definition: RuleDefinition, profile: Profile, refused: string | undefined): string {
-  const { firstBurst, mostInASecond, atRate, atTwice, perSecond, announcedLate, trueWaitMs } = profile;
+  const { firstBurst, atRate, atTwice, perSecond, announcedLate, trueWaitMs } = profile;
   const held = firstBurst.delayed === 0 ? '' : `, ${firstBurst.delayed} more after a delay`;
   const rate = perSecond === undefined ? '10/s, 100 ms each' : `${shown(perSecond)}/s`;
   const lines = facts([
     ['rule', `${definition.primitive} ${JSON.stringify(definition.params)}`],
     ['first burst', `of ${firstBurst.sent} at once, ${firstBurst.atOnce} pass at once${held}`],
-    ['most in a second', `${mostInASecond} starts, sought over the edges of the rule`],
+    ['most in a second', mostWords(profile)],
     [
       'at exactly the rate',
       `${atRate.admitted} of ${atRate.sent} pass at ${rate}; at twice that ${atTwice.admitted} of ${atTwice.sent}`,
@@ -83,6 +83,11 @@ function wordsOf(title: string, definition: RuleDefinition, profile: Profile, re
     ['wait', waitWords(trueWaitMs, announcedLate)],
   ]);
   return `${title}\n${lines}\n\n${chart(definition, profile)}`;
+}
+
+function mostWords({ mostInASecond, mostIsExact }: Profile): string {
+  if (mostInASecond === null) return 'no limit';
+  return mostIsExact ? `${mostInASecond} starts` : `at least ${mostInASecond} starts: the best attack found`;
 }
 
 function waitWords(trueWaitMs: number | undefined, late: Profile['announcedLate']): string {

@@ -43,14 +43,14 @@ export async function run({ json, chart, theme }: GivenTo<typeof options>): Prom
       example,
       primitive,
       burstOf(profile),
-      profile.mostInASecond,
+      mostOf(profile),
       share(profile.atRate),
       share(profile.atTwice),
       refused,
     ]),
   );
   const below =
-    'burst: admitted at once (+ after a delay). at its rate: of 40 sent evenly; at twice: of 60. `weir explain <name>` says more.';
+    'burst: admitted at once (+ after a delay). most in 1 s: of one client; 20+ is at least 20, the best attack found. at its rate: of 40 sent evenly; at twice: of 60. `weir explain <name>` says more.';
   print({ answer: { limiters: rows }, words: `${words}\n\n${below}` }, json);
 }
 
@@ -62,6 +62,11 @@ function wordsOf(example: Readonly<Record<string, unknown>>): string {
 
 function burstOf({ firstBurst: { atOnce, delayed } }: Profile): string {
   return delayed === 0 ? String(atOnce) : `${atOnce} (+ ${delayed})`;
+}
+
+function mostOf({ mostInASecond, mostIsExact }: Profile): string {
+  if (mostInASecond === null) return 'no limit';
+  return mostIsExact ? String(mostInASecond) : `${mostInASecond}+`;
 }
 
 function share({ sent, admitted }: Profile['atRate']): string {

@@ -35,8 +35,8 @@ function textFor(advice: Advice, lines: readonly PasteLines[], columns: number):
       number(each.limited),
       percent(each.limited_share),
       number(each.keys_limited),
-      number(each.worst_burst_1s),
-      number(each.worst_burst_1min),
+      burstOf(each.worst_burst_1s),
+      burstOf(each.worst_burst_1min),
       heldOutWords(each),
     ]),
     Number.POSITIVE_INFINITY,
@@ -60,8 +60,9 @@ function textFor(advice: Advice, lines: readonly PasteLines[], columns: number):
 }
 
 /** What the columns on bursts and on the hold-out mean. */
-export function columnWords({ recommendations, suspects }: Advice): string {
-  const burst = 'in 1 s, in 1 min: the most requests of one client that the limit can admit in that time.';
+export function columnWords({ recommendations, suspects, fitted }: Advice): string {
+  const found = fitted.every((one) => one.bursts_exact) ? '' : '; 90+ is at least 90, the best attack found';
+  const burst = `in 1 s, in 1 min: the most requests of one client that the limit can admit in that time${found}.`;
   const cut = recommendations[0]!.held_out?.chosen_from;
   if (cut === undefined) return burst;
   const both = suspects.length === 0 ? '' : ', both without the suspects';
@@ -80,6 +81,11 @@ export const fittedHeads = [
   'hold-out',
 ];
 
+/** The most of a client; `90+` where only attacks were tried. */
+export function burstOf(most: number | null, isExact = true): string {
+  return most === null ? 'no limit' : `${number(most)}${isExact ? '' : '+'}`;
+}
+
 /** The cells of the table of other rules. */
 export function fittedRows({ fitted, cycle_ms }: Advice): string[][] {
   return fitted.map((one) => {
@@ -95,8 +101,8 @@ export function fittedRows({ fitted, cycle_ms }: Advice): string[][] {
       number(one.limited),
       percent(one.limited_share),
       number(one.keys_limited),
-      number(one.worst_burst_1s),
-      number(one.worst_burst_1min),
+      burstOf(one.worst_burst_1s, one.bursts_exact),
+      burstOf(one.worst_burst_1min, one.bursts_exact),
       held_out === null ? '-' : `${held_out.held ? '✔' : '✘'} ${percent(held_out.limited_share)}${at}`,
     ];
   });

@@ -1,9 +1,9 @@
 // The answer for rules beside the window of Weir: for each rule, window and wanted share, the strictest number that keeps it.
+import { mostStarts } from '../limiter/rule/most-starts.js';
 import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
 import { instantText, startOf } from '../time/cycle.js';
 import { rungFor } from './rule-ladder.js';
 import type { HeldOut, Sizing, Tuning } from './sizing.js';
-import { playedBurst } from './worst-burst.js';
 
 /** What is said of every limit that keeps a wanted share. */
 export interface Fit {
@@ -17,9 +17,22 @@ export interface Fit {
   readonly keys_limited: number;
   /** Of the suspects, who would be limited besides. */
   readonly suspects_limited: number;
-  /** The most that a client gets through in any second, and in any minute. */
-  readonly worst_burst_1s: number;
-  readonly worst_burst_1min: number;
+  /** The most that a client gets through in any second, and in any minute; null for a rule that only delays. */
+  readonly worst_burst_1s: number | null;
+  readonly worst_burst_1min: number | null;
+}
+
+function bursts(definition: RuleDefinition): Pick<FittedRule, 'worst_burst_1s' | 'worst_burst_1min' | 'bursts_exact'> {
+  const [second, minute] = [1000, 60_000].map((ms) => mostStarts(definition, ms));
+  return {
+    worst_burst_1s: finite(second!.starts),
+    worst_burst_1min: finite(minute!.starts),
+    bursts_exact: second!.exact && minute!.exact,
+  };
+}
+
+function finite(starts: number): number | null {
+  return Number.isFinite(starts) ? starts : null;
 }
 
 /** A limit that was chosen from the first part of the requests, on the rest of them; of the same keys as the figures beside it. */
@@ -48,8 +61,10 @@ export function heldOutFigures(
 export interface FittedRule extends Fit {
   /** cycles; null for a rule without a window of this length */
   readonly within: number | null;
-  /** The strictest that keeps it; null if none of those tried does. The figures are then of the loosest. Bursts are found by playing to it. */
+  /** The strictest that keeps it; null if none of those tried does. The figures are then of the loosest.  */
   readonly value: number | string | null;
+  /** Whether the bursts are the most that any client gets; else at least as many pass. */
+  readonly bursts_exact: boolean;
   readonly definition: RuleDefinition;
   /** As of a recommendation; null also where the first part had no value that kept the share. */
   readonly held_out: ({ readonly value: number | string } & HeldOutFigures) | null;
@@ -61,7 +76,6 @@ export function fittedRules(sizing: Sizing, tuning: Tuning, shares: readonly num
   if (ladders.length === 0) return [];
   return ladders.flatMap((ladder, index) => {
     const { name, within, rungs } = ladder.plan;
-    const windowMs = (within ?? 1) * cycleMs;
     const { suspects, requests, limited } = tuning.ladders[index]!;
     return shares.map((share): FittedRule => {
       const rung = rungFor(limited, share, requests);
@@ -79,8 +93,7 @@ export function fittedRules(sizing: Sizing, tuning: Tuning, shares: readonly num
         limited_share: requests === 0 ? 0 : limited[at]! / requests,
         keys_limited: keys.filter((key) => !suspects.has(key)).length,
         suspects_limited: [...suspects].reduce((sum, key) => sum + ladder.limitedOf(key, at), 0),
-        worst_burst_1s: playedBurst(definition, windowMs, 1000),
-        worst_burst_1min: playedBurst(definition, windowMs, 60_000),
+        ...bursts(definition),
         held_out: heldOut(index, share),
       };
     });

@@ -17,6 +17,8 @@ const NEXT_CHECKPOINT = 1.25;
 /** The last ones: the oldest of them lies before two thirds of the requests. */
 const KEPT_CHECKPOINTS = 3;
 const CHOSEN_SHARE = 2 / 3;
+/** Not the length of a window. */
+const NO_WINDOW = 0;
 
 export interface Tuning {
   /** The keys left out, by window. */
@@ -104,7 +106,7 @@ export class Sizing {
     const curves = suspects.map((without, window) => new Curve(counts, window, this.#keysWithout(without)));
     const thresholds = curves.map((curve) => this.#shares.map((share) => curve.thresholdFor(share)));
     const ladders = this.ladders.map((ladder): TunedLadder => {
-      const window = counts.withins.findIndex((within) => within === ladder.plan.within);
+      const window = counts.withins.indexOf(ladder.plan.within ?? NO_WINDOW);
       const without = suspects[window] ?? this.#suspects();
       return { suspects: without, requests: requestsWithout(counts, without), limited: ladder.limited(without) };
     });

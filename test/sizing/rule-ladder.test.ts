@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Family, families } from '../../src/limiter/products/families.js';
+import { mostStarts } from '../../src/limiter/rule/most-starts.js';
 import { LIMITED } from '../../src/limiter/rule/rule.js';
 import { ruleOf } from '../../src/limiter/rule/rule-definition.js';
 import { familyLadder, fitLadder, type LadderPlan, RuleLadder, rungFor } from '../../src/sizing/rule-ladder.js';
-import { playedBurst } from '../../src/sizing/worst-burst.js';
 import { adviceOn, file } from './logs.js';
 
 const START_MS = 1_767_600_000_000;
@@ -104,9 +104,11 @@ it.each([
   ['gcra', 10, 22],
   ['token-bucket', 10, 22],
   ['express-rate-limit', 19, 29],
+  ['haproxy', 11, 23],
+  ['nginx', 10, 22],
 ] as const)('who plays to %s gets %i through in a second, and %i in a minute', (name, second, minute) => {
   const definition = families[name]({ limit: 10, within: 60, cycleMs: 777 });
-  expect([playedBurst(definition, 46_620, 1000), playedBurst(definition, 46_620, 60_000)]).toEqual([second, minute]);
+  expect([1000, 60_000].map((ms) => mostStarts(definition, ms).starts)).toEqual([second, minute]);
 });
 
 /** 60 people who come in bursts of three, now and then; a second half that is twice as busy. */

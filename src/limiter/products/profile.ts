@@ -1,10 +1,11 @@
 // What a rule lets through, in six figures, measured on the rule itself.
 //
 //   first burst      |||||            how many of a burst pass at once, and how many after a delay
-//   most in a second   ||||:||||      the most starts in any second that a client can get, sought over an edge of the rule
+//   most in a second   ||||:||||      the most starts in any second that a client can get: see rule/most-starts.ts
 //   at its rate      | | | | | |      evenly, forty requests at exactly the rate; sixty at twice the rate
 //   waits            the wait announced to a refused request, and the wait after which it would have been admitted
 import { announcedWait } from '../rule/announced.js';
+import { HOLD_MS, mostStarts } from '../rule/most-starts.js';
 import { LIMITED, type Rule } from '../rule/rule.js';
 import { type Primitive, type RuleDefinition, ruleOf } from '../rule/rule-definition.js';
 
@@ -12,7 +13,9 @@ export interface Profile {
   /** Requests per second that the rule admits in the long run; undefined for limits on concurrency. */
   readonly perSecond: number | undefined;
   readonly firstBurst: { readonly sent: number; readonly atOnce: number; readonly delayed: number };
-  readonly mostInASecond: number;
+  /** See `MostStarts`; null without a limit. */
+  readonly mostInASecond: number | null;
+  readonly mostIsExact: boolean;
   readonly atRate: Share;
   readonly atTwice: Share;
   /** Announced minus true wait in ms, over the refused of a burst and its tail: median, least and most; undefined without. */
@@ -28,8 +31,6 @@ interface Share {
 
 /** An epoch second, as the vectors have it; the rules that look at the clock then begin a window. */
 const START_MS = 1_699_999_200_000;
-/** How long a request is in flight where the rule asks. */
-const HOLD_MS = 100;
 
 export function profileOf(definition: RuleDefinition): Profile {
   const rule = ruleOf(definition);
@@ -40,6 +41,7 @@ export function profileOf(definition: RuleDefinition): Profile {
     Array.from({ length: sent }, () => 0),
   );
   const perMs = rate ?? 0.01;
+  const most = mostStarts(definition, 1000);
   return {
     perSecond: rate === undefined ? undefined : rate * 1000,
     firstBurst: {
@@ -47,7 +49,8 @@ export function profileOf(definition: RuleDefinition): Profile {
       atOnce: first.filter((delay) => delay === 0).length,
       delayed: first.filter((delay) => delay > 0).length,
     },
-    mostInASecond: mostInASecond(rule),
+    mostInASecond: Number.isFinite(most.starts) ? most.starts : null,
+    mostIsExact: most.exact,
     atRate: evenly(rule, 1 / perMs, 40),
     atTwice: evenly(rule, 0.5 / perMs, 60),
     ...waits(rule, definition, perMs),
@@ -71,24 +74,6 @@ function evenly(rule: Rule, gapMs: number, sent: number): Share {
     Array.from({ length: sent }, (_, i) => i * gapMs),
   );
   return { sent, admitted: delays.filter((delay) => delay !== LIMITED).length };
-}
-
-/** One request opens what there is to open; from some time after it the rule is hammered for two seconds, every 10 ms. */
-function mostInASecond(rule: Rule): number {
-  const each = Math.min(100, burstOf(rule));
-  let most = 0;
-  for (let from = 0; from < 1000; from += 90) {
-    const times = [0];
-    for (let at = from; at <= from + 2000; at += 10) for (let i = 0; i < each; i += 1) times.push(at);
-    const delays = play(rule, times);
-    const starts = times.flatMap((at, i) => (delays[i] === LIMITED ? [] : [at + delays[i]!])).sort((a, b) => a - b);
-    let oldest = 0;
-    starts.forEach((at, i) => {
-      while (starts[oldest]! <= at - 1000) oldest += 1;
-      most = Math.max(most, i - oldest + 1);
-    });
-  }
-  return most;
 }
 
 function waits(rule: Rule, definition: RuleDefinition, perMs: number): Pick<Profile, 'announcedLate' | 'trueWaitMs'> {

@@ -7,7 +7,15 @@ import { worstBurst } from '../../sizing/worst-burst.js';
 import { startOf } from '../../time/cycle.js';
 import { palettes } from '../../web/chart/palette.js';
 import type { SizedRows, SizedWindow, SizingData } from '../../web/sizing-data.js';
-import { columnWords, fittedHeads, fittedRows, pastedWords, percent, suspectSentences } from '../sizing-text.js';
+import {
+  burstOf,
+  columnWords,
+  fittedHeads,
+  fittedRows,
+  pastedWords,
+  percent,
+  suspectSentences,
+} from '../sizing-text.js';
 import { shownName } from '../terminal-text.js';
 import { counted, duration, number } from '../words.js';
 import { Html, html, unbroken } from './html.js';
@@ -88,8 +96,8 @@ function recommendationsTable(advice: Advice): Html {
       number(one.threshold),
       number(one.limited),
       percent(one.limited_share),
-      number(one.worst_burst_1s),
-      number(one.worst_burst_1min),
+      burstOf(one.worst_burst_1s),
+      burstOf(one.worst_burst_1min),
       checked,
     ];
     return html`<tr>${cells.map((cell, index) => html`<td data-title="${titles[index]!}">${cell}</td>`)}</tr>`;

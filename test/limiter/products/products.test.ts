@@ -164,7 +164,7 @@ describe('a product decides as the real one', () => {
 describe('every product', () => {
   it.each(Object.entries(products))('%s has an example that fits, and a profile', (name, { example }) => {
     const profile = profileOf(definitionOf({ like: name, ...example }, 777));
-    expect(profile.mostInASecond).toBeGreaterThan(0);
+    expect(profile.mostInASecond ?? Number.POSITIVE_INFINITY).toBeGreaterThan(0);
     expect(profile.atRate.admitted).toBeGreaterThan(0);
   });
 });
