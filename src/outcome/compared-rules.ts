@@ -23,7 +23,7 @@ const ComparedRule = Type.Object(
     ),
     wasted: Count('Refused requests of keys that were closed already: work of client and gateway for nothing.'),
     longest_closure_ms: Measure(
-      'The longest time from a refused request of a key until one would be admitted, as far as its requests show it.',
+      'The longest time from a refused request of a key until one would be admitted, whether the key comes back by then or not.',
     ),
     retries: Type.Optional(Count('Attempts of clients after the first of a job.')),
     goodput_per_second: Type.Optional(Measure('Jobs of clients served while still wanted, per second.')),

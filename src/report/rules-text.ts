@@ -25,7 +25,7 @@ const columns: readonly (readonly [head: string, of: (one: ComparedRule) => stri
   ['worst 1 s', ({ worst_burst_1s }) => worst_burst_1s],
   ['fairness', ({ fairness }) => fairness.toFixed(3)],
   ['longest closed', ({ longest_closure_ms }) => duration(longest_closure_ms)],
-  ['in vain', ({ wasted }) => wasted],
+  ['repeats', ({ wasted }) => wasted],
   ['retries', ({ retries }) => retries],
   ['goodput/s', ({ goodput_per_second: rate }) => (rate === undefined ? undefined : Number(rate.toPrecision(3)))],
   ['served in vain', ({ served_in_vain }) => served_in_vain],
@@ -50,7 +50,7 @@ export function ruleTable(rules: readonly ComparedRule[]): {
 }
 
 const legend =
-  "worst 1 s: the most of one key that started in a second. fairness: Jain's index of the shares admitted, 1 where all keys lose alike. longest closed: of one key, from a refused request until one would be admitted. in vain: refused requests of a key that was closed already, work for nothing.";
+  "worst 1 s: most requests of one key admitted in any second. fairness: Jain's index of the shares admitted; 1 means every key loses the same share. longest closed: longest time one key stayed refused, from a refused request until one would be admitted. repeats: requests sent by a key that was already limited.";
 const servedLegend = 'served in vain: requests that the service served although their client had gone.';
 
 /** The file compare.json, and what `weir replay --compare --json` prints. @param of log or scenario, and its seed */

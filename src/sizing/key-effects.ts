@@ -16,17 +16,22 @@ const SECOND_MS = 1000;
 export class KeyEffects {
   requests = 0;
   admitted = 0;
-  longestMs = 0;
   mostInSecond = 0;
   wasted = 0;
   /** The first refused request since the last admitted one. */
   #closedMs = Number.NaN;
-  /** When a request would be admitted, after the last refused one. */
+  /** When a request would be admitted, after the last refused one; that one where none would be. */
   #opensMs = 0;
+  #longestMs = 0;
   /** Starts of the last second: times, and how many. */
   readonly #times: number[] = [];
   readonly #counts: number[] = [];
   #inSecond = 0;
+
+  /** The longest time from a refused request until one would be admitted, whether the key comes back by then or not. */
+  get longestMs(): number {
+    return Number.isNaN(this.#closedMs) ? this.#longestMs : Math.max(this.#longestMs, this.#opensMs - this.#closedMs);
+  }
 
   /** An admitted request starts; `decided` counts it. */
   started(ms: number): void {
@@ -51,18 +56,16 @@ export class KeyEffects {
     this.requests += n;
     this.admitted += admitted;
     if (admitted > 0) {
-      this.#extend(Math.min(ms, this.#opensMs));
+      // The last refusal may have put it off: a request that did come and was admitted ends it, too.
+      this.#opensMs = Math.min(ms, this.#opensMs);
+      this.#longestMs = this.longestMs;
       this.#closedMs = Number.NaN;
     }
     if (admitted === n) return;
     this.wasted += n - admitted - (Number.isNaN(this.#closedMs) ? 1 : 0);
     if (Number.isNaN(this.#closedMs)) this.#closedMs = ms;
-    this.#opensMs = opensMs();
-    this.#extend(ms);
-  }
-
-  #extend(ms: number): void {
-    if (!Number.isNaN(this.#closedMs)) this.longestMs = Math.max(this.longestMs, ms - this.#closedMs);
+    const opens = opensMs();
+    this.#opensMs = Number.isFinite(opens) ? opens : ms;
   }
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Family, families } from '../../src/limiter/products/families.js';
 import { SideBySide } from '../../src/sizing/side-by-side.js';
+import { file, replayOf } from './logs.js';
 
 const fitted = (names: readonly string[], limit = 10, within = 10, cycleMs = 100) =>
   names.map((name) => ({ name, definition: families[name as Family]({ limit, within, cycleMs }) }));
@@ -32,12 +33,34 @@ describe('rules fitted to the same sustained rate', () => {
     expect(played(times).get(name)).toMatchObject({ requests: 60, admitted });
   });
 
-  it('tells how long each stays closed, over an edge of fixed windows', () => {
+  it('says how long each stays closed, over an edge of fixed windows', () => {
     const times = [...Array(12).fill(900), 950, ...Array(12).fill(1000), 1950];
     const by = played(times, ['fixed', 'sliding-log']);
-    expect(by.get('fixed')).toMatchObject({ limited: 6, worst_burst_1s: 20, longest_closure_ms: 950 });
+    expect(by.get('fixed')).toMatchObject({ limited: 6, worst_burst_1s: 20, longest_closure_ms: 1000 });
     expect(by.get('sliding-log')).toMatchObject({ worst_burst_1s: 10, longest_closure_ms: 1000 });
   });
+});
+
+it('says how long a key is refused that does not come back: until one of its requests would be admitted', () => {
+  const limit = { limit: 2, within: 60, cycleMs: 777 };
+  const run = new SideBySide([
+    { name: 'weir', definition: families.weir(limit) },
+    { name: 'gcra', definition: families.gcra(limit) },
+  ]);
+  const startMs = 777 * 2_000_000_000;
+  for (const ms of [0, 0, 1, 1000]) run.add(0, 1, startMs + ms);
+  // The first three leave the window with their cycle; the bucket has a token back after half of it.
+  const closures = run.compared().rules.map((one) => one.longest_closure_ms);
+  expect(closures).toEqual([60 * 777 - 1, 30 * 777 - 1]);
+});
+
+it('is the time that replay says where the restore lets the next request pass, but for the part of a cycle before the first refusal', async () => {
+  const times = [0, 0, 0, 3, 9, 20, 20, 21, 22, 23].map((second) => 1_767_600_000_000 + second * 1000 + 500);
+  const path = file('closed.log', times.join('\n'));
+  const run = new SideBySide([{ name: 'weir', definition: families.weir({ limit: 4, within: 60, cycleMs: 777 }) }]);
+  for (const ms of times) run.add(0, 1, ms);
+  const { limiting_cycles } = await replayOf(path, 4, 60);
+  expect(Math.ceil(run.compared().rules[0]!.longest_closure_ms / 777)).toBe(limiting_cycles);
 });
 
 it('says who is newly refused, and who newly admitted', () => {
