@@ -1,7 +1,7 @@
 // Middleware of Node.js: what stands in front of the handlers of Express, Fastify, Hono, Koa, NestJS and functions.
 import { Type } from '../../schema/json-schema.js';
 import { strict } from '../rule/fields.js';
-import { counts, inWholeSeconds, msOf, nothing, product, rule, time, whole, yesNo } from './product.js';
+import { atClockSecond, counts, inWholeSeconds, msOf, nothing, product, rule, time, whole, yesNo } from './product.js';
 
 const windowMs = time('Length of the window. Default: 60000.', 'ms');
 
@@ -93,7 +93,7 @@ export const nodeMiddleware = {
     rule({ max = 2500, duration: length = 3_600_000, driver = 'memory' }) {
       const window_ms = msOf(length, 1);
       if (driver === 'redis')
-        return rule('sliding_log', { limit: max, window_ms, edge: 'expires_at_end' }, undefined, 0);
+        return rule('sliding_log', { limit: max, window_ms, edge: 'expires_at_end' }, atClockSecond, 0);
       const params = { limit: max, window_ms, align: 'first', edge: 'reset_after_end' };
       return rule('fixed_window', params, { wait: 'window_end', round: 'down_to_s' }, 0.001);
     },
@@ -104,7 +104,7 @@ export const nodeMiddleware = {
     example: { max: 10, duration: 1000 },
     refused: nothing,
     rule: ({ max, duration: length }) =>
-      rule('sliding_log', { limit: max, window_ms: msOf(length, 1), edge: 'expires_at_end' }, undefined, 0),
+      rule('sliding_log', { limit: max, window_ms: msOf(length, 1), edge: 'expires_at_end' }, atClockSecond, 0),
   }),
   'nestjs-throttler': product({
     product: '@nestjs/throttler 6',

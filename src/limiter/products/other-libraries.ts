@@ -2,7 +2,18 @@
 import { Type } from '../../schema/json-schema.js';
 import { parseRate } from '../../schema/quantity.js';
 import { strict } from '../rule/fields.js';
-import { counts, msOf, nothing, product, rule, time, toWindowEnd, unannounced, whole } from './product.js';
+import {
+  atClockSecond,
+  counts,
+  msOf,
+  nothing,
+  product,
+  rule,
+  time,
+  toWindowEnd,
+  unannounced,
+  whole,
+} from './product.js';
 
 /** `10/m`, `10 per 1 second`: how much, in how many ms. */
 function perOf(rate: string): { readonly limit: number; readonly window_ms: number } {
@@ -44,13 +55,18 @@ export const otherLibraries = {
       const per = perOf(rate);
       switch (strategy) {
         case 'moving-window':
-          return rule('sliding_log', { ...per, edge: 'expires_after_end' }, toWindowEnd, 0);
+          return rule(
+            'sliding_log',
+            { ...per, edge: 'expires_after_end' },
+            { wait: 'newest_leaves', round: 'clock_second' },
+            0,
+          );
         case 'sliding-window-counter':
           return rule('sliding_counter', { ...per, align: 'epoch', floor_total: true }, undefined, 0);
         default: {
           const elastic = strategy === 'fixed-window-elastic-expiry' || undefined;
           const window = { ...per, align: 'first', count_refused: true, every_hit_restarts_window: elastic };
-          return rule('fixed_window', window, toWindowEnd, 0);
+          return rule('fixed_window', window, atClockSecond, 0);
         }
       }
     },

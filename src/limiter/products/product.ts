@@ -68,5 +68,7 @@ export function rule(primitive: Primitive, params: object, announces?: Announces
 
 export const inWholeSeconds: Announces = { wait: 'window_end', round: 'up_to_s' };
 export const toWindowEnd: Announces = { wait: 'window_end' };
+/** A second of the clock as a whole number, cut off: before the window ends, and so at times in the past. */
+export const atClockSecond: Announces = { wait: 'window_end', round: 'clock_second' };
 export const untilTokens: Announces = { wait: 'whole_tokens' };
 export const unannounced: Announces = { wait: 'none' };

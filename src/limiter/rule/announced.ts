@@ -31,6 +31,8 @@ export function announcedWait<State>(
       return Math.floor(wait / 1000 + 1e-7) * 1000;
     case 'second':
       return Math.floor((tMs + wholeSeconds(wait)) / 1000) * 1000 - tMs;
+    case 'clock_second':
+      return Math.floor((tMs + wait) / 1000 + 1e-7) * 1000 - tMs;
     default:
       return unreachable(announces?.round as never);
   }
@@ -47,6 +49,8 @@ function waitOf<State>(rule: Rule<State>, wait: Announces['wait'], state: State,
       return rule.nextAdmission(state, tMs, n) - tMs;
     case 'window_end':
       return rule.waits?.windowEnd?.(state, tMs);
+    case 'newest_leaves':
+      return rule.waits?.newestLeaves?.(state, tMs);
     case 'whole_tokens':
       return rule.waits?.wholeTokens?.(state, tMs, n);
     case 'whole_intervals':

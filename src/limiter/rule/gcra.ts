@@ -20,19 +20,27 @@ export const GcraParams = Type.Object(
   strict,
 );
 
+/** TAT is `fromMs` + `turns` T: a sum near 2^41 ms would be rounded at every request, and so drift where T is no whole ms. */
 interface State {
-  tatMs: number;
+  fromMs: number;
+  turns: number;
 }
 
 export function gcra({ T_ms: T, tau_ms: tau }: Static<typeof GcraParams>): Rule<State> {
   const most = Math.floor((tau + T + GRAIN_MS) / T);
-  const excess = (state: State, t: number, n: number) => Math.max(state.tatMs - t, 0) + n * T - (tau + T);
-  const roomAt = (state: State, t: number) => Math.floor((tau + T + GRAIN_MS - Math.max(state.tatMs - t, 0)) / T);
+  /** TAT - t, from 0. */
+  const ahead = ({ fromMs, turns }: State, t: number) => Math.max(fromMs - t + turns * T, 0);
+  const excess = (state: State, t: number, n: number) => ahead(state, t) + n * T - (tau + T);
+  const roomAt = (state: State, t: number) => Math.floor((tau + T + GRAIN_MS - ahead(state, t)) / T);
   return {
-    fresh: () => ({ tatMs: 0 }),
+    fresh: () => ({ fromMs: 0, turns: 0 }),
     decide(state, t, n) {
       if (excess(state, t, n) > GRAIN_MS) return LIMITED;
-      state.tatMs = Math.max(state.tatMs, t) + n * T;
+      if (ahead(state, t) === 0) {
+        state.fromMs = t;
+        state.turns = 0;
+      }
+      state.turns += n;
       return 0;
     },
     nextAdmission: (state, t, n) => (n > most ? NEVER : t + Math.max(0, excess(state, t, n))),
@@ -41,6 +49,6 @@ export function gcra({ T_ms: T, tau_ms: tau }: Static<typeof GcraParams>): Rule<
       return room >= most ? NEVER : t + Math.max(GRAIN_MS, excess(state, t, room + 1));
     },
     remaining: (state, t) => Math.max(0, roomAt(state, t)),
-    forgettable: ({ tatMs }, t) => tatMs <= t,
+    forgettable: (state, t) => ahead(state, t) === 0,
   };
 }

@@ -97,6 +97,8 @@ export function guavaWarmup(params: Static<typeof GuavaWarmupParams>): Rule<Stat
 
 function guava({ T, maxStored, initial, coolMs, longestMs, cost }: Kind): Rule<State> {
   const microseconds = (ms: number) => Math.trunc(ms * 1000 + 1e-6) / 1000;
+  /** Guava counts whole microseconds: doubles near 2^41 ms have coarser steps, whose sum would drift. */
+  const microsecond = (ms: number) => Math.round(ms * 1000) / 1000;
   const waitOf = ({ nextMs }: State, t: number) => (nextMs - t <= GRAIN_MS ? 0 : nextMs - t);
   const roomAt = (state: State, t: number) => {
     if (longestMs === NEVER) return Number.POSITIVE_INFINITY;
@@ -124,7 +126,7 @@ function guava({ T, maxStored, initial, coolMs, longestMs, cost }: Kind): Rule<S
       const fromStore = Math.min(n, state.stored);
       const price = microseconds(cost(state.stored, fromStore)) + microseconds((n - fromStore) * T);
       state.stored -= fromStore;
-      state.nextMs = Math.min(state.nextMs + price, LAST_MS);
+      state.nextMs = microsecond(Math.min(state.nextMs + price, LAST_MS));
       return waits;
     },
     nextAdmission: (state, t) => (longestMs === NEVER ? t : t + Math.max(0, waitOf(state, t) - longestMs)),

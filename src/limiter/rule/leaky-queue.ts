@@ -11,7 +11,7 @@
 import type { Static } from 'typebox';
 import { Type } from '../../schema/json-schema.js';
 import { count, length, strict, wait } from './fields.js';
-import { LIMITED, NEVER, type Rule } from './rule.js';
+import { GRAIN_MS, LIMITED, NEVER, type Rule } from './rule.js';
 
 const spacing = length('Time between two starts, in ms.');
 
@@ -31,60 +31,70 @@ export const UberSlackParams = Type.Object(
   strict,
 );
 
-/** `nextMs` is the earliest time of the next start. */
+/** The earliest time of the next start is `fromMs` + `turns` T, which does not drift where T is no whole ms. */
 interface Queue {
-  nextMs: number;
+  fromMs: number;
+  turns: number;
 }
 
 export function leakyQueue(params: Static<typeof LeakyQueueParams>): Rule<Queue> {
   const { spacing_ms: T, max_queue: most, registered = 0, max_wait_ms = NEVER } = params;
   const longest = Math.min(max_wait_ms, most === undefined ? NEVER : (most + registered) * T);
-  const delayOf = ({ nextMs }: Queue, t: number, n: number) => Math.max(0, nextMs - t) + (n - 1) * T;
+  const ahead = ({ fromMs, turns }: Queue, t: number) => Math.max(0, fromMs - t + turns * T);
+  const delayOf = (state: Queue, t: number, n: number) => ahead(state, t) + (n - 1) * T;
   const roomAt = (state: Queue, t: number) => {
-    const room = Math.floor((longest - delayOf(state, t, 1)) / T) + 1;
+    const room = Math.floor((longest + GRAIN_MS - delayOf(state, t, 1)) / T) + 1;
     return Math.max(0, room);
   };
   return {
-    fresh: () => ({ nextMs: 0 }),
+    fresh: () => ({ fromMs: 0, turns: 0 }),
     decide(state, t, n) {
       const delay = delayOf(state, t, n);
-      if (delay > longest) return LIMITED;
-      state.nextMs = t + delay + T;
+      if (delay > longest + GRAIN_MS) return LIMITED;
+      if (ahead(state, t) === 0) {
+        state.fromMs = t;
+        state.turns = 0;
+      }
+      state.turns += n;
       return delay;
     },
     nextAdmission(state, t, n) {
-      if ((n - 1) * T > longest) return NEVER;
+      if ((n - 1) * T > longest + GRAIN_MS) return NEVER;
       return t + Math.max(0, delayOf(state, t, n) - longest);
     },
     nextChange(state, t) {
-      if (longest === NEVER || state.nextMs <= t) return NEVER;
-      return t + delayOf(state, t, roomAt(state, t) + 1) - longest;
+      if (longest === NEVER || ahead(state, t) === 0) return NEVER;
+      return t + Math.max(GRAIN_MS, delayOf(state, t, roomAt(state, t) + 1) - longest);
     },
     remaining: roomAt,
-    forgettable: ({ nextMs }, t) => nextMs <= t,
+    forgettable: (state, t) => ahead(state, t) === 0,
   };
 }
 
-/** `lastMs` is the last start, -1 before the first. */
+/** The last start is `fromMs` + `turns` T; `fromMs` is -1 before the first. */
 interface Slack {
-  lastMs: number;
+  fromMs: number;
+  turns: number;
 }
 
 export function uberSlack({ spacing_ms: T, slack = 10 }: Static<typeof UberSlackParams>): Rule<Slack> {
+  const ahead = ({ fromMs, turns }: Slack, t: number) => fromMs - t + turns * T;
   return {
-    fresh: () => ({ lastMs: -1 }),
+    fresh: () => ({ fromMs: -1, turns: 0 }),
     decide(state, t, n) {
-      if (state.lastMs < 0) state.lastMs = t;
-      else if (t - state.lastMs > slack * T + T) state.lastMs = t - slack * T;
-      else state.lastMs += T;
+      const isFirst = state.fromMs < 0;
+      if (isFirst || -ahead(state, t) > slack * T + T) {
+        state.fromMs = t;
+        state.turns = isFirst ? 0 : -slack;
+      } else state.turns += 1;
       // After the first, at most S T are left to catch up with: each start of the others is T after the one before.
-      state.lastMs += (n - 1) * T;
-      return Math.max(0, state.lastMs - t);
+      state.turns += n - 1;
+      return Math.max(0, ahead(state, t));
     },
     nextAdmission: (_, t) => t,
     nextChange: () => NEVER,
     remaining: () => Number.POSITIVE_INFINITY,
     // A new one has no slack.
-    forgettable: ({ lastMs }, t) => slack === 0 && t - lastMs > T,
+    forgettable: (state, t) => slack === 0 && -ahead(state, t) > T,
   };
 }

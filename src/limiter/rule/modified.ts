@@ -89,7 +89,7 @@ function waitsOnClock<State>(
   waits: Waits<State>,
   seen: (state: Clocked<State>, t: number) => number,
 ): Waits<Clocked<State>> {
-  const names = ['windowEnd', 'wholeTokens', 'wholeIntervals', 'backoff'] as const;
+  const names = ['windowEnd', 'newestLeaves', 'wholeTokens', 'wholeIntervals', 'backoff'] as const;
   return Object.fromEntries(
     names
       .filter((name) => waits[name] !== undefined)

@@ -91,14 +91,14 @@ export type Primitive = keyof typeof primitives;
 
 const Announces = Type.Object(
   {
-    wait: Type.Enum(['earliest', 'window_end', 'whole_tokens', 'whole_intervals', 'backoff', 'none'], {
+    wait: Type.Enum(['earliest', 'window_end', 'newest_leaves', 'whole_tokens', 'whole_intervals', 'backoff', 'none'], {
       description:
-        'Which wait the product announces: the true one, to the end of the window, for whole tokens, doubled, or none.',
+        'Which wait the product announces: the true one, to the end of the window, until the newest request leaves, for whole tokens, doubled, or none.',
     }),
     round: Type.Optional(
-      Type.Enum(['up_to_ms', 'up_to_s', 'down_to_s', 'second'], {
+      Type.Enum(['up_to_ms', 'up_to_s', 'down_to_s', 'second', 'clock_second'], {
         description:
-          'Rounded up to whole ms or s, down to s, or up to s and then cut to a second of the clock. Default: not at all.',
+          'Rounded up to whole ms or s, down to s, up to s and then down to a second of the clock, or down to a second of the clock. Default: not at all.',
       }),
     ),
   },

@@ -68,6 +68,8 @@ export interface Rule<State = unknown> {
 export interface Waits<State> {
   /** Until the window ends. */
   windowEnd?(state: State, tMs: number): number;
+  /** Until the newest request of a log leaves. */
+  newestLeaves?(state: State, tMs: number): number;
   /** Until the tokens are there, without the wait that the rule would allow. */
   wholeTokens?(state: State, tMs: number, n: number): number;
   /** Intervals of a grid that bring the tokens, counted from now rather than from the last tick. */

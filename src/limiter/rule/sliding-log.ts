@@ -129,7 +129,10 @@ export function slidingLog(params: Static<typeof SlidingLogParams>, grainMs: num
     },
     remaining: (log, t) => Math.max(0, limit - held(log, t, span, atEnd)),
     forgettable: (log, t) => !wraps && held(log, t, span, atEnd) === 0,
-    waits: { windowEnd: (log, t) => (log.times[log.head] ?? t) + span - t },
+    waits: {
+      windowEnd: (log, t) => (log.times[log.head] ?? t) + span - t,
+      newestLeaves: (log, t) => (log.times.at(-1) ?? t) + span - t,
+    },
   };
 }
 

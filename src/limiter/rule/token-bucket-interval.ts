@@ -47,13 +47,22 @@ export function intervalBucket(params: TokenBucketParams, grainMs: number): Rule
     const missing = n - level(state, t);
     return missing <= 0 ? t : gridAt(state, t) + Math.ceil(missing / rate) * per;
   };
+  /** juju does so before it looks at the cost: the grid of a bucket that a refused request finds full stands still from there. */
+  const bringUpToDate = (state: State, t: number) => {
+    const tokens = level(state, t);
+    state.gridMs = gridAt(state, t);
+    state.tokens = tokens;
+  };
   const forgotten = ({ goneMs }: State) => (forgets ? goneMs + grainMs : goneMs);
 
   return {
     fresh: (madeMs) => ({ tokens: initial, gridMs: begin(madeMs), goneMs: LAST_MS }),
     decide(state, t, n) {
       const at = timeOf(state, t, n);
-      if (tooMany(n) || at - t > maxWait) return LIMITED;
+      if (tooMany(n) || at - t > maxWait) {
+        if (stale && state.tokens < capacity && !isNew(state, t) && !isGone(state, t)) bringUpToDate(state, t);
+        return LIMITED;
+      }
       const tokens = level(state, t);
       if (!(stale && tokens >= capacity && state.tokens >= capacity)) state.gridMs = gridAt(state, t);
       state.tokens = tokens - n;

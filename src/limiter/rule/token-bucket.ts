@@ -52,6 +52,7 @@ export type TokenBucketParams = Static<typeof TokenBucketParams>;
 /** How far a time may be off by rounding, in grains; beyond 2^41 ms a grain no longer moves it. */
 const MOST_GRAINS = 8;
 
+/** `tokens` counts parts of a token, `per_ms` of them, so that what comes back in whole ms is a whole number: it is never rounded. */
 interface State {
   tokens: number;
   atMs: number;
@@ -62,13 +63,16 @@ export function continuousBucket(params: TokenBucketParams): Rule<State> {
   const { rate, per_ms: per, capacity, initial = capacity, max_wait_ms: maxWait = 0 } = params;
   const { allow_over_capacity: overCapacity = false, exact_float: exact = false } = params;
   const ttl = params.state_ttl_from_last_admit_ms;
-  const perMs = rate / per;
+  /** Products that compare doubles count whole tokens, with their rounding. */
+  const parts = exact ? 1 : per;
+  const perMs = exact ? rate / per : rate;
+  const most = capacity * parts;
   /** A bucket that lacks less than comes back within a grain of the clock lacks nothing. */
   const grain = exact ? 0 : GRAIN_MS;
   const level = (state: State, t: number) =>
-    t >= state.goneMs ? capacity : Math.min(capacity, state.tokens + (t - state.atMs) * perMs);
-  /** Ms until `n` are there. */
-  const waitFor = (tokens: number, n: number) => (n - tokens <= 0 ? 0 : (n - tokens) / perMs);
+    t >= state.goneMs ? most : Math.min(most, state.tokens + (t - state.atMs) * perMs);
+  /** Ms until `n` whole ones are there. */
+  const waitFor = (tokens: number, n: number) => (n * parts - tokens <= 0 ? 0 : (n * parts - tokens) / perMs);
   const tooMany = (n: number) => n > capacity && !overCapacity;
   /** From `ms` on, the first time at which the bucket says so itself. */
   const settled = (state: State, ms: number, n: number) => {
@@ -79,7 +83,7 @@ export function continuousBucket(params: TokenBucketParams): Rule<State> {
   return {
     // Each refusal stores the tokens anew, rounded, and so moves the time of the next by a grain.
     ...(exact && { hastens: true }),
-    fresh: (madeMs) => ({ tokens: initial, atMs: madeMs, goneMs: LAST_MS }),
+    fresh: (madeMs) => ({ tokens: initial * parts, atMs: madeMs, goneMs: LAST_MS }),
     decide(state, t, n) {
       const tokens = level(state, t);
       const waits = waitFor(tokens, n);
@@ -90,7 +94,7 @@ export function continuousBucket(params: TokenBucketParams): Rule<State> {
         }
         return LIMITED;
       }
-      state.tokens = tokens - n;
+      state.tokens = tokens - n * parts;
       state.atMs = t;
       if (ttl !== undefined) state.goneMs = t + ttl;
       return waits <= grain ? 0 : waits;
@@ -103,13 +107,13 @@ export function continuousBucket(params: TokenBucketParams): Rule<State> {
     },
     nextChange(state, t) {
       const tokens = level(state, t);
-      if (tokens >= capacity) return NEVER;
-      const credit = (maxWait + grain) * perMs;
-      const next = Math.min(capacity, Math.floor(tokens + credit) + 1 - credit);
+      if (tokens >= most) return NEVER;
+      const credit = ((maxWait + grain) * perMs) / parts;
+      const next = Math.min(capacity, Math.floor(tokens / parts + credit) + 1 - credit);
       return Math.min(t + Math.max(GRAIN_MS, waitFor(tokens, next)), state.goneMs);
     },
-    remaining: (state, t) => Math.max(0, Math.floor(level(state, t) + (maxWait + grain) * perMs)),
-    forgettable: (state, t) => initial === capacity && level(state, t) >= capacity,
+    remaining: (state, t) => Math.max(0, Math.floor((level(state, t) + (maxWait + grain) * perMs) / parts)),
+    forgettable: (state, t) => initial === capacity && level(state, t) >= most,
     waits: { wholeTokens: (state, t, n) => waitFor(level(state, t), n) },
   };
 }

@@ -3,6 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { readStanza } from '../../../src/limiter/products/pasted.js';
 import { definitionOf, productOf, products } from '../../../src/limiter/products/products.js';
 import { profileOf } from '../../../src/limiter/products/profile.js';
+import { announcedWait } from '../../../src/limiter/rule/announced.js';
+import { LIMITED } from '../../../src/limiter/rule/rule.js';
+import { ruleOf } from '../../../src/limiter/rule/rule-definition.js';
 import { compare, limiters } from '../rule/decisions.js';
 
 const byName = new Map(limiters.map((limiter) => [limiter.name, limiter]));
@@ -159,6 +162,68 @@ describe('a product decides as the real one', () => {
     const held = new Set(real.map(([{ like }]) => productOf(String(like)).name));
     expect(Object.keys(products).filter((name) => !held.has(name))).toEqual(['cloudflare']);
   });
+});
+
+// Ten requests at 0.3 s of a clock second, one each 50 ms; what is announced to the refused, in ms from then.
+describe('announces what the product announces, and not the true wait', () => {
+  const python = (strategy: string) => ({ like: 'python-limits', rate: '10 per 1 second', strategy });
+  it.each([
+    // The window ends at 1.3 s, and is announced as 1 s of the clock.
+    [python('fixed-window'), 900, 100],
+    [python('fixed-window'), 1250, -250],
+    // Each request moves the end: 2.2 s.
+    [python('fixed-window-elastic-expiry'), 1200, 800],
+    // The newest admitted came at 0.75 s and leaves at 1.75 s.
+    [python('moving-window'), 900, 100],
+    [python('moving-window'), 1250, -250],
+    // The oldest of the log leaves at 1.3 s.
+    [{ like: 'async-ratelimiter', max: 10, duration: 1000 }, 1250, -250],
+    [{ like: 'koa-ratelimit', max: 10, duration: 1000, driver: 'redis' }, 900, 100],
+  ])('%j refused at %i: %i', (given, at, wait) => {
+    const definition = definitionOf(given, 777);
+    const rule = ruleOf(definition);
+    const secondMs = 1_700_000_000_000;
+    const state = rule.fresh(secondMs);
+    for (let i = 0; i < 10; i += 1) expect(rule.decide(state, secondMs + 300 + 50 * i, 1, 0)).toBe(0);
+    expect(rule.decide(state, secondMs + at, 1, 0)).toBe(LIMITED);
+    expect(announcedWait(rule, definition.announces, state, secondMs + at, 1)).toBe(wait);
+  });
+});
+
+it('a request that costs more than the capacity brings a bucket of juju up to date', () => {
+  const rule = ruleOf(definitionOf({ like: 'juju', fillInterval: '100ms', capacity: 2 }, 777));
+  const admitted = (costs: readonly (readonly [ms: number, n: number])[]) => {
+    const state = rule.fresh(0);
+    return costs.map(([ms, n]) => (rule.decide(state, ms, n, 0) === LIMITED ? 0 : 1));
+  };
+  // Taken at 0, back by 200. Full, the tick of the grid stands still, and the first taken comes back at once by the ticks since then:
+  // those since 0, or since the request of cost 3 found it full.
+  expect(
+    admitted([
+      [0, 2],
+      [1050, 1],
+      [1050, 1],
+      [1050, 1],
+    ]),
+  ).toEqual([1, 1, 1, 0]);
+  expect(
+    admitted([
+      [0, 1],
+      [950, 3],
+      [1050, 1],
+      [1050, 1],
+      [1050, 1],
+    ]),
+  ).toEqual([1, 0, 1, 1, 1]);
+  expect(
+    admitted([
+      [0, 1],
+      [1020, 3],
+      [1050, 1],
+      [1050, 1],
+      [1050, 1],
+    ]),
+  ).toEqual([1, 0, 1, 1, 0]);
 });
 
 describe('every product', () => {
