@@ -39,7 +39,7 @@ export async function mapRuns(given: GivenToMap): Promise<void> {
   const { columns, cures, runs, runsOfAll } = map;
   const text = given.json
     ? JSON.stringify({ rows: map.rows.map(flatRow), columns, cures, runs, digest })
-    : `${mapText(map, terminalAtHand())}\n\n${runs} runs in place of ${runsOfAll}\n${digest}`;
+    : `${mapText(map, terminalAtHand())}\n\n${runs < runsOfAll ? `${runs} of ${runsOfAll} runs needed` : counted(runs, 'run')}\n${digest}`;
   say(`${text}\n`);
   if (page !== undefined && !given.json) say(`\nopen it here: ${page}\n`);
 }

@@ -104,12 +104,12 @@ export function foundText(found: Found, condition: string, terminal: Terminal): 
   ].join('\n');
 }
 
-function answerWords({ answer, value, over, tried }: Found, condition: string): string {
+function answerWords({ answer, value, over, tried, next }: Found, condition: string): string {
   const ends = `${valueText(tried[0]?.value)} and at ${valueText(tried.at(-1)?.value)}`;
   switch (answer) {
     case 'smallest':
     case 'largest':
-      return `${over} = ${valueText(value)} is the ${answer} value at which ${condition}`;
+      return `${over} = ${valueText(value)} is the ${answer} of the values asked for at which ${condition}; at ${valueText(next)}, the one ${answer === 'smallest' ? 'before' : 'after'}, it does not hold`;
     case 'all':
       return `${condition} at ${ends}, and at every value tried between`;
     case 'none':
@@ -139,5 +139,17 @@ export function mapText({ axes, columns, cures }: CollapseMap, terminal: Termina
       `${setWords(set)}: stuck in ${stuck} of ${n} runs${Number.isFinite(goodput) ? `; in quiet times ${number(100 * goodput)} % of the goodput` : ''}`,
   );
   const heading = cures.length === 0 ? [] : ['', 'What cures it, the cheapest first'];
-  return [...alignedTable(heads, rows, terminal.columns), ...heading, ...found.map((line) => `  ${line}`)].join('\n');
+  const drains = columns
+    .filter(({ drainsUpTo }) => drainsUpTo !== undefined)
+    .map(({ set, drainsUpTo, prolonged }) => {
+      const trigger = `${up}=${valueText(drainsUpTo)}`;
+      return `${setWords(set)}: the runs are too short. With ${trigger} the service is not back at their end, but is in runs ${prolonged} times as long.`;
+    });
+  const tooShort = drains.length === 0 ? [] : ['', ...drains];
+  return [
+    ...alignedTable(heads, rows, terminal.columns),
+    ...tooShort,
+    ...heading,
+    ...found.map((line) => `  ${line}`),
+  ].join('\n');
 }

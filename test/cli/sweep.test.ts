@@ -108,7 +108,7 @@ describe('weir sweep', () => {
   it('finds the value at which a condition begins to hold', async () => {
     const search = ['sweep', scenario, '--find', 'limited < 1%', '--over', 'limiter.threshold=1..40'];
     const { code, out } = await weir(search);
-    const [, value] = /threshold = (\d+) is the smallest value/.exec(out) ?? [];
+    const [, value] = /threshold = (\d+) is the smallest of the values asked for/.exec(out) ?? [];
     const limitedAt = async (threshold: number) => {
       const one = await weir(['sweep', scenario, '--set', `limiter.threshold=${threshold}`, '--no-report', '--json']);
       const { limited, requests } = JSON.parse(one.out);

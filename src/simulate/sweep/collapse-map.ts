@@ -8,7 +8,9 @@
 //
 // Few runs of a coarse lattice come first. A rectangle whose corners do not all agree is halved, down to neighbours; one whose corners agree
 // is taken to be the same inside, and its points are marked as inferred: an island smaller than the lattice is missed. Points at the
-// border get all their runs.
+// border get all their runs. What is stuck at the end of a run may only drain more slowly than the run lasts: where the scenario has a
+// warm-up, the smallest stuck trigger of a load is run again for eight times as long, with as long a measurement at the end. Where it has
+// recovered by then, so have smaller triggers, and a larger one is tried.
 import { shareInterval } from '../../math/interval.js';
 import { Failure } from '../../schema/failure.js';
 import type { RunPlace } from '../run-pool.js';
@@ -38,6 +40,10 @@ export interface MapColumn {
   readonly zone: Zone;
   /** The smallest trigger that leaves it stuck in half of the runs; undefined for none. */
   readonly stuckFrom: Json | undefined;
+  /** The largest trigger that the runs of the scenario leave stuck, but not those that last `prolonged` times as long; undefined for none. */
+  readonly drainsUpTo: Json | undefined;
+  /** How many times longer a stuck trigger was run; 1 where it cannot be, for want of a warm-up. */
+  readonly prolonged: number;
 }
 
 export interface Cure {
@@ -66,9 +72,13 @@ export interface CollapseMap {
 const FIRST_RUNS = 4;
 /** The coarse lattice has so many intervals in each direction. */
 const COARSE = 4;
+/** How many times longer a run is to last in which a trigger may only drain slowly. */
+const PROLONGED = 8;
 /** Stuck in at most this share of runs: cured. */
 const CURED = 0.05;
 const GOODPUT = 'clients.goodput_per_second';
+
+const notProlonged = { upTo: -1, times: 1 };
 
 interface Point {
   n: number;
@@ -111,6 +121,36 @@ export async function mapCollapse(
       onRun?.(run);
     }
   };
+  /** The last trigger that only drains slowly at a load; its points, and those of smaller triggers, are no longer stuck. */
+  const drained = async (points: Explored, x: number, height: number, setAt: (y: number) => Cell['set']) => {
+    const { duration, warmUp } = scenarioOf(plan, { cell: 0, set: setAt(0) });
+    const stuck = Array.from({ length: height }, (_, y) => y).filter((y) => shareAt(points, x, y) >= 0.5);
+    if (duration === undefined || warmUp === 0 || stuck.length === 0) return notProlonged;
+    const longer = { duration: PROLONGED * duration, warm_up: warmUp + (PROLONGED - 1) * duration };
+    const remains = async (y: number): Promise<boolean> => {
+      const point = { n: 0, stuck: 0, goodput: 0 };
+      await add(point, { ...setAt(y), ...longer }, Math.min(FIRST_RUNS, most));
+      if (2 * point.stuck >= point.n) return true;
+      points.sampled.set(y * points.width + x, point);
+      return false;
+    };
+    let [low, high] = [0, stuck.length];
+    // Most often the smallest one remains stuck.
+    if (await remains(stuck[0]!)) high = 0;
+    else low = 1;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (await remains(stuck[middle]!)) high = middle;
+      else low = middle + 1;
+    }
+    for (const y of stuck.slice(0, high)) {
+      const place = y * points.width + x;
+      if (shareAt(points, x, y) < 0.5) continue;
+      points.sampled.delete(place);
+      points.inferred.set(place, { n: 1, stuck: 0, goodput: 0 });
+    }
+    return { upTo: stuck[high - 1] ?? -1, times: PROLONGED };
+  };
   try {
     const rows: SweepRow[] = [];
     const columns: MapColumn[] = [];
@@ -118,6 +158,11 @@ export async function mapCollapse(
       const points = await explore(across.values.length, up.values.length, most, (point, x, y, n) =>
         add(point, { ...set, [up.path]: up.values[y]!, [across.path]: across.values[x]! }, n),
       );
+      const prolonged = Array.from(across.values, (_, x) => ({ x, ...notProlonged }));
+      for (const column of prolonged) {
+        const setAt = (y: number) => ({ ...set, [up.path]: up.values[y]!, [across.path]: across.values[column.x]! });
+        Object.assign(column, await drained(points, column.x, up.values.length, setAt));
+      }
       if (signal?.aborted === true) return undefined;
       for (const [y, trigger] of up.values.entries())
         for (const [x, load] of across.values.entries())
@@ -125,7 +170,15 @@ export async function mapCollapse(
       for (const [x, load] of across.values.entries()) {
         const first = up.values.findIndex((_, y) => shareAt(points, x, y) >= 0.5);
         const zone = first < 0 ? 'stable' : first === 0 ? 'collapsed' : 'vulnerable';
-        columns.push({ set: { ...set, [across.path]: load }, zone, stuckFrom: up.values[first] });
+        const { upTo, times } = prolonged[x]!;
+        const drainsUpTo = up.values[upTo];
+        columns.push({
+          set: { ...set, [across.path]: load },
+          zone,
+          stuckFrom: up.values[first],
+          drainsUpTo,
+          prolonged: times,
+        });
       }
     }
     const cures = await findCures(question.cures ?? [], up, most, add);
@@ -150,8 +203,8 @@ function steppedAxis(text: string): Stepped {
 interface Explored {
   readonly width: number;
   readonly height: number;
-  readonly sampled: ReadonlyMap<number, Point>;
-  readonly inferred: ReadonlyMap<number, Point>;
+  readonly sampled: Map<number, Point>;
+  readonly inferred: Map<number, Point>;
 }
 
 type Sample = (point: Point, x: number, y: number, n: number) => Promise<void>;

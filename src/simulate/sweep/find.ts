@@ -44,6 +44,8 @@ export interface Found {
   readonly answer: 'smallest' | 'largest' | 'all' | 'none' | 'not monotone';
   /** Undefined where there is no answer. */
   readonly value: Json | undefined;
+  /** The value beside it at which the condition fails: between the two nothing was tried. */
+  readonly next: Json | undefined;
   /** In the order of the axis. */
   readonly tried: readonly Tried[];
 }
@@ -90,7 +92,8 @@ export async function* findValues(
       if (answer === undefined) return;
       const ordered = [...tried].sort(([a], [b]) => a - b).map(([, one]) => one);
       const { side, at } = answer;
-      yield { set, over: axis.path, answer: side, value: at === undefined ? undefined : values[at], tried: ordered };
+      const next = at === undefined ? undefined : values[side === 'smallest' ? at - 1 : at + 1];
+      yield { set, over: axis.path, answer: side, value: values[at ?? -1], next, tried: ordered };
     }
   } finally {
     await runner.close();
