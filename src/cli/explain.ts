@@ -1,6 +1,6 @@
 // `weir explain nginx 10r/s burst=5`: what a limiter lets through, in a few lines and one chart.
 import type { Argv } from 'yargs';
-import { looksLikeStanza } from '../limiter/products/pasted.js';
+import { looksLikeStanza, readStanza } from '../limiter/products/pasted.js';
 import { definitionOf, productOf } from '../limiter/products/products.js';
 import { type Profile, play, profileOf } from '../limiter/products/profile.js';
 import { LIMITED } from '../limiter/rule/rule.js';
@@ -29,15 +29,31 @@ export const options = (yargs: Argv) =>
 export function run({ limiter, json }: GivenTo<typeof options>): void {
   const words = limiter.map(String);
   const text = words.join(' ');
-  const { title, given, refused } = looksLikeStanza(text) && /[;{(]/.test(text) ? pasted(text) : named(words);
-  const definition = definitionOf(given, 777);
-  const profile = profileOf(definition);
-  const answer = { limiter: given, rule: definition, profile };
-  print({ answer, words: wordsOf(title, definition, profile, refused) }, json);
+  const isStanza = looksLikeStanza(text) && /[;{(]/.test(text);
+  const { notes = [], limiters } = isStanza ? pasted(text) : { limiters: [named(words)] };
+  const explained = limiters.map(({ title, given, refused }) => {
+    const definition = definitionOf(given, 777);
+    const profile = profileOf(definition);
+    const answer = { limiter: given, rule: definition, profile };
+    return { answer, words: wordsOf(title, definition, profile, refused) };
+  });
+  const said = notes.length === 0 ? {} : { notes };
+  const answers = explained.map(({ answer }) => answer);
+  const answer = answers.length === 1 ? { ...answers[0]!, ...said } : { limiters: answers, ...said };
+  print({ answer, words: [...explained.map((one) => one.words), ...notes].join('\n\n') }, json);
 }
 
+/** A limiter for each place of the text that has limits of its own. */
 function pasted(text: string) {
-  return { title: 'The stanza', given: { paste: text }, refused: undefined };
+  const { limiters, notes } = readStanza(text);
+  return {
+    notes,
+    limiters: limiters.map(({ name }) => ({
+      title: name ?? 'The stanza',
+      given: { paste: text, ...(name !== undefined && limiters.length > 1 && { location: name }) },
+      refused: undefined,
+    })),
+  };
 }
 
 /** Parameters as name=value; values without a name take the names of the parameters in order. Without any, those of the example. */

@@ -39,8 +39,17 @@ const Paste = Type.Object(
     paste: Type.String({
       minLength: 1,
       maxLength: 20_000,
-      description: 'A stanza of nginx or HAProxy: limit_req_zone and limit_req, or a stick-table and its deny.',
+      description:
+        'A stanza of nginx or HAProxy, or a whole nginx.conf: limit_req_zone and limit_req, or a stick-table and its deny.',
     }),
+    location: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 1000,
+        description:
+          'Which limiter, where places have limits of their own: `location /api`. `weir explain` lists them.',
+      }),
+    ),
     hold_ms,
   },
   strict,

@@ -17,17 +17,29 @@ export function looksLikeStanza(text: string): boolean {
   );
 }
 
+/** Limits that apply together: to requests of one place of a configuration. */
+export interface PastedLimiter {
+  /** `location /api`, with its server where there are several; undefined for a stanza without places. */
+  readonly name: string | undefined;
+  /** In the order in which they apply; a request has to pass all. */
+  readonly limits: readonly Like[];
+}
+
+export interface Pasted {
+  readonly limiters: readonly PastedLimiter[];
+  /** What is in the text and not in the limiters, each with its line. */
+  readonly notes: readonly string[];
+}
+
 /**
- * The limiters of a stanza, in the order in which they apply.
+ * The limiters of a stanza, or of a whole configuration of nginx: one for each place that has limits of its own.
  * @throws Failure `invalid_definition` where there is none, or a zone or a table is missing
  */
-export function readStanza(text: string): readonly Like[] {
-  const plain = text.replace(/#.*$/gm, '');
-  const found = [...nginxLimits(plain), ...haproxyLimits(plain)];
-  if (found.length === 0) {
-    throw refused('There is no limit_req, no limit_conn, and no deny of a tracked rate in it.');
-  }
-  return found;
+export function readStanza(text: string): Pasted {
+  if (/\blimit_(req|conn)(_zone)?\s/.test(text)) return nginxLimiters(text);
+  const limits = haproxyLimits(text.replace(/#.*$/gm, ''));
+  if (limits.length === 0) throw refused('There is no limit_req, no limit_conn, and no deny of a tracked rate in it.');
+  return { limiters: [{ name: undefined, limits }], notes: [] };
 }
 
 function refused(why: string): Failure {
@@ -38,36 +50,156 @@ function refused(why: string): Failure {
   });
 }
 
-function nginxLimits(text: string): Like[] {
-  const zones = new Map<string, string>();
-  for (const [, words = ''] of text.matchAll(/\blimit_req_zone\s+([^;]+);/g)) {
-    const [, zone] = /\bzone=([\w-]+)/.exec(words) ?? [];
-    const [, rate] = /\brate=(\d+r\/[sm])/.exec(words) ?? [];
-    if (zone === undefined || rate === undefined) throw refused('A limit_req_zone lacks its zone or its rate.');
-    zones.set(zone, rate);
-  }
-  const requests = [...text.matchAll(/\blimit_req\s+([^;]+);/g)].map(([, words = '']) => {
-    const [, zone = ''] = /\bzone=([\w-]+)/.exec(words) ?? [];
-    const rate = zones.get(zone);
-    if (rate === undefined) throw refused(`The zone ${JSON.stringify(zone)} of a limit_req has no limit_req_zone.`);
-    return {
-      like: 'nginx',
-      rate,
-      ...numberIn(words, 'burst'),
-      ...numberIn(words, 'delay'),
-      ...(/\bnodelay\b/.test(words) ? { nodelay: true } : {}),
-    };
-  });
-  const connections = [...text.matchAll(/\blimit_conn\s+[\w-]+\s+(\d+)\s*;/g)].map(([, most]) => ({
-    like: 'nginx-limit-conn',
-    connections: Number(most),
-  }));
-  return [...requests, ...connections];
+interface Directive {
+  readonly words: readonly string[];
+  readonly line: number;
+  /** Undefined for one that ends with a semicolon. */
+  readonly block: readonly Directive[] | undefined;
 }
 
-function numberIn(words: string, name: string): object {
-  const [, value] = new RegExp(`\\b${name}=(\\d+)`).exec(words) ?? [];
-  return value === undefined ? {} : { [name]: Number(value) };
+/** Words, braces and semicolons, each with its line. Quotes and a backslash keep what they hold together; # begins a comment. */
+const TOKEN = /#[^\n]*|"((?:\\.|[^"\\])*)"|'((?:\\.|[^'\\])*)'|[{};]|(?:\$\{[^}]*\}|\\.|[^\s{};"'\\])+|\n/g;
+
+function directivesOf(text: string): readonly Directive[] {
+  const stack: Directive[][] = [[]];
+  let [line, from] = [1, 1];
+  let words: string[] = [];
+  for (const [token, double, single] of text.matchAll(TOKEN)) {
+    if (token === '\n') line += 1;
+    else if (token === ';' || token === '{') {
+      const block: Directive[] | undefined = token === '{' ? [] : undefined;
+      if (words.length > 0 || block !== undefined) stack.at(-1)!.push({ words, line: from, block });
+      if (block !== undefined) stack.push(block);
+      words = [];
+    } else if (token === '}') {
+      if (stack.length === 1) throw refused(`Line ${line} closes a block that was not opened.`);
+      stack.pop();
+      words = [];
+    } else if (!token.startsWith('#')) {
+      if (words.length === 0) from = line;
+      words.push(double ?? single ?? token);
+      line += token.split('\n').length - 1;
+    }
+  }
+  if (words.length > 0) throw refused(`Line ${from}: ${words[0]} has no semicolon.`);
+  return stack[0]!;
+}
+
+interface Zone {
+  readonly rate: string;
+  readonly key: string;
+  readonly line: number;
+}
+
+/** What a block hands to those in it: each kind of limit is replaced as a whole where a block has its own. */
+interface Level {
+  readonly requests: readonly Directive[];
+  readonly connections: readonly Directive[];
+  readonly isDryRun: boolean;
+}
+
+function nginxLimiters(text: string): Pasted {
+  const root = directivesOf(text);
+  const all = flattened(root);
+  const named = (name: string) => all.filter(({ words }) => words[0] === name);
+  const zones = new Map(named('limit_req_zone').map(zoneOf));
+  const used = new Set<string>();
+  const notes: { readonly line: number; readonly note: string }[] = [];
+  const say = (line: number, note: string) => notes.push({ line, note: `Line ${line}: ${note}` });
+  const servers = named('server').filter(({ block }) => block !== undefined);
+  const limiters: PastedLimiter[] = [];
+
+  const visit = (block: readonly Directive[], above: Level, server: string, place: string | undefined): void => {
+    const own = (name: string) => block.filter(({ words }) => words[0] === name);
+    const [requests, connections, [dryRun]] = [own('limit_req'), own('limit_conn'), own('limit_req_dry_run')];
+    const level: Level = {
+      requests: requests.length > 0 ? requests : above.requests,
+      connections: connections.length > 0 ? connections : above.connections,
+      isDryRun: dryRun === undefined ? above.isDryRun : dryRun.words[1] === 'on',
+    };
+    if (dryRun !== undefined && level.isDryRun)
+      say(dryRun.line, 'limit_req_dry_run is on: its limit_req refuse nothing, and are left out.');
+    if (requests.length > 0 || connections.length > 0 || dryRun !== undefined) {
+      const limits = [
+        ...(level.isDryRun ? [] : level.requests.map((one) => limitOf(one))),
+        ...level.connections.map(({ words, line }) => {
+          if (!/^\d+$/.test(words[2] ?? '')) throw refused(`Line ${line}: limit_conn takes a zone and a number.`);
+          return { like: 'nginx-limit-conn', connections: Number(words[2]) };
+        }),
+      ];
+      if (limits.length > 0) limiters.push({ name: place, limits });
+    }
+    for (const { words, block: inner, line } of block) {
+      const [name] = words;
+      if (name === 'include') say(line, `${words.slice(1).join(' ')} is included, and was not read.`);
+      if (inner === undefined || name === 'map' || name === 'geo' || name === 'types') continue;
+      const rest = words.join(' ');
+      if (name === 'server') {
+        const [, title = `at line ${line}`] = inner.find(({ words: [first] }) => first === 'server_name')?.words ?? [];
+        const here = servers.length > 1 ? `server ${title}` : '';
+        visit(inner, level, here, here === '' ? 'server' : here);
+      } else if (name === 'location') visit(inner, level, server, server === '' ? rest : `${server}, ${rest}`);
+      else if (name === 'if' && flattened(inner).some(({ words: [first] }) => first?.startsWith('limit_')))
+        say(line, 'a limit in an if is not read.');
+      else if (name !== 'if') visit(inner, level, server, name === 'http' ? 'http' : place);
+    }
+  };
+
+  const limitOf = ({ words, line }: Directive): Like => {
+    const given = new Map(words.slice(1).map((word) => [word.split('=')[0]!, word.slice(word.indexOf('=') + 1)]));
+    const zone = zones.get(given.get('zone') ?? '');
+    if (zone === undefined)
+      throw refused(`The zone ${JSON.stringify(given.get('zone') ?? '')} of a limit_req has no limit_req_zone.`);
+    used.add(given.get('zone')!);
+    for (const [name, value] of given) {
+      const isNumber = name === 'burst' || name === 'delay';
+      if (isNumber && !/^\d+$/.test(value)) throw refused(`Line ${line}: ${name}=${value} is no number.`);
+      if (!isNumber && name !== 'zone' && name !== 'nodelay') say(line, `${name} of a limit_req is not understood.`);
+    }
+    const number = (name: string) => (given.has(name) ? { [name]: Number(given.get(name)) } : {});
+    return {
+      like: 'nginx',
+      rate: zone.rate,
+      ...number('burst'),
+      ...number('delay'),
+      ...(given.has('nodelay') ? { nodelay: true } : {}),
+    };
+  };
+
+  visit(root, { requests: [], connections: [], isDryRun: false }, '', undefined);
+  for (const [zone, { key, line }] of zones) {
+    if (!used.has(zone)) say(line, `the zone ${zone} limits nothing: no limit_req in force names it.`);
+    for (const map of named('map')) {
+      const exempt = map.words[2] !== key ? undefined : map.block?.find(({ words }) => words.at(-1) === '');
+      if (exempt !== undefined)
+        say(
+          exempt.line,
+          `where ${key} is empty, as for "${exempt.words[0]}", nginx limits nothing; the limiter counts every request.`,
+        );
+      if (exempt === undefined && map.words[2] === key && map.block?.every(({ words }) => words[0] !== 'default'))
+        say(
+          map.line,
+          `${key} is empty where nothing of the map fits, and nginx limits nothing there; the limiter counts every request.`,
+        );
+    }
+  }
+  const said = notes.sort((a, b) => a.line - b.line).map(({ note }) => note);
+  if (limiters.length === 0) throw refused(['No limit is in force.', ...said].join(' '));
+  const isTwice = ({ name }: PastedLimiter) => limiters.filter((one) => one.name === name).length > 1;
+  const distinct = limiters.map((one, i) => (isTwice(one) ? { ...one, name: `${one.name}, number ${i + 1}` } : one));
+  return { limiters: distinct, notes: [...new Set(said)] };
+}
+
+function flattened(directives: readonly Directive[]): Directive[] {
+  return directives.flatMap((one) => [one, ...flattened(one.block ?? [])]);
+}
+
+function zoneOf({ words, line }: Directive): readonly [name: string, zone: Zone] {
+  const [, key = '', ...others] = words;
+  const [, zone] = /(?:^| )zone=([\w-]+)/.exec(others.join(' ')) ?? [];
+  const [, rate] = /(?:^| )rate=(\d+r\/[sm])(?: |$)/.exec(others.join(' ')) ?? [];
+  if (zone === undefined || rate === undefined) throw refused('A limit_req_zone lacks its zone or its rate.');
+  return [zone, { rate, key, line }];
 }
 
 function haproxyLimits(text: string): Like[] {

@@ -90,7 +90,7 @@ export function definitionOf(limiter: unknown, cycleMs: number): RuleDefinition 
   }
   const given = limiter as Readonly<Record<string, unknown>>;
   if ('like' in given) return likeRule(given);
-  if ('paste' in given) return pastedRule(String(given['paste']));
+  if ('paste' in given) return pastedRule(String(given['paste']), given['location']);
   if ('primitive' in given) return checkRule(given);
   const { template: _, threshold, within, ...others } = given;
   const [unknown] = Object.keys(others);
@@ -105,9 +105,21 @@ export function definitionOf(limiter: unknown, cycleMs: number): RuleDefinition 
   });
 }
 
-/** Several limits of one stanza all have to admit, and are charged only then. */
-function pastedRule(stanza: string): RuleDefinition {
-  const [first, ...others] = readStanza(stanza).map(likeRule);
+/** Several limits of one place all have to admit, and are charged only then. */
+function pastedRule(stanza: string, location: unknown): RuleDefinition {
+  const { limiters } = readStanza(stanza);
+  const names = limiters.map(({ name }) => name ?? 'the stanza');
+  const asked = limiters.filter(({ name }) => location === undefined || name === location);
+  if (asked.length !== 1)
+    throw new Failure('invalid_definition', {
+      what:
+        location === undefined
+          ? `There are ${limiters.length} limiters in it.`
+          : `There is no one ${String(location)} in it.`,
+      why: `Each place has its own: ${names.join('; ')}.`,
+      fix: `Name one: { paste, location: ${JSON.stringify(names[0])} }. \`weir explain\` shows all.`,
+    });
+  const [first, ...others] = asked[0]!.limits.map(likeRule);
   if (others.length === 0) return first!;
   const of = [first!, ...others].map(({ primitive, params }) => ({ primitive, params }));
   return checkRule({ primitive: 'and', params: { of }, clock_resolution_ms: 1, announces: { wait: 'none' } });

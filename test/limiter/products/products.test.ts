@@ -262,7 +262,7 @@ describe('a stanza', () => {
     ],
     ['timeout queue 400ms\nserver a 127.0.0.1:80 maxconn 2', [{ like: 'haproxy-maxconn', maxconn: 2, queue: '400ms' }]],
   ])('%s', (text, expected) => {
-    expect(readStanza(text)).toEqual(expected);
+    expect(readStanza(text)).toEqual({ limiters: [{ name: undefined, limits: expected }], notes: [] });
   });
 
   it('with several limits is all of them', () => {
@@ -307,5 +307,95 @@ describe('a limiter', () => {
     } catch (error) {
       expect((error as { faults: { path: string }[] }).faults[0]!.path).toBe(path);
     }
+  });
+});
+
+describe('a whole nginx.conf', () => {
+  const conf = `
+http {
+  map $http_x_partner $limit_key {   # partners are not limited
+    default $binary_remote_addr;
+    ~.+ "";
+  }
+  limit_req_zone $limit_key zone=api:10m rate=10r/s;
+  limit_req_zone $binary_remote_addr zone=login:10m rate=5r/m;
+  limit_req_zone $binary_remote_addr zone=spare:10m rate=1r/s;
+  limit_conn_zone $binary_remote_addr zone=conns:10m;
+  include /etc/nginx/mime.types;
+  server {
+    limit_conn conns 20;
+    location /api { limit_req zone=api burst=20 nodelay; proxy_pass "http://{app}"; }
+    location = /login { limit_req zone=login; limit_req_status 429; }
+    location /trial { limit_req zone=spare; limit_req_dry_run on; limit_conn conns 2; }
+    location / { root /srv; }
+  }
+}`;
+
+  it('has a limiter for each location with its own limits, and inherits what it does not set', () => {
+    expect(readStanza(conf).limiters).toEqual([
+      { name: 'server', limits: [{ like: 'nginx-limit-conn', connections: 20 }] },
+      {
+        name: 'location /api',
+        limits: [
+          { like: 'nginx', rate: '10r/s', burst: 20, nodelay: true },
+          { like: 'nginx-limit-conn', connections: 20 },
+        ],
+      },
+      {
+        name: 'location = /login',
+        limits: [
+          { like: 'nginx', rate: '5r/m' },
+          { like: 'nginx-limit-conn', connections: 20 },
+        ],
+      },
+      { name: 'location /trial', limits: [{ like: 'nginx-limit-conn', connections: 2 }] },
+    ]);
+  });
+
+  it('says what is not in them, with its line', () => {
+    expect(readStanza(conf).notes).toEqual([
+      'Line 5: where $limit_key is empty, as for "~.+", nginx limits nothing; the limiter counts every request.',
+      'Line 9: the zone spare limits nothing: no limit_req in force names it.',
+      'Line 11: /etc/nginx/mime.types is included, and was not read.',
+      'Line 16: limit_req_dry_run is on: its limit_req refuse nothing, and are left out.',
+    ]);
+  });
+
+  it('is one limiter only if a location is named', () => {
+    expect(() => definitionOf({ paste: conf }, 777)).toThrow(
+      expect.objectContaining({
+        code: 'invalid_definition',
+        why: 'Each place has its own: server; location /api; location = /login; location /trial.',
+      }),
+    );
+    expect(definitionOf({ paste: conf, location: 'location /trial' }, 777)).toMatchObject({
+      primitive: 'concurrency',
+      params: { limit: 2 },
+    });
+    expect(() => definitionOf({ paste: conf, location: 'location /ap' }, 777)).toThrow(
+      expect.objectContaining({ code: 'invalid_definition' }),
+    );
+  });
+
+  it('names the server where there are several', () => {
+    const zone = 'limit_req_zone $host zone=a:1m rate=1r/s;';
+    const server = (name: string) => `server { server_name ${name}; location / { limit_req zone=a; } }`;
+    const names = (text: string) => readStanza(text).limiters.map(({ name }) => name);
+    expect(names(`${zone} ${server('a.example')} ${server('b.example')}`)).toEqual([
+      'server a.example, location /',
+      'server b.example, location /',
+    ]);
+  });
+
+  it.each([
+    [
+      'limit_req_zone $host zone=a:1m rate=1r/s; limit_req_dry_run on; limit_req zone=a;',
+      'Line 1: limit_req_dry_run is on',
+    ],
+    ['limit_req_zone $host zone=a:1m rate=1r/s; location / { }', 'the zone a limits nothing'],
+    ['limit_req_zone $host zone=a:1m rate=1r/s; limit_req zone=a burst=$b;', 'Line 1: burst=$b is no number.'],
+    ['limit_req_zone $host zone=a:1m rate=1r/s;\nlimit_req zone=a', 'Line 2: limit_req has no semicolon.'],
+  ])('refuses %j', (text, why) => {
+    expect(() => readStanza(text)).toThrow(expect.objectContaining({ why: expect.stringContaining(why) }));
   });
 });
