@@ -1,9 +1,11 @@
 // The options by which a command takes a limiter that follows a rule: a file, a product by its name, a primitive, a stanza.
 import type { Argv, Options } from 'yargs';
+import { readStanza } from '../limiter/products/pasted.js';
 import { products } from '../limiter/products/products.js';
 import { readText } from '../schema/text-file.js';
 import type { OptionRules } from './command.js';
 import { usageFailure } from './ending.js';
+import { warn } from './say.js';
 
 /** The parameters of all products, each an option; of a number or a text yargs finds out which it is. */
 const parameters: Readonly<Record<string, Options>> = Object.fromEntries(
@@ -24,7 +26,8 @@ const sources = {
   like: text('a limiter of `weir limiters`; its parameters follow as options'),
   primitive: text('a rule, for example gcra; its parameters with --params'),
   params: text('parameters of --primitive as JSON, for example \'{"T_ms":100,"tau_ms":900}\''),
-  paste: text('a stanza of nginx or HAProxy'),
+  paste: text('a stanza of nginx or HAProxy, or a whole nginx.conf'),
+  location: text('with --paste: which of its limiters, as `weir explain` names them'),
 } as const;
 
 /** @param own names of options that are the command's, although a product has a parameter of that name */
@@ -39,7 +42,7 @@ export const LIMITERS = ['rule', 'like', 'primitive', 'paste'] as const;
 /** @param own as of `limiterOptions` */
 export function limiterNeeds(own: readonly string[] = []): NonNullable<OptionRules['needs']> {
   const names = Object.keys(parameters).filter((name) => !own.includes(name));
-  return { params: ['primitive'], ...Object.fromEntries(names.map((name) => [name, ['like']])) };
+  return { params: ['primitive'], location: ['paste'], ...Object.fromEntries(names.map((name) => [name, ['like']])) };
 }
 
 export type LimiterGiven = { readonly [Name in keyof typeof sources]?: string | undefined };
@@ -50,7 +53,7 @@ export type LimiterGiven = { readonly [Name in keyof typeof sources]?: string | 
  * @throws Failure `wrong_usage` for two limiters, `unreadable_file`, `invalid_yaml`
  */
 export async function limiterGiven(given: LimiterGiven, own: readonly string[] = []): Promise<unknown> {
-  const { rule, like, primitive, paste, params } = given;
+  const { rule, like, primitive, paste, location, params } = given;
   const named = Object.entries({ rule, like, primitive, paste }).filter(([, value]) => value !== undefined);
   if (named.length > 1) {
     throw usageFailure(
@@ -59,7 +62,10 @@ export async function limiterGiven(given: LimiterGiven, own: readonly string[] =
     );
   }
   if (like !== undefined) return { like, ...parametersIn(given, own) };
-  if (paste !== undefined) return { paste };
+  if (paste !== undefined) {
+    for (const note of readStanza(paste).notes) warn(`${note}\n`);
+    return { paste, ...(location !== undefined && { location }) };
+  }
   if (primitive !== undefined) return { primitive, params: paramsIn(params) };
   if (rule === undefined) return undefined;
   const { readDocument } = await import('../scenario/document.js');
@@ -74,9 +80,9 @@ export function windowOf(limiter: unknown): string | number | undefined {
 
 /** What was given of the limiter, to repeat a command. */
 export function limiterFlags(given: LimiterGiven, own: readonly string[] = []): Record<string, string | undefined> {
-  const { rule, like, primitive, params, paste } = given;
+  const { rule, like, primitive, params, paste, location } = given;
   const parameters = like === undefined ? {} : (parametersIn(given, own) as Record<string, string>);
-  return { rule, like, primitive, params, paste, ...parameters };
+  return { rule, like, primitive, params, paste, location, ...parameters };
 }
 
 /** The parameters of a product among the options, as they were given. */
