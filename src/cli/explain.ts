@@ -2,7 +2,7 @@
 import type { Argv } from 'yargs';
 import { looksLikeStanza, readStanza } from '../limiter/products/pasted.js';
 import { definitionOf, productOf } from '../limiter/products/products.js';
-import { type Profile, play, profileOf } from '../limiter/products/profile.js';
+import type { Profile, play } from '../limiter/products/profile.js';
 import { LIMITED } from '../limiter/rule/rule.js';
 import { type RuleDefinition, ruleOf } from '../limiter/rule/rule-definition.js';
 import type { GivenTo } from './command.js';
@@ -26,7 +26,8 @@ export const options = (yargs: Argv) =>
     .example("$0 explain 'limit_req_zone $host zone=a:1m rate=10r/s; limit_req zone=a nodelay;'", 'a stanza');
 
 /** @throws Failure `wrong_usage`, `invalid_definition`, `invalid_input` */
-export function run({ limiter, json }: GivenTo<typeof options>): void {
+export async function run({ limiter, json }: GivenTo<typeof options>): Promise<void> {
+  const { play, profileOf } = await import('../limiter/products/profile.js');
   const words = limiter.map(String);
   const text = words.join(' ');
   const isStanza = looksLikeStanza(text) && /[;{(]/.test(text);
@@ -35,7 +36,7 @@ export function run({ limiter, json }: GivenTo<typeof options>): void {
     const definition = definitionOf(given, 777);
     const profile = profileOf(definition);
     const answer = { limiter: given, rule: definition, profile };
-    return { answer, words: wordsOf(title, definition, profile, refused) };
+    return { answer, words: `${wordsOf(title, definition, profile, refused)}\n\n${chart(play, definition, profile)}` };
   });
   const said = notes.length === 0 ? {} : { notes };
   const answers = explained.map(({ answer }) => answer);
@@ -98,7 +99,7 @@ function wordsOf(title: string, definition: RuleDefinition, profile: Profile, re
     ['a refused request', refused ?? 'see the rule'],
     ['wait', waitWords(trueWaitMs, announcedLate)],
   ]);
-  return `${title}\n${lines}\n\n${chart(definition, profile)}`;
+  return `${title}\n${lines}`;
 }
 
 function mostWords({ mostInASecond, mostIsExact }: Profile): string {
@@ -120,7 +121,7 @@ const COLUMNS = 50;
  * A burst of twice the rate of a second, with twice the rate for four seconds: what is sent, and what starts, in each 100 ms. Two
  * steps are the rate; the full height is four times the rate and more.
  */
-function chart(definition: RuleDefinition, { perSecond = 10 }: Profile): string {
+function chart(playOf: typeof play, definition: RuleDefinition, { perSecond = 10 }: Profile): string {
   const columnMs = perSecond >= 1 ? 100 : 100 / perSecond;
   const perColumn = (perSecond * columnMs) / 1000;
   const times = [
@@ -129,7 +130,7 @@ function chart(definition: RuleDefinition, { perSecond = 10 }: Profile): string 
   ];
   const sent = new Array<number>(COLUMNS).fill(0);
   const starts = new Array<number>(COLUMNS).fill(0);
-  play(ruleOf(definition), times).forEach((delay, i) => {
+  playOf(ruleOf(definition), times).forEach((delay, i) => {
     count(sent, times[i]! / columnMs);
     if (delay !== LIMITED) count(starts, (times[i]! + delay) / columnMs);
   });
