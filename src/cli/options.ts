@@ -116,7 +116,7 @@ export const cycleMsOption = {
   type: 'number',
   requiresArg: true,
   describe:
-    'length of a cycle in ms (default: 777; for windows written in time the longest up to 777 that divides them)',
+    'length of a cycle in ms (default: 777; for windows written in time 500, or the longest up to 777 that divides them)',
 } as const;
 
 const TOP = 100;

@@ -85,8 +85,9 @@ export function parseTimeMs(value: number | string, cycleMs: number, path = '', 
 }
 
 /**
- * The longest cycle, up to `mostMs`, of which every window is a whole number: 625 ms for 10s. It is `mostMs` if a window is written in
- * cycles, and if there is no such cycle: windows of a fraction of a ms, or of more than `MOST_WITHIN` cycles.
+ * The cycle for windows that are written in time, so that each is a whole number of cycles: 500 ms where all are multiples of it, so that
+ * windows in seconds do not move each other, else the longest up to `mostMs`. It is `mostMs` if a window is written in cycles, and if
+ * there is no such cycle: windows of a fraction of a ms, or of more than `MOST_WITHIN` cycles.
  * @param windows numbers of cycles, or texts, some of which may be no time: they are refused where they are read
  */
 export function cycleMsFor(windows: readonly (number | string | undefined)[], mostMs: number): number {
@@ -95,10 +96,14 @@ export function cycleMsFor(windows: readonly (number | string | undefined)[], mo
   const known = lengths as number[];
   const common = known.reduce(divisor);
   const longest = Math.max(...known);
+  if (HALF_SECOND <= mostMs && common % HALF_SECOND === 0 && longest <= HALF_SECOND * MOST_WITHIN) return HALF_SECOND;
   for (let cycleMs = Math.min(mostMs, common); cycleMs >= 1; cycleMs -= 1)
     if (common % cycleMs === 0) return longest <= cycleMs * MOST_WITHIN ? cycleMs : mostMs;
   return mostMs;
 }
+
+/** In ms. */
+const HALF_SECOND = 500;
 
 /** The longest window of a rate limiter, in cycles. */
 export const MOST_WITHIN = 100_000;

@@ -71,8 +71,8 @@ it('names the suspect, who would be hit, and lines to paste', async () => {
 it('finds the limits of other rules, and a product that was compared has its own in the lines to paste', async () => {
   const args = ['recommend', log, '--key', 'client', '--within', '5m', '--limited-below', '0', '--no-report'];
   const { out } = await weir([...args, '--compare', 'gcra,fixed']);
-  expect(out).toMatch(/^0 % +gcra +5 in 5 min \(400 cycles\) +0 +0 % +0 +5 +5 /m);
-  expect(out).toMatch(/^0 % +fixed +5 in 5 min \(400 cycles\) +0 +0 % +0 +10 +10 /m);
+  expect(out).toMatch(/^0 % +gcra +5 in 5 min \(600 cycles\) +0 +0 % +0 +5 +5 /m);
+  expect(out).toMatch(/^0 % +fixed +5 in 5 min \(600 cycles\) +0 +0 % +0 +10 +10 /m);
   expect((await weir([...args, '--compare', 'nginx'])).out).toContain(
     '; a product that was compared has its own limit:',
   );
@@ -84,7 +84,7 @@ it('finds the limits of other rules, and a product that was compared has its own
 
 it('takes a window written in time as that time, in the lines to paste too', async () => {
   const { out } = await weir(['recommend', log, '--key', 'client', '--within', '10s', '--no-report']);
-  expect(out).toMatch(/^0.1 % +10 s \(16 cycles\) /m);
+  expect(out).toMatch(/^0.1 % +10 s \(20 cycles\) /m);
   expect(out).toContain('limiter: { template: rate-limiter, threshold: 1, within: 10s }');
   expect(out).toContain('http_req_rate(10000ms)');
   expect(out).toContain('fill_interval: 10s');

@@ -32,7 +32,7 @@ describe('weir replay', () => {
   it('takes a window written in time as that time, or says which it takes', async () => {
     const whole = await outcomeOf(['scenarios/shop.log', '--within', '10s']);
     const { by_contract: [one] = [], cycle_ms, notes } = whole;
-    expect([one!.within, cycle_ms, notes]).toEqual([16, 625, undefined]);
+    expect([one!.within, cycle_ms, notes]).toEqual([20, 500, undefined]);
     const nearest = await outcomeOf(['scenarios/shop.log', '--within', '10s', '--cycle-ms', '777']);
     expect([nearest.by_contract[0]!.within, nearest.notes]).toEqual([
       13,

@@ -216,8 +216,8 @@ describe('defaults', () => {
   });
 
   it.each<[limiter: string, cycleMs: number, within: number, note: string | undefined]>([
-    ['limiter: { within: 10s }', 625, 16, undefined],
-    ['limiter: { within: 1m }', 750, 80, undefined],
+    ['limiter: { within: 10s }', 500, 20, undefined],
+    ['limiter: { within: 1m }', 500, 120, undefined],
     ['limiter: { within: 60 }', 777, 60, undefined],
     ['limiter: { within: 60 cycles }', 777, 60, undefined],
     ['limiter: { threshold: 5 }', 777, 60, undefined],
