@@ -77,6 +77,7 @@ export const inspectTemplate = {
 export const deployRateLimiter = {
   method: 'POST',
   path: '/api/contracts/templates/rate-limiter/deploy',
+  takesLongBody: true,
   shapes: {
     body: Type.Object(
       {
@@ -146,6 +147,7 @@ export const deployTemplate = {
 export const createContract = {
   method: 'POST',
   path: '/api/chain/{slug}/contracts',
+  takesLongBody: true,
   shapes: {
     params: OfMachine,
     body: Type.Object({ ...ContractDefinition.properties, keyed: Type.Optional(Keyed) }, closed),

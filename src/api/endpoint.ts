@@ -22,6 +22,8 @@ export interface Endpoint {
   /** Parameters are in braces: `/api/chain/{slug}/event`. */
   readonly path: string;
   readonly shapes?: Shapes;
+  /** Whether a body may be as long as a definition, or as a thousand requests; else it is short: see node/limits.ts. */
+  readonly takesLongBody?: boolean;
   /** By status. Problems are not listed. */
   readonly answers: Readonly<Record<number, Answer>>;
 }

@@ -52,6 +52,7 @@ const MOST_REQUESTS = 1_000;
 export const gates = {
   method: 'POST',
   path: '/api/chain/{slug}/gates',
+  takesLongBody: true,
   shapes: {
     params: OfMachine,
     body: Type.Object(

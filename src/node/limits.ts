@@ -17,9 +17,15 @@ export interface Room {
 }
 
 export interface Limits {
-  /** Bytes of an array of events, which is read as a whole, and of any other body, which is parsed in one go. */
+  /** Bytes of an array of events, which is read as a whole. */
   readonly bodyBytes: number;
-  readonly smallBodyBytes: number;
+  /**
+   * Bytes of any other body, which is parsed in one go: of a definition or of many requests, of what has a few fields, and where a
+   * route takes no field.
+   */
+  readonly longBodyBytes: number;
+  readonly shortBodyBytes: number;
+  readonly emptyBodyBytes: number;
   /** Bytes of a body of POST …/events, which is read as it comes. */
   readonly eventsBytes: number;
   /** Bytes of the request line and all headers together. */
@@ -92,7 +98,9 @@ const MIB = 1 << 20;
 
 export const defaultLimits: Limits = {
   bodyBytes: MIB,
-  smallBodyBytes: 128 << 10,
+  longBodyBytes: 128 << 10,
+  shortBodyBytes: 16 << 10,
+  emptyBodyBytes: 1 << 10,
   eventsBytes: 64 * MIB,
   headerBytes: 16 << 10,
   headersTimeoutMs: 10 * SECOND,

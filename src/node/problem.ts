@@ -6,7 +6,7 @@ import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify';
 import type { TSchema } from 'typebox';
 import type { Problem } from '../api/views.js';
 import { nearest } from '../schema/did-you-mean.js';
-import { Failure } from '../schema/failure.js';
+import { Failure, MOST_FAULTS } from '../schema/failure.js';
 import { faultsOf } from '../schema/schema-faults.js';
 import { secondsUntil } from '../time/cycle.js';
 import type { WallClock } from '../time/wall.js';
@@ -16,7 +16,7 @@ export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 export function problemOf(failure: Failure): Problem {
   const { code, title, status, message: detail, faults } = failure;
   const problem = { ok: false, type: `urn:weir:problem:${code}`, title, status, detail, code } as const;
-  return faults.length === 0 ? problem : { ...problem, errors: [...faults] };
+  return faults.length === 0 ? problem : { ...problem, errors: faults.slice(0, MOST_FAULTS) };
 }
 
 /** How long to wait before one tries again, in seconds; undefined where the failure does not say it. */

@@ -10,6 +10,7 @@ import type {
 import type { Endpoint, Shapes } from '../api/endpoint.js';
 import type { FailureCode } from '../schema/failure.js';
 import type { Caller, Permission } from './access.js';
+import type { Limits } from './limits.js';
 import type { Parts } from './parts.js';
 
 export type Tier = 'computation (public)' | 'public' | 'account' | 'machine' | 'operations (public)';
@@ -92,4 +93,15 @@ export function route<const S extends Shapes>(declared: Declaration<S>): Route {
 
 export function changesState({ method, changes = method !== 'GET' }: Route): boolean {
   return changes;
+}
+
+/** Bytes of a body that a route takes. */
+export function bodyLimitOf(
+  { shapes, takesLongBody = false, takesStream = false, takesAnyMethod = false }: Route,
+  { longBodyBytes, shortBodyBytes, emptyBodyBytes, eventsBytes }: Limits,
+): number {
+  if (takesStream) return eventsBytes;
+  // A gateway passes on the headers of a request with its body, which is not read.
+  if (takesLongBody || takesAnyMethod) return longBodyBytes;
+  return shapes?.body === undefined ? emptyBodyBytes : shortBodyBytes;
 }

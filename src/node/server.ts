@@ -36,13 +36,17 @@ import {
   whyUnrouted,
 } from './problem.js';
 import { sourceOf } from './request-source.js';
-import { type Asked, changesState, type Route } from './route.js';
+import { type Asked, bodyLimitOf, changesState, type Route } from './route.js';
 import { compileValidator } from './validators.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The declaration that a mounted route was made from. */
     route?: Route;
+  }
+  interface FastifyRequest {
+    /** Characters of the JSON that was parsed; 0 where there is none. */
+    bodyLength: number;
   }
 }
 
@@ -75,7 +79,7 @@ export async function createServer(
     };
   const refuseUndecodable = unrouted(undecodable);
   const app: FastifyInstance = Fastify({
-    bodyLimit: limits.smallBodyBytes,
+    bodyLimit: limits.longBodyBytes,
     serverFactory: (answer) => connections.server(pipelines.before(parts.overload.before(answer))),
     // A request on a connection that is still open is answered while the node finishes.
     return503OnClosing: false,
@@ -94,11 +98,13 @@ export async function createServer(
   // Without its hooks: cookies are read where a session is looked for, and nowhere else.
   app.register(cookie, { hook: false });
   app.decorateRequest('caller', undefined);
+  app.decorateRequest('bodyLength', 0);
   app.setValidatorCompiler(compileValidator);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     const take = (parsed: object | undefined | Failure) =>
       parsed instanceof Failure ? done(parsed, undefined) : done(null, parsed);
+    request.bodyLength = body.length;
     const parse = () => take(parseObject(body as string));
     if (body.length <= PARSED_AT_ONCE) parse();
     else parts.turns.take(sourceOf(request), parse);
@@ -134,6 +140,13 @@ const PARSED_AT_ONCE = 4_096;
 /** The body as an object; undefined where it is empty. */
 function parseObject(text: string): object | undefined | Failure {
   if (text === '') return undefined;
+  if (text.length > DEEPEST && isDeeper(text, DEEPEST)) {
+    return new Failure('invalid_json', {
+      what: 'The body was not read.',
+      why: `Its objects and arrays are nested more than ${DEEPEST} deep.`,
+      fix: 'No route takes more than 10 levels.',
+    });
+  }
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -152,6 +165,29 @@ function parseObject(text: string): object | undefined | Failure {
     faults: [{ path: '/', message: 'must be an object' }],
   });
 }
+
+/** Levels of nested objects and arrays. What walks a value calls itself for each of them, and the stack ends somewhere. */
+const DEEPEST = 64;
+
+/** Whether a text opens more objects and arrays, one in the other, than `most`. */
+function isDeeper(text: string, most: number): boolean {
+  let depth = 0;
+  let isInString = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text.charCodeAt(at);
+    if (isInString) {
+      if (char === BACKSLASH) at += 1;
+      else if (char === QUOTE) isInString = false;
+    } else if (char === QUOTE) isInString = true;
+    else if (char === BRACKET || char === BRACE) {
+      depth += 1;
+      if (depth > most) return true;
+    } else if (char === BRACKET + 2 || char === BRACE + 2) depth -= 1;
+  }
+  return false;
+}
+
+const [QUOTE, BACKSLASH, BRACKET, BRACE] = [34, 92, 91, 123];
 
 /** @param others methods by which it is answered as well */
 function mount(
@@ -185,7 +221,7 @@ function mount(
     ...(isOpen ? {} : { onRequest: identify(parts, route, checkHost) }),
     // The others are written by JSON.stringify: what they answer is seldom asked for, and looks as it was made.
     ...(isHot ? {} : { serializerCompiler: () => JSON.stringify }),
-    ...(takesStream ? { bodyLimit: parts.limits.eventsBytes } : {}),
+    bodyLimit: bodyLimitOf(route, parts.limits),
     handler(request, reply) {
       // Answers are for the caller alone, and what they say they are. A page that may be cached says so itself.
       reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');

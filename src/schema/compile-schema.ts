@@ -2,12 +2,13 @@
 // value-faults.ts put faults into words.
 import type { Static, TSchema } from 'typebox';
 import { Check, Compile, Errors } from 'typebox/schema';
+import { lengthErrors } from './length-errors.js';
 import type { SchemaError } from './schema-faults.js';
 
 /** The check of one schema, compiled once. */
 interface SchemaCheck<T> {
   fits(value: unknown): value is T;
-  /** What does not fit; empty if the value fits. */
+  /** What does not fit; empty if the value fits. What is too long is reported first, and alone: see length-errors.ts. */
   errors(value: unknown): readonly SchemaError[];
 }
 
@@ -20,13 +21,17 @@ export function compileSchema<S extends TSchema>(schema: S): SchemaCheck<Static<
   };
   return {
     fits: (value): value is Static<S> => check().Check(value),
-    errors: (value) => check().Errors(value)[1],
+    errors(value) {
+      const tooLong = lengthErrors(schema, value);
+      return tooLong.length > 0 ? tooLong : check().Errors(value)[1];
+    },
   };
 }
 
 /** As `compileSchema(schema).errors(value)`, for a schema that is used once. */
 export function schemaErrors(schema: TSchema, value: unknown): readonly SchemaError[] {
-  return Errors(schema, value)[1];
+  const tooLong = lengthErrors(schema, value);
+  return tooLong.length > 0 ? tooLong : Errors(schema, value)[1];
 }
 
 /** As `compileSchema(schema).fits(value)`, for a schema that is used once. */

@@ -100,6 +100,9 @@ export type FailureCode = keyof typeof kinds;
 /** Every code with its status, exit code and title; the reference page and the OpenAPI text are generated from it. */
 export const catalogue: Readonly<Record<FailureCode, Kind>> = kinds;
 
+/** Faults that one answer lists. */
+export const MOST_FAULTS = 10;
+
 /** A fault and its place in the input: `path` is a JSON pointer, a column, or a place such as `line 3, column 7`. */
 export interface Fault {
   readonly path: string;

@@ -2,7 +2,7 @@
 // unknown one. Used for definitions, scenarios and HTTP bodies.
 import type { TSchema } from 'typebox';
 import { nearest } from './did-you-mean.js';
-import type { Fault } from './failure.js';
+import { type Fault, MOST_FAULTS } from './failure.js';
 
 /** What the schema compiler of TypeBox reports. */
 export interface SchemaError {
@@ -24,7 +24,18 @@ export function faultsOf(schema: TSchema, errors: readonly SchemaError[]): Fault
   const first = faults.filter(({ path }) => !seen.has(path) && seen.add(path));
   // "must be null" and "must match one of" add nothing to a deeper fault.
   const deep = first.filter(({ path }) => !first.some((other) => other.path.startsWith(`${path}/`)));
-  return deep.length > 0 ? deep : first;
+  return (deep.length > 0 ? deep : first).slice(0, MOST_FAULTS).map(shortly);
+}
+
+/** A name may be as long as its sender likes. */
+const MOST_LETTERS = 500;
+
+function shortly({ path, message }: Fault): Fault {
+  return { path: cut(path), message: cut(message) };
+}
+
+function cut(text: string): string {
+  return text.length <= MOST_LETTERS ? text : `${text.slice(0, MOST_LETTERS)}…`;
 }
 
 function wordsFor(schema: TSchema, error: SchemaError): Fault[] {

@@ -173,6 +173,32 @@ export const attacks: readonly Attack[] = [
     answer: 422,
     once: (owner) => owner.ask('POST', '/api/chain/flips/contracts', lacksInputs),
   },
+  ...[
+    ['a key with 1,600 scopes', '/api/keys', JSON.stringify({ scopes: Array.from({ length: 1_600 }, () => 'admin') })],
+    ['a key with 1,300 fields that are not known', '/api/keys', fieldsOf(1_300)],
+    ['a session with 80 fields', '/api/session', fieldsOf(80)],
+  ].map(([name = '', path = '', body]) => ({
+    name,
+    answer: 400,
+    once: (owner: Asker) => owner.ask('POST', path, body),
+  })),
+  {
+    name: 'a key with more scopes than are read',
+    answer: 413,
+    lanes: 4,
+    once: (owner) => owner.ask('POST', '/api/keys', { scopes: Array.from({ length: 15_000 }, () => 'admin') }),
+  },
+  {
+    name: 'definitions with 12,000 fields that are not known',
+    answer: 400,
+    lanes: 4,
+    once: (owner) => owner.ask('POST', '/api/chain/flips/contracts', fieldsOf(12_000)),
+  },
+  {
+    name: 'free keys with fields',
+    answer: 400,
+    once: (_owner, stranger) => stranger.ask('POST', '/api/demo-key/mint', fieldsOf(80)),
+  },
   {
     name: 'machines',
     answer: 201,
@@ -243,6 +269,10 @@ function flips(bands: number): object {
     states: { a: { initial: true }, b: {} },
     transitions: [...step('a', 'b', 1), ...step('b', 'a', 2)],
   };
+}
+
+function fieldsOf(count: number): string {
+  return JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, n) => [`n${n}`, n])));
 }
 
 /** A megabyte, and a bracket too many. */

@@ -10,7 +10,7 @@ let contract: string;
 beforeAll(async () => {
   node = await startRunning({
     limits: {
-      smallBodyBytes: 1_000,
+      shortBodyBytes: 1_000,
       headersTimeoutMs: 1_000,
       requestTimeoutMs: 2_000,
       connectionsCheckMs: 50,

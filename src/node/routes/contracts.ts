@@ -41,10 +41,9 @@ export const createContract = route({
   errors: refusals,
   example: { params: { slug: 'edge-gateway' }, body: rateLimiter({ threshold: 5, within: 10 }), status: 201 },
   async handle(parts, request, reply) {
-    const { params, body, caller, headers } = request;
+    const { params, body, caller } = request;
     parts.ownership.owned(params.slug, caller);
-    const units = Math.ceil(Number(headers['content-length'] ?? JSON.stringify(body ?? null).length) / 1024);
-    pay(parts, request, reply, units);
+    pay(parts, request, reply, Math.ceil(request.bodyLength / 1024));
     const { definition, keyed } = splitBody(body);
     const contract = await create(parts, caller, params.slug, definition, undefined, keyed);
     reply.code(201);

@@ -1,0 +1,110 @@
+// What in a value is longer than its schema allows: looked for before all other faults, since TypeBox reports those of every item and
+// every name, however many there are, and compares items with each other.
+//
+//   { scopes: ["admin", "admin", … 15,000 times] }   ─►   /scopes must not have more than 4 items, and nothing else is looked at
+import type { TSchema } from 'typebox';
+import { MOST_FAULTS } from './failure.js';
+import type { SchemaError } from './schema-faults.js';
+
+interface Shape {
+  readonly anyOf?: readonly TSchema[];
+  readonly items?: TSchema;
+  readonly properties?: Readonly<Record<string, TSchema>>;
+  readonly patternProperties?: Readonly<Record<string, TSchema>>;
+  readonly additionalProperties?: unknown;
+  readonly maxItems?: number;
+  readonly maxLength?: number;
+  readonly maxProperties?: number;
+}
+
+/** Up to MOST_FAULTS errors; empty where nothing is too long. The work is that of the longest value that the schema allows. */
+export function lengthErrors(schema: TSchema, value: unknown): readonly SchemaError[] {
+  const errors: SchemaError[] = [];
+  look(schema, value, '#', '', errors);
+  return errors;
+}
+
+function look(schema: TSchema, value: unknown, schemaPath: string, instancePath: string, errors: SchemaError[]): void {
+  if (errors.length >= MOST_FAULTS || schema === null || typeof schema !== 'object') return;
+  const { anyOf, items, maxItems, maxLength } = schema as Shape;
+  const add = (keyword: string, params: object, message: string) =>
+    errors.push({ keyword, schemaPath, instancePath, params, message });
+  if (typeof value === 'string') {
+    // A character takes up to two units.
+    if (maxLength !== undefined && value.length > 2 * maxLength)
+      add('maxLength', { limit: maxLength }, `must not have more than ${maxLength} characters`);
+    return;
+  }
+  if (typeof value !== 'object' || value === null) return;
+  if (anyOf !== undefined) {
+    // It is too long if it is for all of them; what it is like, the other faults say.
+    const all = anyOf.map((member) => lengthErrors(member, value));
+    if (all.every((some) => some.length > 0)) errors.push(...all[0]!.map((error) => under(error, instancePath)));
+    return;
+  }
+  if (!Array.isArray(value)) {
+    lookInObject(schema as Shape, value as Readonly<Record<string, unknown>>, schemaPath, instancePath, errors, add);
+    return;
+  }
+  if (maxItems !== undefined && value.length > maxItems)
+    add('maxItems', { limit: maxItems }, `must not have more than ${maxItems} items`);
+  else if (items !== undefined)
+    for (let index = 0; index < value.length && errors.length < MOST_FAULTS; index += 1)
+      look(items, value[index], `${schemaPath}/items`, `${instancePath}/${index}`, errors);
+}
+
+function lookInObject(
+  { properties = {}, patternProperties, additionalProperties, maxProperties }: Shape,
+  value: Readonly<Record<string, unknown>>,
+  schemaPath: string,
+  instancePath: string,
+  errors: SchemaError[],
+  add: (keyword: string, params: object, message: string) => void,
+): void {
+  if (maxProperties !== undefined) {
+    let left = maxProperties;
+    for (const name in value) {
+      if (Object.hasOwn(value, name)) left -= 1;
+      if (left >= 0) continue;
+      add('maxProperties', { limit: maxProperties }, `must not have more than ${maxProperties} fields`);
+      return;
+    }
+  }
+  const isClosed = additionalProperties === false && patternProperties === undefined;
+  const [pattern] = Object.values(patternProperties ?? {});
+  const unknown: string[] = [];
+  for (const name in value) {
+    if (Object.hasOwn(properties, name)) {
+      look(
+        properties[name]!,
+        value[name],
+        `${schemaPath}/properties/${name}`,
+        `${instancePath}/${escaped(name)}`,
+        errors,
+      );
+    } else if (isClosed) {
+      unknown.push(name);
+      // A few are reported beside the other faults.
+      if (unknown.length > MOST_FAULTS) break;
+    } else if (pattern !== undefined) {
+      look(pattern, value[name], `${schemaPath}/patternProperties`, `${instancePath}/${escaped(name)}`, errors);
+    }
+    if (errors.length >= MOST_FAULTS) return;
+  }
+  if (unknown.length <= MOST_FAULTS) return;
+  for (const name of unknown.slice(0, MOST_FAULTS - errors.length))
+    errors.push({
+      keyword: 'boolean',
+      schemaPath: `${schemaPath}/additionalProperties`,
+      instancePath: `${instancePath}/${escaped(name)}`,
+      params: {},
+    });
+}
+
+function under(error: SchemaError, instancePath: string): SchemaError {
+  return { ...error, instancePath: `${instancePath}${error.instancePath}` };
+}
+
+function escaped(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}
