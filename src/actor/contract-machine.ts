@@ -160,5 +160,10 @@ function firesWhen(params: AsksFor, { counts, input }: MoveEvent): boolean {
   if (text === null) return true;
   const node = conditions.get(params) ?? parseCondition(text, { names: ['count', 'refused'], prefixes: ['input.'] });
   conditions.set(params, node);
-  return holds(node, (name) => (name.startsWith('input.') ? input[name.slice('input.'.length)] : counts[aggregate]));
+  return holds(node, (name) => {
+    if (!name.startsWith('input.')) return counts[aggregate];
+    const field = name.slice('input.'.length);
+    // Not what every object has, as `constructor`.
+    return Object.hasOwn(input, field) ? input[field] : undefined;
+  });
 }

@@ -1,7 +1,7 @@
 // Pages for the browser of this machine: a server on loopback for the playground, the page of a run, and reports.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { hostCheck } from '../node/host-names.js';
+import { type HostCheck, hostCheck, refuseTwoHosts } from '../node/host-names.js';
 import { Failure } from '../schema/failure.js';
 
 /** What is sent for a request. */
@@ -69,12 +69,13 @@ export async function servePages(port: number, pages: Pages): Promise<LocalPages
 }
 
 async function pageFor(
-  { method, headers, url = '/' }: IncomingMessage,
+  { method, headers, rawHeaders, url = '/' }: IncomingMessage,
   response: ServerResponse,
   pages: Pages,
-  check: ReturnType<typeof hostCheck>,
+  check: HostCheck,
 ): Promise<Page | 'sent'> {
-  check?.(headers.host);
+  refuseTwoHosts(rawHeaders);
+  check(headers.host);
   if (method !== 'GET' && method !== 'HEAD') {
     response.setHeader('allow', 'GET, HEAD');
     return { status: 405, type: text, content: 'These pages are only read.\n' };

@@ -1,5 +1,11 @@
 // The names under which a node answers. A page of another site can give its own name the address of this machine (DNS rebinding): for the
-// browser it is then the same site as the node. The name in the field Host shows it.
+// browser it is then the same site as the node. The name in the field Host shows it. What no public DNS server can answer for needs no
+// check: an address, and a name without a dot, as machines and containers have them on their own network.
+//
+//                      127.0.0.1:7770   10.0.0.7   weir:7770   api.example.org        others
+//   on loopback             yes            -           -        --host-name            421
+//   on other addresses      yes           yes         yes       --host-name            421
+import { isIP } from 'node:net';
 import { isLoopback } from '../api/loopback.js';
 import { Failure } from '../schema/failure.js';
 
@@ -10,28 +16,51 @@ export type HostCheck = (host: string | undefined) => void;
 const REMEMBERED = 64;
 
 /**
- * Loopback names, and those that are given, for example of a proxy on this machine. A node that other machines reach answers to every
- * name unless some are given: then nothing is checked.
  * @param address that the node listens on
- * @param names without a port
+ * @param names besides, without a port
  */
-export function hostCheck(address: string, names: readonly string[]): HostCheck | undefined {
-  if (names.length === 0 && !isLoopback(address)) return undefined;
+export function hostCheck(address: string, names: readonly string[]): HostCheck {
+  const isLocal = isLoopback(address);
   const allowed = new Set([address, ...names].map((name) => name.toLowerCase()));
   const known = new Set<string>();
   return (host) => {
     // Only programs send none: HTTP/1.0.
     if (host === undefined || known.has(host)) return;
     const name = /^(\[[^\]]*\]|[^:]*)(?::\d*)?$/.exec(host)?.[1]?.toLowerCase() ?? '';
-    if (!isLoopback(name) && !allowed.has(name)) throw refused(host);
+    const isKnown = isLoopback(name) || allowed.has(name) || (!isLocal && isOfNetwork(name));
+    if (!isKnown) throw refused(host);
     if (known.size < REMEMBERED) known.add(host);
   };
+}
+
+/** Whether it is an address, or a name that only the network of this machine knows. */
+function isOfNetwork(name: string): boolean {
+  return isIP(name.replace(/^\[(.*)\]$/, '$1')) > 0 || /^[a-z0-9_-]+$/.test(name);
+}
+
+/**
+ * What stands before the node may have read the other one.
+ * @param rawHeaders names and values in turn, as they were sent
+ * @throws Failure `malformed_request` for two lines `Host`
+ */
+export function refuseTwoHosts(rawHeaders: readonly string[]): void {
+  let lines = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]!;
+    if (name.length === 4 && name.toLowerCase() === 'host') lines += 1;
+  }
+  if (lines < 2) return;
+  throw new Failure('malformed_request', {
+    what: 'The request was refused.',
+    why: `It has ${lines} lines \`Host\`, and HTTP allows one.`,
+    fix: 'Send one.',
+  });
 }
 
 function refused(host: string): Failure {
   return new Failure('host_refused', {
     what: 'The request was refused.',
     why: `It is for the host "${host.slice(0, 100)}", and this node does not answer to that name.`,
-    fix: 'If a proxy passes the name on, start the node with `--host-name <name>`.',
+    fix: 'Ask it by its address, or start it with `--host-name <name>` where a proxy passes the name on.',
   });
 }

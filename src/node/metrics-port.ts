@@ -2,7 +2,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, isIPv6 } from 'node:net';
-import type { HostCheck } from './host-names.js';
+import { Failure } from '../schema/failure.js';
+import { type HostCheck, refuseTwoHosts } from './host-names.js';
 import type { Metrics } from './metrics.js';
 
 export interface MetricsPort {
@@ -15,13 +16,14 @@ export async function openMetricsPort(
   metrics: Metrics,
   host: string,
   port: number,
-  checkHost: HostCheck = () => {},
+  checkHost: HostCheck,
 ): Promise<MetricsPort> {
   const server = createServer((request, response) => {
     try {
+      refuseTwoHosts(request.rawHeaders);
       checkHost(request.headers.host);
-    } catch {
-      response.writeHead(421).end();
+    } catch (error) {
+      response.writeHead(error instanceof Failure ? error.status : 500).end();
       return;
     }
     if (request.url !== '/metrics') {

@@ -20,7 +20,7 @@ import { setSessionCookie } from './access.js';
 import { adminLogOf, noteAdminAction } from './admin-log.js';
 import { mountAnyMethod, withoutClientPath } from './any-method.js';
 import { Connections } from './connections.js';
-import type { HostCheck } from './host-names.js';
+import { type HostCheck, refuseTwoHosts } from './host-names.js';
 import { registerOpenApi } from './openapi.js';
 import type { Parts } from './parts.js';
 import { Pipelines } from './pipelines.js';
@@ -56,8 +56,8 @@ interface ServerOptions {
   readonly logRequests: boolean;
   /** Addresses of proxies whose `X-Forwarded-*` is believed; none when empty. */
   readonly trustProxy: readonly string[];
-  /** Checks the name that a request is for; every name will do when absent. */
-  readonly checkHost: HostCheck | undefined;
+  /** Checks the name that a request is for. */
+  readonly checkHost: HostCheck;
 }
 
 /** The server of a node, ready to listen. */
@@ -194,16 +194,15 @@ function mount(
   app: FastifyInstance,
   parts: Parts,
   route: Route,
-  checkHost: HostCheck | undefined,
+  checkHost: HostCheck,
   log: FastifyBaseLogger,
   others: readonly string[] = [],
 ): void {
-  const { method, path, auth, tier, isHot = false, isGate = false, hasHead = true, takesStream = false } = route;
+  const { method, path, tier, isHot = false, isGate = false, hasHead = true, takesStream = false } = route;
   const { clock, counts } = parts;
   const answers = counts.answersOf(route);
   // Those that decide cut their work themselves, and a supervisor is answered however many others wait.
   const isAtOnce = isHot || takesStream || tier === 'operations (public)';
-  const isOpen = checkHost === undefined && auth === 'public' && !changesState(route);
   const isAdmin = route.scope === 'admin' && changesState(route);
   const config: FastifyContextConfig = { route };
   const count = (request: FastifyRequest, reply: FastifyReply, startMs: number, body: unknown) => {
@@ -218,7 +217,7 @@ function mount(
     config,
     schema,
     exposeHeadRoute: method === 'GET' && hasHead,
-    ...(isOpen ? {} : { onRequest: identify(parts, route, checkHost) }),
+    onRequest: identify(parts, route, checkHost),
     // The others are written by JSON.stringify: what they answer is seldom asked for, and looks as it was made.
     ...(isHot ? {} : { serializerCompiler: () => JSON.stringify }),
     bodyLimit: bodyLimitOf(route, parts.limits),
@@ -261,7 +260,7 @@ function inTurn(
 }
 
 /** Finds out who is asking, and by which name, before the body is read. */
-function identify(parts: Parts, route: Route, checkHost: HostCheck | undefined) {
+function identify(parts: Parts, route: Route, checkHost: HostCheck) {
   const { access, clock } = parts;
   const { gatewayOf, takesAnyMethod = false } = route;
   const changes = changesState(route);
@@ -271,10 +270,11 @@ function identify(parts: Parts, route: Route, checkHost: HostCheck | undefined) 
     done: (error?: Error) => void,
     isAgain = false,
   ): void => {
-    const { headers } = request.raw;
+    const { headers, rawHeaders } = request.raw;
     try {
+      refuseTwoHosts(rawHeaders);
       const gateway = gatewayOf?.(parts, request);
-      if (gateway === undefined) checkHost?.(headers.host);
+      if (gateway === undefined) checkHost(headers.host);
       request.caller = gateway ?? access.callerOf(request, route, changes, clock.now());
       // Any type will do for a body that is not read, and one that is no type too.
       if (takesAnyMethod && headers['content-type'] !== undefined) headers['content-type'] = 'application/octet-stream';

@@ -245,6 +245,25 @@ describe('physics operators', () => {
     return { ...parts, contract: parts.host.createContract('m', definition) };
   };
 
+  it.each(['constructor', 'toString', 'valueOf', '__proto__', 'hasOwnProperty'])(
+    'are those that are given, and not %s, which every object has',
+    (name) => {
+      const { host } = newHost();
+      host.createMachine({ slug: 'm' });
+      const [first, ...others] = definition.transitions;
+      const asks = (condition: string) => {
+        const transitions = [
+          { ...first, operator: 'KO42', inputs: {}, proof_required: false, fires_when: condition },
+          ...others,
+        ];
+        const contract = host.createContract('m', { ...definition, transitions });
+        return () => host.transition(contract, { to: 'pressing' });
+      };
+      for (const condition of [`input.${name} != 5`, `input.${name} + 1 != 5`, `input.${name} == input.${name}`])
+        expect(asks(condition), condition).toThrow(expect.objectContaining({ code: 'condition_failed' }));
+    },
+  );
+
   it('are computed, proved and verified at each fire; the proof digest is on the row, the substrate beside it', () => {
     const { host, contract, store } = made();
     const row = host.transition(contract, { to: 'pressing', input: { level: 3, [acceleration]: 4 } });

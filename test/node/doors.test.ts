@@ -1,6 +1,7 @@
 // What a node lets in by the name it is asked for, what it shows to anyone, and what it makes of the permissions of its folder.
 import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openGround } from '../../src/node/ground.js';
@@ -12,7 +13,7 @@ import { startRunning } from './running.js';
 describe('the name that a request is for', () => {
   const holds = (address: string, names: string[], host: string | undefined) => {
     try {
-      hostCheck(address, names)?.(host);
+      hostCheck(address, names)(host);
       return true;
     } catch {
       return false;
@@ -41,8 +42,14 @@ describe('the name that a request is for', () => {
       ['api.example.org', 'api.example.org:443', 'localhost'],
       ['example.org', 'x.api.example.org'],
     ],
-    ['0.0.0.0', [], ['anything.example', '10.0.0.1:7770'], []],
-    ['10.0.0.1', ['api.example.org'], ['10.0.0.1:7770', 'api.example.org', 'localhost'], ['evil.example']],
+    [
+      '0.0.0.0',
+      [],
+      ['10.0.0.1:7770', '203.0.113.7', '[2001:db8::1]:7770', 'weir:7770', 'node-1', 'localhost', undefined],
+      ['anything.example', 'weir.', '10.0.0.1.evil.example', '', 'a:b:c', '[evil.example]'],
+    ],
+    ['::', ['api.example.org'], ['api.example.org:443', '10.0.0.1'], ['example.org']],
+    ['10.0.0.1', ['api.example.org'], ['10.0.0.1:7770', 'api.example.org', 'localhost', 'weir'], ['evil.example']],
   ])('on %s with the names %j: %j, and not %j', (address, names, good, bad) => {
     for (let times = 0; times < 2; times += 1) {
       expect(good.filter((host) => !holds(address, names, host))).toEqual([]);
@@ -61,6 +68,34 @@ describe('the name that a request is for', () => {
     await node.close();
     expect([new Set(statuses), figures]).toEqual([new Set([421]), 421]);
   });
+});
+
+it('refuses a request with two lines Host, whichever is good', async () => {
+  const node = await startRunning({ metricsPort: 0 });
+  const own = new URL(node.url).host;
+  const ask = (url: string, hosts: string[]) =>
+    new Promise<number | undefined>((resolve) => {
+      const { port } = new URL(url);
+      const socket = connect(Number(port), '127.0.0.1', () => {
+        const lines = hosts.map((host) => `Host: ${host}\r\n`).join('');
+        socket.write(`GET ${new URL(url).pathname} HTTP/1.1\r\n${lines}Connection: close\r\n\r\n`);
+      });
+      let text = '';
+      socket.on('data', (chunk) => {
+        text += chunk;
+      });
+      socket.on('close', () => resolve(Number(text.split(' ')[1])));
+    });
+  const clock = `${node.url}/api/clock`;
+  const statuses = [
+    await ask(clock, [own]),
+    await ask(clock, [own, 'evil.example']),
+    await ask(clock, ['evil.example', own]),
+    await ask(clock, [own, own]),
+    await ask(node.metricsUrl ?? '', [own, own]),
+  ];
+  await node.close();
+  expect(statuses).toEqual([200, 400, 400, 400, 400]);
 });
 
 it('the figures are closed unless a port or the door beside the API is asked for', async () => {
