@@ -83,7 +83,9 @@ export const gates = {
             retry_after_cycles,
             away,
             code: Type.Optional(
-              Type.Enum(['too_many_keys', 'contract_failed'], { description: 'Why the request was not counted.' }),
+              Type.Enum(['too_many_keys', 'contract_failed', 'memory_low'], {
+                description: 'Why the request was not counted.',
+              }),
             ),
           }),
         ),

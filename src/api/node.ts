@@ -172,10 +172,17 @@ export const listLimits = {
         machines: Shared,
         contracts: Shared,
         window_cycles: Shared,
-        key_cells: Shared,
+        key_cells: {
+          ...Shared,
+          description:
+            'Cells of 8 bytes that keys may take: if all that a contract may have count in every cycle, and have the longest names.',
+        },
         definition_bytes: Shared,
         rows: Shared,
-        record_kib: Shared,
+        record_kib: {
+          ...Shared,
+          description: 'KiB of the rows of records; on a node that keeps all in memory an eighth of its heap at most.',
+        },
         keys: Bound,
         streams: Bound,
         sessions: Rate('Sessions that an owner, and an address, may open.'),

@@ -24,6 +24,8 @@ export interface HostOptions {
   readonly inspect?: Inspect;
   /** How many keys of a contract stay awake after they have moved. Default: 1,024. */
   readonly mostAwake?: number;
+  /** Throws where no further key may be remembered, for want of memory. Default: there is always room. */
+  readonly claimMemory?: () => void;
 }
 
 export interface NewMachine {
@@ -54,6 +56,7 @@ export interface HostContext {
   readonly inspect: Inspect | undefined;
   /** How many keys of a contract stay awake after they have moved. */
   readonly mostAwake: number;
+  readonly claimMemory?: (() => void) | undefined;
   /** What has counts that the store does not know, in the order in which it got them. */
   readonly changed: Queue<Changed>;
   /** The instant at which the time of the machine stands still, since it counts an event in turns; undefined while it does not. */

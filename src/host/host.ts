@@ -45,13 +45,14 @@ export class Host {
     inspect,
     holdClock,
     mostAwake = MOST_AWAKE,
+    claimMemory,
   }: HostOptions) {
     this.#clock = clock;
     this.findOperator = findOperator;
     this.#plans = new SharedPlans(findOperator);
     const ledger = new Ledger(clock, store);
     this.happenings = ledger.happenings;
-    this.#parts = { clock, ledger, store, keepsStates, inspect, mostAwake };
+    this.#parts = { clock, ledger, store, keepsStates, inspect, mostAwake, claimMemory };
     this.#revive(holdClock);
   }
 

@@ -66,7 +66,7 @@ export class KeyedContract extends Contract {
   /**
    * Counts `n` events of a key and decides them. See `Gate.decide`.
    * @param name by `nameOf`
-   * @throws Failure `too_many_keys`, `contract_failed`
+   * @throws Failure `too_many_keys`, `contract_failed`, and what `claimMemory` throws
    */
   decideKey(name: string, n: number, cycle: number, kind = 0): number {
     const quiet = this.decideQuietly(name, n, cycle);
@@ -176,7 +176,10 @@ export class KeyedContract extends Contract {
     const known = keys.table.find(name);
     if (known !== 0) return known;
     keys.forgetIdle(keyed.idleCycles, FORGOTTEN_AT_ONCE);
-    if (keys.table.size < keyed.maxKeys || keys.forgetOne()) return keys.take(name);
+    if (keys.table.size < keyed.maxKeys || keys.forgetOne()) {
+      this.context.claimMemory?.();
+      return keys.take(name);
+    }
     if (keyed.overflow === 'share') return 0;
     this.refused += 1;
     throw this.#tooMany();

@@ -25,6 +25,9 @@ const AWAKE = 1 << 9;
 /** Its state does not admit. */
 const LIMITED = 1 << 10;
 
+/** What a name takes, of as many characters as it may have, with its place in the table; one that is hashed has 32. In cells. */
+const CELLS_OF_NAME = 44;
+
 /** What a key that is always awake takes besides its windows, in cells: some 4 kB. */
 const CELLS_AWAKE = 512;
 
@@ -37,7 +40,7 @@ const CELLS_WITHOUT_KEYS = 4_096;
 /** Cells of 8 bytes that the keys of a contract may take, in which its memory is measured: if all are there and count in every cycle. */
 export function cellsOfKeys(plan: Plan, maxKeys: number): number {
   const cycles = windowCycles(plan);
-  return CELLS_WITHOUT_KEYS + cycles + maxKeys * (isSparse(plan) ? 2 * cycles : CELLS_AWAKE + cycles);
+  return CELLS_WITHOUT_KEYS + cycles + maxKeys * (CELLS_OF_NAME + (isSparse(plan) ? 2 * cycles : CELLS_AWAKE + cycles));
 }
 
 /** Whether the counts of one window say all that a key has to remember. */

@@ -78,6 +78,12 @@ declare module 'fastify' {
 /** A key as it is sent: `Bearer <key>`, the password of `Basic <user:password>`, or bare. */
 const SENT_KEY = /^(?:(bearer|basic) +)?(\S+)$/i;
 
+/**
+ * Characters of a header that is remembered: `Bearer` and a key have 55, and a user with a long name and a key, in base64, some 200. One key
+ * can be written with any number of blanks, and each way of writing it would be another entry.
+ */
+const LONGEST_REMEMBERED = 256;
+
 /** Callers that are remembered by the very header they sent, so that a request costs a look-up and no hash. */
 const REMEMBERED = 4_096;
 
@@ -121,7 +127,7 @@ export class Access {
             .replace(/^[^:]*:/, '')
         : text;
     const caller = this.#callerWith(token, nowMs);
-    if (caller !== undefined) this.#byGatewayHeader.set(header, caller);
+    if (caller !== undefined && header.length <= LONGEST_REMEMBERED) this.#byGatewayHeader.set(header, caller);
     return caller;
   }
 
@@ -194,7 +200,7 @@ export class Access {
     const [, token = ''] = /^Bearer +(\S+)$/i.exec(header) ?? [];
     const caller = this.#callerWith(token, nowMs);
     if (caller === undefined) throw invalid('key');
-    this.#byHeader.set(header, caller);
+    if (header.length <= LONGEST_REMEMBERED) this.#byHeader.set(header, caller);
     return caller;
   }
 

@@ -26,7 +26,7 @@ export function hostCheck(address: string, names: readonly string[]): HostCheck 
   return (host) => {
     // Only programs send none: HTTP/1.0.
     if (host === undefined || known.has(host)) return;
-    const name = /^(\[[^\]]*\]|[^:]*)(?::\d*)?$/.exec(host)?.[1]?.toLowerCase() ?? '';
+    const name = /^(\[[^\]]*\]|[^:]*)(?::\d{0,5})?$/.exec(host)?.[1]?.toLowerCase() ?? '';
     const isKnown = isLoopback(name) || allowed.has(name) || (!isLocal && isOfNetwork(name));
     if (!isKnown) throw refused(host);
     if (known.size < REMEMBERED) known.add(host);

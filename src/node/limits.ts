@@ -50,7 +50,7 @@ export interface Limits {
   readonly contracts: Room;
   /** Cycles of all windows together: each is 8 bytes, for as long as the contract is there, and is written every cycle in which it changes. */
   readonly windowCycles: Room;
-  /** Cells of 8 bytes that the keys of all contracts with keys may take if all count in every cycle. */
+  /** Cells of 8 bytes that the keys of all contracts with keys may take if all count in every cycle, and have the longest names. */
   readonly keyCells: Room;
   /** Bytes of the texts of definitions; those of an owner that are equal count once. */
   readonly definitionBytes: Room;

@@ -100,11 +100,13 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     throw whileStarting(error);
   });
   const heartbeat = startHeartbeat(parts, onError);
+  const memoryWatch = parts.memory.watch();
   clock.start();
   const app = await createServer(parts, served, { log, logRequests: logOptions.requests, trustProxy, checkHost });
   documentsOf(app, served);
   const release = () => {
     heartbeat.unsubscribe();
+    memoryWatch.close();
     clock.stop();
     parts.metrics.close();
     store.close();

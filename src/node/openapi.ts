@@ -73,6 +73,8 @@ export function errorsOf({
   errors = [],
 }: Route): FailureCode[] {
   const touchesStore = auth !== 'public' || path === '/api/demo-key/mint';
+  // What is made, and kept; events may bring new keys.
+  const keepsMore = method === 'POST' && auth !== 'session' && path !== '/api/core/shift';
   const codes: FailureCode[] = [
     ...errors,
     ...(shapes.querystring === undefined && shapes.body === undefined ? [] : (['invalid_input'] as const)),
@@ -83,6 +85,7 @@ export function errorsOf({
     'host_refused',
     ...(scope === undefined || (scope === 'any' && !ofOwner) ? [] : (['scope_missing'] as const)),
     ...(touchesStore ? (['store_failed', 'disk_full'] as const) : []),
+    ...(keepsMore ? (['memory_low'] as const) : []),
     ...(path === '/healthz' || path === '/readyz' || path === '/metrics' ? [] : (['node_overloaded'] as const)),
   ];
   return [...new Set(codes)];

@@ -6,6 +6,7 @@ import type { Signer, Succession } from '../record/signing.js';
 import { Failure } from '../schema/failure.js';
 import type { Credentials } from '../store/credential-store.js';
 import type { MissingRows } from '../store/head-mark.js';
+import { MemoryStore } from '../store/memory.js';
 import type { Store } from '../store/store.js';
 import type { WallClock } from '../time/wall.js';
 import { VERSION } from '../version.js';
@@ -20,6 +21,7 @@ import { Idempotency } from './idempotency.js';
 import { KeyRecord } from './key-record.js';
 import { defaultLimits, type Limits } from './limits.js';
 import { MachineWork } from './machine-work.js';
+import { heapOfProcess, MemoryGuard } from './memory-guard.js';
 import { Counts, Metrics } from './metrics.js';
 import { MintLimit } from './mint-limit.js';
 import { NetworkMint } from './network/mint.js';
@@ -63,6 +65,8 @@ export interface PartsOptions {
   /** Of a node of many over one Redis; the store is then one in memory, in which nothing counts. */
   readonly network?: Pick<NetworkOptions, 'connection' | 'directory' | 'mark'>;
   readonly onError?: (error: unknown) => void;
+  /** Default: of the heap of this process. */
+  readonly memoryGuard?: MemoryGuard;
   readonly limits?: Partial<Limits>;
 }
 
@@ -73,12 +77,15 @@ export interface PartsOptions {
 export function assemble(options: PartsOptions, routes: readonly ListedRoute[], isDraining: () => boolean) {
   const { clock, store, credentials, signer, successions = [], operators = standardOperators() } = options;
   const keys = keysOf(signer, successions);
-  const limits = { ...defaultLimits, ...options.limits };
+  const set = { ...defaultLimits, ...options.limits };
+  const limits = store instanceof MemoryStore && options.network === undefined ? withinHeap(set) : set;
+  const memory = options.memoryGuard ?? new MemoryGuard();
   const host = new Host({
     clock,
     store,
     findOperator: (id) => operators.get(id),
     holdClock: (newestCycle) => holdClock(clock, newestCycle),
+    claimMemory: () => memory.refuse('The event was not counted.'),
   });
   for (const { machine: slug, toSeq } of options.lost ?? []) {
     const machine = host.machines.get(slug);
@@ -129,6 +136,7 @@ export function assemble(options: PartsOptions, routes: readonly ListedRoute[], 
   const parts = {
     version: VERSION,
     limits,
+    memory,
     clock,
     host,
     network,
@@ -168,6 +176,16 @@ export function assemble(options: PartsOptions, routes: readonly ListedRoute[], 
     },
   };
   return parts;
+}
+
+/** Of the heap, what records may take that are kept in it; their rows take a few times the bytes of their text. */
+const HEAP_OF_RECORDS = 1 / 8;
+
+/** Bounds for records that are kept in memory. */
+function withinHeap(limits: Limits): Limits {
+  const most = Math.floor((heapOfProcess().limitBytes * HEAP_OF_RECORDS) / 1024);
+  const { perOwner, onNode } = limits.recordKib;
+  return { ...limits, recordKib: { perOwner: Math.min(perOwner, most), onNode: Math.min(onNode, most) } };
 }
 
 export type Parts = Readonly<ReturnType<typeof assemble>>;

@@ -29,6 +29,7 @@ export function sendProblem(reply: FastifyReply, problem: Problem, retryAfterS?:
   if (problem.status === 401) reply.header('www-authenticate', 'Bearer realm="weir"');
   if (retryAfterS !== undefined) reply.header('retry-after', retryAfterS);
   if (problem.code === 'node_overloaded' && !reply.hasHeader('retry-after')) reply.header('retry-after', '2');
+  if (problem.code === 'memory_low' && !reply.hasHeader('retry-after')) reply.header('retry-after', '10');
   if (problem.code === 'store_away') reply.header('retry-after', '1');
   return reply
     .code(problem.status)

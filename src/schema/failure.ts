@@ -85,6 +85,7 @@ const kinds = {
   clock_behind: { status: 503, exit: 2, title: 'The clock of this machine is behind the stored data' },
   internal_error: { status: 500, exit: 70, title: 'Internal error of the node' },
   node_draining: { status: 503, exit: 5, title: 'The node is shutting down' },
+  memory_low: { status: 503, exit: 5, title: 'The node has too little memory left' },
   node_overloaded: { status: 503, exit: 5, title: 'The node is overloaded' },
   node_unreachable: { status: 503, exit: 5, title: 'The node could not be reached' },
   worker_failed: { status: 503, exit: 5, title: 'A worker did not make a run' },

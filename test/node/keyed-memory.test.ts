@@ -48,6 +48,38 @@ it.each(['refuse', 'share'] as const)('a keyed gate under many random keys: %s',
   }
 });
 
+it('a node with a small heap refuses further keys before it is full', async () => {
+  const node = await serve(['--memory', '--open-metrics', '--cycle-ms', String(justBegun())], {
+    NODE_OPTIONS: '--max-old-space-size=128',
+  });
+  try {
+    const { key } = await ask(node.url, 'POST', '/api/demo-key/mint');
+    await ask(node.url, 'POST', '/api/chain/state-machines', key, { slug: 'm' });
+    const body = { slug: 'm', threshold: 1, within: 1, keyed: { max_keys: 1_000_000 } };
+    const { contract } = await ask(node.url, 'POST', '/api/contracts/templates/rate-limiter/deploy', key, body);
+    let last: unknown;
+    let from = 0;
+    for (; last !== 'memory_low' && from < 1_000_000; from += 400) {
+      const requests = Array.from({ length: 400 }, (_, n) => ({
+        contract_id: contract.id,
+        key: `${from + n}`.padStart(256, 'k'),
+      }));
+      const { decisions } = await ask(node.url, 'POST', '/api/chain/m/gates', key, { requests });
+      last = decisions.at(-1).code;
+    }
+    const known = await ask(
+      node.url,
+      'GET',
+      `/api/chain/m/contracts/${contract.id}/gate?peek=1&key=${'0'.padStart(256, 'k')}`,
+      key,
+    );
+    process.stdout.write(`${from} names of 256 characters in a heap of 128 MiB\n`);
+    expect([last, known.decision]).toEqual(['memory_low', 'limited']);
+  } finally {
+    await node.stop();
+  }
+});
+
 /**
  * The length of a cycle, in ms, that began no more than 500 s ago and goes on for 50 minutes: cycles lie at multiples of their length since
  * 1970, and with the next one keys that are idle are forgotten. Whole hours end while this test runs, once in a while.

@@ -141,7 +141,7 @@ export function pay(
 
 /** Makes a contract of a definition. */
 export async function create(
-  { host, ownership, durability, usage, work, turns, network }: Parts,
+  { host, ownership, durability, usage, work, turns, network, memory }: Parts,
   caller: Caller | undefined,
   slug: string,
   definition: unknown,
@@ -150,6 +150,7 @@ export async function create(
 ): Promise<Contract> {
   const machine = ownership.owned(slug, caller);
   assert(caller !== undefined, 'a contract is created by an owner');
+  memory.refuse('No contract was created.');
   const plan = await turns.steps(ofOwner(caller.owner), planInSteps(definition, host.findOperator));
   refuseWithoutHold(plan);
   refuseUnfit(plan, keyed);

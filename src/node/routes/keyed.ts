@@ -129,7 +129,7 @@ async function decideOver(
   const decisions = outcomes.map((outcome, index) => {
     const { n } = asked[index]!;
     if (outcome instanceof Failure) {
-      if (outcome.code !== 'too_many_keys' && outcome.code !== 'contract_failed') throw outcome;
+      if (!isOfOne(outcome)) throw outcome;
       return { admitted: 0, limited: n, code: outcome.code };
     }
     const { decision } = outcome;
@@ -157,8 +157,7 @@ function* decideAll({ host, counts }: Parts, machine: Machine, asked: readonly A
       const { state, remaining, retry_after_cycles } = decisionOf(contract, kind, n, admitted, name);
       decisions.push({ admitted, limited: n - admitted, state, remaining, retry_after_cycles });
     } catch (error) {
-      if (!(error instanceof Failure) || (error.code !== 'too_many_keys' && error.code !== 'contract_failed'))
-        throw error;
+      if (!(error instanceof Failure) || !isOfOne(error)) throw error;
       // What cannot be counted is not let through; the others were counted, and are.
       const { code, againCycle } = error;
       const retry_after_cycles = againCycle === undefined ? undefined : againCycle - cycle;
@@ -167,6 +166,11 @@ function* decideAll({ host, counts }: Parts, machine: Machine, asked: readonly A
     if (machine.head.seq === seq) yield QUIET;
   }
   return { ok: true, cycle, decisions };
+}
+
+/** Whether a failure is of one request, and the others are counted. */
+function isOfOne({ code }: Failure): boolean {
+  return code === 'too_many_keys' || code === 'contract_failed' || code === 'memory_low';
 }
 
 function atRequest({ code, what, why, fix }: Failure, index: number): Failure {

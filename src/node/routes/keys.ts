@@ -23,7 +23,8 @@ export const mintKey = route({
   errors: ['too_many_requests'],
   example: { status: 201 },
   async handle(parts, request, reply) {
-    const { mintLimit, clock, durability, limits } = parts;
+    const { mintLimit, clock, durability, limits, memory } = parts;
+    memory.refuse('No key was minted.');
     const nowMs = clock.now();
     const cycle = clock.cycle();
     const after = await mintLimit.retryAfterCycles(request.ip ?? '', cycle);
@@ -70,6 +71,7 @@ export const makeKey = route({
   async handle(parts, { body, caller }, reply) {
     assert(caller !== undefined, 'a key is made by its owner');
     const { scopes, machine, expires_in_days: days } = body;
+    parts.memory.refuse('No key was made.');
     if (machine !== undefined) parts.ownership.owned(machine, caller);
     const lifetimeMs = days === undefined ? parts.limits.keyLifetimeMs : days * DAY_MS;
     const { key, secret } = await put(parts, { owner: caller.owner, scopes, machine }, lifetimeMs);
@@ -121,6 +123,7 @@ export const rotateKey = route({
   example: { params: { key_id: '{key_id}' }, body: { overlap_seconds: 3_600 }, status: 201 },
   async handle(parts, { params, body, caller }, reply) {
     assert(caller !== undefined, 'a key is rotated by its owner');
+    parts.memory.refuse('No key was made.');
     const before = keyOf(parts, caller, params.key_id);
     const { overlap_seconds: overlap = 86_400, expires_in_days: days } = body;
     const lifetimeMs = days === undefined ? before.expiresAtMs - before.createdAtMs : days * DAY_MS;

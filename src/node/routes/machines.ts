@@ -20,7 +20,8 @@ export const createMachine = route({
   errors: ['slug_taken', 'limit_reached', 'too_many_requests'],
   example: { body: { slug: 'another-gateway', is_public: true, display_name: 'Another gateway' }, status: 201 },
   async handle(parts, { body, caller, ip }, reply) {
-    const { host, ownership, durability } = parts;
+    const { host, ownership, durability, memory } = parts;
+    memory.refuse('No machine was created.');
     assert(caller !== undefined, 'a machine has an owner');
     const { slug, is_public = false, display_name = slug } = body;
     if (host.failure !== undefined) throw host.failure;

@@ -15,8 +15,9 @@ export const openSession = route({
     'Exchanges a key for a session: sets the cookie weir_session, by HTTPS __Host-weir_session. It may do what its key may.',
   errors: ['too_many_requests'],
   example: { status: 201 },
-  async handle({ clock, credentials, durability, limits, sessionLimit }, request, reply) {
+  async handle({ clock, credentials, durability, limits, sessionLimit, memory }, request, reply) {
     const { caller } = request;
+    memory.refuse('No session was opened.');
     assert(caller !== undefined, 'a session is opened with a key');
     const asked = { owner: caller.owner, ip: request.ip, units: 1, what: 'A further session' };
     sessionLimit.take(asked, (name, value) => reply.header(name, value));

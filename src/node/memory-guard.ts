@@ -1,0 +1,86 @@
+// Whether the heap has room for more: what is made, and kept, is refused well before V8 ends the process.
+//
+//   0 ─────────────── 0.75 ───── 0.9 ───── 1     of the heap that the process may have (--max-old-space-size)
+//     taken             │          └ refused, garbage or not
+//                       └ refused if that much was left by the last full collection
+import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
+import { getHeapStatistics } from 'node:v8';
+import { Failure } from '../schema/failure.js';
+
+/** Shares of the heap, of what the last full collection has left, and of what is used with garbage. */
+const MOST_KEPT = 0.75;
+const MOST_USED = 0.9;
+
+/** Looks between two readings of V8's figures: each takes some microseconds, and what is made between them is small. */
+const LOOKS = 16;
+
+export interface Heap {
+  readonly usedBytes: number;
+  readonly limitBytes: number;
+}
+
+export class MemoryGuard {
+  readonly #heap: () => Heap;
+  #looks = 0;
+  #isLow = false;
+  #isKept = false;
+
+  /** @param heap that of the process when absent */
+  constructor(heap: () => Heap = heapOfProcess) {
+    this.#heap = heap;
+  }
+
+  /** Looks after each full collection, until it is closed. */
+  watch(): { close(): void } {
+    const observer = new PerformanceObserver((list) => {
+      if (list.getEntries().some(isFull)) this.collected();
+    });
+    observer.observe({ entryTypes: ['gc'] });
+    return { close: () => observer.disconnect() };
+  }
+
+  /** There has been a full collection: what is used now is kept. */
+  collected(): void {
+    this.#isKept = this.#share() >= MOST_KEPT;
+    this.#looks = 0;
+  }
+
+  /** Whether nothing more that is kept should be made. */
+  get isLow(): boolean {
+    if (this.#looks === 0) {
+      this.#looks = LOOKS;
+      this.#isLow = this.#isKept || this.#share() >= MOST_USED;
+    }
+    this.#looks -= 1;
+    return this.#isLow;
+  }
+
+  /** @param what is not made @throws Failure `memory_low` */
+  refuse(what: string): void {
+    if (this.isLow) throw memoryLow(what);
+  }
+
+  #share(): number {
+    const { usedBytes, limitBytes } = this.#heap();
+    return usedBytes / limitBytes;
+  }
+}
+
+/** Bytes of the heap that are used, and that it may have. */
+export function heapOfProcess(): Heap {
+  const { used_heap_size: usedBytes, heap_size_limit: limitBytes } = getHeapStatistics();
+  return { usedBytes, limitBytes };
+}
+
+function isFull(entry: PerformanceEntry): boolean {
+  const { detail } = entry as PerformanceEntry & { readonly detail?: { readonly kind?: number } };
+  return detail?.kind === constants.NODE_PERFORMANCE_GC_MAJOR;
+}
+
+function memoryLow(what: string): Failure {
+  return new Failure('memory_low', {
+    what,
+    why: 'The node has too little memory left for anything that it would have to keep.',
+    fix: 'Try again later; the operator can start the node with more memory.',
+  });
+}

@@ -1,0 +1,110 @@
+// What a node makes, and keeps, while its heap is nearly full, and what its caches keep of credentials.
+import { describe, expect, it } from 'vitest';
+import { Access } from '../../src/node/access.js';
+import { type Heap, MemoryGuard } from '../../src/node/memory-guard.js';
+import { newKey } from '../../src/node/secret.js';
+import { MemoryCredentials } from '../../src/store/memory-credentials.js';
+import { startRunning } from './running.js';
+
+describe('the guard', () => {
+  // What is used, and whether a full collection comes before it is looked at; and whether there is too little left.
+  it.each([
+    [50, false, false],
+    [80, false, false],
+    [89, false, false],
+    [91, false, true],
+    [74, true, false],
+    [76, true, true],
+  ])('with %i of 100 used, after a full collection: %s, is low: %s', (usedBytes, isCollected, isLow) => {
+    const guard = new MemoryGuard(() => ({ usedBytes, limitBytes: 100 }));
+    if (isCollected) guard.collected();
+    expect(guard.isLow).toBe(isLow);
+  });
+
+  it('lets go on once a collection has freed enough', () => {
+    const heap = { usedBytes: 80, limitBytes: 100 };
+    const guard = new MemoryGuard(() => heap);
+    guard.collected();
+    const before = guard.isLow;
+    heap.usedBytes = 40;
+    guard.collected();
+    expect([before, guard.isLow]).toEqual([true, false]);
+  });
+});
+
+it('a node with little memory left makes nothing that it would have to keep, and decides what it has', async () => {
+  const heap = { usedBytes: 10, limitBytes: 100 };
+  const memoryGuard = new MemoryGuard((): Heap => heap);
+  const node = await startRunning({ memoryGuard });
+  const key = node.keyOf('alice');
+  const post = (path: string, body?: object) => node.ask('POST', path, { key, ...(body && { body }) });
+  await post('/api/chain/state-machines', { slug: 'm' });
+  const deploy = '/api/contracts/templates/rate-limiter/deploy';
+  const deployed = await Promise.all(
+    (['refuse', 'share'] as const).map((overflow) =>
+      post(deploy, { slug: 'm', keyed: { max_keys: 100, overflow }, threshold: 100 }),
+    ),
+  );
+  const [refusing, sharing] = deployed.map(({ body }) => body.contract.id);
+  const gate = (id: string, name: string) => node.ask('GET', `/api/chain/m/contracts/${id}/gate?key=${name}`, { key });
+  for (const id of [refusing, sharing]) await gate(id, 'known');
+
+  heap.usedBytes = 95;
+  memoryGuard.collected();
+  const made = await Promise.all([
+    node.ask('POST', '/api/demo-key/mint'),
+    post('/api/keys', { scopes: ['read'] }),
+    post('/api/session'),
+    post('/api/chain/state-machines', { slug: 'more' }),
+    post(deploy, { slug: 'm' }),
+    gate(refusing, 'new'),
+    gate(sharing, 'new'),
+  ]);
+  expect(made.map(({ status, body, headers }) => [status, body.code, headers.get('retry-after')])).toEqual(
+    Array.from({ length: 7 }, () => [503, 'memory_low', '10']),
+  );
+  const requests = [
+    { contract_id: refusing, key: 'known' },
+    { contract_id: refusing, key: 'new' },
+  ];
+  const { body: many } = await post('/api/chain/m/gates', { requests });
+  expect(many.decisions.map(({ admitted, code }: { admitted: number; code?: string }) => [admitted, code])).toEqual([
+    [1, undefined],
+    [0, 'memory_low'],
+  ]);
+  expect((await gate(refusing, 'known')).status).toBe(200);
+
+  heap.usedBytes = 10;
+  memoryGuard.collected();
+  expect((await gate(refusing, 'new')).status).toBe(200);
+  await node.close();
+  expect(node.errors).toEqual([]);
+});
+
+it('a key that is written with many blanks is let in, and not remembered as it was written', () => {
+  const credentials = new MemoryCredentials();
+  let lookUps = 0;
+  const counting = new Proxy(credentials, {
+    get(target, name) {
+      if (name === 'keyByHash') lookUps += 1;
+      const value = Reflect.get(target, name);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  const { text, hash } = newKey();
+  const times = { createdAtMs: 0, expiresAtMs: 1_000 };
+  credentials.putKey({ id: 'k', hash, owner: 'o', scopes: ['admin'], machine: undefined, isRevoked: false, ...times });
+  const access = new Access(counting);
+  const seen = [1, 200, 10_000].map((blanks) => {
+    lookUps = 0;
+    const header = `Bearer${' '.repeat(blanks)}${text}`;
+    const owners = [1, 2, 3].map(() => access.callerByKey(header, 'gate', 1).owner);
+    const gateways = [1, 2, 3].map(() => access.gatewayOf(header, 1)?.owner);
+    return [lookUps, new Set([...owners, ...gateways])];
+  });
+  expect(seen).toEqual([
+    [2, new Set(['o'])],
+    [2, new Set(['o'])],
+    [6, new Set(['o'])],
+  ]);
+});
