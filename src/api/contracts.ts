@@ -4,7 +4,7 @@ import { GatewayDefinition } from '../limiter/gateway-definition.js';
 import { RuleDefinition } from '../limiter/rule/rule-definition.js';
 import { Type } from '../schema/json-schema.js';
 import type { Endpoint } from './endpoint.js';
-import { Cycle, closed, Hash, Key, Keyed, OfContract, OfMachine, Ok, pageOf, Row, Slug } from './shapes.js';
+import { Cycle, closed, freed, Hash, Key, Keyed, OfContract, OfMachine, Ok, pageOf, Row, Slug } from './shapes.js';
 import { ContractStatus, ContractView } from './views.js';
 
 /** A contract shows its last `MOST_TRANSITIONS` transitions within the last `LOOK_BACK` rows of the record. */
@@ -196,6 +196,18 @@ export const getContract = {
           }),
         }),
       }),
+    },
+  },
+} as const satisfies Endpoint;
+
+export const deleteContract = {
+  method: 'DELETE',
+  path: '/api/chain/{slug}/contracts/{contract_id}',
+  shapes: { params: OfContract },
+  answers: {
+    200: {
+      description: 'The contract is gone, and its room is free.',
+      schema: Type.Object({ ok: Ok, freed: Type.Object(freed, { description: 'What the owner may have anew.' }) }),
     },
   },
 } as const satisfies Endpoint;

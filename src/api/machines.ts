@@ -1,7 +1,7 @@
 // The endpoints of machines: create, list, show, rank the most active.
 import { Type } from '../schema/json-schema.js';
 import type { Endpoint } from './endpoint.js';
-import { Cycle, closed, OfMachine, Ok, pageOf, Slug } from './shapes.js';
+import { Cycle, closed, freed, OfMachine, Ok, pageOf, Slug } from './shapes.js';
 import { MachineSummary, MachineView } from './views.js';
 import { LONGEST_WINDOW, WINDOWS } from './windows.js';
 
@@ -62,6 +62,22 @@ export const getMachine = {
   path: '/api/chain/state-machines/{slug}',
   shapes: { params: OfMachine },
   answers: { 200: { description: 'The machine.', schema: Type.Object({ ok: Ok, machine: MachineView }) } },
+} as const satisfies Endpoint;
+
+export const deleteMachine = {
+  method: 'DELETE',
+  path: '/api/chain/{slug}',
+  shapes: { params: OfMachine },
+  answers: {
+    200: {
+      description: 'The machine and its contracts are gone, and their room is free.',
+      schema: Type.Object({
+        ok: Ok,
+        freed: Type.Object({ machines: Type.Integer(), ...freed }, { description: 'What the owner may have anew.' }),
+        readable_until: Type.String({ description: 'When its record is removed, and its slug is free. ISO 8601.' }),
+      }),
+    },
+  },
 } as const satisfies Endpoint;
 
 export const listActive = {

@@ -109,6 +109,8 @@ export const Cut = Type.Object(
 export const RowKind = Type.Enum([
   'machine_created',
   'contract_created',
+  'contract_deleted',
+  'machine_deleted',
   'transition',
   'transition_failed',
   'admin_action',
@@ -154,3 +156,11 @@ export const Row = Type.Object(
   },
   { additionalProperties: false, description: 'A row of the record.' },
 );
+
+/** What a deleted contract leaves free, by the names of GET /api/limits. */
+export const freed = {
+  contracts: Type.Integer(),
+  window_cycles: Type.Integer(),
+  key_cells: Type.Integer(),
+  definition_bytes: Type.Integer(),
+};

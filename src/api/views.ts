@@ -10,6 +10,11 @@ const machineFields = {
   is_public: Type.Boolean({ description: 'Whether anyone may read it.' }),
   is_own: Type.Boolean({ description: 'Whether it belongs to the caller.' }),
   created_cycle: Cycle,
+  deleted_at: Type.Optional(
+    Type.String({
+      description: 'When it was deleted, ISO 8601: its record is read for a time. Absent while it is there.',
+    }),
+  ),
   head: Head,
 };
 

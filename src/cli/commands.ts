@@ -109,6 +109,11 @@ export const commands: readonly ListedCommand[] = [
     load: () => import('./restore.js'),
   },
   {
+    usage: 'evict <owner>',
+    summary: 'end an owner on a running node: their keys and their machines',
+    load: () => import('./evict.js'),
+  },
+  {
     usage: 'rotate-key',
     summary: 'give a stopped node a new key, signed by the present one, so that clients that pinned it follow',
     load: () => import('./rotate-key.js'),

@@ -89,6 +89,12 @@ export const options = (yargs: Argv) =>
       requiresArg: true,
       describe: 'a further name that requests may be for, as that of a proxy (default: those of loopback)',
     })
+    .option('mint', {
+      type: 'string',
+      requiresArg: true,
+      describe:
+        'free keys that an address may mint within 60 cycles, or off (default: 10; off with --host beyond loopback)',
+    })
     .option('limit', {
       type: 'string',
       array: true,
@@ -143,8 +149,8 @@ type Given = GivenTo<typeof options>;
 /** Serves until the first SIGINT or SIGTERM, then finishes requests in progress; the second one ends the process immediately. */
 export async function run(given: Given): Promise<void> {
   check(given);
-  const { limitsFrom } = await import('../node/limit-settings.js');
-  const limits = limitsFrom(given.limit ?? []);
+  const { limitsFrom, mintFrom } = await import('../node/limit-settings.js');
+  const limits = { ...limitsFrom(given.limit ?? []), ...mintFrom(given.mint) };
   const [{ openGround }, { createLog, startNode }, { openOperatorDoor }] = await Promise.all([
     import('../node/ground.js'),
     import('../node/node.js'),
@@ -199,7 +205,7 @@ export async function run(given: Given): Promise<void> {
       store.close();
       throw error;
     });
-    const door = ground.stored && (await openOperatorDoor(ground.stored, logger));
+    const door = ground.stored && (await openOperatorDoor(ground.stored, logger, node.evict));
     for (const note of ground.notes) warn(`weir: ${note}\n`);
     if (ground.lost.length > 0) logger.warn({ lost: ground.lost }, 'acknowledged rows are missing from the data');
     say(given.json ? `${JSON.stringify(factsOf(node, ground))}\n` : startText(node, ground, given));

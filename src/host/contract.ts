@@ -20,8 +20,10 @@ export class Contract implements Changed {
   /** The cells of the gate. They and what follows up to `gate` are what a quiet decision needs: neighbours in memory. */
   readonly #cells: Float64Array;
   readonly #at: number;
-  /** Set once the contract has stopped after an error of its own. */
+  /** Set once the contract has stopped, after an error of its own or for good. */
   failure: Failure | undefined;
+  /** Whether it is out of the store. */
+  isDeleted = false;
   protected readonly context: HostContext;
   /** Whether the store does not know the newest counts. */
   isDirty = false;
@@ -191,6 +193,7 @@ export class Contract implements Changed {
 
   save(): void {
     this.isDirty = false;
+    if (this.isDeleted) return;
     this.context.store.putState(this.saved());
   }
 
@@ -276,6 +279,13 @@ export class Contract implements Changed {
     this.failure = failure;
   }
 
+  /** It is out of the store, or goes with this commit. */
+  delete(): void {
+    this.isDeleted = true;
+    this.stop(contractNotFound(this.id));
+    this.context.wakes.forget(this);
+  }
+
   /** A failure that a person can correct is passed on; any other error stops this contract, and no other. */
   #fail(error: unknown): unknown {
     if (error instanceof Failure) return error;
@@ -293,4 +303,11 @@ export class Contract implements Changed {
     ledger.commit();
     return failure;
   }
+}
+
+export function contractNotFound(id: string): Failure {
+  return new Failure('contract_not_found', {
+    what: `There is no contract "${id}".`,
+    fix: 'List the contracts of the machine.',
+  });
 }

@@ -13,7 +13,7 @@ import { sha256Hex } from '../schema/canonical.js';
 import { Failure } from '../schema/failure.js';
 import type { ContractImage, KeyedImage, MachineImage } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
-import type { Contract } from './contract.js';
+import { type Contract, contractNotFound } from './contract.js';
 import type { Changed, ContractOptions, HostOptions, NewMachine } from './host-context.js';
 import { KeyedContract, keyedFields, makeContract } from './keyed-contract.js';
 import { type AdminNote, type Happening, Ledger } from './ledger.js';
@@ -112,6 +112,40 @@ export class Host {
     return contract;
   }
 
+  /** Ends a contract: a row says so, and it is out of the store with the next commit. @param by the id of a key; absent: the node itself */
+  deleteContract(contract: Contract, by?: string): void {
+    const machine = this.machine(contract.machine.slug);
+    const cycle = Math.max(this.#reached(machine), contract.gate.cycle);
+    const what = { kind: 'contract_deleted', contract_id: contract.id, ...causeBy(by), emitted: [] } as const;
+    this.#parts.ledger.write(machine, { ...what, cycle });
+    this.#remove(contract);
+    this.#parts.store.removeContract(contract.id);
+    machine.contracts.splice(machine.contracts.indexOf(contract), 1);
+    this.commit();
+  }
+
+  /** Ends a machine with its contracts: its record ends with the row that says so, and is read until `forget`. */
+  deleteMachine(machine: Machine, by?: string): void {
+    const cycle = machine.contracts.reduce((newest, { gate }) => Math.max(newest, gate.cycle), this.#reached(machine));
+    this.#parts.ledger.write(machine, { kind: 'machine_deleted', ...causeBy(by), emitted: [], cycle });
+    for (const contract of machine.contracts.splice(0)) this.#remove(contract);
+    this.#parts.store.removeContracts(machine.slug);
+    machine.parts.changed.clear();
+    this.commit();
+  }
+
+  /** Lets go of a machine that was deleted: the store may remove it. */
+  forget(machine: Machine): void {
+    this.machines.delete(machine.slug);
+  }
+
+  #remove(contract: Contract): void {
+    contract.delete();
+    if (contract instanceof KeyedContract) this.keyed.delete(contract);
+    this.contracts.delete(contract.id);
+    this.#plans.release(contract.plan);
+  }
+
   /** Writes a row about what somebody did that moves no contract; durable, like all others, with the next commit. */
   note(machine: Machine, action: AdminNote): void {
     const done = { kind: 'admin_action', cause: 'manual', emitted: [] } as const;
@@ -140,10 +174,7 @@ export class Host {
   contract(id: string): Contract {
     const contract = this.contracts.get(id);
     if (contract !== undefined) return contract;
-    throw new Failure('contract_not_found', {
-      what: `There is no contract "${id}".`,
-      fix: 'List the contracts of the machine.',
-    });
+    throw contractNotFound(id);
   }
 
   /**
@@ -290,8 +321,13 @@ export class Host {
     machine.contracts.push(contract);
     if (contract instanceof KeyedContract) this.keyed.add(contract);
     this.contracts.set(contract.id, contract);
+    this.#plans.take(contract.plan);
     machine.parts.wakes.schedule(contract);
   }
+}
+
+function causeBy(by: string | undefined): Pick<AuditEntry, 'by' | 'cause'> {
+  return { cause: by === undefined ? 'system' : 'manual', ...askedBy(by) };
 }
 
 function askedBy(by: string | undefined): Pick<AuditEntry, 'by'> {

@@ -143,7 +143,13 @@ export class KeyedContract extends Contract {
     return this.keys.forgetIdle(this.keyed.idleCycles, most);
   }
 
+  override delete(): void {
+    super.delete();
+    this.keys.stop();
+  }
+
   override save(): void {
+    if (this.isDeleted) return;
     if (this.#changed.shift() === 'self') {
       super.save();
       return;

@@ -188,6 +188,12 @@ export class Keys {
     else this.#list(key, newest);
   }
 
+  /** None wakes any more. */
+  stop(): void {
+    for (const contract of this.#awake.values()) this.#options.context.wakes.forget(contract);
+    this.#awake.clear();
+  }
+
   counted(n: number, admitted: number): void {
     this.figures.requests += n;
     this.figures.limited += n - admitted;

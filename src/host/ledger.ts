@@ -50,7 +50,7 @@ export class Chain {
   /** The last row written since the host began. */
   last: AuditRow | undefined;
   /** When the last row happened; undefined for a chain without rows. No later row happens before. */
-  end: Pick<AuditRow, 'cycle' | 'at'> | undefined;
+  end: Pick<AuditRow, 'cycle' | 'at' | 'kind'> | undefined;
 
   constructor(slug: string, head: Chain['head'] = { seq: 0, hash: GENESIS }, end?: Chain['end']) {
     this.slug = slug;

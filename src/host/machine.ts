@@ -24,6 +24,11 @@ export class Machine extends Chain {
     this.parts = { ...shared, wakes: new Wakes(shared.clock), changed: new Queue(), busyMs: undefined };
   }
 
+  /** When it was deleted, unix ms: its record is read, and nothing else; undefined while it is there. */
+  get deletedMs(): number | undefined {
+    return this.end?.kind === 'machine_deleted' ? Date.parse(this.end.at) : undefined;
+  }
+
   /** The cycle in which whatever happens on the machine now happens. */
   get cycle(): number {
     return cycleOf(nowOf(this.parts), this.parts.clock.cycleMs);

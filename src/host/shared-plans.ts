@@ -15,6 +15,8 @@ export class SharedPlans {
   readonly #findOperator: FindOperator;
   /** By the JSON text of its definition, which keeps the order of its states. */
   readonly #byText = new Map<string, SharedPlan>();
+  /** How many contracts have a plan, and by what it is found. */
+  readonly #uses = new Map<Plan, { readonly text: string; contracts: number }>();
   /** A store gives contracts of one definition the same object. */
   readonly #byDefinition = new WeakMap<ContractDefinition, Plan>();
 
@@ -31,6 +33,24 @@ export class SharedPlans {
       this.#byText.set(text, shared);
     }
     return shared;
+  }
+
+  /** A contract has the plan from now on. */
+  take(plan: Plan): void {
+    const use = this.#uses.get(plan);
+    if (use === undefined) this.#uses.set(plan, { text: JSON.stringify(plan.definition), contracts: 1 });
+    else use.contracts += 1;
+  }
+
+  /** A contract with the plan is gone: the last one takes the plan with it. */
+  release(plan: Plan): void {
+    const use = this.#uses.get(plan);
+    if (use === undefined) return;
+    use.contracts -= 1;
+    if (use.contracts > 0) return;
+    this.#uses.delete(plan);
+    this.#byText.delete(use.text);
+    this.#byDefinition.delete(plan.definition);
   }
 
   /** The plan of a stored definition. */

@@ -74,6 +74,12 @@ export class ActiveMachines {
     this.#rankedCycle = Number.NaN;
   }
 
+  /** A machine was deleted. */
+  remove(machine: Machine): void {
+    this.#activity.delete(machine);
+    this.#rankedCycle = Number.NaN;
+  }
+
   /**
    * The busiest machines of the cycles `cycle - within + 1 .. cycle`, most transitions first, then by slug.
    * @param within cycles, 1 .. LONGEST_WINDOW

@@ -43,7 +43,7 @@ export function openGround({ dir, cycleMs, rotateKey = false, acceptLoss = false
     const identity = { signer: generateSigner(), successions: [], cycleMs: cycleMs ?? CYCLE_MS, isNew: true };
     const clock = new WallClock(identity.cycleMs, { onError });
     return {
-      store: new MemoryStore(),
+      store: new MemoryStore({ keepsStates: false }),
       credentials: new MemoryCredentials(),
       clock,
       identity,

@@ -17,7 +17,7 @@ import { spanCycles } from '../limiter/plan.js';
 import { canonicalJson, sha256Hex } from '../schema/canonical.js';
 import { Failure } from '../schema/failure.js';
 import type { KeptAnswers } from '../store/kept-answers.js';
-import type { Limits } from './limits.js';
+import { type Limits, poolOf } from './limits.js';
 
 /** Units of work that one turn of the event loop does for a request with a key: some milliseconds. */
 const MOST_IN_ONE_TURN = 1_024;
@@ -52,10 +52,19 @@ export class Idempotency {
   readonly #limits: Pick<Limits, 'answersKib' | 'answersKibPerOwner'>;
   /** Bytes of what is kept, by owner, and of all. */
   readonly #bytes = new Map<string, number>();
+  /** The same, by the network of addresses that owners share; see limits.ts. */
+  readonly #byPool = new Map<string, number>();
+  readonly #poolName: (owner: string) => string;
   #all = 0;
 
-  constructor(host: Host, answers: KeptAnswers, limits: Pick<Limits, 'answersKib' | 'answersKibPerOwner'>) {
+  constructor(
+    host: Host,
+    answers: KeptAnswers,
+    limits: Pick<Limits, 'answersKib' | 'answersKibPerOwner'>,
+    poolName = (owner: string) => owner,
+  ) {
     this.#host = host;
+    this.#poolName = poolName;
     this.#answers = answers;
     this.#limits = limits;
     for (const { machine, count, length } of answers.sizes()) this.#add(machine, length + count * OVERHEAD);
@@ -104,16 +113,21 @@ export class Idempotency {
     const owner = this.#host.machines.get(slug)?.image.owner ?? '';
     this.#bytes.set(owner, (this.#bytes.get(owner) ?? 0) + bytes);
     if (this.#bytes.get(owner) === 0) this.#bytes.delete(owner);
+    const pool = this.#poolName(owner);
+    this.#byPool.set(pool, (this.#byPool.get(pool) ?? 0) + bytes);
+    if (this.#byPool.get(pool) === 0) this.#byPool.delete(pool);
     this.#all += bytes;
   }
 
   #refuseTooMany({ image }: Machine): void {
     const { answersKib, answersKibPerOwner } = this.#limits;
     const isOwner = (this.#bytes.get(image.owner) ?? 0) >= answersKibPerOwner * 1024;
-    if (!isOwner && this.#all < answersKib * 1024) return;
+    const pool = this.#byPool.get(this.#poolName(image.owner)) ?? 0;
+    const room = poolOf({ perOwner: answersKibPerOwner * 1024, onNode: answersKib * 1024 }, this.#all - pool);
+    if (!isOwner && pool < room) return;
     throw new Failure('too_many_requests', {
       what: 'Nothing was counted.',
-      why: `As many answers as ${isOwner ? 'an owner' : 'this node'} may have are kept under idempotency keys.`,
+      why: `As many answers as ${isOwner ? 'an owner' : 'this node, or one network of addresses,'} may have are kept under idempotency keys.`,
       fix: 'Wait until the windows that they are kept for have passed, or send fewer requests with more events each.',
     });
   }

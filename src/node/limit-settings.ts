@@ -48,6 +48,21 @@ export function limitsFrom(settings: readonly string[]): Partial<Limits> {
   return limits;
 }
 
+/**
+ * How many keys an address may mint, from `off` or a number; nothing where it is not given.
+ * @throws Failure `wrong_usage`
+ */
+export function mintFrom(text: string | undefined): Partial<Limits> {
+  if (text === undefined) return {};
+  const threshold = text === 'off' ? 0 : /^[1-9]\d{0,5}$/.test(text) ? Number(text) : undefined;
+  if (threshold !== undefined) return { mint: { ...defaultLimits.mint, threshold } };
+  throw new Failure('wrong_usage', {
+    what: 'The node was not started: --mint was refused.',
+    why: `"${text.slice(0, 40)}" is neither off nor a number of keys from 1 to 999999.`,
+    fix: 'For example --mint 10, or --mint off.',
+  });
+}
+
 function read(setting: string): readonly [name: string, value: number] {
   const [name = '', text = '', ...rest] = setting.split('=');
   if (!names.includes(name)) {

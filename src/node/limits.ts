@@ -47,6 +47,8 @@ export interface Limits {
   /** Requests, beside gates and events, of one owner, or of one address without a credential, that may wait for their turn. */
   readonly waitingPerCaller: number;
   readonly machines: Room;
+  /** Machines that were deleted, and whose records are still read. */
+  readonly deletedMachines: Room;
   readonly contracts: Room;
   /** Cycles of all windows together: each is 8 bytes, for as long as the contract is there, and is written every cycle in which it changes. */
   readonly windowCycles: Room;
@@ -73,7 +75,7 @@ export interface Limits {
   readonly heartbeatMs: number;
   /** Walks of records that may wait for their turn: one is made at a time. */
   readonly verifications: number;
-  /** How many keys one address may mint in how many cycles, and how many addresses have a count of their own at a time. */
+  /** How many keys one address may mint in how many cycles, 0 for none at all, and how many addresses have a count of their own at a time. */
   readonly mint: { readonly threshold: number; readonly within: number; readonly addresses: number };
   /** Sessions that may be opened, machines that may be created, KiB of definitions that may be checked. */
   readonly sessions: SharedRate;
@@ -85,6 +87,8 @@ export interface Limits {
   readonly keyLifetimeMs: number;
   /** Keys of an owner, revoked ones too until they expire. */
   readonly keysPerOwner: number;
+  /** How long the record of a deleted machine is read; its slug is free after that. */
+  readonly retentionMs: number;
   readonly sessionLifetimeMs: number;
   /** How long a closing node still takes requests while /readyz says no, so that balancers turn away first; in ms. */
   readonly noticeMs: number;
@@ -112,13 +116,14 @@ export const defaultLimits: Limits = {
   overload: { afterMs: 1_000, gateTurnMs: 200, otherTurnMs: 50 },
   waitingPerCaller: 256,
   machines: { perOwner: 1_000, onNode: 100_000 },
+  deletedMachines: { perOwner: 1_000, onNode: 100_000 },
   contracts: { perOwner: 10_000, onNode: 100_000 },
   windowCycles: { perOwner: 2_000_000, onNode: 50_000_000 },
-  keyCells: { perOwner: 128_000_000, onNode: 256_000_000 },
+  keyCells: { perOwner: 128_000_000, onNode: 1_024_000_000 },
   definitionBytes: { perOwner: 8 * MIB, onNode: 256 * MIB },
   rows: { perOwner: 10_000_000, onNode: 100_000_000 },
   recordKib: { perOwner: 8 << 20, onNode: 64 << 20 },
-  readers: 4_096,
+  readers: 8_192,
   readersPerMachine: 2_048,
   readersPerCaller: 256,
   coursesPerStream: 24,
@@ -134,7 +139,16 @@ export const defaultLimits: Limits = {
   answersKib: 256 << 10,
   keyLifetimeMs: 30 * 24 * HOUR,
   keysPerOwner: 1_000,
+  retentionMs: 30 * 24 * HOUR,
   sessionLifetimeMs: 12 * HOUR,
   noticeMs: 0,
   drainMs: 10 * SECOND,
 };
+
+/** The part of what others leave that owners of one network of addresses may have together. */
+const POOL = 1 / 8;
+
+/** How many they may have together, given what others have: more than that part where two owners could not have their bounds in it. */
+export function poolOf({ perOwner, onNode }: Room, others: number): number {
+  return Math.min(1, Math.max(POOL, (2 * perOwner) / onNode)) * (onNode - others);
+}

@@ -1,6 +1,6 @@
 // Whether the heap has room for more: what is made, and kept, is refused well before V8 ends the process.
 //
-//   0 ─────────────── 0.75 ───── 0.9 ───── 1     of the heap that the process may have (--max-old-space-size)
+//   0 ─────────────── 0.7 ───── 0.85 ──── 1     of the heap that the process may have (--max-old-space-size)
 //     taken             │          └ refused, garbage or not
 //                       └ refused if that much was left by the last full collection
 import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
@@ -8,8 +8,8 @@ import { getHeapStatistics } from 'node:v8';
 import { Failure } from '../schema/failure.js';
 
 /** Shares of the heap, of what the last full collection has left, and of what is used with garbage. */
-const MOST_KEPT = 0.75;
-const MOST_USED = 0.9;
+const MOST_KEPT = 0.7;
+const MOST_USED = 0.85;
 
 /** Looks between two readings of V8's figures: each takes some microseconds, and what is made between them is small. */
 const LOOKS = 16;
@@ -66,10 +66,13 @@ export class MemoryGuard {
   }
 }
 
-/** Bytes of the heap that are used, and that it may have. */
+/** What V8 adds to its limit for what is new: three halves of its young generation. What is kept gets none of it. */
+const YOUNG_BYTES = 48 << 20;
+
+/** Bytes of the heap that are used, and that what is kept may have: `--max-old-space-size`. */
 export function heapOfProcess(): Heap {
-  const { used_heap_size: usedBytes, heap_size_limit: limitBytes } = getHeapStatistics();
-  return { usedBytes, limitBytes };
+  const { used_heap_size: usedBytes, heap_size_limit: all } = getHeapStatistics();
+  return { usedBytes, limitBytes: Math.max(all - YOUNG_BYTES, all / 2) };
 }
 
 function isFull(entry: PerformanceEntry): boolean {

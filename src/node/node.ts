@@ -16,9 +16,11 @@ import type { WallClock } from '../time/wall.js';
 import type { RateLimitService, RateLimitServiceOptions } from './envoy/rate-limit-service.js';
 import { startHeartbeat } from './heartbeat.js';
 import { hostCheck } from './host-names.js';
+import { defaultLimits, type Limits } from './limits.js';
 import { openMetricsPort } from './metrics-port.js';
 import { documentsOf } from './openapi.js';
 import { assemble, type Parts, type PartsOptions } from './parts.js';
+import { type Evicted, evict } from './removal.js';
 import { routes } from './route-list.js';
 import { showMetrics } from './routes/metrics.js';
 import { createServer } from './server.js';
@@ -55,6 +57,8 @@ export interface RunningNode {
   /** Where Envoy's rate limit service is, for example `127.0.0.1:8081`; undefined without one. */
   readonly grpcAddress: string | undefined;
   readonly host: Host;
+  /** Ends an owner: see removal.ts. */
+  evict(named: string): Promise<Evicted>;
   /** Takes no new requests, finishes those under way, and closes everything. A second call waits for the first. */
   close(): Promise<void>;
 }
@@ -92,7 +96,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   const checkHost = hostCheck(address, hostNames);
   let isDraining = false;
   const onError = (err: unknown) => log.error({ err }, err instanceof Failure ? err.message : 'internal error');
-  const parts = assemble({ ...options, onError }, served, () => isDraining);
+  const parts = assemble({ ...options, limits: withMint(options.limits, address), onError }, served, () => isDraining);
   await joinNetwork(parts, options.lost).catch((error) => {
     store.close();
     options.network?.mark?.close();
@@ -168,11 +172,18 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     metricsUrl,
     grpcAddress: rateLimitService?.address,
     host: parts.host,
+    evict: (named) => evict(parts, named),
     close() {
       closing ??= close();
       return closing;
     },
   };
+}
+
+/** Free keys are for those on this machine, unless they are asked for. */
+function withMint(limits: Partial<Limits> = {}, address: string): Partial<Limits> {
+  if (limits.mint !== undefined || isLoopback(address)) return limits;
+  return { ...limits, mint: { ...defaultLimits.mint, threshold: 0 } };
 }
 
 /** Learns what there is on a network of nodes, and hears of it from then on. */

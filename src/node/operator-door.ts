@@ -1,6 +1,7 @@
 // What only the operator of a running node may ask for: by a socket in the data folder, which nobody else may open. It is on no port.
 //
 //   weir backup ─► DIR/weir.sock ─► POST /backup ─► {"done":640,"all":9000} … {"folder":"/…/weir.copy-x"}
+//   weir evict  ─► DIR/weir.sock ─► POST /evict?named=owner_x ─► {"evicted":{"owner":"owner_x","keys":1,"machines":3,"contracts":9}}
 import { once } from 'node:events';
 import * as fs from 'node:fs';
 import { createServer, request, type ServerResponse } from 'node:http';
@@ -11,16 +12,23 @@ import { Failure } from '../schema/failure.js';
 import type { SqliteStore } from '../store/sqlite.js';
 import { adminLogOf } from './admin-log.js';
 import { copyInFolder, type OnProgress, removeLeftCopies } from './backup.js';
+import type { Evicted } from './removal.js';
 
 /** The path of a socket has at most so many bytes: 108 with its end on Linux, 104 on macOS. */
 const LONGEST_PATH = 103;
+
+type Evict = (named: string) => Promise<Evicted>;
 
 export interface OperatorDoor {
   close(): void;
 }
 
 /** Opens the door of a data folder; undefined, with a line in the log, where there can be none. */
-export async function openOperatorDoor(store: SqliteStore, log: Logger): Promise<OperatorDoor | undefined> {
+export async function openOperatorDoor(
+  store: SqliteStore,
+  log: Logger,
+  evict: Evict,
+): Promise<OperatorDoor | undefined> {
   const path = socketIn(store.dir);
   removeLeftCopies(store.dir);
   if (Buffer.byteLength(path) > LONGEST_PATH) {
@@ -30,7 +38,10 @@ export async function openOperatorDoor(store: SqliteStore, log: Logger): Promise
   let isBusy = false;
   const server = createServer((asked, response) => {
     asked.resume();
-    if (asked.method !== 'POST' || asked.url !== '/backup') response.writeHead(404).end();
+    const { pathname, searchParams } = new URL(asked.url ?? '', 'http://weir.sock');
+    if (asked.method === 'POST' && pathname === '/evict')
+      void answerEvict(searchParams.get('named') ?? '', evict, response, log);
+    else if (asked.method !== 'POST' || pathname !== '/backup') response.writeHead(404).end();
     else if (isBusy) response.writeHead(409).end();
     else {
       isBusy = true;
@@ -56,6 +67,22 @@ export async function openOperatorDoor(store: SqliteStore, log: Logger): Promise
   };
 }
 
+async function answerEvict(named: string, evict: Evict, response: ServerResponse, log: Logger): Promise<void> {
+  try {
+    const evicted = await evict(named);
+    adminLogOf(log).info({ action: 'evict', ...evicted }, 'admin action');
+    response.end(JSON.stringify({ evicted }));
+  } catch (error) {
+    log.warn({ err: error }, 'an owner was not evicted');
+    response.end(JSON.stringify({ failure: failureSaid(error) }));
+  }
+}
+
+function failureSaid(error: unknown) {
+  const { what, why, fix } = error as Failure;
+  return { code: error instanceof Failure ? error.code : 'unwritable_folder', what, why, fix };
+}
+
 async function answerBackup(store: SqliteStore, response: ServerResponse, log: Logger): Promise<void> {
   const write = (value: object) => response.write(`${JSON.stringify(value)}\n`);
   response.writeHead(200, { 'content-type': 'application/x-ndjson' });
@@ -66,8 +93,7 @@ async function answerBackup(store: SqliteStore, response: ServerResponse, log: L
     else write({ folder });
   } catch (error) {
     log.warn({ err: error }, 'a backup was not made');
-    const { what, why, fix } = error as Failure;
-    write({ failure: { code: error instanceof Failure ? error.code : 'unwritable_folder', what, why, fix } });
+    write({ failure: failureSaid(error) });
   } finally {
     response.end();
   }
@@ -79,18 +105,7 @@ async function answerBackup(store: SqliteStore, response: ServerResponse, log: L
  * @throws Failure what the node answers; `node_unreachable` if it ends meanwhile
  */
 export async function askForCopy(dir: string, onProgress: OnProgress): Promise<string | undefined> {
-  const path = socketIn(dir);
-  if (!fs.existsSync(path)) return undefined;
-  const response = await new Promise<(NodeJS.ReadableStream & { statusCode?: number | undefined }) | undefined>(
-    (resolve, reject) => {
-      const asked = request({ socketPath: path, method: 'POST', path: '/backup' }, resolve);
-      // Left by a process that ended without closing it.
-      asked.on('error', (error: NodeJS.ErrnoException) =>
-        error.code === 'ECONNREFUSED' ? resolve(undefined) : reject(error),
-      );
-      asked.end();
-    },
-  );
+  const response = await askAt(dir, '/backup');
   if (response === undefined) return undefined;
   if (response.statusCode === 409)
     throw new Failure('node_overloaded', {
@@ -108,6 +123,42 @@ export async function askForCopy(dir: string, onProgress: OnProgress): Promise<s
     what: 'No backup was made.',
     why: 'The node ended before the copy was complete.',
     fix: 'Try again: a stopped node is copied, too.',
+  });
+}
+
+/**
+ * Has the node that runs on a data folder evict an owner.
+ * @param named as of `evict`
+ * @throws Failure `node_unreachable` where no node listens, and what the node answers
+ */
+export async function askToEvict(dir: string, named: string): Promise<Evicted> {
+  const response = await askAt(dir, `/evict?${new URLSearchParams({ named })}`);
+  if (response === undefined)
+    throw new Failure('node_unreachable', {
+      what: 'No owner was evicted.',
+      why: `No node runs on ${dir}.`,
+      fix: 'Start it with `weir serve --data`, and try again.',
+    });
+  let text = '';
+  for await (const chunk of response) text += chunk;
+  const { evicted, failure } = JSON.parse(text);
+  if (failure !== undefined) throw new Failure(failure.code, failure);
+  return evicted;
+}
+
+type Answer = NodeJS.ReadableStream & { readonly statusCode?: number | undefined };
+
+/** @returns undefined where no node listens */
+function askAt(dir: string, target: string): Promise<Answer | undefined> {
+  const socketPath = socketIn(dir);
+  if (!fs.existsSync(socketPath)) return Promise.resolve(undefined);
+  return new Promise((resolve, reject) => {
+    const asked = request({ socketPath, method: 'POST', path: target }, resolve);
+    // Left by a process that ended without closing it.
+    asked.on('error', (error: NodeJS.ErrnoException) =>
+      error.code === 'ECONNREFUSED' ? resolve(undefined) : reject(error),
+    );
+    asked.end();
   });
 }
 

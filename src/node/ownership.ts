@@ -8,6 +8,10 @@ import { beyondMachine, type Caller } from './access.js';
 export class Ownership {
   readonly #host: Host;
   readonly #byOwner = new Map<string, Machine[]>();
+  /** Deleted machines whose records are still read. */
+  deleted = 0;
+  /** How many of them each owner has. */
+  readonly #deleted = new Map<string, number>();
   /** In order. */
   readonly #slugs: string[];
   /** Owners whose records may not grow by what is asked for any more, with what they have; see usage.ts. */
@@ -31,8 +35,41 @@ export class Ownership {
     this.#own(machine);
   }
 
+  /** A machine was deleted: its owner has one less, and its record is read. */
+  disown(machine: Machine): void {
+    const left = this.machinesOf(machine.image.owner).filter((one) => one !== machine);
+    if (left.length > 0) this.#byOwner.set(machine.image.owner, left);
+    else this.#byOwner.delete(machine.image.owner);
+    this.#countDeleted(machine.image.owner, 1);
+  }
+
+  /** Those of an owner. */
+  deletedOf(owner: string): number {
+    return this.#deleted.get(owner) ?? 0;
+  }
+
+  #countDeleted(owner: string, by: 1 | -1): void {
+    this.deleted += by;
+    const left = this.deletedOf(owner) + by;
+    if (left > 0) this.#deleted.set(owner, left);
+    else this.#deleted.delete(owner);
+  }
+
+  /** A deleted machine that the host has no more. */
+  remove({ slug, image }: Machine): void {
+    this.#countDeleted(image.owner, -1);
+    const index = firstIndex(this.#slugs.length, (at) => this.#slugs[at]! >= slug);
+    if (this.#slugs[index] === slug) this.#slugs.splice(index, 1);
+  }
+
+  /** Owners with machines that are there. */
+  owners(): IterableIterator<string> {
+    return this.#byOwner.keys();
+  }
+
   #own(machine: Machine): void {
-    if (isReserved(machine.slug)) return;
+    if (machine.deletedMs !== undefined) this.#countDeleted(machine.image.owner, 1);
+    if (isReserved(machine.slug) || machine.deletedMs !== undefined) return;
     const owned = this.#byOwner.get(machine.image.owner);
     if (owned === undefined) this.#byOwner.set(machine.image.owner, [machine]);
     else owned.push(machine);
@@ -48,16 +85,21 @@ export class Ownership {
    * `limit_reached` once the records of the owner are as long as they may be
    */
   owned(slug: string, caller: Caller | undefined): Machine {
+    const machine = this.toDelete(slug, caller);
+    const had = this.full.size > 0 ? this.full.get(machine.image.owner) : undefined;
+    if (had !== undefined) throw recordsFull(had);
+    return machine;
+  }
+
+  /** As `owned`, also where the records of the owner are full: it makes room. */
+  toDelete(slug: string, caller: Caller | undefined): Machine {
     assert(caller !== undefined, 'a route for owners wants a credential');
     if (this.#host.failure !== undefined) throw this.#host.failure;
     refuseOtherMachine(slug, caller);
     const machine = this.#host.machines.get(slug);
     const isOwn = machine !== undefined && machine.image.owner === caller.owner;
-    if (isOwn && !isReserved(slug)) {
-      const had = this.full.size > 0 ? this.full.get(caller.owner) : undefined;
-      if (had !== undefined) throw recordsFull(had);
-      return machine;
-    }
+    if (isOwn && machine.deletedMs !== undefined) throw deleted(machine);
+    if (isOwn && !isReserved(slug)) return machine;
     if (machine === undefined || (!machine.image.isPublic && !isOwn)) throw notFound(slug);
     throw new Failure('not_owner', {
       what: `The machine "${slug}" was left as it is.`,
@@ -120,6 +162,15 @@ function refuseOtherMachine(slug: string, caller: Caller): void {
 /** Slugs that would hide other routes below /api/chain, or that the node keeps for itself. */
 export function isReserved(slug: string): boolean {
   return slug === 'active' || slug === 'state-machines' || slug.startsWith('weir-');
+}
+
+/** For a machine whose record is all that is left. */
+export function deleted({ slug, end }: Machine): Failure {
+  return new Failure('machine_deleted', {
+    what: `The machine "${slug}" was deleted.`,
+    why: `That was at ${end?.at}; its record can be read for some time.`,
+    fix: 'Create another machine.',
+  });
 }
 
 function recordsFull(had: string): Failure {

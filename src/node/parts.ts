@@ -29,6 +29,7 @@ import { Network, type NetworkOptions } from './network/network.js';
 import { NetworkDurability } from './network/network-durability.js';
 import { Overload } from './overload.js';
 import { Ownership } from './ownership.js';
+import { deleteMachine } from './removal.js';
 import { Retention } from './retention.js';
 import { SourceLimit } from './source-limit.js';
 import { Streams } from './stream.js';
@@ -115,22 +116,31 @@ export function assemble(options: PartsOptions, routes: readonly ListedRoute[], 
   const views = () => {
     // First: it makes the machine of the node where there is none.
     const mintLimit =
-      network === undefined ? new MintLimit(host, limits.mint) : new NetworkMint(network, host, limits.mint);
+      limits.mint.threshold === 0
+        ? undefined
+        : network === undefined
+          ? new MintLimit(host, limits.mint)
+          : new NetworkMint(network, host, limits.mint);
     const active = new ActiveMachines(host, network === undefined);
     active.load(store, clock.cycle());
     const ownership = new Ownership(host);
-    const usage = new Usage(host, store, ownership, limits);
+    const usage = new Usage(host, store, credentials, ownership, limits);
     const onRemoved = (owner: string, rows: number, bytes: number) => usage.add(owner, -rows, -bytes);
     return {
       active,
       ownership,
       usage,
-      retention: new Retention({ host, store, signer, clock, turns, keepRows: options.keepRows, onRemoved }),
+      retention: new Retention({
+        ...{ host, store, signer, clock, turns, ownership, credentials, onRemoved },
+        keepRows: options.keepRows,
+        retentionMs: limits.retentionMs,
+        onOrphan: (machine) => void deleteMachine(parts, machine),
+      }),
       keyRecord: new KeyRecord(host, ownership, network),
       mintLimit,
       courses: new Courses(host, limits, network && ((contracts) => network.looks(contracts))),
       checkpoints: new Checkpoints(host, store, signer),
-      idempotency: new Idempotency(host, store.answers, limits),
+      idempotency: new Idempotency(host, store.answers, limits, (owner) => usage.poolName(owner)),
     };
   };
   const parts = {

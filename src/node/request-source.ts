@@ -1,5 +1,6 @@
 // What a request is counted by, and takes turns by: its owner, or the network of its address.
 
+import { isIPv4 } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import { networkOf } from '../traffic/network.js';
 
@@ -16,4 +17,10 @@ export function ofAddress(ip: string): string {
 /** The source of a request: its owner, or the network of its address where there is none. */
 export function sourceOf({ caller, ip }: Pick<FastifyRequest, 'caller' | 'ip'>): string {
   return caller === undefined ? ofAddress(ip) : ofOwner(caller.owner);
+}
+
+/** The network in which owners share what there is room for: that of a provider's customer. */
+export function addressPool(ip: string): string {
+  const network = networkOf(ip, 48);
+  return isIPv4(network) ? network.replace(/\.\d+$/, '.0/24') : network;
 }

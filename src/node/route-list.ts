@@ -1,13 +1,13 @@
 // The list of every route of the node. Routing, validation, GET /api/endpoints, the OpenAPI document and the authorization tests all
 // come from it.
 import type { Route } from './route.js';
-import { createContract, getContract, listContracts, showStateMachine } from './routes/contracts.js';
+import { createContract, deleteContract, getContract, listContracts, showStateMachine } from './routes/contracts.js';
 import { countMany } from './routes/count-many.js';
 import { countOne, openStream } from './routes/events.js';
 import { gate, gateBelow, gateByPost } from './routes/gate.js';
 import { gates, listContractKeys } from './routes/keyed.js';
 import { listKeys, makeKey, mintKey, revokeKey, rotateKey } from './routes/keys.js';
-import { createMachine, getMachine, listActive, listMachines } from './routes/machines.js';
+import { createMachine, deleteMachine, getMachine, listActive, listMachines } from './routes/machines.js';
 import { showMachineMetrics, showMetrics } from './routes/metrics.js';
 import {
   listEndpoints,
@@ -44,6 +44,7 @@ export const routes: readonly Route[] = [
   createMachine,
   listMachines,
   getMachine,
+  deleteMachine,
   listTemplates,
   inspectRateLimiter,
   inspectTemplate,
@@ -52,6 +53,7 @@ export const routes: readonly Route[] = [
   createContract,
   listContracts,
   getContract,
+  deleteContract,
   showStateMachine,
   listContractKeys,
   driveTransition,

@@ -23,6 +23,18 @@ export function newName(prefix: string): string {
   return `${prefix}_${randomText(12)}`;
 }
 
+/** The name of a new owner: of a key that is minted. */
+export function newOwner(): string {
+  return newName(OWNER);
+}
+
+/** Whether an owner has a name by `newOwner`. */
+export function isMinted(owner: string): boolean {
+  return owner.startsWith(`${OWNER}_`);
+}
+
+const OWNER = 'owner';
+
 export function hashOfSecret(text: string): string {
   return sha256Hex(text);
 }

@@ -19,7 +19,7 @@ import type { CycleTick } from '../time/cycles.js';
 import type { Caller } from './access.js';
 import type { Courses, Watched } from './courses.js';
 import type { Turns } from './fair-queue.js';
-import type { Limits } from './limits.js';
+import { type Limits, poolOf } from './limits.js';
 import type { Counts } from './metrics.js';
 import { ofOwner } from './request-source.js';
 import { countsMessage, cycleMessage, messagesOf, removedMessage } from './stream-messages.js';
@@ -31,6 +31,7 @@ interface Reader {
   readonly caller: Caller | undefined;
   /** What the readers of one caller are counted by. */
   readonly source: string;
+  readonly pool: string;
   /** The contracts whose counts it gets; undefined for none. */
   readonly watched: Watched | undefined;
   /** The last row that was written to it. */
@@ -42,7 +43,7 @@ interface Reader {
 }
 
 /** Who asks for a stream, and for what besides the rows. */
-interface Opening extends Pick<Reader, 'caller' | 'source'> {
+interface Opening extends Pick<Reader, 'caller' | 'source' | 'pool'> {
   /** Whose counts it is to have. */
   readonly contracts: readonly Contract[];
   /** The last cycle whose counts the reader has seen; undefined for none. */
@@ -72,6 +73,8 @@ export class Streams {
   readonly #byMachine = new Map<string, Set<Reader>>();
   /** How many readers each owner has, and each address without a credential. */
   readonly #bySource = new Map<string, number>();
+  /** How many the owners of each network of addresses have together; see limits.ts. */
+  readonly #byPool = new Map<string, number>();
   #size = 0;
 
   constructor(sources: StreamsSources) {
@@ -97,18 +100,26 @@ export class Streams {
   open(
     response: ServerResponse,
     machine: Machine,
-    { caller, source, contracts, afterCycle }: Opening,
+    { caller, source, pool, contracts, afterCycle }: Opening,
     afterSeq: number | undefined,
   ): void {
     const { readers: most, readersPerMachine, readersPerCaller } = this.#sources.limits;
     const ofSource = this.#bySource.get(source) ?? 0;
     if (ofSource >= readersPerCaller) throw tooManyOfCaller(readersPerCaller);
+    const ofPool = this.#byPool.get(pool) ?? 0;
+    // All readers of a machine may come from one network.
+    const room = poolOf(
+      { perOwner: Math.max(readersPerCaller, readersPerMachine / 2), onNode: most },
+      this.#size - ofPool,
+    );
+    if (ofPool + 1 > room) throw tooManyReaders();
     if (this.#size >= most || (this.#byMachine.get(machine.slug)?.size ?? 0) >= readersPerMachine)
       throw tooManyReaders();
     const watched = contracts.length === 0 ? undefined : this.#sources.courses().watch(machine, contracts, afterCycle);
     this.#bySource.set(source, ofSource + 1);
+    this.#byPool.set(pool, ofPool + 1);
     const seq = Math.min(afterSeq ?? machine.durableSeq, machine.durableSeq);
-    const reader: Reader = { response, machine, caller, source, watched, seq, isLive: false, isFresh: true };
+    const reader: Reader = { response, machine, caller, source, pool, watched, seq, isLive: false, isFresh: true };
     const readers = this.#byMachine.get(machine.slug) ?? new Set();
     this.#byMachine.set(machine.slug, readers.add(reader));
     this.#size += 1;
@@ -231,7 +242,7 @@ export class Streams {
   }
 
   #forget(reader: Reader): void {
-    const { machine, source } = reader;
+    const { machine, source, pool } = reader;
     const { slug } = machine;
     const readers = this.#byMachine.get(slug);
     if (readers === undefined || !readers.delete(reader)) return;
@@ -240,6 +251,9 @@ export class Streams {
     const left = this.#bySource.get(source)! - 1;
     if (left === 0) this.#bySource.delete(source);
     else this.#bySource.set(source, left);
+    const leftOfPool = this.#byPool.get(pool)! - 1;
+    if (leftOfPool === 0) this.#byPool.delete(pool);
+    else this.#byPool.set(pool, leftOfPool);
     if (readers.size === 0) this.#byMachine.delete(slug);
   }
 
@@ -259,7 +273,7 @@ function tooManyOfCaller(most: number): Failure {
 function tooManyReaders(): Failure {
   return new Failure('node_overloaded', {
     what: 'The stream was not opened.',
-    why: 'As many readers as this node takes, or takes for one machine, are listening already.',
+    why: 'As many readers as this node takes, or takes for one machine or one network of addresses, are listening already.',
     fix: 'Try again later, or ask another node.',
   });
 }

@@ -1,18 +1,22 @@
-// What owners have on the node, and how much they may have. A node has room for `onNode` of a thing; an owner may have as many as are still
-// free, so that a few owners never take all.
+// What owners have on the node, and how much they may have. A node has room for `onNode` of a thing. Owners whose keys were minted for one
+// network of addresses share a pool: a part of what all others leave, and an owner may have as many as are still free in it. So neither a
+// few keys nor a few addresses take all.
 //
-//   room     |■■■■■■■■■■■■■■■■□□□□□□□□□|      an owner with as many as the 9 that are free gets no more
+//   node     |others ■■■■■■■■■■|pool ■■■□□□|                  |      an owner with as many as the 3 that are free in the pool gets no more
+//                               └── 1/8 ──┘                          more than 1/8 where two owners could not have their bounds in it
+import type { Contract } from '../host/contract.js';
 import type { Host } from '../host/host.js';
 import { KeyedContract } from '../host/keyed-contract.js';
 import { cellsOfKeys } from '../host/keys.js';
 import type { Machine } from '../host/machine.js';
 import { type Plan, windowCycles } from '../limiter/plan.js';
 import { Failure } from '../schema/failure.js';
+import type { Credentials } from '../store/credential-store.js';
 import type { Store } from '../store/store.js';
-import type { Limits } from './limits.js';
+import { type Limits, poolOf } from './limits.js';
 import { isReserved, type Ownership } from './ownership.js';
 
-/** What is made, and never removed. */
+/** What is made, and removed when it is deleted. */
 export interface Stocked {
   machines: number;
   contracts: number;
@@ -41,6 +45,19 @@ export interface Wanted {
   readonly plan?: Plan;
 }
 
+interface Pool extends Used {
+  readonly name: string;
+  readonly owners: Set<string>;
+}
+
+/** What a contract that is deleted leaves free. */
+export interface Freed {
+  readonly contracts: number;
+  readonly window_cycles: number;
+  readonly key_cells: number;
+  readonly definition_bytes: number;
+}
+
 /** What it is that is full: the first of these that has no room. */
 const RECORDS = ['rows', 'recordKib'] as const;
 
@@ -48,13 +65,25 @@ export class Usage {
   readonly #host: Host;
   readonly #ownership: Ownership;
   readonly #limits: Limits;
-  /** How many contracts of a machine are counted already: contracts only come. */
+  /** How many contracts of a machine are counted already: the first ones. */
   readonly #counted = new Map<Machine, number>();
-  readonly #byOwner = new Map<string, Used & { readonly plans: Set<Plan> }>();
+  /** `plans`: how many of its contracts have each. */
+  readonly #byOwner = new Map<string, Used & { readonly plans: Map<Plan, number> }>();
+  /** What the owners of one pool have together, without machines; and who they are. */
+  readonly #pools = new Map<string, Pool>();
+  readonly #poolByOwner = new Map<string, Pool>();
+  readonly #credentials: Pick<Credentials, 'keysOf'>;
   readonly #bytes = new WeakMap<Plan, number>();
   readonly #onNode: Used = none();
 
-  constructor(host: Host, store: Pick<Store, 'cut' | 'recordBytes'>, ownership: Ownership, limits: Limits) {
+  constructor(
+    host: Host,
+    store: Pick<Store, 'cut' | 'recordBytes'>,
+    credentials: Pick<Credentials, 'keysOf'>,
+    ownership: Ownership,
+    limits: Limits,
+  ) {
+    this.#credentials = credentials;
     this.#host = host;
     this.#ownership = ownership;
     this.#limits = limits;
@@ -73,12 +102,16 @@ export class Usage {
   }
 
   get onNode(): Readonly<Used> {
-    return { ...this.#onNode, machines: this.#host.machines.size, contracts: this.#host.contracts.size };
+    return {
+      ...this.#onNode,
+      machines: this.#host.machines.size - this.#ownership.deleted,
+      contracts: this.#host.contracts.size,
+    };
   }
 
   /** Rows of so many bytes together were added to a record of an owner, or, below 0, removed from one. */
   add(owner: string, rows: number, bytes: number): void {
-    for (const used of [this.#of(owner), this.#onNode]) {
+    for (const used of [this.#of(owner), this.#poolOf(owner), this.#onNode]) {
       used.rows += rows;
       used.recordKib += bytes / 1024;
     }
@@ -90,8 +123,7 @@ export class Usage {
     const { full } = this.#ownership;
     const used = this.#of(owner);
     const name = RECORDS.find((one) => {
-      const { perOwner, onNode } = this.#limits[one];
-      return used[one] >= perOwner || used[one] >= onNode - this.#onNode[one];
+      return used[one] >= this.#limits[one].perOwner || used[one] >= this.#freeIn(owner, one);
     });
     if (name === undefined) full.delete(owner);
     else full.set(owner, `as many ${WORDS[name]} as they may have, or as the node has room for`);
@@ -99,8 +131,51 @@ export class Usage {
 
   /** @throws Failure `limit_reached` */
   refuse(wanted: Wanted): void {
-    const refusal = refusalBeyond(this.#limits, 'node', wanted, this.of(wanted.owner), this.onNode);
+    const free = Object.fromEntries(wanted.asked.map(([name]) => [name, this.#freeIn(wanted.owner, name)]));
+    const refusal = refusalBeyond(this.#limits, 'node', wanted, this.of(wanted.owner), free);
     if (refusal !== undefined) throw refusal;
+    if (!wanted.asked.some(([name]) => name === 'machines')) return;
+    const { perOwner, onNode } = this.#limits.deletedMachines;
+    const { deleted } = this.#ownership;
+    if (this.#ownership.deletedOf(wanted.owner) < Math.min(perOwner, onNode - deleted + 1)) return;
+    throw new Failure('limit_reached', {
+      what: wanted.what,
+      why: `The records of as many deleted machines as an owner may have, ${perOwner}, or as the node has room for, are still kept.`,
+      fix: 'Wait until some are removed, or use the machines you have.',
+    });
+  }
+
+  /** How many an owner may still have. */
+  leftOf(owner: string, name: keyof Used): number {
+    const used = this.of(owner)[name];
+    return Math.max(0, Math.floor(Math.min(this.#limits[name].perOwner, this.#freeIn(owner, name)) - used));
+  }
+
+  /** What the owners of a pool may still take together. */
+  #freeIn(owner: string, name: keyof Used): number {
+    const pool = this.#poolOf(owner);
+    let used = pool[name];
+    if (name === 'machines') for (const one of pool.owners) used += this.#ownership.machinesOf(one).length;
+    const all = name === 'machines' || name === 'contracts' ? this.onNode[name] : this.#onNode[name];
+    return poolOf(this.#limits[name], all - used) - used;
+  }
+
+  /** The name of the pool of an owner. */
+  poolName(owner: string): string {
+    return this.#poolOf(owner).name;
+  }
+
+  #poolOf(owner: string): Pool {
+    const known = this.#poolByOwner.get(owner);
+    if (known !== undefined) return known;
+    const [key] = this.#credentials.keysOf(owner, '', 1);
+    // One that nobody minted is in a pool of its own, under a name that no network has.
+    const name = key?.network ?? `owner ${owner}`;
+    const pool = this.#pools.get(name) ?? { ...none(), name, owners: new Set() };
+    pool.owners.add(owner);
+    this.#pools.set(name, pool);
+    this.#poolByOwner.set(owner, pool);
+    return pool;
   }
 
   /** What a contract takes. */
@@ -122,21 +197,43 @@ export class Usage {
     const { contracts, image, slug } = machine;
     let counted = this.#counted.get(machine) ?? 0;
     if (counted === contracts.length || isReserved(slug)) return;
-    const of = this.#of(image.owner);
-    for (; counted < contracts.length; counted += 1) {
-      const contract = contracts[counted]!;
-      const { plan } = contract;
-      const cells = contract instanceof KeyedContract ? cellsOfKeys(plan, contract.keyed.maxKeys) : 0;
-      const bytes = of.plans.has(plan) ? 0 : this.#bytesOf(plan);
-      of.plans.add(plan);
-      for (const used of [of, this.#onNode]) {
-        used.contracts += 1;
-        used.windowCycles += windowCycles(plan);
-        used.keyCells += cells;
-        used.definitionBytes += bytes;
-      }
-    }
+    for (; counted < contracts.length; counted += 1) this.#change(image.owner, contracts[counted]!, 1);
     this.#counted.set(machine, counted);
+  }
+
+  /** A contract came, or went. */
+  #change(owner: string, contract: Contract, by: 1 | -1): void {
+    const of = this.#of(owner);
+    const { plan } = contract;
+    const cells = contract instanceof KeyedContract ? cellsOfKeys(plan, contract.keyed.maxKeys) : 0;
+    const before = of.plans.get(plan) ?? 0;
+    const isFirst = before + by === (by > 0 ? 1 : 0);
+    if (before + by === 0) of.plans.delete(plan);
+    else of.plans.set(plan, before + by);
+    for (const used of [of, this.#poolOf(owner), this.#onNode]) {
+      used.contracts += by;
+      used.windowCycles += by * windowCycles(plan);
+      used.keyCells += by * cells;
+      used.definitionBytes += isFirst ? by * this.#bytesOf(plan) : 0;
+    }
+  }
+
+  /**
+   * Contracts of a machine go: to be called before the host removes them.
+   * @returns what is free then
+   */
+  free(machine: Machine, contracts: readonly Contract[]): Freed {
+    this.#count(machine);
+    const of = this.#of(machine.image.owner);
+    const before = { ...of };
+    for (const contract of contracts) this.#change(machine.image.owner, contract, -1);
+    this.#counted.set(machine, machine.contracts.length - contracts.length);
+    return {
+      contracts: before.contracts - of.contracts,
+      window_cycles: before.windowCycles - of.windowCycles,
+      key_cells: before.keyCells - of.keyCells,
+      definition_bytes: before.definitionBytes - of.definitionBytes,
+    };
   }
 
   #bytesOf(plan: Plan): number {
@@ -151,7 +248,7 @@ export class Usage {
   #of(owner: string) {
     let used = this.#byOwner.get(owner);
     if (used === undefined) {
-      used = { ...none(), plans: new Set<Plan>() };
+      used = { ...none(), plans: new Map<Plan, number>() };
       this.#byOwner.set(owner, used);
     }
     return used;
@@ -167,7 +264,7 @@ export function ofMachine(owner: string): Wanted {
 }
 
 /**
- * @param place of which `onNode` is all
+ * @param free how many the owner may have at most, for what others have
  * @returns undefined where there is room
  */
 export function refusalBeyond(
@@ -175,10 +272,10 @@ export function refusalBeyond(
   place: 'node' | 'network',
   { what, asked }: Wanted,
   used: Stocked,
-  onNode: Stocked,
+  free: Partial<Stocked>,
 ): Failure | undefined {
   for (const [name, more, fix] of asked) {
-    const { perOwner, onNode: room } = limits[name];
+    const { perOwner } = limits[name];
     if (used[name] + more > perOwner) {
       const so = more === 1 ? '' : `, and with this one it would be ${used[name] + more}`;
       return new Failure('limit_reached', {
@@ -187,12 +284,12 @@ export function refusalBeyond(
         fix,
       });
     }
-    const free = room - onNode[name];
-    if (used[name] + more > free)
+    const most = Math.max(0, Math.floor(free[name] ?? 0));
+    if (used[name] + more > most)
       return new Failure('limit_reached', {
         what,
-        why: `An owner has no more ${WORDS[name]} than are still free on the ${place}: ${Math.max(0, free)}.`,
-        fix: `Ask another ${place}.`,
+        why: `An owner has no more ${WORDS[name]} than are still free on the ${place}, or for their network of addresses: ${most}.`,
+        fix: `Delete what you do not need, or ask another ${place}.`,
       });
   }
   return undefined;

@@ -27,9 +27,21 @@ export function machineView(
   return { ...machineFieldsOf(machine, caller), contract_count: machine.contracts.length, contracts };
 }
 
-function machineFieldsOf({ image, head }: Machine, caller: Caller | undefined) {
+function machineFieldsOf({ image, head, deletedMs }: Machine, caller: Caller | undefined) {
   const { slug, displayName: display_name, isPublic: is_public, createdCycle: created_cycle } = image;
-  return { slug, display_name, is_public, is_own: image.owner === caller?.owner, created_cycle, head };
+  return {
+    slug,
+    display_name,
+    is_public,
+    is_own: image.owner === caller?.owner,
+    created_cycle,
+    ...deletion(deletedMs),
+    head,
+  };
+}
+
+function deletion(deletedMs: number | undefined) {
+  return deletedMs === undefined ? {} : { deleted_at: new Date(deletedMs).toISOString() };
 }
 
 export function contractView(contract: Contract) {

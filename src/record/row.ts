@@ -5,6 +5,8 @@
 export type RowKind =
   | 'machine_created'
   | 'contract_created'
+  | 'contract_deleted'
+  | 'machine_deleted'
   | 'transition'
   | 'transition_failed'
   | 'admin_action'

@@ -13,6 +13,9 @@ interface Seen {
 
 export class SeenStates {
   readonly #contracts = new Map<string, Seen>();
+  /** Contracts that were deleted; `isOver`: the machine itself. */
+  readonly #deleted = new Set<string>();
+  #isOver = false;
   /** Whether the first rows were removed: then the first row of a contract says in which state it was. */
   isCut = false;
 
@@ -20,13 +23,18 @@ export class SeenStates {
   faultOf(row: AuditRow): string | undefined {
     const { kind, seq, contract_id: id = '', key, from } = row;
     if ((kind === 'machine_created') !== (seq === 1)) return 'Row 1, and only row 1, must be of kind machine_created.';
+    if (this.#isOver) return 'The machine was deleted in the row before, which ends its record.';
+    if (this.#deleted.has(id)) return `Contract ${id} was deleted before.`;
     switch (kind) {
       case 'machine_created':
+      case 'machine_deleted':
       case 'admin_action':
       case 'rows_lost':
         return undefined;
       case 'contract_created':
         return this.#contracts.has(id) ? `Contract ${id} was created before.` : undefined;
+      case 'contract_deleted':
+        return this.#of(id) === undefined ? `Contract ${id} was never created.` : undefined;
       case 'transition':
       case 'transition_failed': {
         const contract = this.#of(id);
@@ -43,7 +51,13 @@ export class SeenStates {
 
   /** Takes what a row says. */
   take({ kind, contract_id: id, key, to, keyed }: AuditRow): void {
-    if (id === undefined || to === undefined) return;
+    if (kind === 'machine_deleted') this.#isOver = true;
+    if (id === undefined) return;
+    if (kind === 'contract_deleted') {
+      this.#contracts.delete(id);
+      this.#deleted.add(id);
+    }
+    if (to === undefined) return;
     if (kind === 'contract_created') {
       this.#contracts.set(id, { initial: to, state: to, keys: keyed === undefined ? undefined : new Map() });
       return;

@@ -87,6 +87,20 @@ const rowShapes = {
     },
     { ...closed, description: 'A contract was created.' },
   ),
+  contract_deleted: Type.Object(
+    {
+      ...everyRow,
+      kind: Type.Literal('contract_deleted'),
+      by: By,
+      contract_id: ContractId,
+      emitted: nothingEmitted,
+    },
+    { ...closed, description: 'A contract was deleted: no later row is about it.' },
+  ),
+  machine_deleted: Type.Object(
+    { ...everyRow, kind: Type.Literal('machine_deleted'), by: By, emitted: nothingEmitted },
+    { ...closed, description: 'The machine was deleted, with all its contracts. The last row of its record.' },
+  ),
   transition: Type.Object(
     {
       ...everyRow,
@@ -215,6 +229,8 @@ export function reader<S extends TSchema>(schema: S): (value: unknown) => Read<S
 const rowReaders: Record<RowKind, (value: unknown) => Read<AuditRow>> = {
   machine_created: reader(rowShapes.machine_created),
   contract_created: reader(rowShapes.contract_created),
+  contract_deleted: reader(rowShapes.contract_deleted),
+  machine_deleted: reader(rowShapes.machine_deleted),
   transition: reader(rowShapes.transition),
   transition_failed: reader(rowShapes.transition_failed),
   admin_action: reader(rowShapes.admin_action),

@@ -50,6 +50,7 @@ const kinds = {
 
   // Machines, contracts, keys.
   machine_not_found: { status: 404, exit: 2, title: 'There is no such machine' },
+  machine_deleted: { status: 410, exit: 2, title: 'The machine was deleted' },
   contract_not_found: { status: 404, exit: 2, title: 'There is no such contract' },
   template_not_found: { status: 404, exit: 2, title: 'There is no such template' },
   operator_not_found: { status: 404, exit: 2, title: 'There is no such operator' },
@@ -58,8 +59,10 @@ const kinds = {
   slug_taken: { status: 409, exit: 2, title: 'The slug is taken' },
   credential_missing: { status: 401, exit: 2, title: 'A credential is needed' },
   credential_invalid: { status: 401, exit: 2, title: 'The credential is not valid' },
+  mint_off: { status: 403, exit: 2, title: 'The node mints no free keys' },
   scope_missing: { status: 403, exit: 2, title: 'The key may not do this' },
   gate_header_unusable: { status: 403, exit: 2, title: 'A header that the gate reads is missing or cannot be read' },
+  owner_not_found: { status: 404, exit: 2, title: 'There is no such owner' },
   key_not_found: { status: 404, exit: 2, title: 'There is no such key' },
   host_refused: { status: 421, exit: 2, title: 'The node does not answer to this name' },
   cross_site_refused: { status: 403, exit: 2, title: 'The request comes from another site' },
@@ -79,6 +82,7 @@ const kinds = {
   store_away: { status: 503, exit: 5, title: 'The store of the node cannot be asked now' },
   store_unfit: { status: 503, exit: 2, title: 'Redis is not set up to keep what it acknowledges' },
   store_locked: { status: 503, exit: 2, title: 'Another process has this data folder open' },
+  not_on_network: { status: 501, exit: 5, title: 'Nodes of a network cannot do this yet' },
   store_too_new: { status: 503, exit: 2, title: 'The database was written by a newer version of this program' },
   store_damaged: { status: 503, exit: 2, title: 'The database file is damaged' },
   rows_missing: { status: 503, exit: 2, title: 'The store lacks what was acknowledged' },

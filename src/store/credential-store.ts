@@ -24,6 +24,8 @@ export interface Key {
   /** The key is not valid from this time on. */
   readonly expiresAtMs: number;
   readonly isRevoked: boolean;
+  /** The network of the address that the first key of the owner was minted for; undefined where that is not known. */
+  readonly network?: string | undefined;
 }
 
 /** A stored session: a key that was exchanged for a cookie. */
@@ -44,6 +46,8 @@ export interface Credentials {
   /** Up to `limit` keys of an owner, revoked ones too, by id, after an id. */
   keysOf(owner: string, after: string, limit: number): readonly Key[];
   countKeys(owner: string): number;
+  /** Whether an owner has a key that is neither revoked nor expired. */
+  hasValidKey(owner: string, nowMs: number): boolean;
   /** @throws Bug if there is no such key */
   putSession(session: Session): void;
   /** The session, and the present state of the key it was opened with. */

@@ -33,6 +33,8 @@ export class HeadMark {
   /** Heads of the transaction that is not committed yet. */
   readonly #pending = new Map<string, number>();
   readonly #slot = Buffer.alloc(SLOT_BYTES);
+  /** Slots of machines that were removed. */
+  readonly #free: number[] = [];
   #isSyncing = false;
   #isSyncedAll = true;
   #isClosed = false;
@@ -44,6 +46,10 @@ export class HeadMark {
     const bytes = fs.readFileSync(this.#file);
     for (let slot = 0; (slot + 1) * SLOT_BYTES <= bytes.length; slot += 1) {
       const head = readSlot(bytes.subarray(slot * SLOT_BYTES, (slot + 1) * SLOT_BYTES));
+      if (head?.seq === 0 && head.machine !== COMMITS) {
+        this.#free.push(slot);
+        continue;
+      }
       // A slot that cannot be read keeps its place, under a name that no machine has.
       this.#marked.set(head?.machine ?? `?${slot}`, { seq: head?.seq ?? 0, slot });
     }
@@ -87,8 +93,19 @@ export class HeadMark {
 
   /** The whole mark. */
   bytes(): Buffer {
-    const bytes = Buffer.alloc(this.#marked.size * SLOT_BYTES);
+    const bytes = Buffer.alloc((this.#marked.size + this.#free.length) * SLOT_BYTES);
     return bytes.subarray(0, fs.readSync(this.#file, bytes, 0, bytes.length, 0));
+  }
+
+  /** A machine is about to be removed: written and synced at once, so that the mark is not ahead whatever happens next. */
+  remove(machine: string): void {
+    this.#pending.delete(machine);
+    const mark = this.#marked.get(machine);
+    if (mark === undefined) return;
+    this.#put(machine, 0);
+    fs.fdatasyncSync(this.#file);
+    this.#marked.delete(machine);
+    this.#free.push(mark.slot);
   }
 
   /** The transaction was rolled back. */
@@ -123,7 +140,7 @@ export class HeadMark {
   #put(machine: string, seq: number): void {
     let mark = this.#marked.get(machine);
     if (mark === undefined) {
-      mark = { seq, slot: this.#marked.size };
+      mark = { seq, slot: this.#free.pop() ?? this.#marked.size };
       this.#marked.set(machine, mark);
     }
     mark.seq = seq;

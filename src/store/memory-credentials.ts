@@ -5,6 +5,8 @@ import type { Credentials, Key, Session } from './credential-store.js';
 export class MemoryCredentials implements Credentials {
   readonly #keys = new Map<string, Key>();
   readonly #keysByHash = new Map<string, Key>();
+  /** Ids, by owner. */
+  readonly #keysByOwner = new Map<string, Set<string>>();
   readonly #sessions = new Map<string, Session>();
 
   putKey(key: Key): void {
@@ -12,6 +14,8 @@ export class MemoryCredentials implements Credentials {
     if (replaced !== undefined) this.#keysByHash.delete(replaced.hash);
     this.#keys.set(key.id, key);
     this.#keysByHash.set(key.hash, key);
+    const ids = this.#keysByOwner.get(key.owner) ?? new Set();
+    this.#keysByOwner.set(key.owner, ids.add(key.id));
   }
 
   keyByHash(hash: string): Key | undefined {
@@ -23,12 +27,20 @@ export class MemoryCredentials implements Credentials {
   }
 
   keysOf(owner: string, after: string, limit: number): readonly Key[] {
-    const owned = [...this.#keys.values()].filter((key) => key.owner === owner && key.id > after);
+    const owned = [...(this.#keysByOwner.get(owner) ?? [])].filter((id) => id > after).map((id) => this.#keys.get(id)!);
     return owned.sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, limit);
   }
 
   countKeys(owner: string): number {
-    return this.keysOf(owner, '', Number.POSITIVE_INFINITY).length;
+    return this.#keysByOwner.get(owner)?.size ?? 0;
+  }
+
+  hasValidKey(owner: string, nowMs: number): boolean {
+    for (const key of this.#keysByOwner.get(owner) ?? []) {
+      const { isRevoked, expiresAtMs } = this.#keys.get(key)!;
+      if (!isRevoked && nowMs < expiresAtMs) return true;
+    }
+    return false;
   }
 
   putSession(session: Session): void {
@@ -52,9 +64,12 @@ export class MemoryCredentials implements Credentials {
 
   purgeExpired(nowMs: number): number {
     const keys = [...this.#keys.values()].filter(({ expiresAtMs }) => expiresAtMs <= nowMs);
-    for (const { id, hash } of keys) {
+    for (const { id, hash, owner } of keys) {
       this.#keys.delete(id);
       this.#keysByHash.delete(hash);
+      const ids = this.#keysByOwner.get(owner);
+      ids?.delete(id);
+      if (ids?.size === 0) this.#keysByOwner.delete(owner);
     }
     const ended = ({ keyId, expiresAtMs }: Session) => expiresAtMs <= nowMs || !this.#keys.has(keyId);
     const sessions = [...this.#sessions.values()].filter(ended);

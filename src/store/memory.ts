@@ -29,19 +29,23 @@ interface Shelf {
 interface MemoryStoreOptions {
   /** Called at every commit: true makes it fail, as a full disk would. */
   readonly failCommits?: () => boolean;
+  /** Whether the states of contracts and keys are kept: a node that ends with its memory never reads them. Default: true. */
+  readonly keepsStates?: boolean;
 }
 
 /** Keeps images and rows without a copy: the caller must not change them afterwards. */
 export class MemoryStore implements Store {
   readonly answers = new MemoryAnswers();
   readonly #failCommits: () => boolean;
+  readonly #keepsStates: boolean;
   readonly #shelves = new Map<string, Shelf>();
   readonly #contracts = new Map<string, Contract>();
   #failure: Failure | undefined;
   #closed = false;
 
-  constructor({ failCommits = () => false }: MemoryStoreOptions = {}) {
+  constructor({ failCommits = () => false, keepsStates = true }: MemoryStoreOptions = {}) {
     this.#failCommits = failCommits;
+    this.#keepsStates = keepsStates;
   }
 
   machines(): Iterable<StoredMachine> {
@@ -89,11 +93,41 @@ export class MemoryStore implements Store {
     this.#checkTaking();
     const contract = this.#contracts.get(state.id);
     assert(contract !== undefined, `contract ${state.id} is not in the store`);
+    if (!this.#keepsStates) return;
     if (state.key === undefined) contract.state = state;
     else {
       contract.keys ??= new Map();
       contract.keys.set(state.key, state);
     }
+  }
+
+  removeContract(id: string): void {
+    this.#checkTaking();
+    const contract = this.#contracts.get(id);
+    assert(contract !== undefined, `contract ${id} is not in the store`);
+    this.#contracts.delete(id);
+    const { contracts } = this.#shelf(contract.image.machine);
+    contracts.splice(contracts.indexOf(contract), 1);
+  }
+
+  removeContracts(machine: string): void {
+    this.#checkTaking();
+    for (const { image } of this.#shelf(machine).contracts.splice(0)) this.#contracts.delete(image.id);
+  }
+
+  /** Everything is freed at once. */
+  unswept(): readonly string[] {
+    return [];
+  }
+
+  removeMachine(slug: string, most: number): number {
+    this.#checkTaking();
+    const shelf = this.#shelf(slug);
+    assert(shelf.contracts.length === 0, `machine ${slug} still has contracts`);
+    const { length } = shelf.rows.splice(0, Math.min(most, shelf.rows.length - 1));
+    Object.assign(shelf, { counted: 0, bytes: 0 });
+    if (length < most) this.#shelves.delete(slug);
+    return length;
   }
 
   forgetKey(contractId: string, key: string): void {

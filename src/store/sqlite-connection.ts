@@ -90,6 +90,12 @@ export class SqliteConnection {
     this.noteBytes(machine, bytes);
   }
 
+  /** The record of a machine is being removed: from now on no row of it is missing. */
+  noteRemoval(machine: string): void {
+    this.#file.mark.remove(machine);
+    this.#bytes.delete(machine);
+  }
+
   /** So many bytes more of rows of a machine, or, below 0, fewer. */
   noteBytes(machine: string, bytes: number): void {
     this.#bytes.set(machine, this.bytesOf(machine) + bytes);

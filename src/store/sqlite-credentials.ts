@@ -5,11 +5,12 @@ import type { SqliteConnection } from './sqlite-connection.js';
 
 export class SqliteCredentials implements Credentials {
   readonly #connection: SqliteConnection;
-  readonly #putKey: Statement<[string, string, string, string, string | null, number, number, number]>;
+  readonly #putKey: Statement<[string, string, string, string, string | null, number, number, number, string | null]>;
   readonly #keyByHash: Statement<[string], KeyColumns>;
   readonly #keyById: Statement<[string], KeyColumns>;
   readonly #keysOf: Statement<[string, string, number], KeyColumns>;
   readonly #countKeys: Statement<[string], { readonly count: number }>;
+  readonly #validKey: Statement<[string, number]>;
   readonly #putSession: Statement<[string, string, number]>;
   readonly #sessionByHash: Statement<[string], SessionColumns>;
   readonly #deleteSession: Statement<[string]>;
@@ -19,15 +20,18 @@ export class SqliteCredentials implements Credentials {
   constructor(connection: SqliteConnection) {
     this.#connection = connection;
     this.#putKey = connection.prepare(`
-      INSERT INTO keys (id, hash, owner, scopes, machine, created_at_ms, expires_at_ms, is_revoked)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      INSERT INTO keys (id, hash, owner, scopes, machine, created_at_ms, expires_at_ms, is_revoked, network)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (id) DO UPDATE SET hash = excluded.hash, owner = excluded.owner, scopes = excluded.scopes,
         machine = excluded.machine, created_at_ms = excluded.created_at_ms, expires_at_ms = excluded.expires_at_ms,
-        is_revoked = excluded.is_revoked`);
+        is_revoked = excluded.is_revoked, network = excluded.network`);
     this.#keyByHash = connection.prepare('SELECT * FROM keys WHERE hash = ?');
     this.#keyById = connection.prepare('SELECT * FROM keys WHERE id = ?');
     this.#keysOf = connection.prepare('SELECT * FROM keys WHERE owner = ? AND id > ? ORDER BY id LIMIT ?');
     this.#countKeys = connection.prepare('SELECT COUNT(*) AS count FROM keys WHERE owner = ?');
+    this.#validKey = connection.prepare(
+      'SELECT 1 FROM keys WHERE owner = ? AND expires_at_ms > ? AND is_revoked = 0 LIMIT 1',
+    );
     this.#putSession = connection.prepare(`
       INSERT INTO sessions (hash, key_id, expires_at_ms) VALUES (?, ?, ?)
       ON CONFLICT (hash) DO UPDATE SET key_id = excluded.key_id, expires_at_ms = excluded.expires_at_ms`);
@@ -41,10 +45,13 @@ export class SqliteCredentials implements Credentials {
     this.#purgeKeys = connection.prepare('DELETE FROM keys WHERE expires_at_ms <= ?');
   }
 
-  putKey({ id, hash, owner, scopes, machine, createdAtMs, expiresAtMs, isRevoked }: Key): void {
+  putKey({ id, hash, owner, scopes, machine, createdAtMs, expiresAtMs, isRevoked, network }: Key): void {
     const only = machine ?? null;
     this.#connection.write(() =>
-      this.#putKey.run(id, hash, owner, scopes.join(' '), only, createdAtMs, expiresAtMs, isRevoked ? 1 : 0),
+      this.#putKey.run(
+        ...([id, hash, owner, scopes.join(' '), only, createdAtMs, expiresAtMs, isRevoked ? 1 : 0] as const),
+        network ?? null,
+      ),
     );
   }
 
@@ -64,6 +71,10 @@ export class SqliteCredentials implements Credentials {
 
   countKeys(owner: string): number {
     return this.#connection.read(() => this.#countKeys.get(owner))?.count ?? 0;
+  }
+
+  hasValidKey(owner: string, nowMs: number): boolean {
+    return this.#connection.read(() => this.#validKey.get(owner, nowMs)) !== undefined;
   }
 
   putSession({ hash, keyId, expiresAtMs }: Session): void {
@@ -97,13 +108,24 @@ interface KeyColumns {
   readonly created_at_ms: number;
   readonly expires_at_ms: number;
   readonly is_revoked: number;
+  readonly network: string | null;
 }
 
 interface SessionColumns extends KeyColumns {
   readonly session_expires_at_ms: number;
 }
 
-function keyOf({ id, hash, owner, scopes, machine, created_at_ms, expires_at_ms, is_revoked }: KeyColumns): Key {
+function keyOf({
+  id,
+  hash,
+  owner,
+  scopes,
+  machine,
+  created_at_ms,
+  expires_at_ms,
+  is_revoked,
+  network,
+}: KeyColumns): Key {
   return {
     id,
     hash,
@@ -113,5 +135,6 @@ function keyOf({ id, hash, owner, scopes, machine, created_at_ms, expires_at_ms,
     createdAtMs: created_at_ms,
     expiresAtMs: expires_at_ms,
     isRevoked: is_revoked === 1,
+    ...(network === null ? {} : { network }),
   };
 }

@@ -18,6 +18,7 @@ const PAGE = 1_024;
 export class SqliteKeys {
   readonly #put: Statement<[number, string, string, number, number, Uint8Array]>;
   readonly #forget: Statement<[string, string]>;
+  readonly #drop: Statement<[number, number, number]>;
   readonly #page: Statement<[string, string, number], KeyColumns>;
 
   constructor(connection: SqliteConnection) {
@@ -26,11 +27,13 @@ export class SqliteKeys {
       ON CONFLICT (contract, key) DO UPDATE SET state = excluded.state, held_until_cycle = excluded.held_until_cycle,
         refusals = excluded.refusals, windows = excluded.windows`);
     this.#forget = connection.prepare(
-      'DELETE FROM key_states WHERE contract = (SELECT number FROM contracts WHERE id = ?) AND key = ?',
+      'DELETE FROM key_states WHERE contract = (SELECT number FROM contracts WHERE id = ? AND is_removed = 0) AND key = ?',
     );
+    this.#drop = connection.prepare(`
+      DELETE FROM key_states WHERE contract = ? AND key IN (SELECT key FROM key_states WHERE contract = ? LIMIT ?)`);
     this.#page = connection.prepare(`
       SELECT key, state, held_until_cycle, refusals, windows FROM key_states
-      WHERE contract = (SELECT number FROM contracts WHERE id = ?) AND key > ? ORDER BY key LIMIT ?`);
+      WHERE contract = (SELECT number FROM contracts WHERE id = ? AND is_removed = 0) AND key > ? ORDER BY key LIMIT ?`);
   }
 
   /** @param contract its number */
@@ -40,6 +43,11 @@ export class SqliteKeys {
 
   forget(contractId: string, key: string): void {
     this.#forget.run(contractId, key);
+  }
+
+  /** Removes up to `most` keys of a contract. @returns how many */
+  drop(contract: number, most: number): number {
+    return this.#drop.run(contract, contract, most).changes;
   }
 
   *of(contractId: string): Generator<KeyColumns> {

@@ -24,6 +24,14 @@ export class SqliteMachines {
   readonly #machines: Statement<[string, number], MachineColumns>;
   readonly #contracts: Statement<[string], ContractColumns>;
   readonly #definition: Statement<[number], { readonly digest: string; readonly text: string }>;
+  readonly #markRemoved: Statement<[string]>;
+  readonly #markAllRemoved: Statement<[string]>;
+  readonly #removed: Statement<[string], { readonly number: number; readonly definition: number }>;
+  readonly #withRemoved: Statement<[], string>;
+  readonly #dropState: Statement<[number]>;
+  readonly #dropContract: Statement<[number]>;
+  readonly #dropDefinition: Statement<[number, number]>;
+  readonly #dropMachine: Statement<[string]>;
   readonly #keys: SqliteKeys;
   /** The definitions already stored, by identity: contracts made from one plan share one definition. */
   #definitionIds = new WeakMap<ContractDefinition, number>();
@@ -47,13 +55,31 @@ export class SqliteMachines {
     );
     this.#updateState = connection.prepare(`
       UPDATE states SET state = ?, held_until_cycle = ?, refusals = ?, windows = ? WHERE contract = ?`);
-    this.#contractNumber = connection.prepare<[string], number>('SELECT number FROM contracts WHERE id = ?').pluck();
+    this.#contractNumber = connection
+      .prepare<[string], number>('SELECT number FROM contracts WHERE id = ? AND is_removed = 0')
+      .pluck();
     this.#machines = connection.prepare(`
       SELECT slug, owner, is_public, display_name, created_cycle FROM machines WHERE slug > ? ORDER BY slug LIMIT ?`);
     this.#contracts = connection.prepare(`
       SELECT contracts.id, definition, template_id, created_cycle, first_fire_cycle, keyed, state, held_until_cycle, refusals, windows
       FROM contracts JOIN states ON states.contract = contracts.number
-      WHERE machine = (SELECT id FROM machines WHERE slug = ?) ORDER BY contracts.number`);
+      WHERE machine = (SELECT id FROM machines WHERE slug = ?) AND is_removed = 0 ORDER BY contracts.number`);
+    this.#markRemoved = connection.prepare('UPDATE contracts SET is_removed = 1 WHERE id = ? AND is_removed = 0');
+    this.#markAllRemoved = connection.prepare(`
+      UPDATE contracts SET is_removed = 1
+      WHERE machine = (SELECT id FROM machines WHERE slug = ?) AND is_removed = 0`);
+    this.#removed = connection.prepare(`
+      SELECT number, definition FROM contracts
+      WHERE machine = (SELECT id FROM machines WHERE slug = ?) AND is_removed = 1 LIMIT 1`);
+    this.#withRemoved = connection
+      .prepare<[], string>(`
+        SELECT slug FROM machines WHERE id IN (SELECT machine FROM contracts WHERE is_removed = 1)`)
+      .pluck();
+    this.#dropState = connection.prepare('DELETE FROM states WHERE contract = ?');
+    this.#dropContract = connection.prepare('DELETE FROM contracts WHERE number = ?');
+    this.#dropDefinition = connection.prepare(`
+      DELETE FROM definitions WHERE id = ? AND NOT EXISTS (SELECT 1 FROM contracts WHERE definition = ?)`);
+    this.#dropMachine = connection.prepare('DELETE FROM machines WHERE slug = ?');
     this.#definition = connection.prepare('SELECT digest, text FROM definitions WHERE id = ?');
   }
 
@@ -83,6 +109,44 @@ export class SqliteMachines {
     const bytes = encodeWindows(windows, besideOf(image), rule);
     if (key === undefined) this.#updateState.run(state, heldUntilCycle, refusals, bytes, this.#numberOf(id));
     else this.#keys.put(this.#numberOf(id), key, { state, held_until_cycle: heldUntilCycle, refusals, windows: bytes });
+  }
+
+  removeContract(id: string): void {
+    const { changes } = this.#markRemoved.run(id);
+    assert(changes === 1, `contract ${id} is not in the store`);
+    this.#contractNumbers.delete(id);
+  }
+
+  removeContracts(machine: string): void {
+    this.#markAllRemoved.run(machine);
+    this.#contractNumbers.clear();
+  }
+
+  /** Slugs of machines with contracts that were removed and still take room. */
+  withRemoved(): readonly string[] {
+    return this.#withRemoved.all();
+  }
+
+  /** Frees up to `most` keys, or contracts, that were removed from a machine. @returns how many */
+  sweep(machine: string, most: number): number {
+    let freed = 0;
+    while (freed < most) {
+      const contract = this.#removed.get(machine);
+      if (contract === undefined) return freed;
+      freed += this.#keys.drop(contract.number, most - freed);
+      if (freed >= most) return freed;
+      this.#dropState.run(contract.number);
+      this.#dropContract.run(contract.number);
+      const { changes } = this.#dropDefinition.run(contract.definition, contract.definition);
+      // Its id may be given anew.
+      if (changes > 0) this.forget();
+      freed += 1;
+    }
+    return freed;
+  }
+
+  removeMachine(slug: string): void {
+    this.#dropMachine.run(slug);
   }
 
   forgetKey(contractId: string, key: string): void {

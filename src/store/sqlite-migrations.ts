@@ -139,6 +139,14 @@ export const steps: readonly string[] = [
   UPDATE machines
   SET record_bytes = (SELECT coalesce(sum(length(text)), 0) FROM rows WHERE rows.machine = machines.id);
   `,
+  `
+  -- 1: it was deleted. It keeps its number until the states of its keys are gone, which takes a while where they are many.
+  ALTER TABLE contracts ADD COLUMN is_removed INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX contracts_removed ON contracts (machine) WHERE is_removed = 1;
+  CREATE INDEX contracts_by_definition ON contracts (definition);
+  -- The network of the address that the first key of its owner was minted for; NULL: it is not known.
+  ALTER TABLE keys ADD COLUMN network TEXT;
+  `,
 ];
 
 /**

@@ -32,6 +32,9 @@ export class SqliteRows {
   readonly #cut: Statement<[string], Cut>;
   readonly #sweep: Statement<[string, number], number>;
   readonly #bytes: Statement<[string], number>;
+  readonly #removeFirst: Statement<[string, string, number, number]>;
+  readonly #end: Statement<[string], number>;
+  readonly #dropBeside: readonly Statement<[string]>[];
   /** Prepared statements by their text: at most one for each combination of filters. */
   readonly #finds = new Map<string, Statement<unknown[], string>>();
 
@@ -65,6 +68,14 @@ export class SqliteRows {
     this.#cut = connection.prepare(`
       SELECT slug AS machine, seq AS removed_to_seq, hash AS removed_hash, at, cycle, signature
       FROM cuts JOIN machines ON machines.id = cuts.machine WHERE slug = ?`);
+    const id = '(SELECT id FROM machines WHERE slug = ?)';
+    this.#end = connection.prepare<[string], number>(`SELECT max(seq) FROM rows WHERE machine = ${id}`).pluck();
+    this.#removeFirst = connection.prepare(`
+      DELETE FROM rows WHERE machine = ${id} AND rowid IN (
+        SELECT rowid FROM rows WHERE machine = ${id} AND seq < ? ORDER BY seq LIMIT ?)`);
+    this.#dropBeside = ['rows', 'cuts', 'checkpoints'].map((table) =>
+      connection.prepare(`DELETE FROM ${table} WHERE machine = ${id}`),
+    );
     this.#sweep = connection
       .prepare<[string, number], number>(`
       DELETE FROM rows WHERE rowid IN (
@@ -97,8 +108,8 @@ export class SqliteRows {
   end(machine: string): Pick<StoredMachine, 'head' | 'last'> {
     const text = this.#last.get(machine);
     if (text === undefined) return { head: EMPTY, last: undefined };
-    const { seq, hash, cycle, at } = this.#parsed(machine, text);
-    return { head: { seq, hash }, last: { cycle, at } };
+    const { seq, hash, cycle, at, kind } = this.#parsed(machine, text);
+    return { head: { seq, hash }, last: { cycle, at, kind } };
   }
 
   /** Bytes of the rows of a machine. */
@@ -128,6 +139,20 @@ export class SqliteRows {
     const freed = this.#sweep.all(machine, most);
     this.#connection.noteBytes(machine, -freed.reduce((sum, bytes) => sum + bytes, 0));
     return freed.length;
+  }
+
+  /**
+   * Removes up to `most` rows from the first on, and never the last; then all that is left of the record.
+   * @returns how many rows; fewer than `most` once nothing is left
+   */
+  remove(machine: string, most: number): number {
+    const last = this.#end.get(machine) ?? 0;
+    const { changes } = this.#removeFirst.run(machine, machine, last, most);
+    // The mark beside the database forgets them first: it is never ahead of what is there.
+    this.#connection.noteRemoval(machine);
+    if (changes === most) return changes;
+    for (const drop of this.#dropBeside) drop.run(machine);
+    return changes;
   }
 
   #finding(given: readonly string[]): Statement<unknown[], string> {

@@ -91,6 +91,28 @@ export class SqliteStore implements Store {
     this.#connection.write(() => this.#machines.putState(state));
   }
 
+  removeContract(id: string): void {
+    this.#connection.write(() => this.#machines.removeContract(id));
+  }
+
+  removeContracts(machine: string): void {
+    this.#connection.write(() => this.#machines.removeContracts(machine));
+  }
+
+  unswept(): readonly string[] {
+    return this.#connection.read(() => this.#machines.withRemoved());
+  }
+
+  removeMachine(slug: string, most: number): number {
+    return this.#connection.write(() => {
+      const freed = this.#machines.sweep(slug, most);
+      if (freed >= most) return freed;
+      const removed = this.#rows.remove(slug, most);
+      if (removed < most) this.#machines.removeMachine(slug);
+      return removed;
+    });
+  }
+
   forgetKey(contractId: string, key: string): void {
     this.#connection.write(() => this.#machines.forgetKey(contractId, key));
   }
@@ -128,7 +150,10 @@ export class SqliteStore implements Store {
   }
 
   sweep(machine: string, most: number): number {
-    return this.#connection.write(() => this.#rows.sweep(machine, most));
+    return this.#connection.write(() => {
+      const freed = this.#rows.sweep(machine, most);
+      return freed + this.#machines.sweep(machine, most - freed);
+    });
   }
 
   recover(): boolean {

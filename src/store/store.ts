@@ -7,7 +7,8 @@
 //   2. Reads see writes at once, committed or not.
 //   3. Rows of one machine have no gaps: `append` refuses any seq but the next one.
 //   4. Once a cut is put, its rows are gone for every reader; freeing their room may take until later, and is no part of the promise.
-//   5. After a failed commit every later write fails as it did, with `store_failed` or `disk_full`.
+//   5. What is removed is gone for every reader; freeing its room may take until later. A number or name of it may be given anew.
+//   6. After a failed commit every later write fails as it did, with `store_failed` or `disk_full`.
 import type { ContractDefinition } from '../limiter/definition.js';
 import type { GateImage } from '../limiter/gate.js';
 import type { AuditRow, Checkpoint, Cut, RowKind } from '../record/row.js';
@@ -69,8 +70,8 @@ export interface StoredMachine {
   readonly machine: MachineImage;
   readonly contracts: readonly { readonly image: ContractImage; readonly state: ContractState }[];
   readonly head: { readonly seq: number; readonly hash: string };
-  /** Cycle and time of its last row; undefined for a record without rows. */
-  readonly last: Pick<AuditRow, 'cycle' | 'at'> | undefined;
+  /** Of its last row; undefined for a record without rows. */
+  readonly last: Pick<AuditRow, 'cycle' | 'at' | 'kind'> | undefined;
 }
 
 /** Reads records. Rows in order of seq; `limit` defaults to 100. */
@@ -93,6 +94,17 @@ export interface Store extends RecordReader {
   putContract(image: ContractImage, state: ContractState): void;
   /** Of a contract, or of a key of one, which may be new. */
   putState(state: ContractState): void;
+  /** Removes a contract with its state and its keys. Their room is freed by `sweep`. @throws Bug if there is none */
+  removeContract(id: string): void;
+  /** As `removeContract`, for all contracts of a machine. */
+  removeContracts(machine: string): void;
+  /** Machines of which `sweep` has something to free. */
+  unswept(): readonly string[];
+  /**
+   * Removes a machine without contracts, and its record, from the first row on; the last row and the machine go with the last call.
+   * @returns how many rows were removed: fewer than `most` once all are
+   */
+  removeMachine(slug: string, most: number): number;
   /** Removes the state of a key, if there is one. */
   forgetKey(contractId: string, key: string): void;
   /** @throws Bug unless `row.seq` is the seq after the last one of its machine */
@@ -108,7 +120,7 @@ export interface Store extends RecordReader {
   checkpoint(machine: string): Checkpoint | undefined;
   /** Removes the rows up to that of the cut. @throws Bug for a cut of the last row, or one before the cut that is there */
   putCut(cut: Cut): void;
-  /** Frees the room of up to `most` removed rows. @returns of how many it was freed */
+  /** Frees the room of up to `most` removed rows, or keys of removed contracts. @returns of how many it was freed */
   sweep(machine: string, most: number): number;
   /** Takes writes again after `disk_full` if there is room by now. Then the store holds what was settled, and nothing else. */
   recover(): boolean;

@@ -2,7 +2,7 @@ import { Compile } from 'typebox/compile';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Auth } from '../../src/node/access.js';
 import { routes } from '../../src/node/route-list.js';
-import { bodyOf, pathOf, typeOf } from './route-request.js';
+import { bodyOf, endsMachine, pathOf, typeOf } from './route-request.js';
 import { type Ask, type Running, startRunning } from './running.js';
 
 const slug = 'edge-gateway';
@@ -28,6 +28,13 @@ beforeEach(async () => {
 describe('the example of every route', () => {
   it.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))('%s', async (_name, route) => {
     const about = { slug, contractId, keyId: node.idOf(node.keyOf('owner')) };
+    if (endsMachine(route)) {
+      about.slug = `deleted-with-${contractId}`;
+      const body = { slug: about.slug };
+      await node.ask('POST', '/api/chain/state-machines', { key, body });
+      const deployed = await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key, body });
+      about.contractId = deployed.body.contract.id;
+    }
     const response = await node.send(route.method, pathOf(route, about), {
       ...credentialFor(route.auth),
       body: bodyOf(route, about),

@@ -10,11 +10,11 @@ describe('the guard', () => {
   // What is used, and whether a full collection comes before it is looked at; and whether there is too little left.
   it.each([
     [50, false, false],
-    [80, false, false],
-    [89, false, false],
-    [91, false, true],
-    [74, true, false],
-    [76, true, true],
+    [75, false, false],
+    [84, false, false],
+    [86, false, true],
+    [69, true, false],
+    [71, true, true],
   ])('with %i of 100 used, after a full collection: %s, is low: %s', (usedBytes, isCollected, isLow) => {
     const guard = new MemoryGuard(() => ({ usedBytes, limitBytes: 100 }));
     if (isCollected) guard.collected();

@@ -256,7 +256,9 @@ describe('a bad request is told what is wrong with it', () => {
     ['GET', '/api/chain/gate/stream?last_event_id=x', 400, 'invalid_input'],
     ['GET', `/api/chain/gate/event`, 405, 'method_not_allowed'],
     ['PUT', `/api/chain/gate/event`, 405, 'method_not_allowed'],
-    ['DELETE', MACHINES, 405, 'method_not_allowed'],
+    // As of a machine of this name, which none can have.
+    ['DELETE', MACHINES, 404, 'machine_not_found'],
+    ['DELETE', '/api/chain/gate/event', 405, 'method_not_allowed'],
     ['OPTIONS', MACHINES, 405, 'method_not_allowed'],
   ])('%s %s', async (method, path, status, code) => {
     const told = await node.ask(method, path, { key });
@@ -264,7 +266,7 @@ describe('a bad request is told what is wrong with it', () => {
   });
 
   it('a wrong method is told the right ones, and a path nearly right the one that is meant', async () => {
-    const wrong = await node.ask('PUT', MACHINES, { key });
+    const wrong = await node.ask('PUT', '/api/keys', { key });
     const near = await node.ask('GET', '/api/contracts/template');
     expect([wrong.headers.get('allow'), near.body.detail]).toEqual([
       'GET, HEAD, POST',

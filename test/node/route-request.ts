@@ -38,3 +38,8 @@ function freeSlug(): string {
   taken += 1;
   return `another-${taken}`;
 }
+
+/** Whether the example of a route deletes the machine, or the contract, that it is about. */
+export function endsMachine({ method, path }: Route): boolean {
+  return method === 'DELETE' && path.startsWith('/api/chain/');
+}

@@ -56,6 +56,24 @@ export function describeCredentials(name: string, open: () => Credentials): void
       ]);
     });
 
+    it('knows whether an owner has a key that holds', () => {
+      credentials.putKey(key('a', { owner: 'one', expiresAtMs: 100 }));
+      credentials.putKey(key('b', { owner: 'two', expiresAtMs: 100, isRevoked: true }));
+      credentials.putKey(key('c', { owner: 'three', expiresAtMs: 100 }));
+      credentials.putKey(key('d', { owner: 'three', expiresAtMs: 200 }));
+      const ask = (nowMs: number) =>
+        ['one', 'two', 'three', 'none'].map((owner) => credentials.hasValidKey(owner, nowMs));
+      const seen = [ask(99), ask(100), ask(200)];
+      credentials.purgeExpired(150);
+      seen.push(ask(150));
+      expect(seen).toEqual([
+        [true, false, true, false],
+        [false, false, true, false],
+        [false, false, false, false],
+        [false, false, true, false],
+      ]);
+    });
+
     it('lists the keys of an owner by id, in pages, and counts them', () => {
       const ids = ['d', 'a', 'c', 'b'];
       for (const id of ids) credentials.putKey(key(id, { isRevoked: id === 'b' }));

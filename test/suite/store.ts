@@ -62,6 +62,55 @@ export function describeStore(
         ]);
       });
 
+      it('gives a removed contract to no reader, with its keys, and takes another by its name', () => {
+        store.putMachine(machine('m'));
+        for (const id of ['x', 'y']) {
+          store.putContract({ ...contract(id, 'm'), keyed: KEYED }, state(id));
+          for (const name of ['ann', 'bob']) store.putState({ ...state(id), key: name });
+        }
+        store.removeContract('x');
+        const left = () => [...store.machines()].flatMap(({ contracts }) => contracts.map(({ image }) => image.id));
+        const before = [left(), [...store.keys('x')].length, [...store.keys('y')].length];
+        while (store.sweep('m', 1) > 0);
+        store.putContract({ ...contract('x', 'm'), keyed: KEYED }, state('x'));
+        expect([...before, store.unswept(), left(), [...store.keys('x')].length, [...store.keys('y')].length]).toEqual([
+          ['y'],
+          0,
+          2,
+          [],
+          ['y', 'x'],
+          0,
+          2,
+        ]);
+        expect(() => store.removeContract('z')).toThrow(Bug);
+        store.removeContracts('m');
+        expect([left(), [...store.keys('y')]]).toEqual([[], []]);
+      });
+
+      it.each([1, 2, 3, 100])('removes a machine with its record, %i rows at a time, and no other', (most) => {
+        for (const slug of ['m', 'other']) {
+          store.putMachine(machine(slug));
+          appendAll(store, entries(slug, 5));
+        }
+        store.putContract(contract('x', 'm'), state('x'));
+        store.removeContract('x');
+        let last = most;
+        for (let calls = 0; last === most && calls < 20; calls += 1) {
+          const heads = [...store.machines()].map(({ machine: { slug }, head }) => [slug, head.seq]);
+          // Until the last call the end of the record says what it is.
+          expect(heads).toEqual([
+            ['m', 5],
+            ['other', 5],
+          ]);
+          last = store.removeMachine('m', most);
+        }
+        const slugs = () => [...store.machines()].map(({ machine: { slug } }) => slug);
+        const found = [slugs(), store.rows('m').length, store.rows('other').length, store.recordBytes('m')];
+        store.putMachine(machine('m'));
+        appendAll(store, entries('m', 2));
+        expect([...found, slugs(), store.rows('m').length]).toEqual([['other'], 0, 5, 0, ['m', 'other'], 2]);
+      });
+
       it('lists machines by slug, contracts in order of creation, each as it was put', async () => {
         for (const slug of ['b', 'a-10', 'a-9', 'a']) store.putMachine(machine(slug));
         store.putContract(contract('z', 'a-9'), state('z'));

@@ -87,7 +87,7 @@ export class Stock {
       if (isDone === 1) return untilMs;
       // What nodes that have ended left open may not be there.
       if (tries > 0 || stale.length === 0)
-        throw refusalBeyond(this.#limits, 'network', wanted, usedIn(used), usedIn(all));
+        throw refusalBeyond(this.#limits, 'network', wanted, usedIn(used), this.#free(usedIn(all)));
       for (const member of stale) {
         const [owner = '', name = ''] = member.split(' ');
         const score = await this.#connection.command(DIRECTORY, 'ZSCORE', `${DIRECTORY}claims`, member);
@@ -111,6 +111,12 @@ export class Stock {
 
   async #settle(owner: string, item: string): Promise<void> {
     await this.#connection.command(DIRECTORY, 'ZREM', `${DIRECTORY}claims`, `${owner} ${item}`);
+  }
+
+  /** Nodes of a network have no pools. */
+  #free(all: Stocked): Stocked {
+    const free = STOCK.map((name) => [name, this.#limits[name].onNode - all[name]]);
+    return Object.fromEntries(free) as unknown as Stocked;
   }
 
   #claimOf({ owner, asked, plan }: Wanted, item: string, until: string): string[] {

@@ -13,6 +13,7 @@ import { type KeyedFields, keyedImage, keyNameOf, refuseUnfit, splitBody } from 
 import { answerInTurns, JSON_TYPE, someOf } from '../long-answer.js';
 import { contractOf } from '../ownership.js';
 import type { Parts } from '../parts.js';
+import * as remove from '../removal.js';
 import { ofOwner, sourceOf } from '../request-source.js';
 import { route } from '../route.js';
 import { contractStatus, contractView } from '../views.js';
@@ -106,6 +107,29 @@ export const getContract = route({
     const last_transitions = transitions.slice(-api.MOST_TRANSITIONS);
     await durability.ofRows(machine);
     return { ok: true, contract: { ...status, definition: contract.plan.definition, last_transitions } };
+  },
+});
+
+export const deleteContract = route({
+  ...api.deleteContract,
+  auth: 'key_or_session',
+  scope: 'admin',
+  tier: 'machine',
+  domain: 'contracts',
+  summary: 'Deletes a contract: a row of the record says so, and what it took is free.',
+  errors: ['machine_not_found', 'machine_deleted', 'not_owner', 'contract_not_found', 'not_on_network'],
+  example: { params: { slug: 'edge-gateway', contract_id: '{contract_id}' }, status: 200 },
+  async handle(parts, { params, caller }) {
+    const { host, ownership, durability, work, network } = parts;
+    assert(caller !== undefined, 'a contract is deleted by its owner');
+    const machine = ownership.toDelete(params.slug, caller);
+    if (network !== undefined) throw remove.notOnNetwork('contract');
+    const freed = await work.of(machine, function* () {
+      yield 1;
+      return remove.deleteContract(parts, contractOf(host, machine, params.contract_id), caller.key.id);
+    });
+    await durability.commit();
+    return { ok: true, freed };
   },
 });
 

@@ -14,7 +14,7 @@ import type { Network } from '../network/network.js';
 import { askedOf } from '../network/plain-counting.js';
 import { contractOf } from '../ownership.js';
 import type { Parts } from '../parts.js';
-import { sourceOf } from '../request-source.js';
+import { addressPool, sourceOf } from '../request-source.js';
 import { route } from '../route.js';
 
 export const countOne = route({
@@ -144,7 +144,13 @@ export const openStream = route({
     const afterSeq = lastEventId === undefined || lastEventId === '' ? undefined : seqOf(String(lastEventId));
     const ids = new Set(query.counts?.split(',').filter((id) => id !== ''));
     const contracts = [...ids].map((id) => contractOf(host, machine, id));
-    const asked = { caller, source: sourceOf(request), contracts, afterCycle: query.after_cycle };
+    const asked = {
+      caller,
+      source: sourceOf(request),
+      pool: caller?.key.network ?? addressPool(request.ip),
+      contracts,
+      afterCycle: query.after_cycle,
+    };
     streams.open(reply.raw, machine, asked, afterSeq);
     reply.hijack();
   },

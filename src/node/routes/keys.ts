@@ -8,8 +8,9 @@ import { secondsUntil } from '../../time/cycle.js';
 import type { Caller } from '../access.js';
 import { MintLimit } from '../mint-limit.js';
 import type { Parts } from '../parts.js';
+import { addressPool } from '../request-source.js';
 import { route } from '../route.js';
-import { newKey, newName } from '../secret.js';
+import { newKey, newName, newOwner } from '../secret.js';
 
 const DAY_MS = 86_400_000;
 
@@ -20,13 +21,14 @@ export const mintKey = route({
   domain: 'keys and sessions',
   summary:
     'Mints a free key, the first admin key of a new owner. A rate-limiter contract of the node bounds how many an address gets.',
-  errors: ['too_many_requests'],
+  errors: ['mint_off', 'too_many_requests'],
   example: { status: 201 },
   async handle(parts, request, reply) {
     const { mintLimit, clock, durability, limits, memory } = parts;
     memory.refuse('No key was minted.');
     const nowMs = clock.now();
     const cycle = clock.cycle();
+    if (mintLimit === undefined) throw mintsNone();
     const after = await mintLimit.retryAfterCycles(request.ip ?? '', cycle);
     if (after > 0) {
       if (mintLimit instanceof MintLimit) await durability.ofRows(mintLimit.machine);
@@ -35,7 +37,7 @@ export const mintKey = route({
     }
     const { key, secret } = await put(
       parts,
-      { owner: newName('owner'), scopes: ['admin'], machine: undefined },
+      { owner: newOwner(), scopes: ['admin'], machine: undefined, network: addressPool(request.ip ?? '') },
       limits.keyLifetimeMs,
     );
     await durability.commit();
@@ -43,6 +45,14 @@ export const mintKey = route({
     return madeView(key, secret);
   },
 });
+
+function mintsNone(): Failure {
+  return new Failure('mint_off', {
+    what: 'No key was minted.',
+    why: 'This node mints no free keys.',
+    fix: 'Ask its operator for a key; `weir serve --mint 10` mints up to 10 for an address.',
+  });
+}
 
 function tooMany({ threshold, within }: Parts['limits']['mint']): Failure {
   return new Failure('too_many_requests', {
@@ -74,7 +84,11 @@ export const makeKey = route({
     parts.memory.refuse('No key was made.');
     if (machine !== undefined) parts.ownership.owned(machine, caller);
     const lifetimeMs = days === undefined ? parts.limits.keyLifetimeMs : days * DAY_MS;
-    const { key, secret } = await put(parts, { owner: caller.owner, scopes, machine }, lifetimeMs);
+    const { key, secret } = await put(
+      parts,
+      { owner: caller.owner, scopes, machine, network: caller.key.network },
+      lifetimeMs,
+    );
     parts.keyRecord.write(caller, { action: 'key_made', key_id: key.id, ...rights(key) });
     await parts.durability.commit();
     reply.code(201);
@@ -155,18 +169,19 @@ export const revokeKey = route({
   },
 });
 
-type Rights = Pick<Key, 'owner' | 'scopes' | 'machine'>;
+type Rights = Pick<Key, 'owner' | 'scopes' | 'machine' | 'network'>;
 
 /** Stores a new key. Its secret is in the answer and nowhere else. @throws Failure `limit_reached` where its owner has as many as it may */
 async function put(
   { credentials, clock, limits, network }: Parts,
-  { owner, scopes, machine }: Rights,
+  { owner, scopes, machine, network: pool }: Rights,
   lifetimeMs: number,
 ) {
   const { text: secret, hash } = newKey();
   const createdAtMs = Math.floor(clock.now());
   const times = { createdAtMs, expiresAtMs: createdAtMs + lifetimeMs };
-  const key: Key = { id: newName('key'), hash, owner, scopes, machine, ...times, isRevoked: false };
+  const from = pool === undefined ? {} : { network: pool };
+  const key: Key = { id: newName('key'), hash, owner, scopes, machine, ...times, isRevoked: false, ...from };
   const { keysPerOwner: most } = limits;
   if (network !== undefined) {
     if (!(await network.directory.makeKey(key, most))) throw tooManyKeys(most, 'network');

@@ -1,9 +1,10 @@
 // Routes of machines: creating, listing, looking at one, the most active ones.
 import * as api from '../../api/machines.js';
-import type { Machine } from '../../host/machine.js';
+import { type Machine, slugTaken } from '../../host/machine.js';
 import { assert, Failure } from '../../schema/failure.js';
 import { answerInTurns, JSON_TYPE, someOf } from '../long-answer.js';
 import { isReserved } from '../ownership.js';
+import * as remove from '../removal.js';
 import { sourceOf } from '../request-source.js';
 import { route } from '../route.js';
 import { ofMachine } from '../usage.js';
@@ -26,6 +27,7 @@ export const createMachine = route({
     const { slug, is_public = false, display_name = slug } = body;
     if (host.failure !== undefined) throw host.failure;
     if (isReserved(slug)) throw reserved(slug);
+    if (parts.retention.isRemoving(slug)) throw slugTaken(slug);
     const { owner, key } = caller;
     const wanted = ofMachine(owner);
     if (parts.network === undefined) parts.usage.refuse(wanted);
@@ -74,6 +76,31 @@ export const listMachines = route({
     const answer = await answerInTurns(turns, sourceOf(request), head, { machines });
     await durability.commit();
     return answer;
+  },
+});
+
+export const deleteMachine = route({
+  ...api.deleteMachine,
+  auth: 'key_or_session',
+  scope: 'admin',
+  tier: 'machine',
+  domain: 'state machines',
+  summary: 'Deletes a machine with its contracts: a last row ends its record, which is still read for some days.',
+  errors: ['machine_not_found', 'machine_deleted', 'not_owner', 'not_on_network'],
+  example: { params: { slug: 'edge-gateway' }, status: 200 },
+  async handle(parts, { params, caller }) {
+    const { ownership, durability, limits, work, network } = parts;
+    assert(caller !== undefined, 'a machine is deleted by its owner');
+    const machine = ownership.toDelete(params.slug, caller);
+    if (network !== undefined) throw remove.notOnNetwork('machine');
+    const freed = await work.of(machine, function* () {
+      yield 1;
+      ownership.toDelete(params.slug, caller);
+      return remove.deleteMachine(parts, machine, caller.key.id);
+    });
+    await durability.commit();
+    const readable_until = new Date((machine.deletedMs ?? 0) + limits.retentionMs).toISOString();
+    return { ok: true, freed, readable_until };
   },
 });
 

@@ -106,7 +106,12 @@ export const listLimits = route({
       const { perOwner: most, onNode: on_node } = limits[name];
       const free_on_node = Math.max(0, on_node - Math.ceil(all[name]));
       const used = of && Math.ceil(of[name]);
-      const left = used === undefined ? undefined : Math.max(0, Math.min(most, free_on_node) - used);
+      const left =
+        owner === undefined || used === undefined
+          ? undefined
+          : network === undefined
+            ? usage.leftOf(owner, name)
+            : Math.max(0, Math.min(most, free_on_node) - used);
       return { per: shared, most, ...(used === undefined ? {} : { used, left }), on_node, free_on_node } as const;
     };
     const bound = (per: 'node' | 'network', most: number, used: number | undefined) =>

@@ -1,0 +1,47 @@
+// What owners share by the network of the address that their keys were minted for: few addresses never take what others need.
+import { expect, it } from 'vitest';
+import { startRunning } from './running.js';
+
+const DEPLOY = '/api/contracts/templates/rate-limiter/deploy';
+
+it('however many keys few addresses mint, an owner from elsewhere has what an owner may have', async () => {
+  const endless = { threshold: 1e6, within: 60, onNode: 1e6 };
+  const node = await startRunning({
+    trustProxy: ['127.0.0.1'],
+    limits: {
+      mint: { threshold: 1_000, within: 60, addresses: 1_000 },
+      newMachines: endless,
+      definitionKib: endless,
+      contracts: { perOwner: 10, onNode: 1_000 },
+    },
+  });
+  let slugs = 0;
+  /** How many contracts a new key of an address gets. */
+  const gets = async (address: string) => {
+    const headers = { 'x-forwarded-for': address };
+    const { key } = (await node.ask('POST', '/api/demo-key/mint', { headers })).body;
+    slugs += 1;
+    const slug = `m-${slugs}`;
+    await node.ask('POST', '/api/chain/state-machines', { key, body: { slug } });
+    const { left } = (await node.ask('GET', '/api/limits', { key })).body.contracts;
+    for (let made = 0; ; made += 1) {
+      const { status } = await node.ask('POST', DEPLOY, { key, body: { slug } });
+      if (status === 201) continue;
+      expect([status, left]).toEqual([422, made === 10 ? 10 : left]);
+      return made;
+    }
+  };
+  const ofOne = [];
+  for (let keys = 0; keys < 24; keys += 1) ofOne.push(await gets(`203.0.113.${1 + (keys % 3)}`));
+  // An eighth of the node, of which the last keys have next to nothing, and nothing has happened to others.
+  expect(ofOne.reduce((sum, made) => sum + made)).toBeLessThanOrEqual(125);
+  expect(ofOne.at(-1)).toBeLessThan(3);
+  expect(await gets('198.51.100.7')).toBe(10);
+  for (let networks = 1; networks <= 8; networks += 1)
+    for (let keys = 0; keys < 14; keys += 1) await gets(`10.0.${networks}.1`);
+  expect([await gets('192.0.2.1'), await gets('2001:db8::1')]).toEqual([10, 10]);
+  // A prefix that a provider gives to one customer is one network.
+  for (let keys = 0; keys < 14; keys += 1) await gets(`2001:db8:1:${keys}::1`);
+  expect(await gets('2001:db8:1:ffff::1')).toBeLessThan(3);
+  await node.close();
+});
