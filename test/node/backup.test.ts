@@ -179,7 +179,7 @@ describe('a restored folder', () => {
   });
 
   it.each<[what: string, sql: string]>([
-    ['a key that was put in', "INSERT INTO keys VALUES ('k', 'h', 'me', 0, 9e15, 0, 'admin', NULL)"],
+    ['a key that was put in', "INSERT INTO keys VALUES ('k', 'h', 'me', 0, 9e15, 0, 'admin', NULL, NULL)"],
     ['the hash of a key', "UPDATE keys SET hash = 'mine'"],
     ['a count', "UPDATE states SET windows = x'00'"],
     ['a limit', "UPDATE definitions SET text = replace(text, '5', '6')"],
