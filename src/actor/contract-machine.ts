@@ -18,7 +18,9 @@ import { planContract } from '../limiter/validate.js';
 import type { FindOperator } from '../operator/operator.js';
 
 /** `ranges`: closed ranges of counts, [lo, hi]; hi is null where the range has no upper end. */
-type CountIn = { aggregate: number; ranges: (readonly [lo: number, hi: number | null])[] };
+type CountIn = Looked & { aggregate: number; ranges: (readonly [lo: number, hi: number | null])[] };
+/** What is looked at: the count of a window, or whether the rule refuses. */
+type Looked = { event: string } & ({ within: number } | { refused: true });
 /** `fires_when`: the further condition as the definition writes it; null for none. `aggregate`: the one that its `count` means. */
 type AsksFor = { to: string; aggregate: number; fires_when: string | null };
 /** `transition`: its place in the definition, from 0. */
@@ -94,9 +96,11 @@ const machines = new WeakMap<Plan, ContractMachine>();
 /** The config of the machine of a plan, whole as JSON. */
 export function configOf(plan: Plan): object {
   const { definition, states, initial } = plan;
+  const { states: _, transitions: __, ...rest } = definition;
   return {
     id: definition.name,
     description: `Contract ${definition.name} ${definition.version}.`,
+    meta: { definition: rest },
     initial: states[initial]!.name,
     context: { heldUntilCycle: Number.MIN_SAFE_INTEGER },
     on: { refused: { description: 'The operator refused; due again after the hold.', actions: ['hold'] } },
@@ -121,7 +125,10 @@ export function configOf(plan: Plan): object {
 
 function onAggregate(plan: Plan, transition: PlannedTransition): object {
   const { aggregate, counts } = transition.trigger!;
+  const { event, within } = plan.aggregates[aggregate]!;
   const params: CountIn = {
+    event,
+    ...(plan.rule === undefined ? { within } : { refused: true }),
     aggregate,
     // `+ 0`: JSON has no -0.
     ranges: counts.map(({ lo, hi }) => [lo + 0, hi === Number.POSITIVE_INFINITY ? null : hi + 0]),

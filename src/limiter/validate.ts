@@ -7,6 +7,7 @@ import { nearest } from '../schema/did-you-mean.js';
 import { Failure, type FailureCode, type Fault } from '../schema/failure.js';
 import { faultsOf } from '../schema/schema-faults.js';
 import { ContractDefinition, isOnAggregate, OnCount, OnRefused } from './definition.js';
+import { definitionOf, isDrawn } from './drawn-definition.js';
 import { makePlan, type Plan, parseTransitions, type Steps } from './plan.js';
 import { restFaults } from './rest.js';
 import { checkRule } from './rule/rule-definition.js';
@@ -20,6 +21,7 @@ const triggers = {
 
 /**
  * Makes a definition ready to run. Every fault that a stage finds is listed with its place.
+ * @param input a definition, or the JSON of an XState machine: see drawn-definition.ts
  * @param findOperator the operators that the definition may name; the plan keeps those that its transitions fire
  * @param options.isStored whether it was accepted before: a definition that an earlier version let run runs on
  * @throws Failure `invalid_definition` (does not fit the schema) or `invalid_expression` (a condition cannot be read): stage 1
@@ -43,7 +45,7 @@ export function* planInSteps(
   findOperator: FindOperator,
   { isStored = false }: { readonly isStored?: boolean } = {},
 ): Steps<Plan> {
-  const definition = parseDefinition(input);
+  const definition = parseDefinition(isDrawn(input) ? definitionOf(input) : input);
   yield definition.transitions.length / 8;
   const { aggregates, transitions, faults } = yield* parseTransitions(definition, findOperator);
   refuse('invalid_expression', faults);

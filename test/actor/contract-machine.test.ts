@@ -182,7 +182,7 @@ describe('machine.config', () => {
           aggregate: [
             { guard: 'held' },
             {
-              guard: { type: 'countIn', params: { aggregate: 0, ranges: [[3, null]] } },
+              guard: { type: 'countIn', params: { event: 'request', within: 10, aggregate: 0, ranges: [[3, null]] } },
               target: 'limiting',
               actions: [
                 { type: 'fire', params: { transition: 0, operator: 'KO42' } },
@@ -257,5 +257,89 @@ describe('a state of one’s own', () => {
         s2 --> s0: count <= 1 (request, 5 cycles) / rate_restored
       "
     `);
+  });
+});
+
+describe('a machine in the form of XState, in place of a definition', () => {
+  it('its own JSON decides as the definition that it was made of, event for event', () => {
+    fc.assert(
+      fc.property(definitions, fc.array(step, { maxLength: 25 }), (definition, steps) => {
+        const drawn = JSON.parse(JSON.stringify(contractMachine(definition).config));
+        const [ours, theirs] = [seenOf(definition, steps, false), seenOf(drawn, steps, false)];
+        // Rows name the digest of the definition, and a row is named by the hash of the one before.
+        const plain = ({ answers, figures, end }: typeof ours) => ({
+          answers: answers.map(([answer, ...rest]) => [String(answer).length === 64 ? 'moved' : answer, ...rest]),
+          figures,
+          end: { ...end, id: '' },
+        });
+        expect(plain(theirs)).toEqual(plain(ours));
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  const drawn = {
+    id: 'probation',
+    initial: 'open',
+    states: {
+      open: {
+        tags: ['admits'],
+        on: { request: { guard: count('count > 3'), target: 'shut', actions: emit('closed') } },
+      },
+      shut: { on: { request: { guard: count('count <= 1'), target: 'probation' }, move: 'open' } },
+      probation: {
+        tags: 'admits',
+        on: {
+          request: [
+            { guard: count('count > 2'), target: 'shut' },
+            { guard: count('count == 0'), target: 'open', actions: emit('opened') },
+          ],
+        },
+      },
+    },
+  };
+  function count(condition: string) {
+    return { type: 'countIn', params: { within: 2, condition } };
+  }
+  function emit(event: string) {
+    return { type: 'emit', params: { event } };
+  }
+
+  it('drawn by hand, with a third state: it runs', () => {
+    const clock = new VirtualClock(0, 777);
+    const host = new Host({ clock, store: new MemoryStore() });
+    host.createMachine({ slug: 'm' });
+    const contract = host.createContract('m', drawn);
+    const states = [4, 0, 1, 2, 0, 0].map((n, cycle) => {
+      clock.run({ untilMs: cycle * 777 });
+      return `${contract.decide(n, cycle)} ${contract.state}`;
+    });
+    expect(states).toEqual(['3 shut', '0 shut', '1 probation', '1 shut', '0 shut', '0 probation']);
+    expect(host.transition(contract, { to: 'shut' })).toMatchObject({ to: 'shut' });
+  });
+
+  it.each([
+    ['a delay', { after: { 1000: 'open' } }, '/states/shut/after'],
+    ['an entry', { entry: 'ring' }, '/states/shut/entry'],
+    ['a nested state', { states: {} }, '/states/shut/states'],
+    ['an unknown guard', { on: { request: { guard: 'tooMany', target: 'open' } } }, '/states/shut/on/request/guard'],
+    [
+      'an unknown action',
+      { on: { request: { guard: count('count > 1'), target: 'open', actions: 'ring' } } },
+      '/states/shut/on/request/actions',
+    ],
+    [
+      'ranges of nothing',
+      { on: { request: { guard: { type: 'countIn', params: { ranges: [] } }, target: 'open' } } },
+      '/states/shut/on/request/guard/params/ranges',
+    ],
+  ])('%s is refused, with its place', (_, shut, path) => {
+    const machine = { ...drawn, states: { ...drawn.states, shut: { ...drawn.states.shut, ...shut } } };
+    expect(() => contractMachine(machine as never)).toThrow(
+      expect.objectContaining({
+        code: 'invalid_definition',
+        faults: expect.arrayContaining([expect.objectContaining({ path })]),
+      }),
+    );
   });
 });
