@@ -1,6 +1,7 @@
 // `weir deploy`: puts the rate limiter, or a definition of one's own, onto a machine. The node checks definitions.
 import { createContract, deployRateLimiter } from '../api/contracts.js';
 import type { ContractDefinition } from '../limiter/definition.js';
+import { definitionOf, isDrawn } from '../limiter/drawn-definition.js';
 import { spanWords } from '../report/words.js';
 import { Failure } from '../schema/failure.js';
 import { nearestWindow } from '../schema/quantity.js';
@@ -132,6 +133,7 @@ function gateFrom(json: string | undefined): { gate?: NonNullable<ContractDefini
   }
 }
 
+/** A definition, or the machine of one that was drawn for XState. */
 export function definitionFrom(file: string): ContractDefinition {
   const text = readText(file, { what: `The definition ${file}`, fix: 'Check the path.', isGiven: true });
   let value: unknown;
@@ -145,6 +147,7 @@ export function definitionFrom(file: string): ContractDefinition {
       cause: error,
     });
   }
+  if (isDrawn(value)) return definitionOf(value) as ContractDefinition;
   // Whether it is one is for the node to say.
   if (typeof value === 'object' && value !== null) return value as ContractDefinition;
   throw new Failure('invalid_definition', { what: `The definition ${file} is JSON but not an object.` });
