@@ -126,11 +126,12 @@ async function runOne(
   progress.clear();
   tracer?.close();
   if (given.until !== undefined && !given.json) say(`${actorTable(states?.() ?? [])}\n`);
-  if (given.replications === undefined || signal.aborted) return run;
-  return replicated(path, run, given, signal, (done, n) => {
-    watched?.part(done / n, [['runs', `${done} of ${n}`]]);
-    watch?.changed();
-  });
+  return given.replications === undefined
+    ? run
+    : replicated(path, run, given, signal, (done, n) => {
+        watched?.part(done / n, [['runs', `${done} of ${n}`]]);
+        watch?.changed();
+      });
 }
 
 async function replicated(
@@ -153,8 +154,7 @@ async function replicated(
     },
   });
   progress.clear();
-  if (found === undefined) return run;
-  const { band } = found;
+  const band = found?.band;
   return {
     ...run,
     outcome: withReplications(outcome, found, given.replications ?? 0),

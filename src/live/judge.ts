@@ -5,6 +5,7 @@
 //   differences          ─► node differs     they were found on what arrived, so they are not the generator's fault
 //   lost, late, nothing  ─► run invalid      the question of the scenario was not put to the node
 //   too uncertain        ─► run invalid      the answers fit the model, and as much else
+//   stopped              ─► run invalid      what was left out is not known
 //   otherwise            ─► agrees
 import type { Comparison, Difference } from '../outcome/outcome-schema.js';
 import type { Fault, RequestLog } from './request-log.js';
@@ -80,17 +81,16 @@ export function judge(judged: Judged): Comparison {
   };
 }
 
-function verdictOn(
-  differences: readonly Difference[],
-  { requestLog, health, coversUnknown, tooUncertain }: Judged,
-): Pick<Comparison, 'verdict' | 'reason'> {
+function verdictOn(differences: readonly Difference[], judged: Judged): Pick<Comparison, 'verdict' | 'reason'> {
+  const { requestLog, health, coversUnknown, tooUncertain } = judged;
   const invalid = (reason: string) => ({ verdict: 'run invalid', reason }) as const;
   if (health.unsound !== undefined) return invalid(health.unsound);
   if (health.movedMs > TOLERATED_MOVE * health.cycleMs) {
     return invalid(`The clock of the target moved against ours by ${health.movedMs.toFixed(1)} ms during the run.`);
   }
-  const unknownFrom = coversUnknown ? Number.POSITIVE_INFINITY : firstUnknown(requestLog);
-  const accusing = differences.filter(({ cycle, figure }) => figure === 'answer' || cycle < unknownFrom);
+  const unknown = coversUnknown ? new Map<string, number>() : firstUnknown(judged);
+  const isKnown = ({ cycle, contract }: Difference) => cycle < (unknown.get(contract) ?? Number.POSITIVE_INFINITY);
+  const accusing = differences.filter((one) => one.figure === 'answer' || isKnown(one));
   const [first] = accusing;
   if (first !== undefined) {
     return { verdict: 'node differs', reason: `${wordsOf(first)}${more(accusing.length - 1)}` };
@@ -117,7 +117,9 @@ function verdictOn(
     return invalid(`The generator was saturated: one task in ten began ${health.lagMsP90.toFixed(0)} ms late or more.`);
   }
   if (tooUncertain !== undefined) return invalid(tooUncertain);
-  return { verdict: 'agrees', reason: agreement(requestLog, strays, health.isPartial) };
+  if (health.isPartial)
+    return invalid('The run was stopped before its end. What was answered until then is as the model says.');
+  return { verdict: 'agrees', reason: agreement(requestLog, strays) };
 }
 
 /** Requests that arrived in another cycle than planned; none where clients decide when to send. */
@@ -136,42 +138,42 @@ export function whenNotHeld(comparison: Comparison, requestLog: RequestLog, isSc
   return { ...comparison, verdict: 'run invalid', reason };
 }
 
-function agreement({ answered }: RequestLog, strays: number, isPartial: boolean): string {
+function agreement({ answered }: RequestLog, strays: number): string {
   const parts = [`All ${answered} decisions are those of the model on what arrived.`];
   if (strays > 0) parts.push(`${strays} requests arrived in another cycle than planned.`);
-  if (isPartial) parts.push('The run was stopped before its end.');
   return parts.join(' ');
 }
 
 /**
- * Requests with an answer that is no decision, and those whose connection the target closed while it went on answering others. Timeouts,
- * refused connections and a target that stops may be caused by the network: they are no differences.
+ * Requests with an answer that is no decision. A lost one accuses nobody: whatever is on the way may close a connection, or answer that
+ * it got no answer itself.
  */
 function unanswered({ names, requestLog }: Judged): Difference[] {
-  return requestLog.faults
-    .filter((fault) => isTargetFault(fault, requestLog))
-    .map(({ cycle, contract, words }) => ({
-      cycle,
-      contract: names[contract]!,
-      figure: 'answer',
-      predicted: 'a decision',
-      observed: words,
-    }));
+  return requestLog.faults.filter(isTargetFault).map(({ cycle, contract, words }) => ({
+    cycle,
+    contract: names[contract]!,
+    figure: 'answer',
+    predicted: 'a decision',
+    observed: words,
+  }));
 }
 
-function isTargetFault({ kind, endedMs }: Fault, { lastAnsweredSentMs }: RequestLog): boolean {
-  return kind === 'unexpected' || ((kind === 'closed' || kind === 'not_http') && endedMs < lastAnsweredSentMs);
+function isTargetFault({ kind }: Fault): boolean {
+  return kind === 'unexpected';
 }
 
 /**
- * The cycle of the first request that may have been counted or not; Infinity when all is known. The counts behind later decisions are
- * not known, so these are no differences.
+ * By contract: the cycle of the first request that may have been counted or not. The counts behind later decisions are not known, so these
+ * are no differences.
  */
-function firstUnknown(requestLog: RequestLog): number {
-  return requestLog.faults.reduce(
-    (first, fault) => (isTargetFault(fault, requestLog) ? first : Math.min(first, fault.cycle)),
-    Number.POSITIVE_INFINITY,
-  );
+function firstUnknown({ requestLog, names }: Judged): Map<string, number> {
+  const first = new Map<string, number>();
+  for (const { kind, contract, cycle } of requestLog.faults) {
+    if (kind === 'unexpected' || kind === 'refused') continue;
+    const name = names[contract]!;
+    first.set(name, Math.min(first.get(name) ?? cycle, cycle));
+  }
+  return first;
 }
 
 function stamps({ names, requestLog, health }: Judged): Difference[] {

@@ -69,8 +69,6 @@ export class RequestLog {
   late = 0;
   /** Sent in time, and counted by the target in another cycle all the same. */
   astray = 0;
-  /** When the youngest of the answered requests was sent. */
-  lastAnsweredSentMs = Number.NEGATIVE_INFINITY;
   readonly #cells = new Map<string, Cell>();
 
   /** By cycle, then contract. */
@@ -94,7 +92,6 @@ export class RequestLog {
     const count = this.of(cycle);
     count.arrived += 1;
     if (answer.admitted) count.admitted += 1;
-    if (sentMs > this.lastAnsweredSentMs) this.lastAnsweredSentMs = sentMs;
     const cell = this.#cell(cycle, contract);
     cell.answers.push(answer);
     if (answer.admitted) {

@@ -19,7 +19,7 @@ export type Reading =
       /** How long a limited client is to wait, in ms; undefined where it is not said. */
       readonly retryAfterMs?: number | undefined;
     }
-  /** The target says that it cannot take the request now, which is no decision and no mistake. */
+  /** The target cannot take the request now, or what is before it got no answer of it: no decision, and no mistake of the target. */
   | { readonly type: 'overloaded'; readonly words: string }
   /** Anything else: a status or body that a right answer would not have. */
   | { readonly type: 'unexpected'; readonly words: string };
@@ -31,6 +31,9 @@ export interface Target {
   request(contract: number): PoolRequest;
   read(answer: PoolAnswer): Reading;
 }
+
+/** Bad gateway, service unavailable, gateway timeout. */
+export const lostStatuses: ReadonlySet<number> = new Set([502, 503, 504]);
 
 /** `Retry-After` in seconds, as ms; undefined without it, or where it is a date. */
 export function retryAfterMs({ fields }: PoolAnswer): number | undefined {
@@ -89,7 +92,7 @@ export class ForeignTarget implements Target {
     if (this.#limited.has(status)) return { type: 'decided', admitted: false, retryAfterMs: this.#waitIn(answer) };
     const isAdmitted = this.#admitted?.has(status) ?? (status >= 200 && status < 400);
     if (isAdmitted) return { type: 'decided', admitted: true };
-    if (status === 503) return { type: 'overloaded', words: `Status 503: ${quoted(body)}.` };
+    if (lostStatuses.has(status)) return { type: 'overloaded', words: `Status ${status}: ${quoted(body)}.` };
     return { type: 'unexpected', words: `Status ${status} means neither admitted nor limited: ${quoted(body)}.` };
   }
 

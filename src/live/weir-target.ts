@@ -6,7 +6,7 @@ import { Failure } from '../schema/failure.js';
 import type { WallClock } from '../time/wall.js';
 import type { Endpoint } from './connection.js';
 import { type HttpPool, type PoolAnswer, type PoolRequest, unreadable } from './http-pool.js';
-import { quoted, type Reading, retryAfterMs, type Target } from './target.js';
+import { lostStatuses, quoted, type Reading, retryAfterMs, type Target } from './target.js';
 
 export interface WeirTargetOptions {
   readonly pool: HttpPool;
@@ -115,7 +115,7 @@ export class WeirTarget implements Target {
 
   read(answer: PoolAnswer): Reading {
     const { status, body } = answer;
-    if (status === 503) return { type: 'overloaded', words: `Status 503: ${quoted(body)}.` };
+    if (lostStatuses.has(status)) return { type: 'overloaded', words: `Status ${status}: ${quoted(body)}.` };
     if (status !== 200 && status !== 429) return { type: 'unexpected', words: `Status ${status}: ${quoted(body)}.` };
     const told = decisionIn(body);
     if (told === undefined)

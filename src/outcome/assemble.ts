@@ -5,7 +5,7 @@ import { VERSION } from '../version.js';
 import { digestOf } from './digest.js';
 import { type Expectation, type FigureSource, judge } from './expectation.js';
 import { type Past, Stretches } from './interval-figures.js';
-import type { ExpectationOutcome, Outcome, Verdict } from './outcome-schema.js';
+import type { Outcome, Verdict } from './outcome-schema.js';
 import type { Figures } from './run-figures.js';
 
 /** What a run says of itself beside its figures. */
@@ -72,17 +72,29 @@ export function assemble(facts: RunFacts, figures: Figures, past: Past, expectat
     ...(reactions === undefined ? {} : { reactions }),
     ...(notes.length > 0 ? { notes } : {}),
     expectations: judged,
-    verdict: verdictOf(judged, parts.comparison),
+    verdict: verdictOf({ expectations: judged, comparison: parts.comparison, partial }),
   };
   return { ...outcome, digest: digestOf(outcome) };
 }
 
-/** An invalid run proves nothing, and a target that differs outweighs what was expected of it. */
-export function verdictOf(expectations: readonly ExpectationOutcome[], comparison?: Outcome['comparison']): Verdict {
+/**
+ * An invalid run proves nothing, and a target that differs outweighs what was expected of it. What holds in a part of a run may not hold in
+ * the whole.
+ */
+export function verdictOf({
+  expectations,
+  comparison,
+  partial,
+}: {
+  readonly expectations: Outcome['expectations'];
+  readonly comparison?: Outcome['comparison'] | undefined;
+  readonly partial?: boolean | undefined;
+}): Verdict {
   if (comparison?.verdict === 'run invalid') return 'invalid';
   if (comparison?.verdict === 'node differs') return 'differs';
   if (!expectations.every(({ held }) => held)) return 'not held';
-  return expectations.length > 0 || comparison !== undefined ? 'held' : 'nothing expected';
+  if (expectations.length === 0 && comparison === undefined) return 'nothing expected';
+  return partial === true ? 'invalid' : 'held';
 }
 
 function sourceOf(outcome: Partial<Outcome> & Figures, past: Past): FigureSource {

@@ -60,8 +60,8 @@ function casesOf(outcome: Outcome): Case[] {
   const { expectations, comparison, partial } = outcome;
   const cases: Case[] = expectations.map((one) => ({
     name: one.name === '' ? one.expected : one.name,
-    result: one.held ? 'passed' : 'failed',
-    message: one.held ? '' : `expected ${one.expected}, ${foundWords(one, outcome)}`,
+    result: !one.held ? 'failed' : partial === true ? 'skipped' : 'passed',
+    message: messageOn(one, outcome),
   }));
   if (comparison !== undefined) {
     const { verdict, reason, differences, differences_total } = comparison;
@@ -85,6 +85,11 @@ function casesOf(outcome: Outcome): Case[] {
       : { name: 'the run came to its end', result: 'passed', message: '' },
   );
   return cases;
+}
+
+function messageOn(one: Outcome['expectations'][number], outcome: Outcome): string {
+  if (!one.held) return `expected ${one.expected}, ${foundWords(one, outcome)}`;
+  return outcome.partial === true ? 'held so far: the run did not come to its end' : '';
 }
 
 function count(cases: readonly Case[], result: Case['result']): number {

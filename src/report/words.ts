@@ -125,6 +125,7 @@ function sentence(verdict: Verdict, expectations: Outcome['expectations'], compa
     case 'differs':
       return `Observed differs from predicted: ${comparison?.reason ?? 'see the differences'}`.replace(/\.?$/, '.');
     case 'invalid':
+      if (comparison === undefined) return `${capital(held(all))} so far, which proves nothing.`;
       return `The run itself is invalid: ${comparison?.reason ?? 'it proves nothing'}`.replace(/\.?$/, '.');
     default:
       return unreachable(verdict);

@@ -45,6 +45,7 @@ export async function replicate(
   path: string,
   { seed, n, signal, onProgress, ...place }: ReplicateOptions,
 ): Promise<Replicated | undefined> {
+  if (signal?.aborted === true) return undefined;
   const scenario = readDocument(await readSource(path), path).value;
   const pool = await openRunPool(place, n, signal);
   const runs = new Array<Replicate | undefined>(n);
@@ -128,20 +129,22 @@ function isCount(value: number): boolean {
 
 /**
  * The outcome of the first run with what all of them say: an expectation holds if it held in the wanted share of them.
+ * @param found undefined where it was stopped before two runs were done
  * @param asked how many runs there should have been; fewer make the outcome partial
  */
-export function withReplications(outcome: Outcome, { replications, heldIn }: Replicated, asked: number): Outcome {
+export function withReplications(outcome: Outcome, found: Replicated | undefined, asked: number): Outcome {
   const { digest: _, ...rest } = outcome;
   const expectations = outcome.expectations.map((expectation, index) => {
-    const held_in = heldIn[index]!;
-    return { ...expectation, held_in, held: held_in / replications.n >= (expectation.share ?? 1) };
+    if (found === undefined) return expectation;
+    const held_in = found.heldIn[index]!;
+    return { ...expectation, held_in, held: held_in / found.replications.n >= (expectation.share ?? 1) };
   });
   const whole = {
     ...rest,
-    ...(replications.n < asked ? { partial: true } : {}),
-    replications,
+    ...((found?.replications.n ?? 1) < asked ? { partial: true } : {}),
+    ...(found === undefined ? {} : { replications: found.replications }),
     expectations,
-    verdict: verdictOf(expectations, outcome.comparison),
   };
-  return { ...whole, digest: digestOf(whole) };
+  const judged = { ...whole, verdict: verdictOf(whole) };
+  return { ...judged, digest: digestOf(judged) };
 }

@@ -44,7 +44,7 @@ function isSteady(result: LoadResult): boolean {
   // Clients send when they like: in another cycle than their requests arrive in, every now and then.
   if (outcome.clients !== undefined) return isValid;
   // A run that was stopped has planned more than it sent.
-  if (outcome.partial === true && isValid) return true;
+  if (outcome.partial === true) return isValid || comparison.reason.startsWith('The run was stopped');
   const isWhole = by_cycle.every((cycle) => cycle.planned === cycle.sent && cycle.sent >= cycle.arrived);
   const isKnown = failed + timed_out > 0 || by_cycle.every((cycle) => cycle.planned === cycle.arrived);
   // "4 to 5": one was under way at the edge of two cycles.

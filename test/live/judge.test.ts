@@ -53,7 +53,7 @@ function verdict(given: Given) {
 
 const table: [name: string, given: Given, verdict: string, firstCycle: number | undefined][] = [
   ['all is well', {}, 'agrees', undefined],
-  ['the run was stopped by hand', { health: { isPartial: true } }, 'agrees', undefined],
+  ['the run was stopped by hand', { health: { isPartial: true } }, 'run invalid', undefined],
   ['two requests are late', { late: 2 }, 'agrees', undefined],
   ['clients sent across an edge', { late: 50, health: { isScheduled: false } }, 'agrees', undefined],
   ['a decision differs', { differences: [difference] }, 'node differs', 7],
@@ -92,7 +92,20 @@ const table: [name: string, given: Given, verdict: string, firstCycle: number | 
   ['the answers would fit too many limiters', { tooUncertain: 'So.' }, 'run invalid', undefined],
   ['they would, and still do not fit the model', { tooUncertain: 'So.', differences: [difference] }, 'node differs', 7],
   ['a status is none of a gate', { faults: [fault('unexpected')] }, 'node differs', 3],
-  ['it hangs up, and answers others afterwards', { faults: [fault('closed', 5)] }, 'node differs', 3],
+  ['it hangs up, and answers others afterwards', { faults: [fault('closed', 5)] }, 'run invalid', undefined],
+  ['what it sends is not HTTP, once', { faults: [fault('not_http', 5)] }, 'run invalid', undefined],
+  [
+    'it is stopped, and a decision differs',
+    { health: { isPartial: true }, differences: [difference] },
+    'node differs',
+    7,
+  ],
+  [
+    'a decision differs behind a lost request of another contract',
+    { differences: [{ ...difference, contract: 'other' }], faults: [fault('closed')] },
+    'node differs',
+    7,
+  ],
   ['a stamp cannot be', { stampedOffMs: 9 }, 'node differs', 5],
   ['many requests are late', { late: 50 }, 'run invalid', undefined],
   ['it hangs up, and answers nobody afterwards', { faults: [fault('closed', 50)] }, 'run invalid', undefined],

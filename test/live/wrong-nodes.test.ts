@@ -63,10 +63,9 @@ describe('a node', () => {
     expect(live).toMatchObject({ planned: 18, sent: 18, answered: 15, failed: 3, timed_out: 0 });
   });
 
-  it('that drops connections is caught in the cycle of the first', async () => {
-    const { comparison, live, first } = await burstAt({ dropsEvery: 5 });
-    expect(comparison.verdict).toBe('node differs');
-    expect(comparison.differences[0]).toMatchObject({ cycle: first + 6, figure: 'answer' });
+  it('that drops connections is not accused: the network may have done so', async () => {
+    const { comparison, live } = await burstAt({ dropsEvery: 5 });
+    expect(comparison).toMatchObject({ verdict: 'run invalid', differences: [] });
     expect(live.sent).toBe(live.answered + live.failed + live.timed_out);
   });
 

@@ -24,6 +24,19 @@ it.each([
   expect([found.expectations[0]!.held, found.verdict]).toEqual([isEnough, isEnough ? 'held' : 'not held']);
 });
 
+it.each([
+  ['before the second run ended', undefined],
+  ['after 30 of 60', 30],
+])('replications that were stopped %s are partial, and nothing is said to hold', (_, n) => {
+  const expectation = { name: 'x', expected: 'limited == 0', actual: 0, held: true };
+  const outcome = { expectations: [expectation], digest: '' } as unknown as Outcome;
+  const found = n !== undefined && {
+    replications: { n, held: n, held_share: { low: 0, high: 1 }, failed_seeds: [], figures: {} },
+  };
+  const judged = withReplications(outcome, found === false ? undefined : { ...found, heldIn: [n!] }, 60);
+  expect([judged.partial, judged.verdict]).toEqual([true, 'invalid']);
+});
+
 it('a summary of replications covers only figures that every run has', () => {
   const run = (seed: number, figures: FigureList) => ({
     seed,
