@@ -14,7 +14,7 @@
 //              +------------        Where none is left, no order explains the answers.
 //                1  2  3  4 admitted
 import { type Counting, LONG_AGO_MS } from './counting.js';
-import type { SeenRequest } from './placed-requests.js';
+import { behindMs, type Pause, type SeenRequest } from './placed-requests.js';
 
 export interface SearchOptions {
   /** How far instants may be off, in ms, at least 0. */
@@ -23,6 +23,8 @@ export interface SearchOptions {
   readonly transportMs: number;
   /** How much later than ours the clock of the rule is, in ms, at least 0. */
   readonly phaseMs: number;
+  /** In these the clock of the rule may have stood still. Default: none. */
+  readonly pauses?: readonly Pause[] | undefined;
   /** After so many nodes the search ends. */
   readonly mostNodes: number;
 }
@@ -234,19 +236,21 @@ class Search {
 
   #kindOf(decision: SeenRequest['decision'], otherDecision: SeenRequest['decision']): Kind {
     const { stepMs } = this.#counting;
-    const { slackMs, transportMs } = this.#options;
+    const { slackMs, transportMs, pauses = [] } = this.#options;
     const all = this.#requests.filter((request) => request.decision === decision);
     const others = this.#requests.filter((request) => request.decision === otherDecision);
     const answeredMs = Float64Array.from(others, (other) => other.answeredMs + 2 * slackMs).sort();
     const at = (ms: number) => Math.floor((ms - this.#fromMs) / stepMs);
+    // By the clock of the rule, an instant of ours lies between these two.
+    const earliest = (ms: number) => at(ms - behindMs(pauses, ms));
     // A step more to either side: the clock of the rule may turn to its next step anywhere within one of ours.
     const wider = stepMs < 1 ? 1 : 0;
     const sorted = (of: (request: SeenRequest) => number) => Float64Array.from(all, of).sort();
     return {
       n: all.length,
-      sent: sorted(({ sentMs }) => at(sentMs - slackMs) - wider),
+      sent: sorted(({ sentMs }) => earliest(sentMs - slackMs) - wider),
       due: sorted((one) => at(Math.min(one.answeredMs, one.sentMs + transportMs) + slackMs) + 1 + wider),
-      first: sorted((one) => at(one.answeredMs - slackMs - transportMs) - wider),
+      first: sorted((one) => earliest(one.answeredMs - slackMs - transportMs) - wider),
       last: sorted((one) => at(one.answeredMs + slackMs) + 1 + wider),
       after: sorted(({ sentMs }) => answeredMs.filter((ms) => ms < sentMs).length),
     };

@@ -8,10 +8,11 @@ import type { Difference } from '../outcome/outcome-schema.js';
 import { cycleOf } from '../time/cycle.js';
 import { compare, type Models } from './compare.js';
 import { type Range, rollingWindow, slidingWindow } from './cycle-rule.js';
-import { explain } from './explanation.js';
+import { explain, saysEnough } from './explanation.js';
 import type { Judged } from './judge.js';
 import { type LiveSeen, transitionsIn } from './live-run.js';
 import { type Arrived, type Model, type ModelOptions, modelOf } from './model.js';
+import { quickestMs, wayWords } from './placed-requests.js';
 import type { Cell } from './request-log.js';
 
 export type Findings = Pick<Judged, 'differences' | 'coversUnknown' | 'tolerance' | 'tooUncertain' | 'remark'>;
@@ -68,20 +69,18 @@ export function findingsWithoutStamps({ requestLog, time, slackMs }: LiveSeen, {
     };
     return { differences: [difference], coversUnknown: true, tolerance, tooUncertain: undefined };
   }
-  const { undecided } = explanation;
-  const isTooMuch = requests.length > 0 && undecided >= requests.length * TOO_UNCERTAIN;
+  const { undecided, wayMs } = explanation;
+  const isEnough = saysEnough(explanation, requests);
   const longestMs = requests
     .filter(({ decision }) => decision !== 'unknown')
     .reduce((most, { sentMs, answeredMs }) => Math.max(most, answeredMs - sentMs), 0);
-  const tooUncertain = isTooMuch
-    ? `The answers would fit too many limiters: of ${requests.length} requests ${Math.min(undecided, requests.length)} could have been ` +
-      `admitted or limited alike, since answers took up to ${longestMs.toFixed(0)} ms and a cycle takes ${cycleMs} ms.`
-    : undefined;
-  return { differences: [], coversUnknown: true, tolerance, tooUncertain };
+  const tooUncertain = isEnough
+    ? undefined
+    : `The answers would fit too many limiters: of ${requests.length} requests ${Math.min(undecided, requests.length)} could have been ` +
+      `admitted or limited alike, since answers took up to ${longestMs.toFixed(0)} ms and a cycle takes ${cycleMs} ms.`;
+  const assumed = wayMs > 0 && isEnough ? ` ${wayWords(wayMs, quickestMs(requests))}` : '';
+  return { differences: [], coversUnknown: true, tolerance: `${tolerance}${assumed}`, tooUncertain };
 }
-
-/** From this share of the requests on, what could have been decided either way is as much as what is known. */
-const TOO_UNCERTAIN = 0.5;
 
 function wordsOf({ least, most }: Range): number | string {
   return least === most ? least : `${least} to ${most}`;

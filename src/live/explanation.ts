@@ -17,11 +17,15 @@
 //
 // The phase is searched by halves: a range of phases that is not refuted is cut in two, down to a small part of a cycle.
 import type { Counted, CycleRule, Range } from './cycle-rule.js';
-import { type Placed, placedIn, type SeenRequest } from './placed-requests.js';
+import { type Placed, placedIn, quickestMs, type SeenRequest, WAY_SHARES, withoutWay } from './placed-requests.js';
 
 export type Explanation =
-  /** `undecided`: how many requests could have been admitted or limited alike, as far as what was counted is known. */
-  { readonly type: 'explained'; readonly undecided: number } | { readonly type: 'refuted'; readonly by: Refutation };
+  /**
+   * `undecided`: how many requests could have been admitted or limited alike, as far as what was counted is known, if each was under way
+   * for at least `wayMs` there and back. 0 is certain; what is refuted is refuted for 0.
+   */
+  | { readonly type: 'explained'; readonly undecided: number; readonly wayMs: number }
+  | { readonly type: 'refuted'; readonly by: Refutation };
 
 /** The cycle in which no order of counting is left. */
 export interface Refutation {
@@ -42,9 +46,34 @@ const FINEST = 1 / 64;
  * @param slackMs how far instants may be off, in ms, at least 0
  */
 export function explain(requests: readonly SeenRequest[], rules: readonly CycleRule[], slackMs: number): Explanation {
+  let best = explainFor(requests, rules, slackMs, 0);
+  const least = quickestMs(requests);
+  for (const wayMs of WAY_SHARES.map((share) => share * least)) {
+    if (best.type === 'refuted' || saysEnough(best, requests) || wayMs < 1) break;
+    const found = explainFor(requests, rules, slackMs, wayMs);
+    if (found.type === 'explained' && found.undecided < best.undecided) best = found;
+  }
+  return best;
+}
+
+/** From this share of the requests on, what could have been decided either way is as much as what is known. */
+const TOO_UNCERTAIN = 0.5;
+
+/** Whether most requests could not have been decided otherwise. */
+export function saysEnough(found: Explanation, requests: readonly SeenRequest[]): boolean {
+  return found.type === 'explained' && (requests.length === 0 || found.undecided < requests.length * TOO_UNCERTAIN);
+}
+
+function explainFor(
+  seen: readonly SeenRequest[],
+  rules: readonly CycleRule[],
+  slackMs: number,
+  wayMs: number,
+): Explanation {
+  const requests = withoutWay(seen, wayMs);
   for (const rule of rules) {
     const found = search(requests, rule, slackMs, 0, rule.isByCycle ? 1 : 0);
-    if (found.type === 'explained') return found;
+    if (found.type === 'explained') return { ...found, wayMs };
   }
   return new Bounds(requests, rules[0]!, slackMs, 0, 0).narrow();
 }
@@ -118,7 +147,7 @@ class Bounds implements Counted {
       if (this.#refuted !== undefined) return { type: 'refuted', by: this.#refuted };
       rounds += 1;
     } while (this.#isChanged && rounds < MOST_ROUNDS);
-    return { type: 'explained', undecided: this.#undecided() };
+    return { type: 'explained', undecided: this.#undecided(), wayMs: 0 };
   }
 
   /** The two conditions of the head of this file, for one cycle. */

@@ -28,6 +28,7 @@ import {
   type ShareEnd,
 } from './load-job.js';
 import { pacedSending } from './paced-sender.js';
+import { PauseWatch } from './pause-watch.js';
 import { rehearse } from './rehearsal.js';
 import { type Schedule, scheduleOf } from './schedule.js';
 import type { Stage } from './stage.js';
@@ -121,7 +122,11 @@ interface ShareOptions {
   readonly offsetMs: number;
 }
 
-async function sendShare(job: LoadJob, options: ShareOptions, asker: Asker): Promise<Pick<ShareEnd, 'rows' | 'lagMs'>> {
+async function sendShare(
+  job: LoadJob,
+  options: ShareOptions,
+  asker: Asker,
+): Promise<Pick<ShareEnd, 'rows' | 'lagMs' | 'pauses'>> {
   const { connection, target, schedule, warm, go, offsetMs } = options;
   const { pool, timeoutMs } = connection;
   const { firstCycle, uncertaintyMs } = go;
@@ -152,6 +157,7 @@ async function sendShare(job: LoadJob, options: ShareOptions, asker: Asker): Pro
     over.abort();
   };
   clock.start();
+  const watch = new PauseWatch(connection.clock, time);
   sending.start();
   try {
     const sent = sendAll();
@@ -167,10 +173,11 @@ async function sendShare(job: LoadJob, options: ShareOptions, asker: Asker): Pro
     }
     await sent;
     if (mistake !== undefined) throw mistake;
-    return { rows, lagMs: { p90: lag.quantileMs(0.9), most: lag.quantileMs(1) } };
+    return { rows, lagMs: { p90: lag.quantileMs(0.9), most: lag.quantileMs(1) }, pauses: watch.seen };
   } finally {
     sending.stop();
     inFlight.giveUp();
+    watch.stop();
     clock.stop();
   }
 }

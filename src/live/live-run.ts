@@ -9,6 +9,7 @@ import type { Heard } from './event-listener.js';
 import type { Generators } from './generators.js';
 import { LAST_WAIT_MS, type LiveRunOptions, LiveSession, type SessionSeen } from './live-session.js';
 import type { Merged } from './merge.js';
+import { PauseWatch } from './pause-watch.js';
 import { ForeignTarget } from './target.js';
 import { WeirTarget } from './weir-target.js';
 
@@ -54,6 +55,7 @@ export async function runLive(
     onLag: (lagMs) => lag.record(lagMs),
   });
   clock.start();
+  const watch = new PauseWatch(base, time);
   const session = new LiveSession(
     clock,
     { ...options, isElsewhere: generators !== undefined },
@@ -66,7 +68,8 @@ export async function runLive(
     await session.run();
     await session.settle();
     const after = weir === undefined || session.gone !== undefined ? time : await timeAfter(connection, session);
-    const own = { lagMs: { p90: lag.quantileMs(0.9), most: lag.quantileMs(1) }, apartMs: 0, sentBy: [] };
+    const lagMs = { p90: lag.quantileMs(0.9), most: lag.quantileMs(1) };
+    const own = { lagMs, pauses: watch.seen, apartMs: 0, sentBy: [] };
     const seen = { ...session.seen(), ...own, unsound: undefined, behind: undefined };
     return {
       ...seen,
@@ -77,6 +80,7 @@ export async function runLive(
     };
   } finally {
     session.end();
+    watch.stop();
     clock.stop();
   }
 }

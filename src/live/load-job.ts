@@ -8,6 +8,7 @@ import { pause } from '../time/wall.js';
 import type { ConnectionOptions, NodeTime } from './connection.js';
 import type { Row } from './evidence.js';
 import type { Pacing } from './paced-sender.js';
+import type { Pause } from './placed-requests.js';
 import type { MadeOnNode } from './weir-target.js';
 
 /** What all generators of a run are given. */
@@ -61,6 +62,8 @@ export interface ShareEnd {
   readonly rows: number;
   /** How late its tasks began: what nine in ten do not exceed, and the most. */
   readonly lagMs: { readonly p90: number; readonly most: number };
+  /** When it did not run, by the clock of the run. */
+  readonly pauses: readonly Pause[];
   readonly connections: number;
   /** How far its clock may have been off that of Redis, and how far it moved beyond what was uncertain; in ms. */
   readonly apartMs: number;

@@ -5,6 +5,7 @@ import { type EvidenceOptions, LoggedEvidence, play, type Row } from './evidence
 import { isLate, isSaturated, TOLERATED_MOVE } from './judge.js';
 import { Latency } from './latency.js';
 import type { ShareEnd } from './load-job.js';
+import type { Pause } from './placed-requests.js';
 import { RequestLog } from './request-log.js';
 
 /** What one generator gave. */
@@ -22,6 +23,8 @@ export interface Merged {
   readonly slackMs: number;
   /** How late the tasks of the generator began: what nine in ten do not exceed, and the most. */
   readonly lagMs: { readonly p90: number; readonly most: number };
+  /** When a machine that sent did not run. */
+  readonly pauses: readonly Pause[];
   /** How far the clocks of several generators may be off the one of the run, in ms. Instants of requests are kept as intervals of that. */
   readonly apartMs: number;
   /** The generators; none where this process sends. */
@@ -52,6 +55,7 @@ export function merged(shares: readonly Share[], whole: Whole): Merged {
     latency: own.latency,
     slackMs,
     lagMs: { p90: mostOf(({ lagMs }) => lagMs.p90), most: mostOf(({ lagMs }) => lagMs.most) },
+    pauses: ends.flatMap(({ pauses }) => pauses),
     connections: ends.reduce((sum, { connections }) => sum + connections, 0),
     apartMs: mostOf((end) => end.apartMs),
     sentBy: shares.map(({ name }) => name),

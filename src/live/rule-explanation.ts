@@ -5,6 +5,11 @@
 //   refuted     none does: the limiter differs from the rule
 //   undecided   the search was given up, or so much could be explained that the answers say little
 //
+// Behind a slow network far too much could be explained. Then the answers are looked at once more, each without a part of the time that
+// even the quickest of them took. A limiter is accused by the whole time alone.
+//
+//   sent |------------?------------| answered         sent |----?----|   the way, there and back   | answered
+//
 // The phase is a free parameter of rules that cut time at instants of their own: windows at multiples since 1970 by a clock that is not
 // ours, intervals since the start of a process, seconds of a coarse clock. Only which requests lie on which side of an edge matters:
 //
@@ -18,51 +23,96 @@ import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
 import { modulo } from '../math/modulo.js';
 import { type Counting, countingOf, namesIn } from './counting.js';
 import { type Contradiction, searchOrder } from './counting-search.js';
-import type { SeenRequest } from './placed-requests.js';
+import { behindMs, type Pause, quickestMs, type SeenRequest, WAY_SHARES, withoutWay } from './placed-requests.js';
 
 export type RuleExplanation =
-  /** `undecided` of the requests `looked` at could have been answered otherwise. */
-  | { readonly type: 'explained'; readonly undecided: number; readonly looked: number }
+  /**
+   * `undecided` of the requests `looked` at could have been answered otherwise, if each was under way for at least `wayMs` there and
+   * back. 0 is certain; what is refuted is refuted for 0.
+   */
+  | { readonly type: 'explained'; readonly undecided: number; readonly looked: number; readonly wayMs: number }
   | { readonly type: 'refuted'; readonly by: Contradiction }
-  /** There were too many orders, or the answers depend on what is not seen. */
-  | { readonly type: 'unknown'; readonly isSeen: boolean };
+  /**
+   * There were too many orders, the answers depend on what is not seen, or none explains them unless the clock of the limiter stood still
+   * in the pauses.
+   */
+  | { readonly type: 'unknown'; readonly why: 'too many' | 'not seen' | 'paused' };
 
 export interface RuleExplanationOptions {
   /** How far instants may be off, in ms, at least 0. */
   readonly slackMs: number;
   /** The most time that a request and its answer are under way, beyond what the rule holds the request. Default: any. */
   readonly transportMs?: number | undefined;
+  /** In these the limiter may have been stopped, and its clock with it. Default: none. */
+  readonly pauses?: readonly Pause[] | undefined;
   /** How many nodes may be looked at for one phase. Default: 300,000. */
   readonly mostNodes?: number | undefined;
 }
+
+type Given = { readonly [name in keyof RuleExplanationOptions]-?: Exclude<RuleExplanationOptions[name], undefined> };
 
 const MOST_NODES = 300_000;
 /** The most nodes for all phases together, in the same measure. */
 const PHASES_SHARE = 4;
 /** How many requests are looked at for whether they could have been answered otherwise. */
 const LOOKED = 16;
+/** From this share of the requests that were looked at on, the answers say too little. */
+const TOO_UNCERTAIN = 0.5;
 
 /** @param requests all of one key, in any order */
 export function explainRule(
   requests: readonly SeenRequest[],
   definition: RuleDefinition,
-  { slackMs, transportMs = Number.POSITIVE_INFINITY, mostNodes = MOST_NODES }: RuleExplanationOptions,
+  { slackMs, transportMs = Number.POSITIVE_INFINITY, pauses = [], mostNodes = MOST_NODES }: RuleExplanationOptions,
 ): RuleExplanation {
   const counting = countingOf(definition);
-  if (counting === undefined) return { type: 'unknown', isSeen: false };
-  const options = { slackMs, transportMs, mostNodes };
-  const phases = phasesOf(requests, definition, slackMs);
-  if (phases === undefined) return { type: 'unknown', isSeen: true };
-  const found = atAnyPhase(requests, counting, phases, options);
+  if (counting === undefined) return { type: 'unknown', why: 'not seen' };
+  const options = { slackMs, transportMs, pauses: [], mostNodes };
+  const found = explainFor(requests, definition, counting, options, 0);
+  if (found.type === 'refuted') {
+    // What a clock lost before the first request is a matter of its phase.
+    const fromMs = requests.reduce((least, { sentMs }) => Math.min(least, sentMs), Number.POSITIVE_INFINITY);
+    const later = pauses.filter(({ toMs }) => toMs > fromMs);
+    if (later.length === 0) return found;
+    const paused = atAnyPhase(requests, definition, counting, { ...options, pauses: later });
+    return paused.type === 'refuted' ? paused : { type: 'unknown', why: 'paused' };
+  }
+  const least = quickestMs(requests);
+  let best = found;
+  for (const wayMs of WAY_SHARES.map((share) => share * least)) {
+    if (saysEnough(best) || wayMs < 1) break;
+    const other = explainFor(requests, definition, counting, options, wayMs);
+    if (other.type !== 'explained') continue;
+    if (best.type !== 'explained' || other.undecided < best.undecided) best = other;
+  }
+  return best;
+}
+
+/** Whether most answers could not have been others. */
+export function saysEnough(found: RuleExplanation): boolean {
+  return found.type === 'explained' && (found.looked === 0 || found.undecided < TOO_UNCERTAIN * found.looked);
+}
+
+function explainFor(
+  seen: readonly SeenRequest[],
+  definition: RuleDefinition,
+  counting: Counting,
+  options: Given,
+  wayMs: number,
+): RuleExplanation {
+  const requests = withoutWay(seen, wayMs);
+  const found = atAnyPhase(requests, definition, counting, options);
   if (found.type !== 'explained') return found;
   const answered = requests.filter(({ decision }) => decision !== 'unknown');
-  const looked = spread(answered, LOOKED);
-  const undecided = looked.filter((one) => {
+  let [undecided, looked] = [0, 0];
+  for (const one of spread(answered, LOOKED)) {
+    looked += 1;
     const turned = requests.map((request) => (request === one ? turnedRound(request) : request));
-    const other = searchOrder(turned, counting, { ...options, phaseMs: found.phaseMs, mostNodes: mostNodes / 4 });
-    return other.type !== 'refuted';
-  });
-  return { type: 'explained', undecided: undecided.length, looked: looked.length };
+    const other = searchOrder(turned, counting, { ...options, phaseMs: found.phaseMs });
+    if (other.type !== 'refuted') undecided += 1;
+    if (undecided >= TOO_UNCERTAIN * LOOKED) break;
+  }
+  return { type: 'explained', undecided, looked, wayMs };
 }
 
 type AtPhase =
@@ -71,10 +121,12 @@ type AtPhase =
 
 function atAnyPhase(
   requests: readonly SeenRequest[],
+  definition: RuleDefinition,
   counting: Counting,
-  phases: readonly number[],
-  options: { slackMs: number; transportMs: number; mostNodes: number },
+  options: Given,
 ): AtPhase {
+  const phases = phasesOf(requests, definition, options);
+  if (phases === undefined) return { type: 'unknown', why: 'too many' };
   let [nodes, isGivenUp] = [0, false];
   let furthest: Contradiction | undefined;
   for (const phaseMs of phases) {
@@ -86,7 +138,7 @@ function atAnyPhase(
     if (nodes > PHASES_SHARE * options.mostNodes) isGivenUp = true;
     if (isGivenUp) break;
   }
-  return isGivenUp || furthest === undefined ? { type: 'unknown', isSeen: true } : { type: 'refuted', by: furthest };
+  return isGivenUp || furthest === undefined ? { type: 'unknown', why: 'too many' } : { type: 'refuted', by: furthest };
 }
 
 function turnedRound(request: SeenRequest): SeenRequest {
@@ -153,7 +205,7 @@ interface Own {
 function phasesOf(
   requests: readonly SeenRequest[],
   definition: RuleDefinition,
-  slackMs: number,
+  { slackMs, pauses }: Given,
 ): readonly number[] | undefined {
   const periods = [...new Set(periodsOf(definition))].sort((one, other) => one - other);
   const [period, longest] = [periods[0], periods.at(-1)];
@@ -165,7 +217,8 @@ function phasesOf(
   const within = new Set<number>();
   for (const { sentMs, answeredMs } of answered) {
     const to = Math.min(answeredMs + slackMs, sentMs + period) - fromMs + 1;
-    for (let ms = Math.floor(sentMs - fromMs - slackMs); ms <= to; ms += 1) within.add(modulo(ms, period));
+    for (let ms = Math.floor(sentMs - behindMs(pauses, sentMs) - fromMs - slackMs); ms <= to; ms += 1)
+      within.add(modulo(ms, period));
   }
   if (within.size === 0) return [0];
   const inOrder = [...within].sort((one, other) => one - other);

@@ -5,8 +5,9 @@ import { cycleOf } from '../time/cycle.js';
 import type { Contradiction } from './counting-search.js';
 import type { Findings } from './differences.js';
 import type { LiveSeen } from './live-run.js';
-import { byContract, type SeenRequest } from './placed-requests.js';
-import { explainRule, type RuleExplanation } from './rule-explanation.js';
+import { PAUSE_MS } from './pause-watch.js';
+import { behindMs, byContract, type Pause, quickestMs, type SeenRequest, wayWords } from './placed-requests.js';
+import { explainRule, type RuleExplanation, saysEnough } from './rule-explanation.js';
 import { ForeignTarget } from './target.js';
 import { waitsInWords } from './told-waits.js';
 
@@ -14,37 +15,30 @@ const TOLERANCE =
   'Every instant between sending and answer at which a request can have been counted, every order of them, and every phase of the clock ' +
   'of the limiter were taken into account. The keys were taken to be unused for long before the run.';
 
-/** From this share of the requests that were looked at on, the answers say too little. */
-const TOO_UNCERTAIN = 0.5;
-
-/**
- * A pause of this machine from which on no limiter is accused: one that runs here may have stood still, and its clock with it. HAProxy
- * takes a jump of more than 100 ms past its next timer for a change of the time of day, and ignores it (src/clock.c, 2.6).
- */
-const PAUSE_MS = 100;
-
 /** Each contract has a state of its own, and is explained by itself. */
 export function findingsOfRule(
-  { requestLog, time, slackMs, target, lagMs: { most: lagMs }, apartMs }: LiveSeen,
+  { requestLog, time, slackMs, target, lagMs: { most: lagMs }, pauses: seenPauses, apartMs }: LiveSeen,
   { names }: { readonly names: readonly string[] },
   definition: RuleDefinition,
 ): Findings {
   const promisedMs = target instanceof ForeignTarget ? target.transportMs : undefined;
   const longestMs = longestLimitedMs(requestLog.seen);
   const transportMs = promisedMs === undefined ? undefined : Math.max(promisedMs, longestMs) + lagMs + 2 * apartMs;
-  const pauseMs = promisedMs === undefined ? lagMs : Math.max(lagMs, longestMs - promisedMs);
+  const pauses = [...seenPauses, ...pausesOf(requestLog.seen, promisedMs)];
   const differences: Difference[] = [];
   let tooUncertain: string | undefined;
   let remark: string | undefined;
+  let wayMs = 0;
   byContract(requestLog.seen, names.length).forEach((requests, index) => {
     if (requests.length === 0) return;
     remark ??= waitsInWords(requests);
-    const found = explainRule(requests, definition, { slackMs, transportMs });
-    if (found.type !== 'refuted') tooUncertain ??= uncertaintyOf(found, requests);
-    else if (pauseMs < PAUSE_MS) differences.push(differenceOf(found.by, names[index]!, time.cycleMs));
-    else tooUncertain ??= pausedWords(pauseMs);
+    const found = explainRule(requests, definition, { slackMs, transportMs, pauses });
+    if (found.type === 'refuted') differences.push(differenceOf(found.by, names[index]!, time.cycleMs));
+    else if (found.type === 'explained' && saysEnough(found)) wayMs = Math.max(wayMs, found.wayMs);
+    else tooUncertain ??= uncertaintyOf(found, requests, pauses);
   });
-  return { differences, coversUnknown: true, tolerance: TOLERANCE, tooUncertain, remark };
+  const tolerance = wayMs === 0 ? TOLERANCE : `${TOLERANCE} ${wayWords(wayMs, quickestMs(requestLog.seen))}`;
+  return { differences, coversUnknown: true, tolerance, tooUncertain, remark };
 }
 
 /**
@@ -83,26 +77,47 @@ function differenceOf(
   };
 }
 
-function pausedWords(pauseMs: number): string {
+/** Where each limited answer came later than promised, by long enough for the clock of a limiter to have stood still. */
+function pausesOf(seen: readonly SeenRequest[], promisedMs = Number.POSITIVE_INFINITY): Pause[] {
+  const pauses: { fromMs: number; toMs: number }[] = [];
+  const late = seen.filter(
+    ({ decision, sentMs, answeredMs }) => decision === 'limited' && answeredMs - sentMs >= promisedMs + PAUSE_MS,
+  );
+  for (const { sentMs, answeredMs } of late.sort((a, b) => a.sentMs - b.sentMs)) {
+    const last = pauses.at(-1);
+    if (last === undefined || last.toMs < sentMs) pauses.push({ fromMs: sentMs, toMs: answeredMs });
+    else last.toMs = Math.max(last.toMs, answeredMs);
+  }
+  return pauses;
+}
+
+function pausedWords(pauses: readonly Pause[]): string {
+  const [total, times] = [
+    behindMs(pauses, Number.POSITIVE_INFINITY).toFixed(0),
+    pauses.length === 1 ? '' : ` in ${pauses.length} pauses`,
+  ];
   return (
-    `No order of counting explains the answers, but this machine stood still for up to ${pauseMs.toFixed(0)} ms, ` +
-    'and a limiter whose clock stands still with it would answer so.'
+    `No order of counting explains the answers of a limiter with a running clock. This machine was stopped for up to ${total} ms${times}: ` +
+    'a limiter that runs here and whose clock stopped with it could have answered so.'
   );
 }
 
-/** Why the answers say too little; undefined where they say enough. */
-function uncertaintyOf(found: RuleExplanation, requests: readonly SeenRequest[]): string | undefined {
+/** Why the answers say too little. */
+function uncertaintyOf(
+  found: Exclude<RuleExplanation, { type: 'refuted' }>,
+  requests: readonly SeenRequest[],
+  pauses: readonly Pause[],
+): string {
   const longestMs = requests
     .filter(({ decision }) => decision !== 'unknown')
     .reduce((most, { sentMs, answeredMs }) => Math.max(most, answeredMs - sentMs), 0);
   const took = `answers took up to ${longestMs.toFixed(0)} ms`;
   if (found.type === 'unknown') {
-    return found.isSeen
+    if (found.why === 'paused') return pausedWords(pauses);
+    return found.why === 'too many'
       ? `The requests could have been counted in too many orders to look at all of them: ${took}, and at most ${mostAtOnce(requests)} were under way at once.`
       : 'What the rule decides follows from how long each request is in flight at the target, which is not seen from outside.';
   }
-  if (found.type !== 'explained' || found.looked === 0 || found.undecided < TOO_UNCERTAIN * found.looked)
-    return undefined;
   return (
     `The answers would fit too many limiters: of ${found.looked} requests that were looked at ${found.undecided} could have been ` +
     `admitted or limited alike, since ${took}.`

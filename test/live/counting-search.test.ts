@@ -62,7 +62,9 @@ it('says how many of the answers could have been others', () => {
   const one = (words: string[]) => explained({ ...nginx }, seen(...words));
   expect(one(['0-1 a', '10-11 l', '20-21 l', '110-111 a'])).toMatchObject({ undecided: 0, looked: 4 });
   // Both are under way for so long that the second may have been counted before or after the first has left.
-  expect(one(['0-150 a', '0-150 l'])).toMatchObject({ undecided: 1, looked: 2 });
+  expect(one(['0-150 a', '0-150 l', '1000-1001 a'])).toMatchObject({ undecided: 1, looked: 3, wayMs: 0 });
+  // Not where every request is under way for nearly so long: they were counted at about the same time.
+  expect(one(['0-150 a', '0-150 l'])).toMatchObject({ undecided: 0, looked: 2, wayMs: (150 * 63) / 64 });
 });
 
 it('gives up where there are too many orders, and where it cannot see what decides', () => {
@@ -70,8 +72,8 @@ it('gives up where there are too many orders, and where it cannot see what decid
   const definition = definitionOf({ like: 'upstash', algorithm: 'slidingWindow', tokens: 20, window: '1 s' }, 1000);
   expect(explainRule(seen(...many), definition, { slackMs: 0, mostNodes: 500 })).toEqual({
     type: 'unknown',
-    isSeen: true,
+    why: 'too many',
   });
   const inFlight = definitionOf({ like: 'nginx-limit-conn', connections: 3 }, 1000);
-  expect(explainRule(seen('0-5 a'), inFlight, { slackMs: 0 })).toEqual({ type: 'unknown', isSeen: false });
+  expect(explainRule(seen('0-5 a'), inFlight, { slackMs: 0 })).toEqual({ type: 'unknown', why: 'not seen' });
 });

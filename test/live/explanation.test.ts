@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type CycleRule, rollingWindow, slidingWindow } from '../../src/live/cycle-rule.js';
-import { explain } from '../../src/live/explanation.js';
+import { explain, saysEnough } from '../../src/live/explanation.js';
 import { RandomStream } from '../../src/math/random.js';
 import {
   type Limiter,
@@ -168,13 +168,28 @@ describe('each wrong limiter is found, in most of 20 runs over a quick network a
   });
 });
 
+it('a right limiter behind 700 ms is known, and a wrong one is not taken for it', () => {
+  const known = (make: (setting: Setting) => Limiter) =>
+    Array.from({ length: 20 }, (_, seed) => {
+      const phaseMs = new RandomStream(seed, 'phase').uniform() * CYCLE_MS;
+      const setting = { threshold: 6, within: 8, cycleMs: CYCLE_MS, phaseMs };
+      const slow = schedule(seed, 2).map((one) => ({ ...one, upMs: one.upMs + 300, downMs: one.downMs + 400 }));
+      const seen = overNetwork(slow, make(setting));
+      const found = explain(seen, [rollingWindow(6, 8, CYCLE_MS), slidingWindow(6, 8, CYCLE_MS)], 0);
+      return saysEnough(found, seen);
+    }).filter(Boolean).length;
+  expect(known(rolling)).toBeGreaterThan(15);
+  expect(known(wrongLimiters['never limits']!)).toBe(0);
+  expect(known(wrongLimiters['counts every request twice']!)).toBe(0);
+});
+
 it('says how many requests could have been decided either way', () => {
   const rules = [rollingWindow(1, 2, CYCLE_MS)];
   const undecided = (answeredMs: number) => {
-    const sent = { sentMs: 10, answeredMs };
     const requests = [
-      { ...sent, decision: 'admitted' as const },
-      { ...sent, decision: 'limited' as const },
+      { sentMs: 10, answeredMs: 10.5, decision: 'admitted' as const },
+      { sentMs: 20, answeredMs, decision: 'limited' as const },
+      { sentMs: 20, answeredMs, decision: 'limited' as const },
     ];
     const found = explain(requests, rules, 0);
     return found.type === 'explained' && found.undecided > 0;

@@ -17,7 +17,7 @@ const whole = {
   slackMs: 2,
   decidesByMs: false,
 };
-const ended: ShareEnd = { rows: 0, lagMs: { p90: 1, most: 2 }, connections: 1, apartMs: 0, movedMs: 0 };
+const ended: ShareEnd = { rows: 0, pauses: [], lagMs: { p90: 1, most: 2 }, connections: 1, apartMs: 0, movedMs: 0 };
 const asText = (rows: readonly Row[]): Row[] => JSON.parse(JSON.stringify(rows));
 
 interface Request {
@@ -138,7 +138,7 @@ describe('merged', () => {
     ['its clock was slewed', { end: { ...ended, movedMs: 9 } }, undefined, undefined],
     [
       'tasks began late',
-      { end: { ...ended, lagMs: { p90: 51, most: 51 } } },
+      { end: { ...ended, pauses: [], lagMs: { p90: 51, most: 51 } } },
       undefined,
       'Generator b fell behind: one task',
     ],

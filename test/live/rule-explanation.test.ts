@@ -1,8 +1,9 @@
 // Thousands of runs: a limiter of the rule is never found to differ, whatever the network does; limiters that are wrong in one way are.
 import { describe, expect, it } from 'vitest';
-import { explainRule } from '../../src/live/rule-explanation.js';
+import { behindMs } from '../../src/live/placed-requests.js';
+import { explainRule, saysEnough } from '../../src/live/rule-explanation.js';
 import { limiterOf, rules, wrongLimiters } from './rule-definitions.js';
-import { drawn, seenOf } from './simulated-answers.js';
+import { drawn, seenOf, steady } from './simulated-answers.js';
 
 /** The most that a request or an answer is under way, in ms, and the share of them that is lost. */
 const networks = [
@@ -14,6 +15,14 @@ const networks = [
 /** WEIR_SEEDS for more: the figures of a release take 20. */
 const SEEDS = Number(process.env['WEIR_SEEDS'] ?? 3);
 const LONGEST_MS = 600_000;
+/** These hold requests and refuse none. */
+const holding = new Set([
+  'fixed_window_delay',
+  'fixed_window_exec_evenly',
+  'uber_slack',
+  'guava_bursty',
+  'guava_warmup',
+]);
 
 describe('a limiter of the rule is never found to differ', () => {
   it.each(Object.entries(rules))(
@@ -27,6 +36,69 @@ describe('a limiter of the rule is never found to differ', () => {
           const found = explainRule(seen, definition, { slackMs: 0, transportMs, mostNodes: 4_000 });
           expect(found, `seed ${seed}, ${longestMs} ms`).not.toMatchObject({ type: 'refuted' });
         }
+      }
+    },
+    LONGEST_MS,
+  );
+});
+
+describe('a machine that stood still for 150 ms', () => {
+  const pauses = [{ fromMs: 400, toMs: 550 }];
+  const transportMs = 200;
+
+  it.each(Object.entries(rules))(
+    '%s: a limiter whose clock stood still with it is never found to differ',
+    (_, definition) => {
+      for (const [seed, share] of [0.3, 0.7, 1].entries()) {
+        const make = (madeMs: number) => limiterOf(definition, madeMs);
+        const seen = seenOf(drawn(seed, 20, 4), seed, make, (atMs) => share * behindMs(pauses, atMs));
+        const found = explainRule(seen, definition, { slackMs: 0, transportMs, pauses, mostNodes: 20_000 });
+        expect(found, `seed ${seed}`).not.toMatchObject({ type: 'refuted' });
+      }
+    },
+    LONGEST_MS,
+  );
+
+  const plain = Object.entries(rules).filter(([, { primitive }]) => !holding.has(primitive));
+  it.each(plain)(
+    '%s: a limiter that limits nothing is found',
+    (_, definition) => {
+      const seen = seenOf(steady(1, 120, 25, 1, 1), 1, wrongLimiters(definition)['never limits']!);
+      expect(explainRule(seen, definition, { slackMs: 0, pauses })).toMatchObject({ type: 'refuted' });
+    },
+    LONGEST_MS,
+  );
+});
+
+/** Orders of these differ in more than a search can follow: clocks in continuous time, and requests that are held. */
+const endless = new Set([
+  'fixed_window with a local block',
+  'fixed_window_delay',
+  'fixed_window_exec_evenly',
+  'token_bucket in continuous time',
+  'gcra',
+  'nginx_limit_req that holds',
+  'nginx_limit_req that holds some',
+  'nginx_limit_req per minute',
+  'leaky_queue',
+  'uber_slack',
+  'guava_bursty',
+  'guava_warmup',
+  'or',
+  'and',
+]);
+
+describe('a limiter of the rule is known behind a slow network', () => {
+  it.each(Object.entries(rules).filter(([name]) => !endless.has(name)))(
+    '%s',
+    (_, definition) => {
+      for (const [wayMs, jitterMs] of [
+        [60, 1],
+        [700, 4],
+      ] as const) {
+        const seen = seenOf(steady(1, 60, 80, wayMs, jitterMs), 1, (madeMs) => limiterOf(definition, madeMs));
+        const found = explainRule(seen, definition, { slackMs: 2, mostNodes: 100_000 });
+        expect([found.type, saysEnough(found)], `${wayMs} ms`).toEqual(['explained', true]);
       }
     },
     LONGEST_MS,
