@@ -5,9 +5,11 @@
 //
 // Full jitter: Marc Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015. With a Retry-After above `longestWaitMs` the
 // answer is final: the caller decides.
+
 import { pause } from '../time/wall.js';
+import { retryAfterMsIn } from './limit-fields.js';
 import { type Answer, type Ask, addressOf, type Transport } from './transport.js';
-import { errorFrom, retryAfterMsOf, unreachable, unreadable } from './weir-error.js';
+import { errorFrom, unreachable, unreadable } from './weir-error.js';
 
 export interface FetchOptions {
   /** Sends a request. Default: the `fetch` of the runtime. */
@@ -67,7 +69,7 @@ export class FetchTransport implements Transport {
         if (isLast || (error as { code?: unknown }).code !== 'node_unreachable') throw error;
       });
       if (answer !== undefined && !passing.has(answer.status)) return answer;
-      const askedMs = (answer && retryAfterMsOf(answer)) ?? 0;
+      const askedMs = (answer && retryAfterMsIn(answer.headers)) ?? 0;
       if (answer !== undefined && (isLast || askedMs > this.#longestWaitMs)) return answer;
       const backoffMs = Math.min(this.#longestWaitMs, FIRST_WAIT_MS * 2 ** attempt);
       await pause(Math.min(this.#longestWaitMs, askedMs + jitter() * backoffMs), ask.signal);

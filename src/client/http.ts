@@ -4,9 +4,9 @@ import { Agent, type Dispatcher, request } from 'undici';
 import { Failure } from '../schema/failure.js';
 import { pause } from '../time/wall.js';
 import { VERSION } from '../version.js';
+import { retryAfterMsIn } from './limit-fields.js';
 import { readable, refusalFrom, unreadableAnswer } from './refusal.js';
 import { type Answer, type Ask, addressOf, type Transport } from './transport.js';
-import { retryAfterMsOf } from './weir-error.js';
 
 /** Time limits for connecting, and for a pause in an answer. On a stream the node sends a comment every 10 s. */
 const CONNECT_MS = 5_000;
@@ -37,7 +37,7 @@ export class Connection implements Transport {
   async ask(ask: Ask): Promise<Answer> {
     for (let refusals = 0; ; refusals += 1) {
       const answer = await this.#askOnce(ask);
-      const waitMs = retryAfterMsOf(answer) ?? Number.POSITIVE_INFINITY;
+      const waitMs = retryAfterMsIn(answer.headers) ?? Number.POSITIVE_INFINITY;
       const isOverloaded = answer.status === 503 && (answer.body as { code?: unknown })?.code === 'node_overloaded';
       if (!isOverloaded || refusals === MOST_REFUSALS || waitMs > LONGEST_WAIT_MS) return answer;
       await pause(waitMs, ask.signal);

@@ -3,6 +3,7 @@
 //   const weir = new WeirClient({ url: 'http://127.0.0.1:7770', key });
 //   const { isAdmitted, retryAfterMs } = await weir.gate('edge-gateway', contractId);
 import type { Static } from 'typebox';
+
 import type { gate } from '../api/events.js';
 import { pause } from '../time/wall.js';
 import { type AnswerOf, type AnyAsk, ApiClient, type AskOf, behind, type CallOptions, pagesOf } from './api-client.js';
@@ -10,8 +11,9 @@ import { isReadable } from './base-url.js';
 import { type BatchOptions, EventBatch, type WeirEvent } from './event-batch.js';
 import { type CountsOption, follow, type StreamMessage } from './event-stream.js';
 import { type FetchOptions, FetchTransport, jitter, newIdempotencyKey } from './fetch-transport.js';
+import { policyIn, rateLimitMsIn, retryAfterMsIn } from './limit-fields.js';
 import { type Endpoints, routes } from './route-table.js';
-import { errorFrom, retryAfterMsOf, unreadable, WeirError, wrongUsage } from './weir-error.js';
+import { errorFrom, unreadable, WeirError, wrongUsage } from './weir-error.js';
 
 export type { BatchFigures, BatchOptions, EventBatch, WeirEvent } from './event-batch.js';
 export type { StreamMessage } from './event-stream.js';
@@ -99,11 +101,8 @@ export class WeirClient {
     const { body, headers } = await this.#api.send(query.peek === true ? routes.gate : routes.gateByPost, ask, sent);
     const decision = body as AnswerOf<typeof gate>;
     const { retry_after_ms: ms, retry_after_cycles: cycles } = decision;
-    const seconds = /;t=(\d+)/.exec(String(headers['ratelimit']))?.[1];
-    const announcedMs = seconds === undefined ? retryAfterMsOf({ headers }) : Number(seconds) * 1000;
-    const retryAfterMs = cycles === 0 ? 0 : (ms ?? announcedMs);
-    const window = /;w=(\d+)/.exec(String(headers['ratelimit-policy']))?.[1];
-    const windowMs = window === undefined ? undefined : Number(window) * 1000;
+    const retryAfterMs = cycles === 0 ? 0 : (ms ?? rateLimitMsIn(headers) ?? retryAfterMsIn(headers));
+    const { windowMs } = policyIn(headers);
     return { ...decision, isAdmitted: decision.decision === 'admitted', retryAfterMs, windowMs };
   }
 

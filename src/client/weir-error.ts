@@ -1,5 +1,7 @@
 // What a call of WeirClient throws: a problem of the node (RFC 9457), or the reason why there is no answer.
+
 import type { FailureCode, Fault } from '../schema/failure.js';
+import { retryAfterMsIn } from './limit-fields.js';
 import type { Answer } from './transport.js';
 
 /** The problem document of a node, as far as it was readable. */
@@ -52,13 +54,10 @@ export function errorFrom(answer: Answer, url: string): WeirError {
   if (typeof code !== 'string' || typeof title !== 'string' || typeof detail !== 'string')
     return unreadable(`It has status ${status} and is not a problem document.`, url);
   const faults = Array.isArray(errors) ? (errors as readonly Fault[]) : [];
-  return new WeirError({ code, status, title, detail, errors: faults }, { retryAfterMs: retryAfterMsOf(answer) });
-}
-
-/** `Retry-After` in ms: the node sends seconds, and a proxy on the way may send no date that could be trusted. */
-export function retryAfterMsOf({ headers }: Pick<Answer, 'headers'>): number | undefined {
-  const given = headers['retry-after'];
-  return typeof given === 'string' && /^\d{1,9}$/.test(given) ? Number(given) * 1000 : undefined;
+  return new WeirError(
+    { code, status, title, detail, errors: faults },
+    { retryAfterMs: retryAfterMsIn(answer.headers) },
+  );
 }
 
 export function unreadable(why: string, url: string): WeirError {

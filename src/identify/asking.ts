@@ -3,6 +3,7 @@
 //   plan      first request of a probe |  volley |      volley |         each at its instant, whatever becomes of the others
 //   ends      when all are answered; further volleys are not sent once the answer that the probe waits for is there
 //   stops     at a status that is no decision, at a request without an answer, at answers that become slow
+import { remainingIn } from '../client/limit-fields.js';
 import { connectTo } from '../live/connection.js';
 import type { PoolAnswer } from '../live/http-pool.js';
 import { ForeignTarget } from '../live/target.js';
@@ -117,7 +118,7 @@ export async function ask<Found extends Investigated>(
               status: answer.status,
               toldMs: read.retryAfterMs,
               toldLimit: target.limit,
-              toldRemaining: remainingIn(answer),
+              toldRemaining: toldRemaining(answer),
             });
           },
           broke: ({ words }) => {
@@ -169,11 +170,10 @@ export async function ask<Found extends Investigated>(
   }
 }
 
-function remainingIn({ fields }: PoolAnswer): number | undefined {
+function toldRemaining({ fields }: PoolAnswer): number | undefined {
   const text = (name: string) => String(fields[name] ?? '');
-  const found =
-    /\b(?:r|remaining)=(\d+)/.exec(text('ratelimit'))?.[1] ??
-    /^(\d+)$/.exec(text('ratelimit-remaining'))?.[1] ??
-    /^(\d+)$/.exec(text('x-ratelimit-remaining'))?.[1];
+  const announced = remainingIn(fields);
+  if (announced !== undefined) return announced;
+  const found = /^(\d+)$/.exec(text('ratelimit-remaining'))?.[1] ?? /^(\d+)$/.exec(text('x-ratelimit-remaining'))?.[1];
   return found === undefined ? undefined : Number(found);
 }

@@ -1,6 +1,7 @@
 // What every live target is to a run: how a request of a contract is sent, and how its answer is read; and any HTTP service as a target.
 // A Weir node is in weir-target.ts.
 
+import { olderIn, policyIn, rateLimitMsIn, retryAfterMsIn } from '../client/limit-fields.js';
 import type { Target as TargetSpec } from '../scenario/scenario-schema.js';
 import { type TargetPreset, targetPresets, type WaitHeader } from '../scenario/target-presets.js';
 import type { Endpoint } from './connection.js';
@@ -34,12 +35,6 @@ export interface Target {
 
 /** Bad gateway, service unavailable, gateway timeout. */
 export const lostStatuses: ReadonlySet<number> = new Set([502, 503, 504]);
-
-/** `Retry-After` in seconds, as ms; undefined without it, or where it is a date. */
-export function retryAfterMs({ fields }: PoolAnswer): number | undefined {
-  const seconds = Number(fields['retry-after'] ?? Number.NaN);
-  return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined;
-}
 
 /** The beginning of a text, to be quoted in a sentence. */
 export function quoted(text: string): string {
@@ -99,7 +94,7 @@ export class ForeignTarget implements Target {
   #waitIn(answer: PoolAnswer): number | undefined {
     if (this.#preset === undefined) return waitIn(answer);
     for (const { name, unit } of this.#preset.waits) {
-      const ms = toldMs(answer.fields[name], unit);
+      const ms = name === 'retry-after' ? retryAfterMsIn(answer.fields) : toldMs(answer.fields[name], unit);
       if (ms !== undefined) return ms;
     }
     return undefined;
@@ -109,22 +104,23 @@ export class ForeignTarget implements Target {
 /** `q` of `RateLimit-Policy`, `limit` of older drafts, or `X-RateLimit-Limit`. */
 function limitIn(fields: Fields): number | undefined {
   return (
-    numberIn(fields['ratelimit-policy'], /\bq=(\d+)/) ??
-    numberIn(fields['ratelimit'], /\blimit=(\d+)/) ??
+    policyIn(fields).limit ??
+    olderIn(fields).limit ??
     numberIn(fields['ratelimit-limit'], /^(\d+)/) ??
-    numberIn(fields['x-ratelimit-limit'], /^(\d+)/)
+    numberIn(fields['x-ratelimit-limit'], /^(\d+)$/)
   );
 }
 
-/** `Retry-After`, `t` of `RateLimit`, or the seconds that older fields tell until the reset; in ms. */
-function waitIn(answer: PoolAnswer): number | undefined {
-  const { fields } = answer;
+/** `Retry-After`, `t` of `RateLimit`, or the seconds that older fields announce until the reset; in ms. */
+function waitIn({ fields }: PoolAnswer): number | undefined {
+  const announcedMs = retryAfterMsIn(fields) ?? rateLimitMsIn(fields);
+  if (announcedMs !== undefined) return announcedMs;
   const seconds =
-    numberIn(fields['ratelimit'], /\b(?:t|reset)=(\d+)/) ??
+    olderIn(fields).reset ??
     numberIn(fields['ratelimit-reset'], /^(\d+)$/) ??
     // Some give the unix time of the reset here: more than a year of seconds is such a time, and says nothing to a monotonic clock.
     numberIn(fields['x-ratelimit-reset'], /^(\d{1,7})$/);
-  return retryAfterMs(answer) ?? (seconds === undefined ? undefined : seconds * 1000);
+  return seconds === undefined ? undefined : seconds * 1000;
 }
 
 function toldMs(value: string | string[] | undefined, unit: WaitHeader['unit']): number | undefined {

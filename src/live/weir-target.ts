@@ -1,12 +1,14 @@
 // A Weir node as a target: a key, a machine and contracts made for the run, and the answers of the gate.
+
 import { randomBytes } from 'node:crypto';
+import { retryAfterMsIn } from '../client/limit-fields.js';
 import type { Plan } from '../limiter/plan.js';
 import type { KeyedSpec } from '../scenario/loaded-scenario.js';
 import { Failure } from '../schema/failure.js';
 import type { WallClock } from '../time/wall.js';
 import type { Endpoint } from './connection.js';
 import { type HttpPool, type PoolAnswer, type PoolRequest, unreadable } from './http-pool.js';
-import { lostStatuses, quoted, type Reading, retryAfterMs, type Target } from './target.js';
+import { lostStatuses, quoted, type Reading, type Target } from './target.js';
 
 export interface WeirTargetOptions {
   readonly pool: HttpPool;
@@ -127,7 +129,7 @@ export class WeirTarget implements Target {
       cycle,
       state,
       count,
-      retryAfterMs: admitted ? undefined : retryAfterMs(answer),
+      retryAfterMs: admitted ? undefined : retryAfterMsIn(answer.fields),
     };
   }
 }
