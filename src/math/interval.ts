@@ -33,7 +33,7 @@ const DRAWS = 1_000;
 const SKEWED = 0.8;
 /** For more values than this, resampling makes no visible difference, and Student's t is used. */
 const MOST_RESAMPLED = 200;
-/** With fewer non-zero values than this, their spread cannot be estimated: they are taken to be exponential. */
+/** With fewer non-zero values than this, their spread cannot be estimated: they are taken to be exponential, with one more of their mean. */
 const FEWEST_RESAMPLED = 5;
 
 /**
@@ -83,11 +83,16 @@ function rareEnds(values: readonly number[], most: number): [number, number] {
   const positive = values.filter((value) => value > 0);
   const k = positive.length;
   if (k === 0) return [0, shareInterval(0, n).high * most];
+  // A run has it or not: the mean is a share.
+  if (most === 1) {
+    const { low, high } = shareInterval(k, n);
+    return [low, high];
+  }
   const draw = new RandomStream(0, 'interval');
   const size = meanOf(positive);
   const sizes =
     k < FEWEST_RESAMPLED
-      ? Array.from({ length: DRAWS }, () => (size * k) / gamma(draw, k))
+      ? Array.from({ length: DRAWS }, () => (size * (k + 1)) / gamma(draw, k + 1))
       : k <= MOST_RESAMPLED && skewness(positive) > SKEWED
         ? resampledMeans(positive, draw)
         : studentMeans(positive, draw);

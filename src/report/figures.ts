@@ -86,7 +86,9 @@ export const figures: readonly Figure[] = [
 /** The mean of a figure over replications with its 95 % interval; undefined without replications. */
 export function meanText({ name }: Pick<Figure, 'name'>, { replications }: Outcome): string | undefined {
   const found = replications?.figures[name];
-  return found === undefined ? undefined : `${number(found.mean)} (${number(found.low)} to ${number(found.high)})`;
+  if (found === undefined) return undefined;
+  const mean = number(found.mean);
+  return found.low === found.high ? mean : `${mean} (${number(found.low)} to ${number(found.high)})`;
 }
 
 /** The title of a column of `meanText`. */

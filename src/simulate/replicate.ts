@@ -102,19 +102,45 @@ export function figureIntervals(
   const names = Object.keys(runs[0]?.figures ?? {}).filter((name) =>
     runs.every(({ figures }) => Number.isFinite(figures[name])),
   );
+  const isRandom = runs.some(({ figures }) => names.some((name) => figures[name] !== runs[0]!.figures[name]));
   return Object.fromEntries(
     names.map((name) => {
       const values = runs.map(({ figures }) => figures[name]!);
-      return [name, meanInterval(values, isCounted(name) && values.every(isCount) ? mostOf(name, runs) : undefined)];
+      if (!isRandom) return [name, exactly(values[0]!)];
+      const most = mostOf(name, runs);
+      const found = meanInterval(values, isCounted(name) && values.every(isCount) ? most : undefined);
+      // No figure of a run is below 0, and a method that takes it to be normal does not know that.
+      const low = found.min < 0 ? found.low : Math.max(0, found.low);
+      return [name, { ...found, low, high: Math.max(found.mean, Math.min(most, found.high)) }];
     }),
   );
 }
 
-/** What a count can reach in one run: no more than there are requests or attempts; limiting cycles, no more than there are. */
+/** Of runs that are alike in every figure: nothing in them is left to chance. */
+function exactly(value: number): Replications['figures'][string] {
+  return { mean: value, low: value, high: value, interval: 't', min: value, max: value };
+}
+
+/**
+ * The most that a figure can reach in one run: contracts that were limited, no more than there are; cycles, no more than all contracts have;
+ * other counts, no more than there are requests or attempts. Infinity for what is no count.
+ */
 function mostOf(name: string, runs: readonly Pick<Replicate, 'figures' | 'contracts' | 'span'>[]): number {
+  if (/utili[sz]ation/.test(name)) return 1;
+  if (!isCounted(name)) return Number.POSITIVE_INFINITY;
   return runs.reduce((most, { figures, contracts, span }) => {
-    const bound = name === 'limiting_cycles' ? contracts * (span.last - span.first + 1) : figures['requests']!;
-    return Math.max(most, bound, figures['clients.attempts'] ?? 0);
+    const requests = figures['requests']!;
+    const cycles = contracts * (span.last - span.first + 1);
+    const attempts =
+      name.startsWith('clients.') || name.startsWith('service.') ? (figures['clients.attempts'] ?? 0) : 0;
+    const bound: Record<string, number> = {
+      contracts_limited: contracts,
+      limiting_cycles: cycles,
+      entries: Math.min(requests, cycles),
+      restores: Math.min(requests, cycles),
+      recovery_cycles: cycles / contracts,
+    };
+    return Math.max(most, bound[name] ?? Math.max(requests, attempts), figures[name]!);
   }, 0);
 }
 

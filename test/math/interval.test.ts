@@ -95,6 +95,26 @@ describe('95 % intervals hold the truth', () => {
     },
   );
 
+  // Without the draws that are 0 throughout: those hold whatever the upper end is.
+  it.each([
+    ['9 % of runs limit 4.2 requests', rare(0.09, 4.2), 1.68, 0.378, 10, 3],
+    ['30 % of runs limit 10 requests', rare(0.3, 10), 6.92, 3, 10, 2],
+    ['a Poisson count of mean 0.1', () => drawPoisson(0.1, draw), 0.316, 0.1, 20, 3],
+    ['a Poisson count of mean 2', () => drawPoisson(2, draw), 1.414, 2, 20, 1.3],
+  ] as const)('and rare ones are not wide: %s', (_, one, deviation, truth, n, most) => {
+    let [held, all, width] = [0, 0, 0];
+    for (let run = 0; run < 300; run += 1) {
+      const values = Array.from({ length: n }, one);
+      if (values.every((value) => value === 0)) continue;
+      const { low, high } = meanInterval(values, 200);
+      all += 1;
+      width += high - low;
+      if (low <= truth && truth <= high) held += 1;
+    }
+    expect(held / all).toBeGreaterThan(0.87);
+    expect(width / all / ((2 * 1.96 * deviation) / Math.sqrt(n))).toBeLessThan(most);
+  });
+
   it('and are not held by being wide: of a rare count half as wide again as the normal one at most, once it is seen often', () => {
     const values = Array.from({ length: 100 }, (): number => (draw.uniform() < 0.5 ? 5 : 0));
     const { low, high, mean } = meanInterval(values, 200);

@@ -1,6 +1,6 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../src/outcome/outcome-schema.js';
-import { replicationSeed, summarise, withReplications } from '../../src/simulate/replicate.js';
+import { figureIntervals, replicationSeed, summarise, withReplications } from '../../src/simulate/replicate.js';
 import type { FigureList } from '../../src/simulate/replication.js';
 
 it('seeds of replications differ, and the first is that of the scenario', () => {
@@ -35,6 +35,35 @@ it.each([
   };
   const judged = withReplications(outcome, found === false ? undefined : { ...found, heldIn: [n!] }, 60);
   expect([judged.partial, judged.verdict]).toEqual([true, 'invalid']);
+});
+
+describe('an interval is of what can be', () => {
+  const run = (seed: number, figures: FigureList, contracts = 1) => ({
+    ...{ seed, held: [true], contracts, span: { first: 0, last: 359 } },
+    figures: { requests: 900 + seed, 'clients.attempts': 90_000, ...figures },
+  });
+  const of = (name: string, values: readonly number[], contracts = 1) =>
+    figureIntervals(values.map((value, seed) => run(seed, { [name]: value }, contracts)))[name]!;
+
+  it('has no width where all runs are alike: nothing is left to chance', () => {
+    const alike = figureIntervals([1, 2, 3].map(() => run(1, { limited: 0, limiting_cycles: 5 })));
+    expect(Object.values(alike).every(({ low, mean, high }) => low === mean && mean === high)).toBe(true);
+  });
+
+  it.each<[name: string, values: number[], contracts: number, most: number]>([
+    ['contracts_limited', [0, 1, 1, 0, 1], 1, 1],
+    ['contracts_limited', [1, 1, 1, 0, 1], 1, 1],
+    ['contracts_limited', [0, 0, 0], 4, 4],
+    ['limiting_cycles', [0, 0, 0], 1, 360],
+    ['limiting_cycles', [0, 340, 360], 1, 360],
+    ['entries', [0, 0, 1], 1, 360],
+    ['service.utilisation', [0.99, 0.9, 1], 1, 1],
+    ['latency_ms', [0.1, 3, 0.2], 1, Number.POSITIVE_INFINITY],
+    ['peak_count', [1, 9, 2], 1, 902],
+  ])('%s of %j in %i contracts lies from 0 to %d', (name, values, contracts, most) => {
+    const { low, mean, high } = of(name, values, contracts);
+    expect([low >= 0, low <= mean, mean <= high, high <= most]).toEqual([true, true, true, true]);
+  });
 });
 
 it('a summary of replications covers only figures that every run has', () => {
