@@ -6,6 +6,7 @@ import { answerText } from '../identify/answer-text.js';
 import { type AskingOptions, ask } from '../identify/asking.js';
 import type { Investigated } from '../identify/explanations.js';
 import { readEvidence, writeFindings } from '../identify/findings.js';
+import { identificationOf } from '../identify/identification.js';
 import { investigate } from '../identify/investigation.js';
 import { investigateKeyed, keysInWords } from '../identify/key-check.js';
 import { answerOfLog } from '../identify/log-answer.js';
@@ -35,7 +36,8 @@ export async function identifyRun(given: GivenToIdentify): Promise<void> {
   if ((url === undefined) === (from === undefined)) throw usageFailure('Give either a URL or --from.');
   if (!(resolution >= 0.001 && resolution <= 0.5)) throw usageFailure('--resolution takes a number from 0.001 to 0.5.');
   const { found, answer } = from === undefined ? await live(url!, given) : await offline(from, given);
-  if (given.json) say(`${JSON.stringify(answer, undefined, 2)}\n`);
+  const said = identificationOf(answer, found.evidence.seen, url ?? from);
+  if (given.json) say(`${JSON.stringify(said, undefined, 2)}\n`);
   else say(`${answerText(answer)}\n`);
   if (given.report && (from === undefined || given.out !== undefined)) {
     const folder = await writeFindings(given.out ?? `reports/identify/${hostIn(url)}`, url ?? from!, found, answer);

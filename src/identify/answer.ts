@@ -140,7 +140,8 @@ export function answerOf(investigated: Investigated, resolution: number, harm?: 
 function cutInWords(ended: Investigated['ended']): string[] {
   if (ended === 'stopped') return ['Fewer probes were sent than were wanted.'];
   if (ended !== 'budget' && ended !== 'time') return [];
-  return [`More ${ended === 'budget' ? 'requests' : 'time'} would have been used: raise --${ended}.`];
+  const needed = ended === 'budget' ? 'more requests than --budget leaves' : 'more time than --time leaves';
+  return [`The next probe needs ${needed}: raise --${ended}.`];
 }
 
 /** By how much half of the answers were later than the quickest, in ms: what a rule holds is not late. */

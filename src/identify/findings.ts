@@ -12,6 +12,7 @@ import type { Answer } from './answer.js';
 import type { Seen } from './evidence.js';
 import { evidencePage } from './evidence-page.js';
 import type { Investigated } from './explanations.js';
+import { identificationOf } from './identification.js';
 
 const EVIDENCE = 'evidence.ndjson';
 
@@ -30,7 +31,10 @@ export async function writeFindings(
     await Promise.all([
       // The requests of a log are known with it.
       ...(found.evidence.vagueMs > 0 ? [] : [writeFile(join(path, EVIDENCE), `${lines.join('\n')}\n`)]),
-      writeFile(join(path, 'answer.json'), `${JSON.stringify(answer, undefined, 2)}\n`),
+      writeFile(
+        join(path, 'answer.json'),
+        `${JSON.stringify(identificationOf(answer, found.evidence.seen, target), undefined, 2)}\n`,
+      ),
       writeFile(join(path, 'index.html'), evidencePage(target, found, answer)),
       ...(scenario === undefined ? [] : [writeFile(join(path, 'scenario.yaml'), scenario)]),
     ]);

@@ -1,8 +1,10 @@
 // What is said of explanations: a number that is not held to every answer is not said as if it were.
+import { Compile } from 'typebox/compile';
 import { expect, it } from 'vitest';
 import { answerOf } from '../../src/identify/answer.js';
 import { answerText } from '../../src/identify/answer-text.js';
 import { evidenceOf, type Seen } from '../../src/identify/evidence.js';
+import { Identification, identificationOf } from '../../src/identify/identification.js';
 import { parametersOf } from '../../src/identify/moves.js';
 import { structures } from '../../src/identify/structures.js';
 
@@ -48,6 +50,24 @@ it('says of what explains every answer that it does', () => {
   const answer = answered(0);
   expect([answer.rules[0]?.offMs, answer.remarks]).toEqual([0, []]);
   expect(answerText(answer)).toContain('One rule was found that explains every answer.');
+});
+
+it.each([
+  ['identified', answered(0)],
+  ['identified', answered(14.2)],
+  ['ambiguous', { ...answered(0), verdict: 'several' as const }],
+  ['none', { ...answered(0), verdict: 'nothing fits' as const, rules: [] }],
+  ['undecided', { ...answered(0), verdict: 'never limited' as const, rules: [] }],
+])('as JSON it has the fields that are fixed: %s', (verdict, answer) => {
+  const url = 'http://127.0.0.1:1/';
+  const said = identificationOf(answer, seen, url);
+  const fixedFields = ['url', 'requests', 'seconds', 'verdict', 'candidates', 'next_probe', 'remarks', 'headers'];
+  expect([Compile(Identification).Errors(said), Object.keys(said), said.verdict]).toEqual([[], fixedFields, verdict]);
+  for (const candidate of said.candidates) {
+    const { primitive, params } = answer.rules[0]!.limiter;
+    expect(candidate).toMatchObject({ primitive, params, explains: 7, of: 7, like: expect.any(Array) });
+    expect(candidate.intervals['limit']).toEqual([[2, 2]]);
+  }
 });
 
 it('says by how much the answers are missed where not every order of counting was searched, and widens by it what it knows', () => {
