@@ -1,7 +1,7 @@
 // The very requests of a scenario, sent to the node of this project over HTTP: it agrees with the model, decision for decision.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { ruleLimiter } from '../../src/limiter/rule-limiter.js';
@@ -194,7 +194,9 @@ describe('a log sent to a live node', () => {
     const planAt = (within = 4) => planContract(rateLimiter({ threshold: 6, within }));
     const { outcome } = await replay([log], { ...options, cycleMs: 1000, plan: planAt() });
     const asked = { ...options, cycleMs: 1000, planAt };
-    const started = await steady(() => liveReplay([log], { ...asked, speed: 20 }));
+    // A node that is started runs what was built.
+    const built: typeof import('../../src/live/live-replay.js') = await import(resolve('dist/live/live-replay.js'));
+    const started = await steady(() => built.liveReplay([log], { ...asked, speed: 20 }));
     const there = await steady(() => liveReplay([log], { ...asked, url, key, speed: 40 }));
     expect(
       [started, there].map(({ observed }) => [
