@@ -190,7 +190,6 @@ describe.skipIf(!hasRedis)('weir worker', () => {
 
   it.each([
     [['--workers', 'redis://127.0.0.1:1', '--threads', '2'], '--threads has no effect with --workers'],
-    ,
     [['--workers', 'redis+cluster://127.0.0.1:1'], 'one server of Redis'],
     [['--workers', 'http://127.0.0.1:1'], 'cannot be read'],
   ])('refuses %j: %s', async (more, words) => {
