@@ -149,7 +149,7 @@ export const openStream = {
         counts: Type.Optional(
           Type.String({
             maxLength: MOST_COUNTS * 65,
-            description: `Ids of up to ${MOST_COUNTS} contracts, separated by commas: the stream also has an event \`counts\` for each cycle that is over, with what each of them counted in it. It begins with the cycles that the node has kept, up to 600. Nodes of a network, which count together, give the count and the state as they are in Redis when the next cycle begins, and null for the others.`,
+            description: `Ids of up to ${MOST_COUNTS} contracts, separated by commas: the stream also has an event \`counts\` for each cycle that is over, with what each of them counted in it and the state at its end. It begins with the cycles that the node has kept, up to 600. Nodes of a network, which count together, give the count and the state as they are in Redis when the next cycle begins, and null for the others.`,
           }),
         ),
         after_cycle: Type.Optional({ ...Cycle, description: 'Only counts of cycles after this one.' }),

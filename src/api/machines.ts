@@ -98,7 +98,8 @@ export const listActive = {
   },
   answers: {
     200: {
-      description: 'The most active machines first; ties by slug.',
+      description:
+        'Public machines that moved within the window or are limiting: most transitions first, then most limiting contracts; ties by slug.',
       schema: Type.Object({
         ok: Ok,
         window_cycles: Type.Integer(),
@@ -107,11 +108,12 @@ export const listActive = {
           Type.Object({
             slug: Type.String(),
             transitions: Type.Integer({ description: 'Within the window.' }),
-            last_transition_cycle: Cycle,
+            last_transition_cycle: Type.Optional({ ...Cycle, description: 'Absent where none is remembered.' }),
             contracts: Type.Integer({ description: 'On the machine.' }),
             limiting: Type.Optional(
               Type.Integer({
-                description: 'Those of them whose state does not admit now; absent on a node of a network.',
+                description:
+                  'Those of them that are limiting now: in their state, or in that of one of their keys. Absent on a node of a network.',
               }),
             ),
             display_name: Type.String(),

@@ -47,7 +47,7 @@ export const activeCommand = nodeCommand({
     const rows = machines.map(({ slug, transitions, last_transition_cycle: last, contracts }) => [
       slug,
       transitions,
-      last >= cycle ? 'now' : `${spanWords(cycle - last, cycleMs)} ago`,
+      last === undefined ? '–' : last >= cycle ? 'now' : `${spanWords(cycle - last, cycleMs)} ago`,
       contracts,
     ]);
     const words =

@@ -95,6 +95,11 @@ export class Contract implements Changed {
     return this.gate.count;
   }
 
+  /** Whether requests are limited in its state, or in that of one of its keys. */
+  get isLimiting(): boolean {
+    return !this.admits;
+  }
+
   /** Index of the event kind for `decide`, or -1 when the contract does not listen to it. */
   listensTo(event: string): number {
     return this.plan.kinds.findIndex((kind) => kind.event === event);

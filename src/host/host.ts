@@ -32,6 +32,8 @@ export class Host {
   /** Rows, emitted events and failed contracts, each once it is durable. */
   readonly happenings: Observable<Happening>;
   readonly findOperator: FindOperator;
+  /** Called with each new contract. */
+  onContract: ((contract: Contract) => void) | undefined;
   readonly #clock: Clock;
   /** What all machines share. */
   readonly #parts: SharedParts;
@@ -109,6 +111,7 @@ export class Host {
     });
     this.#adopt(contract);
     this.commit();
+    this.onContract?.(contract);
     return contract;
   }
 

@@ -57,6 +57,10 @@ export class KeyedContract extends Contract {
     this.tally.ofKeys = this.keys.figures;
   }
 
+  override get isLimiting(): boolean {
+    return super.isLimiting || this.keys.limited > 0;
+  }
+
   /** What a key is called in store and record. */
   nameOf(key: string): string {
     const { secret } = this.keyed;

@@ -1,4 +1,5 @@
-// The ranking of public machines by recent transitions, counted as rows become durable. Private machines are never counted.
+// The ranking of public machines by recent transitions, counted as rows become durable; then those that are limiting without one. Private
+// machines are never counted.
 //
 //   one machine   cycle   100  103  104          the transitions of cycles a .. b are a difference of two sums:
 //                 sum      1    4    6           a look-up costs O(log cycles), a transition O(1)
@@ -13,7 +14,7 @@ import { firstIndex } from './ownership.js';
 export interface ActiveMachine {
   readonly slug: string;
   readonly transitions: number;
-  readonly last_transition_cycle: number;
+  readonly last_transition_cycle?: number;
   readonly contracts: number;
   readonly limiting?: number;
   readonly display_name: string;
@@ -81,7 +82,8 @@ export class ActiveMachines {
   }
 
   /**
-   * The busiest machines of the cycles `cycle - within + 1 .. cycle`, most transitions first, then by slug.
+   * The busiest machines of the cycles `cycle - within + 1 .. cycle`, most transitions first, then those with the most limiting contracts,
+   * then by slug. Machines without either are left out.
    * @param within cycles, 1 .. LONGEST_WINDOW
    */
   top(cycle: number, within: number, limit: number): readonly ActiveMachine[] {
@@ -96,7 +98,7 @@ export class ActiveMachines {
       this.#rankings.set(within, ranking);
     }
     return ranking.slice(0, limit).map((ranked) => {
-      const said = this.#said.get(ranked) ?? viewOf(ranked, cycle, within, this.#knowsStates);
+      const said = this.#said.get(ranked) ?? viewOf(ranked, cycle, within);
       this.#said.set(ranked, said);
       return said;
     });
@@ -104,35 +106,47 @@ export class ActiveMachines {
 
   #rank(cycle: number, within: number): readonly Ranked[] {
     const found: Ranked[] = [];
-    for (const [machine, activity] of this.#activity) {
-      const transitions = activity.since(cycle - within + 1);
-      if (transitions === 0) continue;
-      found.push({ machine, activity, transitions });
+    for (const machine of this.#host.machines.values()) {
+      if (!machine.image.isPublic) continue;
+      const activity = this.#activity.get(machine);
+      const transitions = activity?.since(cycle - within + 1) ?? 0;
+      const limiting = this.#knowsStates
+        ? machine.contracts.reduce((sum, { isLimiting }) => sum + (isLimiting ? 1 : 0), 0)
+        : undefined;
+      if (transitions === 0 && !limiting) continue;
+      found.push({ machine, activity, transitions, limiting });
     }
-    return found.sort((a, b) => b.transitions - a.transitions || (a.machine.slug < b.machine.slug ? -1 : 1));
+    return found.sort(
+      (a, b) =>
+        b.transitions - a.transitions ||
+        (b.limiting ?? 0) - (a.limiting ?? 0) ||
+        (a.machine.slug < b.machine.slug ? -1 : 1),
+    );
   }
 }
 
 interface Ranked {
   readonly machine: Machine;
-  readonly activity: Activity;
+  /** Undefined without a transition since the oldest that is remembered. */
+  readonly activity: Activity | undefined;
   readonly transitions: number;
+  /** Contracts that are limiting; undefined where their states are not known. */
+  readonly limiting: number | undefined;
 }
 
 function viewOf(
-  { machine, activity, transitions }: Ranked,
+  { machine, activity = none, transitions, limiting }: Ranked,
   cycle: number,
   within: number,
-  knowsStates: boolean,
 ): ActiveMachine {
   const { slug, contracts, image } = machine;
   const from = (stretch: number) => cycle - within + 1 + Math.floor((stretch * within) / STRETCHES);
   return {
     slug,
     transitions,
-    last_transition_cycle: activity.lastCycle,
+    ...(Number.isNaN(activity.lastCycle) ? {} : { last_transition_cycle: activity.lastCycle }),
     contracts: contracts.length,
-    ...(knowsStates ? { limiting: contracts.reduce((sum, { admits }) => sum + (admits ? 0 : 1), 0) } : {}),
+    ...(limiting === undefined ? {} : { limiting }),
     display_name: image.displayName,
     last: WINDOWS.map((cycles) => activity.since(cycle - cycles + 1)),
     stretches: Array.from(
@@ -184,3 +198,5 @@ class Activity {
     return firstIndex(this.#cycles.length, (index) => this.#cycles[index]! >= cycle);
   }
 }
+
+const none = new Activity();

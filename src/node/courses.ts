@@ -1,15 +1,15 @@
-// The courses of contracts that somebody watches: what each counted, cycle by cycle, kept in memory for the cycles that a page shows.
+// The recent history of contracts: what each counted, cycle by cycle, kept in memory for the cycles that a page shows.
 //
 //   cycle         7          8          9
 //             .x..x..x|   x       |xxxx
 //                     ▲           ▲
 //                     taken when the cycle is over and nothing of the next has happened: Rank.close of the machine's own order of time
 //
-// A course begins when somebody opens a stream with its contract, and is kept for a while after the last of them has left, so that a page
-// that is loaded again has its past. Nothing is taken of contracts that nobody watches. All courses together are bounded.
+// A course begins with its contract, or with the node, so that a page has a past when it is first opened. All courses together are bounded:
+// a contract in a stream takes the place of one that is in none; a new contract takes that of one without requests in its course.
 //
-// On a network nothing counts in this process: when a cycle begins, count and state are looked up in Redis. What was admitted and limited by all
-// nodes together is not kept there by cycle, and is not known.
+// On a network nothing counts in this process: of contracts in a stream, count and state are looked up in Redis when a cycle begins. Their
+// courses begin with the stream. Requests admitted and limited by all nodes are not kept there by cycle, and are unknown.
 import type { Contract } from '../host/contract.js';
 import type { Host } from '../host/host.js';
 import { KeyedContract } from '../host/keyed-contract.js';
@@ -20,11 +20,21 @@ import { cycleOf, startOf } from '../time/cycle.js';
 import { Rank } from '../time/rank.js';
 import type { Limits } from './limits.js';
 
-/** Cycles that a course goes back, and for which it is kept once nobody watches. */
+/** Cycles that a course goes back; on a network it is kept as long once no stream has it. */
 export const COURSE_CYCLES = 600;
 
 /** What is known of each cycle, in this order. */
-const columns = ['count', 'admitted', 'limited', 'entries', 'restores', 'limiting', 'keys', 'limited_keys'] as const;
+const columns = [
+  'count',
+  'admitted',
+  'limited',
+  'entries',
+  'restores',
+  'limiting',
+  'state',
+  'keys',
+  'limited_keys',
+] as const;
 type Column = (typeof columns)[number];
 
 /** Columns that grow for as long as the contract lives: of a cycle, it is said by how much. */
@@ -52,6 +62,12 @@ export class Courses {
     this.#host = host;
     this.#limits = limits;
     this.#looks = looks;
+    if (looks !== undefined) return;
+    for (const contract of host.contracts.values()) {
+      if (this.#byContract.size >= limits.courses) break;
+      this.#begin(contract, host.machine(contract.image.machine));
+    }
+    host.onContract = (contract) => this.#keep(contract);
   }
 
   /** How many courses are kept. */
@@ -72,19 +88,38 @@ export class Courses {
       if (watchers.size === 0 && !contracts.some((contract) => contract.id === id)) this.#drop(id);
     }
     if (this.#byContract.size + missing > most) throw tooManyCourses();
-    let sampler = this.#samplers.get(machine);
-    if (sampler === undefined && this.#looks === undefined) {
-      sampler = new Sampler(machine, (id) => this.#drop(id));
-      this.#samplers.set(machine, sampler);
-    }
     const watched = { ids: contracts.map(({ id }) => id), cycle: afterCycle ?? 0 };
-    for (const contract of contracts) {
-      const known = this.#byContract.get(contract.id);
-      const course = known ?? sampler?.begin(contract) ?? new Course(contract, machine.cycle);
-      this.#byContract.set(contract.id, course);
-      course.watchers.add(watched);
-    }
+    for (const contract of contracts)
+      (this.#byContract.get(contract.id) ?? this.#begin(contract, machine)).watchers.add(watched);
     return watched;
+  }
+
+  /** Begins the course of a new contract, if there is room or a course without requests. */
+  #keep(contract: Contract): void {
+    if (this.#byContract.size >= this.#limits.courses) {
+      const idle = [...this.#byContract].find(([, course]) => course.watchers.size === 0 && course.isIdle);
+      if (idle === undefined) return;
+      this.#drop(idle[0]);
+    }
+    this.#begin(contract, this.#host.machine(contract.image.machine));
+  }
+
+  #begin(contract: Contract, machine: Machine): Course {
+    const course = new Course(contract, machine.cycle);
+    this.#byContract.set(contract.id, course);
+    if (this.#looks === undefined) {
+      let sampler = this.#samplers.get(machine);
+      if (sampler === undefined) {
+        sampler = new Sampler(
+          machine,
+          (one) => this.#host.contracts.get(one.id) === one,
+          (id) => this.#drop(id),
+        );
+        this.#samplers.set(machine, sampler);
+      }
+      sampler.courses.add(course);
+    }
+    return course;
   }
 
   /**
@@ -138,32 +173,28 @@ export class Courses {
   }
 }
 
-/** Takes the figures of the watched contracts of one machine, as the first thing in each cycle. */
+/** Takes the figures of the contracts of one machine, as the first thing in each cycle. */
 class Sampler implements Sleeper {
   readonly rank = Rank.close;
   readonly courses = new Set<Course>();
   wakeMs = 0;
   readonly #machine: Machine;
+  readonly #isThere: (contract: Contract) => boolean;
   readonly #drop: (id: string) => void;
 
-  constructor(machine: Machine, drop: (id: string) => void) {
+  constructor(machine: Machine, isThere: (contract: Contract) => boolean, drop: (id: string) => void) {
     this.#machine = machine;
+    this.#isThere = isThere;
     this.#drop = drop;
     this.#next(machine.cycle + 1);
-  }
-
-  begin(contract: Contract): Course {
-    const course = new Course(contract, this.#machine.cycle);
-    this.courses.add(course);
-    return course;
   }
 
   wake(ms: number): void {
     const { clock } = this.#machine.parts;
     const over = cycleOf(ms, clock.cycleMs) - 1;
     for (const course of this.courses) {
-      course.take(over);
-      if (over - course.watchedCycle > COURSE_CYCLES) this.#drop(course.contract.id);
+      if (this.#isThere(course.contract)) course.take(over);
+      else this.#drop(course.contract.id);
     }
     // After a night's suspension only the cycles that a course holds are taken.
     if (this.courses.size > 0) this.#next(Math.max(over + 2, clock.cycle() - COURSE_CYCLES));
@@ -180,8 +211,10 @@ class Sampler implements Sleeper {
 class Course {
   readonly contract: Contract;
   readonly watchers = new Set<Watched>();
-  /** The last cycle in which somebody watched. */
+  /** The last cycle in which a stream had it. */
   watchedCycle: number;
+  /** The last cycle with a request, or that in which it began. */
+  #usedCycle: number;
   /** The cycles that are there; none while `last < first`. */
   first: number;
   last: number;
@@ -196,7 +229,13 @@ class Course {
     this.first = cycle;
     this.last = cycle - 1;
     this.watchedCycle = cycle;
+    this.#usedCycle = cycle;
     this.#before = figuresOf(contract);
+  }
+
+  /** Whether no request was counted in its cycles. */
+  get isIdle(): boolean {
+    return this.last - this.#usedCycle >= COURSE_CYCLES;
   }
 
   /** Takes the figures of a cycle that is over. */
@@ -210,9 +249,9 @@ class Course {
   }
 
   /** Takes what is known of a contract that another process counts: NaN, which JSON writes as null, for the other columns. */
-  takeSeen(cycle: number, { gate, admits }: Contract): void {
+  takeSeen(cycle: number, { gate, admits, stateIndex }: Contract): void {
     if (cycle <= this.last) return;
-    const known: Partial<Record<Column, number>> = { count: gate.count, limiting: admits ? 0 : 1 };
+    const known: Partial<Record<Column, number>> = { count: gate.count, limiting: admits ? 0 : 1, state: stateIndex };
     this.#put(
       cycle,
       columns.map((name) => known[name] ?? Number.NaN),
@@ -226,6 +265,8 @@ class Course {
     for (const [index, name] of columns.entries()) {
       this.#rows[at + index] = figures[index]! - (growing.has(name) ? this.#before[index]! : 0);
     }
+    // The second column and the third: requests, admitted and limited.
+    if (figures[1] !== this.#before[1] || figures[2] !== this.#before[2]) this.#usedCycle = cycle;
     this.#before = figures;
     this.last = cycle;
     this.first = Math.max(this.first, cycle - COURSE_CYCLES + 1);
@@ -239,12 +280,15 @@ class Course {
   }
 
   #textFrom(from: number): string {
-    const said: Partial<Record<Column, number[]>> = {};
+    const { states } = this.contract.plan;
+    const said: Partial<Record<Column, (number | string | undefined)[]>> = {};
     for (const [index, name] of columns.entries()) {
       if (name.endsWith('keys') && !(this.contract instanceof KeyedContract)) continue;
-      const values: number[] = [];
-      for (let cycle = from; cycle <= this.last; cycle += 1)
-        values.push(this.#rows[(cycle % COURSE_CYCLES) * columns.length + index]!);
+      const values: (number | string | undefined)[] = [];
+      for (let cycle = from; cycle <= this.last; cycle += 1) {
+        const value = this.#rows[(cycle % COURSE_CYCLES) * columns.length + index]!;
+        values.push(name === 'state' ? states[value]?.name : value);
+      }
       said[name] = values;
     }
     return JSON.stringify({ id: this.contract.id, from_cycle: from, ...said });
@@ -252,10 +296,11 @@ class Course {
 }
 
 function figuresOf(contract: Contract): readonly number[] {
-  const { gate, tally, admits } = contract;
+  const { gate, tally, isLimiting, stateIndex } = contract;
   const { table, limited } = contract instanceof KeyedContract ? contract.keys : { table: { size: 0 }, limited: 0 };
   const { admitted, entries, restores } = tally;
-  return [gate.count, admitted, tally.limited, entries, restores, admits ? 0 : 1, table.size, limited];
+  const limiting = isLimiting ? 1 : 0;
+  return [gate.count, admitted, tally.limited, entries, restores, limiting, stateIndex, table.size, limited];
 }
 
 function tooManyContracts(most: number): Failure {

@@ -1,5 +1,5 @@
-// A chart that moves: one line of counts against its threshold, what was admitted and limited as bars below, stretches shaded, cycles that
-// nobody took hatched, instants marked. uPlot draws it. Only charts in sight are drawn, some in each frame: no frame is late because of many.
+// A chart that moves: one line of counts against its threshold on the left axis, requests admitted and limited as bars below on the right one,
+// limiting stretches shaded, unknown cycles hatched, transitions marked, states as a strip. uPlot draws it. Only charts in sight are drawn, some in each frame: no frame is late because of many.
 import uPlot from 'uplot';
 
 /** Cycles, both ends included. */
@@ -13,6 +13,8 @@ export interface LiveData {
   readonly limited: readonly (number | null)[];
   /** Stretches in which requests are limited. */
   readonly shaded: readonly Stretch[];
+  /** The states by name of their colour, each with its stretches: a strip along the lower edge. */
+  readonly states: readonly { readonly colour: string; readonly stretches: readonly Stretch[] }[];
   /** Stretches that are not known: no line goes through them. */
   readonly unknown: readonly Stretch[];
   readonly entries: readonly number[];
@@ -24,18 +26,27 @@ export interface LiveChart {
   close(): void;
 }
 
-const HEIGHT = 176;
+export interface LiveAxes {
+  readonly threshold: number | undefined;
+  /** What the line counts: the title of the left axis. */
+  readonly unit: string;
+  /** Cycles from the left end to the right. */
+  readonly inView: number;
+  /** Length of a cycle; where it is not known, the lower axis has cycles. */
+  readonly cycleMs: number | undefined;
+}
+
+const HEIGHT = 216;
 /** The bars take the lower part of the chart. */
 const BARS = 4;
 
-/** @param inView cycles from the left end to the right */
-export function liveChart(place: HTMLElement, threshold: number | undefined, inView: number): LiveChart {
+export function liveChart(place: HTMLElement, shape: LiveAxes): LiveChart {
   let data: LiveData | undefined;
   let chart: uPlot | undefined;
   let isInSight = false;
   const draw = () => {
     if (data === undefined) return;
-    chart ??= make(place, threshold, inView, () => data!);
+    chart ??= make(place, shape, () => data!);
     const width = place.clientWidth;
     if (width > 0 && width !== chart.width) chart.setSize({ width, height: HEIGHT });
     chart.setData(alignedOf(data));
@@ -99,7 +110,7 @@ function alignedOf({ cycles, count, admitted, limited }: LiveData): uPlot.Aligne
   return [cycles, all, admitted, count] as unknown as uPlot.AlignedData;
 }
 
-function make(place: HTMLElement, threshold: number | undefined, inView: number, dataOf: () => LiveData): uPlot {
+function make(place: HTMLElement, { threshold, unit, inView, cycleMs }: LiveAxes, dataOf: () => LiveData): uPlot {
   const style = getComputedStyle(place);
   const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
   const [ink, quiet, line, water, pale, bad, badSoft] = [
@@ -114,12 +125,20 @@ function make(place: HTMLElement, threshold: number | undefined, inView: number,
   const font = `11px ${style.fontFamily}`;
   const last = (u: uPlot) => (u.data[0]?.at(-1) as number | undefined) ?? 0;
   const bars = uPlot.paths.bars!({ size: [1, 8], gap: 0 });
-  const axis = { stroke: quiet!, font, grid: { stroke: line!, width: 1 }, ticks: { show: false } } as const;
+  const axis = {
+    stroke: quiet!,
+    font,
+    labelFont: font,
+    grid: { stroke: line!, width: 1 },
+    ticks: { show: false },
+  } as const;
+  const title = (label: string) => ({ label, labelSize: 16, labelGap: 2 });
+  const back = ticksBack(inView, cycleMs);
   return new uPlot(
     {
       width: Math.max(1, place.clientWidth),
       height: HEIGHT,
-      padding: [10, 14, 0, 0],
+      padding: [10, 2, 0, 0],
       legend: { show: false },
       cursor: { show: false },
       select: { show: false, left: 0, top: 0, width: 0, height: 0 },
@@ -131,16 +150,31 @@ function make(place: HTMLElement, threshold: number | undefined, inView: number,
       axes: [
         {
           ...axis,
-          size: 24,
+          ...title(back.title),
+          size: 20,
           grid: { show: false },
-          splits: (u) => [1, 2, 3, 4, 5, 6].map((part) => last(u) - inView + (part * inView) / 6),
-          values: (u, splits) => splits.map((cycle) => (cycle === last(u) ? 'now' : `−${Math.round(last(u) - cycle)}`)),
+          splits: (u) => back.ticks.map(({ cycles }) => last(u) - cycles),
+          values: () => back.ticks.map(({ words }) => words),
         },
         {
           ...axis,
-          size: 44,
+          ...title(unit),
+          size: 40,
           space: 36,
           incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9],
+        },
+        {
+          ...axis,
+          ...title('requests per cycle'),
+          side: 1,
+          scale: 'requests',
+          size: 40,
+          grid: { show: false },
+          // The bars take the lower part: nothing above it has a number.
+          splits: (u) => {
+            const most = Math.max(1, (u.scales['requests']!.max ?? BARS) / BARS);
+            return most < 2 ? [0, 1] : [0, Math.floor(most / 2), Math.floor(most)];
+          },
         },
       ],
       series: [
@@ -158,6 +192,8 @@ function make(place: HTMLElement, threshold: number | undefined, inView: number,
         ],
         draw: [
           (u) => {
+            for (const { colour: name, stretches } of dataOf().states)
+              for (const stretch of stretches) strip(u, stretch, colour(name));
             if (threshold !== undefined) level(u, threshold, ink!);
             mark(u, dataOf().entries, bad!, 'down');
             mark(u, dataOf().restores, water!, 'up');
@@ -175,6 +211,42 @@ function placeOf(u: uPlot, [from, to]: Stretch): readonly [start: number, width:
   const { left, width } = u.bbox;
   const start = Math.max(left, u.valToPos(from - 0.5, 'x', true));
   return [start, Math.max(0, Math.min(left + width, u.valToPos(to + 0.5, 'x', true)) - start)];
+}
+
+const MINUTE_MS = 60_000;
+
+interface TicksBack {
+  readonly title: string;
+  /** From the oldest to now. */
+  readonly ticks: readonly { readonly cycles: number; readonly words: string }[];
+}
+
+/** Whole seconds, minutes or hours back from now; cycles where their length is not known. */
+function ticksBack(inView: number, cycleMs: number | undefined): TicksBack {
+  const spanMs = inView * (cycleMs ?? 1);
+  const unitMs =
+    cycleMs === undefined
+      ? 1
+      : spanMs >= 180 * MINUTE_MS
+        ? 60 * MINUTE_MS
+        : spanMs >= 3 * MINUTE_MS
+          ? MINUTE_MS
+          : 1_000;
+  const step = [1, 2, 5, 10, 15, 20, 30, 60, 100, 200, 500].find((units) => spanMs / (units * unitMs) <= 6) ?? 1_000;
+  const name =
+    cycleMs === undefined ? 'cycles' : unitMs === 1_000 ? 'seconds' : unitMs === MINUTE_MS ? 'minutes' : 'hours';
+  const ticks = [];
+  for (let units = 0; units * unitMs < 0.98 * spanMs; units += step)
+    ticks.unshift({ cycles: (units * unitMs) / (cycleMs ?? 1), words: units === 0 ? 'now' : `−${units}` });
+  return { title: cycleMs === undefined ? name : `${name} (a cycle is ${cycleMs / 1_000} s)`, ticks };
+}
+
+/** A state, as a strip along the lower edge. */
+function strip(u: uPlot, stretch: Stretch, colour: string): void {
+  const [start, width] = placeOf(u, stretch);
+  const high = 4 * devicePixelRatio;
+  u.ctx.fillStyle = colour;
+  u.ctx.fillRect(start, u.bbox.top + u.bbox.height - high, width, high);
 }
 
 function shade(u: uPlot, stretch: Stretch, colour: string): void {

@@ -21,16 +21,32 @@ export const columns = [
 export type Column = (typeof columns)[number];
 
 /** What a message `counts` says of one contract. */
-export type CourseNews = { readonly id: string; readonly from_cycle: number } & {
+export type CourseNews = {
+  readonly id: string;
+  readonly from_cycle: number;
+  /** The state at the end of each cycle. */
+  readonly state?: readonly (string | null)[];
+} & {
   readonly [Name in Column]?: readonly (number | null)[];
 };
+
+/** A state that a contract was in, and when. */
+export interface StateSeen {
+  readonly name: string;
+  readonly admits: boolean;
+  readonly stretches: readonly Stretch[];
+}
 
 type Stretch = readonly [from: number, to: number];
 
 export class Course {
-  /** The cycle of the first value; the values of a cycle are null where nobody took them. */
+  /** The cycle of the first value; the values of a cycle are null where they are not known. */
   first = 0;
   readonly #values = new Map<Column, (number | null)[]>(columns.map((name) => [name, []]));
+  /** The state at the end of each cycle; null where it is not known. */
+  states: readonly (string | null)[] = [];
+  /** States that are or were in view, in the order in which they came: a state keeps its place, and with it its colour. */
+  readonly #seen = new Map<string, { readonly admits: boolean }>();
 
   get length(): number {
     return this.of('count').length;
@@ -68,6 +84,15 @@ export class Course {
       for (let index = skipped; index < length; index += 1) values.push(news[name]?.[index] ?? null);
       if (values.length > IN_VIEW) values.splice(0, values.length - IN_VIEW);
     }
+    const states = Array.from(
+      { length: Math.max(0, length - skipped) },
+      (_, index) => news.state?.[skipped + index] ?? null,
+    );
+    this.states = [...this.states, ...Array<null>(unknown).fill(null), ...states].slice(-IN_VIEW);
+    for (const [index, name] of states.entries()) {
+      const admits = news.limiting?.[skipped + index] === 0;
+      if (name !== null && !this.#seen.has(name)) this.#seen.set(name, { admits });
+    }
     this.first = Math.max(known, news.from_cycle + length - 1) - this.length + 1;
   }
 
@@ -76,14 +101,27 @@ export class Course {
     return this.#where(name, (value) => value !== null && value !== 0);
   }
 
-  /** The stretches of cycles of which nothing is known: the node was down, or nobody watched and it took nothing. */
+  /** The stretches of cycles of which nothing is known: the node was down or, on a network, no page was open. */
   unknown(): readonly Stretch[] {
     return this.#where('count', (value) => value === null);
   }
 
+  /** Each state that was seen, with the stretches of cycles that ended in it; both ends included. */
+  statesSeen(): readonly StateSeen[] {
+    return [...this.#seen].map(([name, { admits }]) => ({
+      name,
+      admits,
+      stretches: this.#stretches(this.states, (state) => state === name),
+    }));
+  }
+
   #where(name: Column, fits: (value: number | null) => boolean): readonly Stretch[] {
+    return this.#stretches(this.of(name), fits);
+  }
+
+  #stretches<Value>(values: readonly Value[], fits: (value: Value) => boolean): readonly Stretch[] {
     const found: [number, number][] = [];
-    for (const [index, value] of this.of(name).entries()) {
+    for (const [index, value] of values.entries()) {
       if (!fits(value)) continue;
       const cycle = this.first + index;
       const open = found.at(-1);

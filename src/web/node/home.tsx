@@ -40,7 +40,7 @@ function Home() {
       <div class="columns">
         <section aria-labelledby="active-title">
           <div class="title">
-            <h2 id="active-title">Most active</h2>
+            <h2 id="active-title">Active or limiting</h2>
             <fieldset class="choice">
               <legend>Ranked by transitions within the last</legend>
               {WINDOWS.map((cycles) => (
@@ -73,7 +73,7 @@ function Ranking({ active: { machines, cycle, window_cycles } }: { readonly acti
   if (machines.length === 0)
     return (
       <p class="quiet" id="empty">
-        No public machine has moved within the last {figures(window_cycles)} cycles.
+        No public machine is limiting, or has moved within the last {figures(window_cycles)} cycles.
       </p>
     );
   return (
@@ -112,7 +112,9 @@ function Ranking({ active: { machines, cycle, window_cycles } }: { readonly acti
                 {figures(transitions)}
               </td>
             ))}
-            <td class="number wide">{ago(machine.last_transition_cycle, cycle)}</td>
+            <td class="number wide">
+              {machine.last_transition_cycle === undefined ? '–' : ago(machine.last_transition_cycle, cycle)}
+            </td>
           </tr>
         ))}
       </tbody>
@@ -126,8 +128,8 @@ function Now({ machine: { limiting, contracts, slug, display_name } }: { readonl
     limiting === undefined
       ? some(contracts, 'contract')
       : limiting === 0
-        ? `${some(contracts, 'contract')}, ${contracts === 1 ? 'admits' : 'all admit'}`
-        : `${figures(limiting)} of ${some(contracts, 'contract')} ${limiting === 1 ? 'limits' : 'limit'}`;
+        ? `${some(contracts, 'contract')}, none limiting`
+        : `${figures(limiting)} of ${some(contracts, 'contract')} ${limiting === 1 ? 'is' : 'are'} limiting`;
   return (
     <span class={`doing ${limiting ? 'limits' : 'admits'}`}>
       {display_name === slug ? '' : `${slug} · `}

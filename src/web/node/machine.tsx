@@ -18,7 +18,7 @@ type Machine = AnswerOf<Endpoints['getMachine']>['machine'];
 /** Contracts that are shown at a time: a stream gives the counts of as many, and more would not be looked at. */
 const SHOWN = 20;
 
-/** Up to so many contracts each shows its diagram at once. */
+/** Up to this many contracts, each shows its diagram at once. */
 const FEW = 4;
 
 const slug = decodeURIComponent(location.pathname.split('/')[2] ?? '');
@@ -50,7 +50,12 @@ function MachinePage() {
           <p class="fault">{found.fault}</p>
         </>
       ) : (
-        <MachineView machine={found.machine} onStatus={setStatus} onChanged={() => setAsked(asked + 1)} />
+        <MachineView
+          machine={found.machine}
+          cycleMs={clock?.cycleMs}
+          onStatus={setStatus}
+          onChanged={() => setAsked(asked + 1)}
+        />
       )}
     </Frame>
   );
@@ -58,12 +63,13 @@ function MachinePage() {
 
 interface ViewProps {
   readonly machine: Machine;
+  readonly cycleMs: number | undefined;
   readonly onStatus: (status: Status) => void;
   /** The machine has other contracts than before. */
   readonly onChanged: () => void;
 }
 
-function MachineView({ machine, onStatus, onChanged }: ViewProps) {
+function MachineView({ machine, cycleMs, onStatus, onChanged }: ViewProps) {
   const { display_name, is_public, is_own, created_cycle, contract_count } = machine;
   const pages = useMemo(() => new RecordPages(slug), []);
   const [after, setAfter] = useState<readonly string[]>([]);
@@ -167,6 +173,7 @@ function MachineView({ machine, onStatus, onChanged }: ViewProps) {
               course={course}
               cycle={course.last}
               isOwn={is_own}
+              cycleMs={cycleMs}
               isFew={contracts.length <= FEW}
             />
           );
