@@ -262,6 +262,18 @@ export const Outcome = Type.Object(
     without_place: Type.Optional(WithoutPlace),
     delayed: Type.Optional(Count('Of those admitted, how many a rule held first.')),
     delay_ms: Type.Optional(Nullable(Quantiles)),
+    states: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            name: Text('Name of the state.'),
+            admits: Type.Boolean({ description: 'Whether requests are admitted in it.' }),
+          },
+          strict,
+        ),
+        { description: 'States of the definition, the initial one first; absent if they are allowing and limiting.' },
+      ),
+    ),
     by_contract: Type.Array(ContractOutcome, {
       description: 'By limited, most first, then id; may be cut, totals not.',
     }),

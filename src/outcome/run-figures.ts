@@ -20,12 +20,21 @@ export type Figures = Pick<
   | 'limiting_cycles'
   | 'peak_count'
   | 'peak_cycle'
+  | 'states'
   | 'by_contract'
   | 'reactions'
   | 'delayed'
 >;
 
 const NONE: TransitionSeen[] = [];
+
+/** The states of a run, the initial one first; nothing for those of a rate limiter. */
+function statesOf({ states, initial }: RunShape): Pick<Outcome, 'states'> {
+  const first = states[initial];
+  const others = states.filter((state) => state !== first);
+  if (first?.name === 'allowing' && others.length === 1 && others[0]!.name === 'limiting') return {};
+  return { states: [...(first === undefined ? [] : [first]), ...others] };
+}
 
 export class RunFigures {
   readonly #run: RunShape;
@@ -119,6 +128,7 @@ export class RunFigures {
       ...(this.#run.rule === undefined ? {} : { delayed: this.#delayed }),
       peak_count: peak.count,
       peak_cycle: peak.cycle,
+      ...statesOf(this.#run),
       by_contract: order.slice(0, top).map((contract) => this.#outcomeOf(contract, lastCycle)),
       reactions: this.#reactions.toSorted(
         (a, b) => a.entry_cycle - b.entry_cycle || compareText(a.contract, b.contract),

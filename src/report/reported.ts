@@ -39,10 +39,11 @@ export function shellWord(word: string): string {
 }
 
 /**
- * The states in which requests are limited: `limiting` of the rate limiter. For definitions with other states they are derived from
- * the reactions, which begin with the entry into such a state.
+ * The states in which requests are limited. Outcomes of version 0.2 and before have no list of states: they are derived from the reactions,
+ * which begin with the entry into such a state.
  */
-export function limitingStates({ by_contract, reactions = [] }: Outcome): ReadonlySet<string> {
+export function limitingStates({ by_contract, reactions = [], states: named }: Outcome): ReadonlySet<string> {
+  if (named !== undefined) return new Set(named.flatMap(({ name, admits }) => (admits ? [] : [name])));
   const states = new Set(['limiting']);
   // A long run has a million of each: they are not searched through for every reaction. Of several in a cycle, the last.
   const enteredAt = new Map(
@@ -72,6 +73,29 @@ export function limitingIntervals(
   }
   if (openFrom !== undefined) intervals.push([openFrom, endCycle]);
   return intervals;
+}
+
+/** A state of a definition that is not that of a rate limiter, and the intervals in which a contract was in it. */
+interface StateIntervals {
+  readonly name: string;
+  readonly admits: boolean;
+  readonly intervals: readonly LimitingInterval[];
+}
+
+/** Every state of a definition with when a contract was in it; none for a rate limiter with its two states. */
+export function stateIntervals(
+  { states = [] }: Outcome,
+  { transitions }: ContractOutcome,
+  firstCycle: number,
+  endCycle: number,
+): StateIntervals[] {
+  const within = new Map<string, [number, number][]>(states.map(({ name }) => [name, []]));
+  let [state, from] = [states[0]?.name ?? '', firstCycle];
+  for (const { cycle, to } of [...transitions, { cycle: endCycle, to: '' }]) {
+    if (cycle > from) within.get(state)?.push([from, cycle]);
+    [state, from] = [to, cycle];
+  }
+  return states.map(({ name, admits }) => ({ name, admits, intervals: within.get(name)! }));
 }
 
 /** The contract of charts with a single window: the first one with a difference between the arms, otherwise the most limited one. */

@@ -2,7 +2,7 @@
 import type { Outcome } from '../outcome/outcome-schema.js';
 import { unreachable } from '../schema/failure.js';
 import { figures, figureText, meanText, meanTitle } from './figures.js';
-import type { Reported } from './reported.js';
+import { limitingIntervals, limitingStates, type Reported } from './reported.js';
 import { alignedTable, asciiOnly, type Hue, hued, shownName, type Terminal, wrapped } from './terminal-text.js';
 import { windowText } from './window-text.js';
 import {
@@ -114,11 +114,12 @@ function figureLines(outcome: Outcome, width: number): string[] {
 /** When the limiting began and how long it lasted, for runs in the time of the world. */
 function entryLines(outcome: Outcome, width: number): string[] {
   const { by_contract, contracts, cycle_ms, first_cycle, last_cycle } = outcome;
+  const limiting = limitingStates(outcome);
   const entries = by_contract.flatMap(({ id, rule, transitions }) =>
-    transitions.flatMap(({ cycle, to, count }, index) => {
-      const end = transitions[index + 1]?.cycle ?? last_cycle ?? cycle;
+    limitingIntervals(transitions, limiting, last_cycle ?? 0).flatMap(([cycle, end]) => {
       const at = instantOf(cycle, outcome);
-      return to === 'limiting' && at !== undefined ? [{ id, rule, cycle, at, count, cycles: end - cycle }] : [];
+      const count = transitions.find((one) => one.cycle === cycle && limiting.has(one.to))?.count ?? 0;
+      return at === undefined ? [] : [{ id, rule, cycle, at, count, cycles: end - cycle }];
     }),
   );
   if (entries.length === 0) return [];

@@ -7,7 +7,7 @@
 //        0                   3.9 min (300 cycles)
 import type { Outcome } from '../outcome/outcome-schema.js';
 import { isNear } from './chart/cycle-axis.js';
-import { limitingIntervals, limitingStates, type Reported, shownContract } from './reported.js';
+import { limitingIntervals, limitingStates, type Reported, shownContract, stateIntervals } from './reported.js';
 import { shownName, type Terminal } from './terminal-text.js';
 import { instantOf, number, spanWords } from './words.js';
 
@@ -46,14 +46,25 @@ export function windowText({ outcome, timeline }: Reported, terminal: Terminal):
   }
   holdUntil(width - 1);
 
-  const limiting = new Array<boolean>(width).fill(false);
-  for (const [from, to] of limitingIntervals(contract.transitions, limitingStates(outcome), lastCycle + 1))
-    for (
-      let at = columnOf(from);
-      at < Math.max(columnOf(from) + 1, Math.ceil(((to - firstCycle) / cycles) * width));
-      at += 1
-    )
-      limiting[at] = true;
+  const columnsOf = (intervals: readonly (readonly [from: number, to: number])[]) => {
+    const within = new Array<boolean>(width).fill(false);
+    for (const [from, to] of intervals)
+      within.fill(true, columnOf(from), Math.max(columnOf(from) + 1, Math.ceil(((to - firstCycle) / cycles) * width)));
+    return within
+      .map((is) => (is ? (terminal.unicode ? '▀' : '^') : ' '))
+      .join('')
+      .trimEnd();
+  };
+  const named = stateIntervals(outcome, contract, firstCycle, lastCycle + 1);
+  const rows =
+    named.length > 0
+      ? named
+      : [
+          {
+            name: 'limiting',
+            intervals: limitingIntervals(contract.transitions, limitingStates(outcome), lastCycle + 1),
+          },
+        ];
 
   const blocks = terminal.unicode ? BLOCKS : ASCII_BLOCKS;
   const levels = peaks.map((peak) => (peak === 0 ? 0 : Math.max(1, Math.round((peak / top) * HEIGHT * 8))));
@@ -71,12 +82,13 @@ export function windowText({ outcome, timeline }: Reported, terminal: Terminal):
     const edge = terminal.unicode ? '┤' : '|';
     lines.push(`${label.padStart(margin - 1)}${edge}${line.join('')}${isThreshold ? ' threshold' : ''}`.trimEnd());
   }
-  const intervals = limiting
-    .map((is) => (is ? (terminal.unicode ? '▀' : '^') : ' '))
-    .join('')
-    .trimEnd();
-  if (intervals !== '')
-    lines.push(`${' '.repeat(margin)}${intervals}${intervals.length <= width - 9 ? ' limiting' : ''}`);
+  for (const { name, intervals } of rows) {
+    const row = columnsOf(intervals);
+    const label = ` ${shownName(name, width)}`;
+    // A name that does not fit beside its row is left out for `limiting` alone: of several, each needs its name.
+    if (row !== '')
+      lines.push(`${' '.repeat(margin)}${row}${named.length > 0 || row.length + label.length <= width ? label : ''}`);
+  }
   lines.push(`${' '.repeat(margin)}${axisText(firstCycle, cycles, width, outcome)}`);
   return lines;
 }

@@ -1,9 +1,10 @@
 // The x axis that charts over cycles share, and the conversion from rows of a timeline to points.
 import type { Outcome } from '../../outcome/outcome-schema.js';
 import type { Timeline, TimelineRow } from '../../outcome/timeline.js';
-import type { CycleAxis, Line, Mark } from '../../web/chart/spec.js';
+import type { CycleAxis, Line, Mark, StateStrip } from '../../web/chart/spec.js';
 import { reduceIntervals, reduceMarks, reduceSteps, type Steps } from '../reduce.js';
-import { limitingIntervals, limitingStates } from '../reported.js';
+import { limitingIntervals, limitingStates, stateIntervals } from '../reported.js';
+import { plain } from '../words.js';
 
 /** Number of columns to which long runs are reduced; no chart has more pixels. */
 export const COLUMNS = 1_600;
@@ -71,19 +72,34 @@ export function shadesOf(
   );
 }
 
-/** Entries and restores of a contract, without empty kinds. */
+/** The states of a definition that has others than those of a rate limiter, as intervals on the axis, reduced for drawing. */
+export function statesOf(outcome: Outcome, contract: Outcome['by_contract'][number], axis: CycleAxis): StateStrip[] {
+  const { firstCycle, from, to } = axis;
+  return stateIntervals(outcome, contract, firstCycle, firstCycle + to).map(({ name, admits, intervals }) => ({
+    name: plain(name),
+    admits,
+    intervals: reduceIntervals(
+      intervals.map(([start, end]) => [start - firstCycle, end - firstCycle]),
+      from,
+      to,
+      COLUMNS,
+    ),
+  }));
+}
+
+/** Entries, restores and further transitions of a contract, without empty kinds. */
 export function transitionMarks(outcome: Outcome, contract: Outcome['by_contract'][number], axis: CycleAxis): Mark[] {
   const limiting = limitingStates(outcome);
-  const at = (isEntry: boolean) =>
-    reduceMarks(
-      contract.transitions.filter(({ to }) => limiting.has(to) === isEntry).map(({ cycle }) => cycle - axis.firstCycle),
-      axis.from,
-      axis.to,
-      COLUMNS,
-    );
-  const marks: Mark[] = [
-    { kind: 'entry', xs: at(true) },
-    { kind: 'restore', xs: at(false) },
-  ];
+  const kinds = { entry: [] as number[], restore: [] as number[], move: [] as number[] };
+  let wasLimiting = limiting.has(outcome.states?.[0]?.name ?? 'allowing');
+  for (const { cycle, to } of contract.transitions) {
+    const isLimiting = limiting.has(to);
+    kinds[isLimiting === wasLimiting ? 'move' : isLimiting ? 'entry' : 'restore'].push(cycle - axis.firstCycle);
+    wasLimiting = isLimiting;
+  }
+  const marks = (['entry', 'restore', 'move'] as const).map((kind) => ({
+    kind,
+    xs: reduceMarks(kinds[kind], axis.from, axis.to, COLUMNS),
+  }));
   return marks.filter(({ xs }) => xs.length > 0);
 }

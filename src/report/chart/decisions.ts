@@ -1,4 +1,5 @@
-// The chart of decisions: stacked areas of admitted and limited requests, and a line of planned ones.
+// The chart of decisions: stacked areas of admitted and limited requests, and a line of planned ones. All per cycle: in a long run the mean of
+// the cycles of a step, with the busiest of them as a dash above it.
 import type { Timeline } from '../../outcome/timeline.js';
 import type { ChartSpec, CycleAxis, Line } from '../../web/chart/spec.js';
 import { type Bins, binSums } from '../reduce.js';
@@ -11,10 +12,10 @@ const MOST_BINS = 300;
 export function decisionsChart({ outcome, totals, series }: Reported): ChartSpec {
   const axis = cycleAxis(outcome);
   const bins = binSums(decisionRows(totals, axis), axis.from, axis.to, MOST_BINS);
-  const per = bins.size === 1 ? 'a cycle' : `per ${counted(bins.size, 'cycle')}`;
-  const admitted = barSteps(bins, axis, (index) => bins.sums[index]![1]!);
-  const all = barSteps(bins, axis, (index) => bins.sums[index]![0]!);
-  const limited = barSteps(bins, axis, (index) => bins.sums[index]![0]! - bins.sums[index]![1]!);
+  const mean = (bin: number, column: 0 | 1) => bins.sums[bin]![column]! / cyclesIn(bins, bin, axis);
+  const admitted = barSteps(bins, axis, (bin) => mean(bin, 1));
+  const all = barSteps(bins, axis, (bin) => mean(bin, 0));
+  const limited = barSteps(bins, axis, (bin) => mean(bin, 0) - mean(bin, 1));
   const planned = plannedRows(outcome.live?.by_cycle, series, axis);
   const busiest = bins.peaks.reduce((most, one) => Math.max(most, one), 0);
   const lines: Line[] = [
@@ -32,7 +33,7 @@ export function decisionsChart({ outcome, totals, series }: Reported): ChartSpec
   ];
   if (planned !== undefined) {
     const plannedBins = binSums(planned, axis.from, axis.to, MOST_BINS);
-    const steps = barSteps(plannedBins, axis, (index) => plannedBins.sums[index]![0]!);
+    const steps = barSteps(plannedBins, axis, (bin) => plannedBins.sums[bin]![0]! / cyclesIn(plannedBins, bin, axis));
     lines.push({ label: 'planned', tone: 'planned', ...steps, stepped: true });
   }
   if (bins.size > 1)
@@ -42,19 +43,24 @@ export function decisionsChart({ outcome, totals, series }: Reported): ChartSpec
   const binWords =
     bins.size === 1
       ? ''
-      : ` Each step is the sum of ${counted(bins.size, 'cycle')} (${duration(bins.size * outcome.cycle_ms)}).`;
+      : ` Each step is the mean of ${counted(bins.size, 'cycle')} (${duration(bins.size * outcome.cycle_ms)}).`;
   return {
     id: 'decisions',
     title: 'Requests admitted and limited',
     about: `${number(outcome.admitted)} of ${counted(outcome.requests, 'request')} admitted, ${number(outcome.limited)} limited; ${number(busiest)} in the busiest cycle.${edge}${binWords}`,
     x: axis,
-    yTitle: `requests ${per}`,
-    yWhole: true,
+    yTitle: bins.size === 1 ? 'requests per cycle' : `requests per cycle, mean of ${number(bins.size)}`,
+    yWhole: bins.size === 1,
     lines,
     shades: [],
     marks: [],
     height: 340,
   };
+}
+
+/** Cycles of a bin: the last one may be cut by the end of the run. */
+function cyclesIn({ starts, size }: Bins, bin: number, { to }: CycleAxis): number {
+  return Math.max(1, Math.min(size, to - starts[bin]!));
 }
 
 function* decisionRows(totals: Timeline, axis: CycleAxis): Generator<[x: number, requests: number, admitted: number]> {

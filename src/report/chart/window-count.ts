@@ -2,7 +2,7 @@
 
 import type { ChartSpec } from '../../web/chart/spec.js';
 import type { Reported } from '../reported.js';
-import { shownContract } from '../reported.js';
+import { shownContract, stateIntervals } from '../reported.js';
 import { number, plain, spanWords, times } from '../words.js';
 import {
   COLUMNS,
@@ -10,6 +10,7 @@ import {
   cycleAxis,
   isNear,
   shadesOf,
+  statesOf,
   steppedLine,
   thresholdLine,
   transitionMarks,
@@ -28,13 +29,21 @@ export function windowChart({ outcome, timeline }: Reported): ChartSpec | undefi
   const limiting =
     entries === 0
       ? 'It never limited.'
-      : `It entered limiting ${times(entries)} and limited for ${spanWords(limiting_cycles, outcome.cycle_ms)}.`;
+      : `It started limiting ${times(entries)}, for ${spanWords(limiting_cycles, outcome.cycle_ms)}${entries > 1 ? ' in total' : ''}.`;
+  const states = statesOf(outcome, contract, axis);
+  const inStates = stateIntervals(outcome, contract, axis.firstCycle, axis.firstCycle + axis.to).map(
+    ({ name, intervals }) => {
+      const cycles = intervals.reduce((sum, [from, to]) => sum + to - from, 0);
+      return `${plain(name)} for ${spanWords(cycles, outcome.cycle_ms)}`;
+    },
+  );
+  const stateWords = inStates.length === 0 ? '' : ` In the state ${inStates.join(', ')}.`;
   const what =
     rule === undefined ? `The count over ${spanWords(within, outcome.cycle_ms)}` : `What is used up of ${plain(rule)}`;
   return {
     id: 'window',
     title: rule === undefined ? `Requests in the window${whose}` : `Used up of the rule${whose}`,
-    about: `${what}${bound}; it peaked at ${number(peak_count)}. ${limiting}`,
+    about: `${what}${bound}; it peaked at ${number(peak_count)}. ${limiting}${stateWords}`,
     x: axis,
     yTitle: rule === undefined ? `requests in ${spanWords(within, outcome.cycle_ms)}` : 'requests, the most of a cycle',
     yWhole: true,
@@ -44,6 +53,7 @@ export function windowChart({ outcome, timeline }: Reported): ChartSpec | undefi
     ],
     shades: shadesOf(outcome, contract, axis),
     marks: transitionMarks(outcome, contract, axis),
+    ...(states.length > 0 ? { states } : {}),
     height: 380,
   };
 }

@@ -1,7 +1,7 @@
 // The data sets of a chart for Chart.js: its lines, the entries of its legend, and empty data sets for what the overlay draws.
 import type { Chart, ChartDataset, LegendItem } from 'chart.js';
 import type { Palette } from './palette.js';
-import type { ChartSpec, Line } from './spec.js';
+import type { ChartSpec, Line, StateStrip } from './spec.js';
 
 type LineDataset = ChartDataset<'line', { x: number; y: number | null }[]>;
 
@@ -69,11 +69,22 @@ export function legendItems(chart: Chart, { lines }: ChartSpec, palette: Palette
   });
 }
 
+/** The colour of each state; further states of a family share the last. */
+export function stateColors(states: readonly StateStrip[], { states: colors }: Palette) {
+  const next = { admits: 0, limits: 0 };
+  return states.map((state) => {
+    const family = state.admits ? 'admits' : 'limits';
+    const color = colors[family][Math.min(next[family], colors[family].length - 1)]!;
+    next[family] += 1;
+    return { ...state, color };
+  });
+}
+
 /** Empty data sets: they give shades and marks an entry in the legend, which can hide them. */
-export function signDatasets({ shades, marks, lanes }: ChartSpec, palette: Palette): LineDataset[] {
+export function signDatasets({ shades, marks, lanes, states = [] }: ChartSpec, palette: Palette): LineDataset[] {
   const sign = (
     label: string,
-    style: 'rect' | 'triangle' | 'crossRot',
+    style: 'rect' | 'triangle' | 'circle' | 'crossRot',
     color: string,
     fill: string,
     rotation = 0,
@@ -96,7 +107,10 @@ export function signDatasets({ shades, marks, lanes }: ChartSpec, palette: Palet
         ? sign('entry', 'triangle', limited, limited)
         : kind === 'restore'
           ? sign('restore', 'triangle', count, 'transparent', 180)
-          : sign('difference', 'crossRot', palette.tones.difference.color, 'transparent'),
+          : kind === 'move'
+            ? sign('move', 'circle', palette.muted, palette.muted)
+            : sign('difference', 'crossRot', palette.tones.difference.color, 'transparent'),
     ),
+    ...stateColors(states, palette).map(({ name, color }) => sign(`state ${name}`, 'rect', color, color)),
   ];
 }

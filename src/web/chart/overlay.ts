@@ -1,5 +1,6 @@
 // Draws what Chart.js does not: shaded intervals, marks of transitions, hatching, lanes, ranges.
 import type { Chart } from 'chart.js';
+import { stateColors } from './datasets.js';
 import type { Palette } from './palette.js';
 import type { ChartSpec, Line, Mark } from './spec.js';
 
@@ -30,17 +31,28 @@ export function drawShades(chart: Chart, { shades }: ChartSpec, palette: Palette
   ctx.restore();
 }
 
-/** The same intervals as a strip on the axis, above everything else: a dense line does not hide it. */
-export function drawStrip(chart: Chart, { shades }: ChartSpec, palette: Palette): void {
+/** Every state, or the limiting intervals, as a strip on the axis, above everything else: a dense line does not hide it. */
+export function drawStrip(
+  chart: Chart,
+  { shades, states }: ChartSpec,
+  palette: Palette,
+  isShown: (label: string) => boolean,
+): void {
   const { ctx, chartArea: area, scales } = chart;
   const x = scales['x'];
-  if (x === undefined || shades.length === 0) return;
+  if (x === undefined) return;
+  const fill = (intervals: ChartSpec['shades'], color: string) => {
+    ctx.fillStyle = color;
+    for (const [from, to] of intervals) {
+      const left = x.getPixelForValue(from);
+      ctx.fillRect(left, area.bottom - 5, Math.max(1, Math.min(x.getPixelForValue(to), area.right) - left), 5);
+    }
+  };
   ctx.save();
-  ctx.fillStyle = palette.tones.limited.color;
-  for (const [from, to] of shades) {
-    const left = x.getPixelForValue(from);
-    ctx.fillRect(left, area.bottom - 5, Math.max(1, Math.min(x.getPixelForValue(to), area.right) - left), 5);
-  }
+  if (states !== undefined) {
+    for (const { name, intervals, color } of stateColors(states, palette))
+      if (isShown(`state ${name}`)) fill(intervals, color);
+  } else if (isShown('limiting')) fill(shades, palette.tones.limited.color);
   ctx.restore();
 }
 
@@ -51,7 +63,7 @@ function strokeAt(ctx: Context, x: number, area: Area): void {
   ctx.stroke();
 }
 
-/** Marks above the plot: entries are filled triangles, restores are hollow ones; marks too close together are ticks. */
+/** Marks above the plot: entries are filled triangles, restores hollow ones, other moves dots; marks too close together are ticks. */
 export function drawMarks(chart: Chart, { kind, xs }: Mark, palette: Palette, row: number): void {
   const { ctx, chartArea: area, scales } = chart;
   const x = scales['x'];
@@ -59,8 +71,12 @@ export function drawMarks(chart: Chart, { kind, xs }: Mark, palette: Palette, ro
   const places = xs.map((value) => x.getPixelForValue(value));
   const crowded = places.some((place, index) => index > 0 && place - places[index - 1]! < 9);
   const y = area.top - 6 - 11 * row;
-  const color =
-    kind === 'restore' ? palette.tones.count.color : palette.tones[kind === 'entry' ? 'limited' : 'difference'].color;
+  const color = {
+    entry: palette.tones.limited.color,
+    restore: palette.tones.count.color,
+    move: palette.muted,
+    difference: palette.tones.difference.color,
+  }[kind];
   ctx.save();
   ctx.fillStyle = color;
   ctx.strokeStyle = color;
@@ -71,6 +87,9 @@ export function drawMarks(chart: Chart, { kind, xs }: Mark, palette: Palette, ro
       ctx.moveTo(place, y - 4);
       ctx.lineTo(place, y + 4);
       ctx.stroke();
+    } else if (kind === 'move') {
+      ctx.arc(place, y, 3.5, 0, 2 * Math.PI);
+      ctx.fill();
     } else if (kind === 'difference') {
       ctx.moveTo(place - 4, y - 4);
       ctx.lineTo(place + 4, y + 4);

@@ -194,7 +194,7 @@ function overlayPlugin(spec: ChartSpec, { palette, font }: Looks) {
         if (line.hatched === true && chart.isDatasetVisible(index))
           drawHatch(chart, line, spec.lines[index - 1], palette.tones[line.tone].color);
       });
-      if (shown(chart, 'limiting')) drawStrip(chart, spec, palette);
+      drawStrip(chart, spec, palette, (label) => shown(chart, label));
       spec.marks.forEach((mark, row) => {
         if (shown(chart, mark.kind)) drawMarks(chart, mark, palette, row);
       });

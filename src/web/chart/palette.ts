@@ -18,6 +18,8 @@ export interface Palette {
   /** From the smallest to the largest value of a heat map, as red, green and blue. */
   readonly heat: readonly (readonly [red: number, green: number, blue: number])[];
   readonly tones: Readonly<Record<Tone, ToneLook>>;
+  /** Colours of states that admit, and of those that do not, in the order of the definition. */
+  readonly states: { readonly admits: readonly string[]; readonly limits: readonly string[] };
 }
 
 export type Theme = 'light' | 'dark';
@@ -55,6 +57,7 @@ export const palettes: Readonly<Record<Theme, Palette>> = {
       response: { color: '#0072b2', dash: [2, 3] },
       band: { color: '#56a5d8', dash: solid },
     },
+    states: { admits: ['#00875f', '#6a4fb3', '#0072b2'], limits: ['#d55e00', '#8a6d00', '#b0407f'] },
   },
   dark: {
     ground: '#14181d',
@@ -85,6 +88,7 @@ export const palettes: Readonly<Record<Theme, Palette>> = {
       response: { color: '#56b4e9', dash: [2, 3] },
       band: { color: '#2f7fb5', dash: solid },
     },
+    states: { admits: ['#1fb68a', '#b9a3ff', '#56b4e9'], limits: ['#f0823c', '#d9c04a', '#e08cbc'] },
   },
 };
 

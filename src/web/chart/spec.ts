@@ -94,8 +94,15 @@ interface ValueAxis {
 }
 
 export interface Mark {
-  readonly kind: 'entry' | 'restore' | 'difference';
+  readonly kind: 'entry' | 'restore' | 'move' | 'difference';
   readonly xs: readonly number[];
+}
+
+/** A state of the contract, with its intervals. Its colour follows from its place among those that admit, or that do not. */
+export interface StateStrip {
+  readonly name: string;
+  readonly admits: boolean;
+  readonly intervals: readonly (readonly [from: number, to: number])[];
 }
 
 /** One row for each name, with its intervals. */
@@ -147,6 +154,8 @@ export interface ChartSpec {
   /** Limiting intervals, shaded over the whole height. */
   readonly shades: readonly (readonly [from: number, to: number])[];
   readonly marks: readonly Mark[];
+  /** Every state, as a strip on the axis; without it the strip has the limiting intervals. */
+  readonly states?: readonly StateStrip[];
   readonly lanes?: Lanes;
   readonly ranges?: Ranges;
   readonly heat?: Heat;
