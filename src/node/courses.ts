@@ -75,6 +75,11 @@ export class Courses {
     return this.#byContract.size;
   }
 
+  /** Whether a contract has a course. */
+  has(id: string): boolean {
+    return this.#byContract.has(id);
+  }
+
   /**
    * Watches contracts until `leave`.
    * @throws Failure `invalid_input` for more than a stream may watch, `node_overloaded` when all courses are watched

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LONGEST_WINDOW } from '../../src/api/windows.js';
 import { Host } from '../../src/host/host.js';
+import type { KeyedContract } from '../../src/host/keyed-contract.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { ActiveMachines } from '../../src/node/active-machines.js';
 import { MemoryStore } from '../../src/store/memory.js';
@@ -47,6 +48,23 @@ describe('the most active machines', () => {
     ]);
   });
 
+  it('have those behind them that are limiting without a transition within the window, by a key too', () => {
+    const { host, machine, move, to, top, active } = watched();
+    const [a, b, c, hidden] = [machine('a'), machine('b'), machine('c'), machine('hidden', false)];
+    for (const one of [b, hidden]) move(one, 1);
+    const keyed = host.createContract('a', rateLimiter({ threshold: 1, within: 1_000 }), undefined, {
+      maxKeys: 8,
+      idleCycles: 2_000,
+      overflow: 'refuse',
+    }) as KeyedContract;
+    keyed.decideKey('one', 2, FIRST);
+    to(FIRST + 200);
+    move(c, 2);
+    expect(top(60)).toEqual(['c 2', 'a 0', 'b 0']);
+    expect(active.top(FIRST + 200, 60, 10).map(({ limiting }) => limiting)).toEqual([0, 1, 1]);
+    expect(a.isLimiting).toBe(false);
+  });
+
   it('are those of the last N cycles, the running one included', () => {
     const { machine, move, to, top } = watched();
     const a = machine('a');
@@ -57,7 +75,7 @@ describe('the most active machines', () => {
     move(a, 4);
     expect([1, 9, 10, 11, 60].map((cycles) => top(cycles))).toEqual([['a 4'], ['a 4'], ['a 6'], ['a 7'], ['a 7']]);
     to(FIRST + 11);
-    expect([top(1), top(2)]).toEqual([[], ['a 4']]);
+    expect([top(1), top(2)]).toEqual([['a 0'], ['a 4']]);
   });
 
   it('are the same after a restart, and forgotten when they are too old', () => {
@@ -72,7 +90,8 @@ describe('the most active machines', () => {
     again.load(store, clock.cycle());
     const windows = [1, 7, 8, 60, LONGEST_WINDOW];
     expect(windows.map((cycles) => top(cycles, 10, again))).toEqual(windows.map((cycles) => top(cycles)));
-    expect(top(LONGEST_WINDOW)).toEqual([`a ${Math.ceil(LONGEST_WINDOW / 7)}`]);
+    // What is forgotten of b is that it moved, not that it is limiting.
+    expect(top(LONGEST_WINDOW)).toEqual([`a ${Math.ceil(LONGEST_WINDOW / 7)}`, 'b 0']);
   });
 });
 

@@ -1,6 +1,7 @@
-// The courses of watched contracts, in virtual time; and the counts of a stream, by a node.
+// The recent history of contracts, in virtual time; and the counts of a stream, by a node.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Host } from '../../src/host/host.js';
+import type { KeyedContract } from '../../src/host/keyed-contract.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { COURSE_CYCLES, Courses } from '../../src/node/courses.js';
 import { MemoryStore } from '../../src/store/memory.js';
@@ -16,9 +17,15 @@ function watched({ courses: most = 4, coursesPerStream = 2 } = {}) {
   const courses = new Courses(host, { courses: most, coursesPerStream });
   const machine = host.createMachine({ slug: 'm' });
   const contract = (threshold = 2, within = 3) => host.createContract('m', rateLimiter({ threshold, within }));
+  const keyed = () =>
+    host.createContract('m', rateLimiter({ threshold: 1, within: 3 }), undefined, {
+      maxKeys: 8,
+      idleCycles: 100,
+      overflow: 'refuse',
+    }) as KeyedContract;
   const to = (cycle: number) => clock.run({ untilMs: (FIRST + cycle) * CYCLE_MS });
   const count = (of: ReturnType<typeof contract>, n: number) => host.decide(of.id, n, clock.cycle());
-  return { clock, courses, machine, contract, to, count };
+  return { clock, host, courses, machine, contract, keyed, to, count };
 }
 
 describe('the course of a contract', () => {
@@ -49,6 +56,7 @@ describe('the course of a contract', () => {
         entries: /*  */ [0, 1, 0, 0, 0, 0],
         restores: /* */ [0, 0, 0, 1, 0, 0],
         limiting: /* */ [0, 1, 1, 0, 0, 0],
+        state: /*    */ ['allowing', 'limiting', 'limiting', 'allowing', 'allowing', 'allowing'],
       },
     ]);
     expect(courses.news(reader)).toBeUndefined();
@@ -68,7 +76,62 @@ describe('the course of a contract', () => {
     expect(JSON.parse(courses.news(reader)!)).toMatchObject([{ count: [3, 2], admitted: [3, 2] }]);
   });
 
-  it('is kept for who comes again, and forgotten when nobody does', () => {
+  it('begins with the contract, and not when a stream first asks for it', () => {
+    const { courses, machine, contract, to, count } = watched();
+    const one = contract();
+    count(one, 2);
+    to(3.5);
+    expect(JSON.parse(courses.news(courses.watch(machine, [one], undefined))!)).toMatchObject([
+      { from_cycle: FIRST, count: [2, 2, 2], admitted: [2, 0, 0] },
+    ]);
+  });
+
+  it('begins with the node for contracts that are there already', () => {
+    const { host, courses, machine, contract, to, count } = watched({ courses: 2 });
+    const one = contract();
+    const later = new Courses(host, { courses: 2, coursesPerStream: 2 });
+    count(one, 1);
+    to(2.5);
+    expect([courses.size, later.size]).toEqual([1, 1]);
+    expect(JSON.parse(later.news(later.watch(machine, [one], undefined))!)).toMatchObject([{ count: [1, 1] }]);
+  });
+
+  it('of a contract with keys is limiting while one of its keys is, whatever the contract itself does', () => {
+    const { clock, courses, machine, keyed, to } = watched();
+    const one = keyed();
+    one.decideKey('a', 1, clock.cycle());
+    to(1);
+    one.decideKey('a', 1, clock.cycle());
+    to(6.5);
+    expect(one.admits).toBe(true);
+    expect(JSON.parse(courses.news(courses.watch(machine, [one], undefined))!)).toMatchObject([
+      { limited: [0, 1, 0, 0, 0, 0], limiting: [0, 1, 1, 0, 0, 0], limited_keys: [0, 1, 1, 0, 0, 0] },
+    ]);
+  });
+
+  it('ends with its contract', () => {
+    const { host, courses, contract, to } = watched();
+    const one = contract();
+    to(1.5);
+    host.contracts.delete(one.id);
+    to(3.5);
+    expect(courses.size).toBe(0);
+  });
+
+  it('of a contract without requests makes room for a new contract; one that counts keeps its course', () => {
+    const { courses, contract, to, count } = watched({ courses: 2 });
+    const busy = contract();
+    contract();
+    for (let cycle = 0; cycle <= COURSE_CYCLES + 1; cycle += 300) {
+      to(cycle);
+      count(busy, 1);
+    }
+    to(COURSE_CYCLES + 2);
+    const [newer, newest] = [contract(), contract()];
+    expect([busy, newer, newest].map(({ id }) => courses.has(id))).toEqual([true, true, false]);
+  });
+
+  it('goes back a bounded number of cycles, and is there for a reader that comes back', () => {
     const { courses, machine, contract, to } = watched();
     const one = contract();
     const first = courses.watch(machine, [one], undefined);
@@ -78,12 +141,9 @@ describe('the course of a contract', () => {
     expect(JSON.parse(courses.news(again)!)).toMatchObject([{ from_cycle: FIRST + 3, count: [0, 0] }]);
     to(2 * COURSE_CYCLES);
     expect(JSON.parse(courses.news(again)!)[0].count.length).toBe(COURSE_CYCLES);
-    courses.leave(again);
-    to(3 * COURSE_CYCLES + 2);
-    expect(courses.size).toBe(0);
   });
 
-  it('has its bounds: of a stream, and of all together; one that nobody watches makes room', () => {
+  it('has its bounds: of a stream, and of all together; one in no stream makes room', () => {
     const { courses, machine, contract } = watched();
     const [a, b, c, d, e] = [contract(), contract(), contract(), contract(), contract()];
     const code = (work: () => unknown) => {
@@ -148,7 +208,6 @@ describe('GET …/stream?counts=', () => {
 
   it('gives each cycle once, adds up to what was decided, and goes on after a cycle', async () => {
     const sumOf = (all: readonly { admitted: number }[]) => all.reduce((sum, { admitted }) => sum + admitted, 0);
-    // What was decided before it is watched is not in it.
     let reading = Promise.resolve<Awaited<ReturnType<typeof counts>>>([]);
     await new Promise<void>((opened) => {
       reading = counts('', (all) => all.length >= 8 && sumOf(all) >= 15, opened);

@@ -76,6 +76,7 @@ it('a fold makes figures, transitions, reactions and both timelines of rows', ()
     limiting_cycles: 1,
     peak_count: 5,
     peak_cycle: 5,
+    states: run.states,
   });
   expect(
     by_contract.map(({ id, requests, peak_cycle, transitions }) => [id, requests, peak_cycle, transitions]),

@@ -1,0 +1,107 @@
+// Definitions with other states than those of a rate limiter: every state is in the chart of the window, by name, and a move between two states
+// that both admit is neither an entry nor a restore.
+import { describe, expect, it } from 'vitest';
+import { decisionsChart } from '../../src/report/chart/decisions.js';
+import { windowChart } from '../../src/report/chart/window-count.js';
+import type { Reported } from '../../src/report/reported.js';
+import { windowText } from '../../src/report/window-text.js';
+import { parseScenario, type ScenarioObject } from '../../src/scenario/load-scenario.js';
+import { simulate } from '../../src/simulate/simulate.js';
+
+const move = (from: string, to: string, condition: string) => ({
+  from,
+  to,
+  operator: 'KO42',
+  fires_when: null,
+  proof_required: false,
+  trigger: { kind: 'on_aggregate', event: 'request', aggregate: 'count', within: 10, condition },
+});
+
+const definition = {
+  id: 'three',
+  category: 'Test',
+  name: 'three',
+  version: '1.0',
+  audit_clock: { on: true, tick_rate: 1 },
+  states: { free: { initial: true, role: 'initial' }, busy: { role: 'intermediate', admits: true }, shut: {} },
+  transitions: [
+    move('free', 'busy', 'count > 5'),
+    move('busy', 'shut', 'count > 10'),
+    move('shut', 'busy', 'count <= 8'),
+    move('busy', 'free', 'count <= 3'),
+  ],
+  operators: [{ id: 'KO42', kind: 'substrate' }],
+};
+
+const ran = (scenario: object): Promise<Reported> =>
+  simulate(parseScenario({ question: 'What happens?', ...scenario } as ScenarioObject));
+
+// One request in each cycle from 0 to 9, and four more in cycle 5.
+const three = () =>
+  ran({
+    duration: 30,
+    limiter: { definition },
+    arrivals: [
+      { model: 'constant', rate: 1, to: 10 },
+      { model: 'burst', burst_rate: 4, at: 5, for: 1 },
+    ],
+  });
+
+describe('a definition with a third state', () => {
+  it('has every state as intervals that cover the run, and marks for what each transition is', async () => {
+    const run = await three();
+    const { transitions, entries, restores } = run.outcome.by_contract[0]!;
+    const chart = windowChart(run)!;
+    const at = (kind: string) => chart.marks.find((mark) => mark.kind === kind)?.xs.length ?? 0;
+    expect(transitions.map(({ to }) => to)).toEqual(['busy', 'shut', 'busy', 'free']);
+    expect([at('entry'), at('restore'), at('move')]).toEqual([entries, restores, 2]);
+    expect(chart.states!.map(({ name, admits }) => [name, admits])).toEqual([
+      ['free', true],
+      ['busy', true],
+      ['shut', false],
+    ]);
+    const cycles = chart.states!.flatMap(({ intervals }) => intervals).map(([from, to]) => to - from);
+    const { to } = chart.x as { readonly to: number };
+    expect(cycles.reduce((sum, n) => sum + n)).toBe(to);
+    expect(chart.states![2]!.intervals).toEqual(chart.shades);
+    expect(chart.about).toMatch(/ In the state free for \d+ cycles, busy for \d+ cycles?, shut for \d+ cycles\.$/);
+  });
+
+  it('has a row for each state in a terminal', async () => {
+    const text = windowText(await three(), { columns: 80, unicode: true } as Parameters<typeof windowText>[1]);
+    expect(['free', 'busy', 'shut'].filter((name) => text.some((line) => line.endsWith(`▀ ${name}`)))).toHaveLength(3);
+  });
+
+  it('is in the outcome, which says nothing of the two states of a rate limiter', async () => {
+    const plain = await ran({
+      duration: 5,
+      limiter: { threshold: 1, within: 5 },
+      arrivals: [{ model: 'constant', rate: 1 }],
+    });
+    expect([(await three()).outcome.states, plain.outcome.states, windowChart(plain)!.states]).toEqual([
+      [
+        { name: 'free', admits: true },
+        { name: 'busy', admits: true },
+        { name: 'shut', admits: false },
+      ],
+      undefined,
+      undefined,
+    ]);
+  });
+});
+
+it('the chart of decisions has one unit: in a long run the mean of a step, with its busiest cycle above it', async () => {
+  const run = await ran({
+    duration: 3_000,
+    limiter: { threshold: 100_000, within: 5 },
+    arrivals: [{ model: 'constant', rate: '1 per 2 cycles' }],
+  });
+  const chart = decisionsChart(run);
+  const highest = (label: string) =>
+    Math.max(...chart.lines.find((line) => line.label === label)!.ys.map((value) => value ?? 0));
+  expect([chart.yTitle, highest('admitted'), highest('busiest cycle')]).toEqual([
+    'requests per cycle, mean of 20',
+    0.5,
+    1,
+  ]);
+});
