@@ -72,7 +72,7 @@ export const deployCommand = nodeCommand({
         describe: 'which headers the gate reads, as JSON: see scenarios/recipes',
       })
       .example('$0 deploy edge-gateway', '100 requests in 60 cycles')
-      .example('$0 deploy edge-gateway --keyed 10000', 'the same for each client: $0 gate edge-gateway --for ann')
+      .example('$0 deploy edge-gateway --keyed 10000', 'the same for each client: weir gate edge-gateway --for ann')
       .example('$0 deploy edge-gateway --threshold 5 --within 10', 'a smaller one')
       .example('$0 deploy edge-gateway --like nginx --rate 10r/s --burst 5', 'as nginx does')
       .example('$0 deploy edge-gateway --definition contract.json', 'any other contract'),

@@ -62,7 +62,7 @@ export function liveOptionsOf(
     if (value === undefined || (Number.isInteger(value) && value >= 1 && value <= most)) return value;
     throw new Failure('wrong_usage', {
       what: `--${option} takes a whole number from 1 to ${most}.`,
-      fix: 'See `weir load --help`.',
+      fix: `For example --${option} ${Math.min(most, 100)}.`,
     });
   };
   const [url, ...alsoUrls] = given.url === undefined ? [] : [given.url].flat();

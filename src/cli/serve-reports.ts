@@ -113,6 +113,15 @@ async function inside(root: string, name: string): Promise<string | undefined> {
   }
 }
 
+/** Kinds of reports that are not a single run, by a file that only they have. */
+const kinds = [
+  ['recommend.json', 'recommend'],
+  ['answer.json', 'identify'],
+  ['compare.json', 'rules side by side'],
+  ['map.ndjson', 'map'],
+  ['sweep.ndjson', 'sweep'],
+] as const;
+
 /** The newest first. Links are not followed. */
 async function reportsIn(root: string): Promise<ListedReport[]> {
   const reports: ListedReport[] = [];
@@ -138,15 +147,18 @@ async function reportOf(
   const path = steps.join('/');
   try {
     const writtenAt = (await stat(join(folder, 'index.html'))).mtime.toISOString();
-    if (!files.has('outcome.json')) return { path, writtenAt, outcome: undefined };
-    const { scenario, question, kind, seed, verdict, requests, limited } = JSON.parse(
+    if (!files.has('outcome.json')) {
+      const kind = kinds.find(([file]) => files.has(file))?.[1];
+      return { path, writtenAt, ...(kind === undefined ? {} : { kind }) };
+    }
+    const { scenario, question, kind, seed, verdict, partial, requests, limited } = JSON.parse(
       await readFile(join(folder, 'outcome.json'), 'utf8'),
     );
     const isOutcome = typeof scenario === 'string' && typeof requests === 'number' && typeof limited === 'number';
     return {
       path,
       writtenAt,
-      outcome: isOutcome ? { scenario, question, kind, seed, verdict, requests, limited } : undefined,
+      ...(isOutcome ? { outcome: { scenario, question, kind, seed, verdict, partial, requests, limited } } : {}),
     };
   } catch {
     return undefined;

@@ -103,11 +103,11 @@ export const options = (yargs: Argv) =>
     })
     .option('log-level', {
       choices: ['silent', 'error', 'warn', 'info', 'debug'] as const,
-      default: 'warn' as const,
+      default: 'info' as const,
       requiresArg: true,
-      describe: 'what is logged, as JSON on standard error',
+      describe: 'what is logged, as JSON on standard error; admin actions, start and end at info',
     })
-    .option('log-requests', { type: 'boolean', default: false, describe: 'log every request, with --log-level info' })
+    .option('log-requests', { type: 'boolean', default: false, describe: 'log every request, at info' })
     .option('rotate-key', {
       type: 'boolean',
       default: false,

@@ -8,7 +8,14 @@ import { jsonOption } from './options.js';
 
 export const options = (yargs: Argv) =>
   yargs
-    .options({ ...liveOptions, url: severalUrls })
+    .options({
+      ...liveOptions,
+      url: severalUrls,
+      'cycle-ms': {
+        ...liveOptions['cycle-ms'],
+        describe: `length of a cycle of that node in ms (default: ${CYCLE_MS})`,
+      },
+    })
     .option('workers', {
       type: 'number',
       requiresArg: true,

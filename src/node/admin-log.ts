@@ -9,11 +9,6 @@ interface Named {
   readonly key_id?: string;
 }
 
-/** What is done by admins is logged by default, too, where nothing else is below a warning. */
-export function adminLogOf(log: FastifyBaseLogger): FastifyBaseLogger {
-  return log.level === 'warn' ? log.child({}, { level: 'info' }) : log;
-}
-
 export function noteAdminAction(
   log: FastifyBaseLogger,
   { method, path }: Route,

@@ -10,7 +10,6 @@ import { createInterface } from 'node:readline';
 import type { Logger } from 'pino';
 import { Failure } from '../schema/failure.js';
 import type { SqliteStore } from '../store/sqlite.js';
-import { adminLogOf } from './admin-log.js';
 import { copyInFolder, type OnProgress, removeLeftCopies } from './backup.js';
 import type { Evicted } from './removal.js';
 
@@ -88,7 +87,7 @@ async function answerBackup(store: SqliteStore, response: ServerResponse, log: L
   response.writeHead(200, { 'content-type': 'application/x-ndjson' });
   try {
     const folder = await copyInFolder(store, (_what, done, all) => write({ done, all }));
-    adminLogOf(log).info({ action: 'backup', folder }, 'admin action');
+    log.info({ action: 'backup', folder }, 'admin action');
     if (response.destroyed) fs.rmSync(folder, { recursive: true, force: true });
     else write({ folder });
   } catch (error) {

@@ -17,7 +17,7 @@ import type { Shapes } from '../api/endpoint.js';
 import { Nothing } from '../api/shapes.js';
 import { Failure } from '../schema/failure.js';
 import { setSessionCookie } from './access.js';
-import { adminLogOf, noteAdminAction } from './admin-log.js';
+import { noteAdminAction } from './admin-log.js';
 import { mountAnyMethod, withoutClientPath } from './any-method.js';
 import { Connections } from './connections.js';
 import { type HostCheck, refuseTwoHosts } from './host-names.js';
@@ -67,7 +67,6 @@ export async function createServer(
   { log, logRequests, trustProxy, checkHost }: ServerOptions,
 ): Promise<FastifyInstance> {
   const { limits, counts } = parts;
-  const adminLog = adminLogOf(log);
   const connections = new Connections(parts);
   const pipelines = new Pipelines(limits.waitingPerCaller, (request, response) =>
     parts.overload.refuse(request, response, true),
@@ -122,14 +121,13 @@ export async function createServer(
   });
   await registerOpenApi(app, parts.version);
   const plain = routes.filter(({ takesStream, takesAnyMethod }) => !takesStream && !takesAnyMethod);
-  for (const route of plain) mount(app, parts, route, checkHost, adminLog);
-  await mountAnyMethod(app, routes, (gates, route, others) => mount(gates, parts, route, checkHost, adminLog, others));
+  for (const route of plain) mount(app, parts, route, checkHost, log);
+  await mountAnyMethod(app, routes, (gates, route, others) => mount(gates, parts, route, checkHost, log, others));
   await app.register(async (streaming) => {
     streaming.removeAllContentTypeParsers();
     const types = ['application/json', 'application/x-ndjson', 'application/ndjson', 'application/jsonl'];
     streaming.addContentTypeParser(types, (_request, payload, done) => done(null, payload));
-    for (const route of routes.filter(({ takesStream }) => takesStream))
-      mount(streaming, parts, route, checkHost, adminLog);
+    for (const route of routes.filter(({ takesStream }) => takesStream)) mount(streaming, parts, route, checkHost, log);
   });
   await app.ready();
   return app;

@@ -3,7 +3,7 @@ import type { Outcome } from '../outcome/outcome-schema.js';
 import type { ChartSpec } from '../web/chart/spec.js';
 import { figures, figureText, meanText, meanTitle } from './figures.js';
 import { commandOf, type Reported } from './reported.js';
-import { cycleWords, foundWords, number, readSentences, verdictSentence } from './words.js';
+import { cycleWords, foundWords, number, readSentences, verdictSentence, verdictView } from './words.js';
 
 const MOST_ROWS = 20;
 const emoji = { held: '✅', 'nothing expected': '➖', 'not held': '❌', differs: '⚠️', invalid: '🚫' } as const;
@@ -12,8 +12,9 @@ const emoji = { held: '✅', 'nothing expected': '➖', 'not held': '❌', diffe
 export function markdownText(reported: Reported, charts: readonly ChartSpec[] = []): string {
   const { outcome } = reported;
   const { verdict, scenario, question, notes = [] } = outcome;
+  const { words, hue } = verdictView(outcome);
   const blocks = [
-    `### ${emoji[verdict]} ${markdownCell(scenario)}: ${verdict}`,
+    `### ${verdict === 'held' && hue === 'open' ? '➖' : emoji[verdict]} ${markdownCell(scenario)}: ${words}`,
     markdownCell(verdictSentence(outcome)),
     ...(question === undefined ? [] : [`> ${markdownCell(question)}`]),
     ...expectationTable(outcome),

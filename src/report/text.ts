@@ -1,6 +1,5 @@
 // Runs as text for a terminal: a single run with verdict, question, expectations, window and figures; several runs as a table.
 import type { Outcome } from '../outcome/outcome-schema.js';
-import { unreachable } from '../schema/failure.js';
 import { figures, figureText, meanText, meanTitle } from './figures.js';
 import { limitingIntervals, limitingStates, type Reported } from './reported.js';
 import { alignedTable, asciiOnly, type Hue, hued, shownName, type Terminal, wrapped } from './terminal-text.js';
@@ -15,7 +14,7 @@ import {
   share,
   spanWords,
   verdictSentence,
-  verdictSigns,
+  verdictView,
 } from './words.js';
 
 const MOST_DIFFERENCES = 10;
@@ -46,24 +45,12 @@ export function reportText(reported: Reported, terminal: Terminal = plainTermina
 }
 
 /** The verdict in its hue. */
-export function verdictMark({ verdict }: Pick<Outcome, 'verdict'>, terminal: Terminal): string {
-  return hued(`${verdictSigns[verdict]} ${verdict}`, hueOf(verdict), terminal);
+export function verdictMark(outcome: Pick<Outcome, 'verdict' | 'partial'>, terminal: Terminal): string {
+  const { sign, words, hue } = verdictView(outcome);
+  return hued(`${sign} ${words}`, hues[hue], terminal);
 }
 
-function hueOf(verdict: Outcome['verdict']): Hue {
-  switch (verdict) {
-    case 'held':
-      return 'good';
-    case 'nothing expected':
-      return 'faint';
-    case 'not held':
-    case 'differs':
-    case 'invalid':
-      return 'bad';
-    default:
-      return unreachable(verdict);
-  }
-}
+const hues: Readonly<Record<ReturnType<typeof verdictView>['hue'], Hue>> = { good: 'good', open: 'faint', bad: 'bad' };
 
 function head(outcome: Outcome, width: number, terminal: Terminal): string[] {
   const { scenario, seed, question, kind } = outcome;
@@ -208,7 +195,7 @@ export function summaryText(outcomes: readonly Outcome[], terminal: Terminal = p
   if (outcomes.length === 0) return '';
   const titles = ['verdict', 'scenario', 'requests', 'limited', 'share', 'entries', 'limiting', 'peak', 'expectations'];
   const rows = outcomes.map((outcome) => [
-    `${verdictSigns[outcome.verdict]} ${outcome.verdict}`,
+    `${verdictView(outcome).sign} ${verdictView(outcome).words}`,
     outcome.scenario,
     number(outcome.requests),
     number(outcome.limited),
@@ -228,11 +215,11 @@ export function summaryText(outcomes: readonly Outcome[], terminal: Terminal = p
   const broken = outcomes.filter(({ verdict }) => verdict !== 'held' && verdict !== 'nothing expected').length;
   const sentence =
     broken === 0
-      ? outcomes.every(({ verdict }) => verdict === 'held')
+      ? outcomes.every((outcome) => verdictView(outcome).hue === 'good')
         ? `All of ${counted(outcomes.length, 'run')} held.`
         : 'Nothing that was expected failed.'
       : `${broken} of ${counted(outcomes.length, 'run')} did not hold.`;
-  const coloured = lines.map((line, index) => hued(line, hueOf(outcomes[index]!.verdict), terminal));
+  const coloured = lines.map((line, index) => hued(line, hues[verdictView(outcomes[index]!).hue], terminal));
   const text = `${[hued(headLine, 'strong', terminal), ...coloured, '', sentence].join('\n')}\n`;
   return terminal.unicode ? text : asciiOnly(text);
 }

@@ -92,13 +92,38 @@ export function readSentences({ read }: Pick<Outcome, 'read'>): string[] {
 }
 
 /** The sign before a verdict, so that colour is not the only difference. */
-export const verdictSigns: Readonly<Record<Verdict, string>> = {
+const verdictSigns: Readonly<Record<Verdict, string>> = {
   held: '✔',
   'nothing expected': '–',
   'not held': '✘',
   differs: '≠',
   invalid: '!',
 };
+
+type Judged = Pick<Outcome, 'verdict' | 'partial'>;
+
+/** How a verdict is shown: a run that was stopped has held nothing yet, whatever held so far. */
+export function verdictView({ verdict, partial = false }: Judged): {
+  readonly sign: string;
+  readonly words: string;
+  readonly hue: 'good' | 'open' | 'bad';
+} {
+  const sign = verdictSigns[verdict];
+  switch (verdict) {
+    case 'held':
+      return partial
+        ? { sign: '–', words: 'stopped, held so far', hue: 'open' }
+        : { sign, words: verdict, hue: 'good' };
+    case 'nothing expected':
+      return { sign, words: partial ? 'stopped' : verdict, hue: 'open' };
+    case 'not held':
+    case 'differs':
+    case 'invalid':
+      return { sign, words: verdict, hue: 'bad' };
+    default:
+      return unreachable(verdict);
+  }
+}
 
 /** The verdict as a sentence. */
 export function verdictSentence({ verdict, expectations, comparison, partial, replications }: Outcome): string {

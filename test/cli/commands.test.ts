@@ -18,6 +18,7 @@ describe('help', () => {
     expect(help).toMatch(/Examples:\s+weir \w/);
     expect(help).toMatch(/^weir .+\n\n\w/);
     expect(help).not.toContain('default: []');
+    expect(help).not.toContain('$0');
   });
 
   it('lists every command, and the exit codes', async () => {

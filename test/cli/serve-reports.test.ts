@@ -10,6 +10,13 @@ import { begin, temporaryFolder, weirHere } from './command-line.js';
 
 const base = temporaryFolder();
 const folder = join(base, 'reports');
+const others = [
+  ['sweep', 'sweep.ndjson'],
+  ['map', 'map.ndjson'],
+  ['recommend', 'recommend.json'],
+  ['identify', 'answer.json'],
+  ['rules side by side', 'compare.json'],
+] as const;
 let url = '';
 let stop: () => Promise<unknown> = async () => {};
 beforeAll(async () => {
@@ -19,6 +26,13 @@ beforeAll(async () => {
     ['herd', '7'],
   ] as const)
     await weirHere(['simulate', `scenarios/${name}.yaml`, '--seed', seed, '--out', join(folder, name, seed)]);
+  for (const [kind, file] of others) {
+    mkdirSync(join(folder, kind));
+    writeFileSync(join(folder, kind, 'index.html'), '');
+    writeFileSync(join(folder, kind, file), '{}');
+  }
+  const outcome = JSON.parse(readFileSync(join(folder, 'burst/8/outcome.json'), 'utf8'));
+  writeFileSync(join(folder, 'burst/8/outcome.json'), JSON.stringify({ ...outcome, partial: true }));
   writeFileSync(join(base, 'secret.json'), '"secret"');
   mkdirSync(join(folder, '.hidden'));
   writeFileSync(join(folder, '.hidden/index.html'), 'secret');
@@ -84,13 +98,26 @@ describe('the reports', () => {
 
   it('are listed, found by any word, opened, and put side by side', async () => {
     const listed = (page: string) => [...page.matchAll(/href="\/run\/([^"]+)\/"/g)].map(([, path]) => path).sort();
-    expect(listed(await textOf(''))).toEqual(['burst/7', 'burst/8', 'herd/7']);
+    const runs = ['burst/7', 'burst/8', 'herd/7'];
+    const kinds = others.map(([kind]) => encodeURIComponent(kind));
+    expect(listed(await textOf(''))).toEqual([...runs, ...kinds].sort());
     expect(listed(await textOf('?q=flush+HERD'))).toEqual(['herd/7']);
     expect(await textOf('?q=%22%3E%3Cscript%3E')).not.toContain('<script>');
     expect(await textOf('run/burst/7/')).toBe(readFileSync(join(folder, 'burst/7/index.html'), 'utf8'));
     expect(await textOf('run/burst/7/junit.xml')).toContain('<testsuite');
     expect(await textOf('compare?run=burst/7&run=burst/8')).toContain('burst/8');
     expect((await fetch(`${url}compare?run=burst/7`)).status).toBe(400);
+  });
+
+  it('each say what they are, and a run that was stopped is not green', async () => {
+    const rows = (await textOf('')).split('<tr>').filter((row) => row.includes('/run/'));
+    const rowOf = (path: string) => rows.find((row) => row.includes(`/run/${encodeURIComponent(path)}/`))!;
+    for (const [kind] of others) expect(rowOf(kind)).toContain(`(${kind})`);
+    const verdicts = ['burst/7', 'burst/8'].map((path) => rows.find((row) => row.includes(`/run/${path}/`))!);
+    expect(verdicts.map((row) => /<span class="(\w*)">([^<]*)</.exec(row)?.slice(1))).toEqual([
+      ['ok', 'held'],
+      ['', 'stopped, held so far'],
+    ]);
   });
 
   it('every page states its policy, none of them unsafe', async () => {

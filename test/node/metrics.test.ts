@@ -13,7 +13,7 @@ let gate: string;
 beforeAll(async () => {
   node = await startRunning({
     cycleMs: 3_600_000,
-    log: { level: 'warn', requests: false, destination: { write: (line) => lines.push(line) } },
+    log: { level: 'info', requests: false, destination: { write: (line) => lines.push(line) } },
   });
   key = node.keyOf('owner');
   await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'edge' } });
@@ -253,6 +253,19 @@ describe('OTLP', () => {
 });
 
 describe('the log of admin actions', () => {
+  it('is at level info, as the rest of what is no warning: at warn there is no such line', async () => {
+    const said: string[] = [];
+    const quiet = await startRunning({
+      log: { level: 'warn', requests: false, destination: { write: (line: string) => said.push(line) } },
+    });
+    const made = await quiet.ask('POST', '/api/chain/state-machines', {
+      key: quiet.keyOf('a'),
+      body: { slug: 'quiet' },
+    });
+    await quiet.close();
+    expect([made.status, said]).toEqual([201, []]);
+  });
+
   it('has a line for each, with who and to what, and no secret', async () => {
     lines.length = 0;
     const made = await node.ask('POST', '/api/keys', { key, body: { scopes: ['gate'] } });

@@ -10,6 +10,7 @@ import { chartsOf } from '../chart/charts.js';
 import { runsChart } from '../chart/runs.js';
 import type { RunComparison } from '../compare-runs.js';
 import type { Reported } from '../reported.js';
+import { verdictView } from '../words.js';
 import { documentOf, type Html, hashed, html, scriptJson, unbroken } from './html.js';
 import { rulesTable } from './rules-table.js';
 import {
@@ -36,7 +37,7 @@ ${transitionsSection(outcome, transitions)}
 ${againSection(reported, files)}</main>`;
   const { cycle_ms, first_cycle } = outcome;
   const data: ReportData = { charts, palettes, transitions, firstCycle: first_cycle ?? 0, cycleMs: cycle_ms };
-  return pageDocument(`${outcome.verdict}: ${outcome.scenario}`, body, data);
+  return pageDocument(`${verdictView(outcome).words}: ${outcome.scenario}`, body, data);
 }
 
 /** Several runs on one page: a table of their figures, and a chart of their windows. */

@@ -2,7 +2,7 @@
 import type { Outcome } from '../../outcome/outcome-schema.js';
 import { bundled } from '../../web/bundled.js';
 import { themeStyle } from '../../web/chart/palette.js';
-import { counted, number } from '../words.js';
+import { counted, number, verdictView } from '../words.js';
 import { documentOf, type Html, hashed, html } from './html.js';
 
 /** A report in the list. */
@@ -11,17 +11,20 @@ export interface ListedReport {
   readonly path: string;
   /** When it was written, ISO 8601. */
   readonly writtenAt: string;
-  /** What its outcome says; undefined for a sweep. */
-  readonly outcome:
-    | Pick<Outcome, 'scenario' | 'question' | 'kind' | 'seed' | 'verdict' | 'requests' | 'limited'>
-    | undefined;
+  /** What kind of report it is, for one that is not a single run. */
+  readonly kind?: string;
+  /** What the outcome of a single run says. */
+  readonly outcome?: Pick<
+    Outcome,
+    'scenario' | 'question' | 'kind' | 'seed' | 'verdict' | 'partial' | 'requests' | 'limited'
+  >;
 }
 
 /** @param query words that the path, the scenario or the question must have; all if empty */
 export function reportsHtml(folder: string, reports: readonly ListedReport[], query: string): string {
   const words = query.toLowerCase().split(/\s+/);
-  const found = reports.filter(({ path, outcome }) => {
-    const text = `${path} ${outcome?.scenario ?? 'sweep'} ${outcome?.question ?? ''} ${outcome?.verdict ?? ''} ${outcome?.kind ?? ''}`;
+  const found = reports.filter(({ path, outcome, kind = 'report' }) => {
+    const text = `${path} ${outcome?.scenario ?? ''} ${outcome?.question ?? ''} ${outcome === undefined ? '' : verdictView(outcome).words} ${outcome?.kind ?? kind}`;
     return words.every((word) => text.toLowerCase().includes(word));
   });
   const shown = found.length === reports.length ? '' : `${number(found.length)} of `;
@@ -33,6 +36,8 @@ ${found.length === 0 ? html`<p>${reports.length === 0 ? 'There is no report yet:
   return documentOf('Reports', policy, style, [body.text, '</div></body></html>\n']);
 }
 
+const hues = { good: 'ok', open: '', bad: 'no' } as const;
+
 function listOf(reports: readonly ListedReport[]): Html {
   return html`<form action="/compare"><div class="scroll" tabindex="0" role="region" aria-label="Reports">
 <table class="stack reports"><thead><tr><th>report</th><th>verdict</th><th class="n">requests</th><th class="n">limited</th><th>written</th><th>side by side</th></tr></thead>
@@ -40,15 +45,15 @@ function listOf(reports: readonly ListedReport[]): Html {
 <p><button>Put the chosen ones side by side</button></p></form>`;
 }
 
-function rowOf({ path, writtenAt, outcome }: ListedReport): Html {
-  const about = outcome === undefined ? 'a sweep' : `${outcome.kind}, seed ${outcome.seed}`;
+function rowOf({ path, writtenAt, outcome, kind = 'report' }: ListedReport): Html {
+  const about = outcome === undefined ? kind : `${outcome.kind}, seed ${outcome.seed}`;
   const choice =
     outcome === undefined
       ? ''
       : html`<input type="checkbox" name="run" value="${path}" aria-label="${path} side by side with others">`;
-  const good = outcome?.verdict === 'held' || outcome?.verdict === 'nothing expected';
+  const view = outcome === undefined ? undefined : verdictView(outcome);
   return html`<tr><td data-title="report"><span><a href="/run/${path.split('/').map(encodeURIComponent).join('/')}/">${path}</a><small>${outcome?.question ?? ''} (${about})</small></span></td>
-<td data-title="verdict">${outcome === undefined ? '' : html`<span class="${good ? 'ok' : 'no'}">${outcome.verdict}</span>`}</td>
+<td data-title="verdict">${view === undefined ? '' : html`<span class="${hues[view.hue]}">${view.words}</span>`}</td>
 <td class="n" data-title="requests">${outcome === undefined ? '' : number(outcome.requests)}</td>
 <td class="n" data-title="limited">${outcome === undefined ? '' : number(outcome.limited)}</td>
 <td data-title="written">${writtenAt.slice(0, 16).replace('T', ' ')}</td>

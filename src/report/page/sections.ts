@@ -13,18 +13,21 @@ import {
   share,
   spanWords,
   verdictSentence,
-  verdictSigns,
+  verdictView,
 } from '../words.js';
 import { type Html, html, type Part, unbroken } from './html.js';
 
 const MOST_DIFFERENCES = 200;
 
+const verdictClasses = { good: 'held', open: 'open', bad: 'broken' } as const;
+
 /** It opens the `main` of the page. */
 export function headSection(outcome: Outcome): Html {
-  const { verdict, scenario, question, kind, arm, seed, first_cycle, last_cycle, cycle_ms, notes = [] } = outcome;
+  const { scenario, question, kind, arm, seed, first_cycle, last_cycle, cycle_ms, notes = [] } = outcome;
+  const { sign, words, hue } = verdictView(outcome);
   const allNotes = [...notes, ...readSentences(outcome)];
   const span = first_cycle === null || last_cycle === null ? 'no cycle' : runWords(outcome, first_cycle, last_cycle);
-  return html`<header><p class="verdict ${verdict === 'held' ? 'held' : verdict === 'nothing expected' ? 'open' : 'broken'}" id="verdict"><b>${verdictSigns[verdict]} ${verdict}</b> ${verdictSentence(outcome)}</p>
+  return html`<header><p class="verdict ${verdictClasses[hue]}" id="verdict"><b>${sign} ${words}</b> ${verdictSentence(outcome)}</p>
 <button type="button" id="theme">Light / dark</button></header>
 <main><h1>${scenario}</h1>
 ${question === undefined ? '' : html`<p class="question">${question}</p>`}
@@ -125,7 +128,7 @@ export function comparisonSection(comparison: RunComparison): Html {
 <main><h1>Runs compared</h1>
 <div class="scroll" tabindex="0" role="region" aria-label="Figures of the runs"><table><thead><tr><th scope="col">figure</th>${runs.map(
     ({ name, outcome }, index) =>
-      html`<th scope="col" class="n">${name}${index === baseline ? ' (baseline)' : ''}<small>${verdictSigns[outcome.verdict]} ${outcome.verdict}</small></th>`,
+      html`<th scope="col" class="n">${name}${index === baseline ? ' (baseline)' : ''}<small>${verdictView(outcome).sign} ${verdictView(outcome).words}</small></th>`,
   )}</tr></thead>
 <tbody>${rows.map(
     (row) =>
