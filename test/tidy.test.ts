@@ -166,6 +166,12 @@ describe('what is banned, and what to use instead', () => {
       'math/elementary.ts: the same bits on every engine',
       /^src\/(report\/|cli\/)/,
     ],
+    [
+      'recursive mkdir',
+      /\bmkdir(Sync)?\([^)]*recursive/,
+      'makeFolder of store/make-folder.ts: Node never returns where a folder such as /proc refuses',
+      /^$/,
+    ],
     ['eval', /\b(eval|new Function)\(/, 'data', /^$/],
     [
       'console',

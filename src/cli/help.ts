@@ -4,6 +4,7 @@ import type { Argv } from 'yargs';
 import { nearest } from '../schema/did-you-mean.js';
 import { topics } from '../topics/topics.js';
 import type { GivenTo } from './command.js';
+import { commands, nameOf, nodeCommands } from './commands.js';
 import { usageFailure } from './ending.js';
 import { say } from './say.js';
 import { facts, terminalAtHand } from './terminal.js';
@@ -34,10 +35,11 @@ function listed(): string {
 }
 
 function unknownTopic(topic: string): Error {
-  const guess = nearest(
-    topic,
-    topics.map(({ name }) => name),
-  );
+  const guess = nearest(topic, [
+    ...topics.map(({ name }) => name),
+    ...commands.map(nameOf),
+    ...nodeCommands.map(nameOf),
+  ]);
   const names = topics.map(({ name }) => name).join(', ');
   const fix = guess === undefined ? '' : `Did you mean \`weir help ${guess}\`? `;
   return usageFailure(`There is no topic and no command "${topic}".`, `${fix}Topics: ${names}.`);

@@ -1,13 +1,14 @@
 // The map of `weir map`: runs, zones, cures, files.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { safeName } from '../report/folder.js';
+import { place, safeName } from '../report/folder.js';
 import { flatRow, sweepDigest } from '../report/sweep-files.js';
 import { writeSweepReport } from '../report/sweep-report.js';
 import { mapText } from '../report/sweep-text.js';
 import { counted } from '../report/words.js';
 import { type CollapseMap, mapCollapse } from '../simulate/sweep/collapse-map.js';
 import { planSweep, type SweepPlan } from '../simulate/sweep/plan-sweep.js';
+import { makeFolder } from '../store/make-folder.js';
 import { exitOfStop, interruptible } from './interrupt.js';
 import type { GivenToMap } from './map.js';
 import { runPlace } from './options.js';
@@ -19,6 +20,9 @@ import { terminalAtHand } from './terminal.js';
 export async function mapRuns(given: GivenToMap): Promise<void> {
   const { seed, replications, across, up, stuck, cure, set = [] } = given;
   const plan = await planSweep(given.scenario, { set }, { seed, replications });
+  // Made before the runs, so that a folder that cannot be written to costs none.
+  const { out } = given;
+  if (given.report && out !== undefined) await place(out, async () => void makeFolder(out));
   const { signal, release } = interruptible();
   const progress = new Progress(`map of ${plan.name}`);
   let done = 0;
@@ -35,7 +39,8 @@ export async function mapRuns(given: GivenToMap): Promise<void> {
     return;
   }
   const digest = sweepDigest(plan.name, map.rows);
-  const page = given.report ? await writeMap(plan, map, digest, given) : undefined;
+  const folder = out ?? join('reports', safeName(plan.name), `map-${digest.slice(7, 15)}`);
+  const page = given.report ? await place(folder, () => writeMap(folder, plan, map, digest, given)) : undefined;
   const { columns, cures, runs, runsOfAll } = map;
   const text = given.json
     ? JSON.stringify({ rows: map.rows.map(flatRow), columns, cures, runs, digest })
@@ -44,10 +49,15 @@ export async function mapRuns(given: GivenToMap): Promise<void> {
   if (page !== undefined && !given.json) say(`\nopen it here: ${page}\n`);
 }
 
-async function writeMap(plan: SweepPlan, map: CollapseMap, digest: string, given: GivenToMap): Promise<string> {
+async function writeMap(
+  folder: string,
+  plan: SweepPlan,
+  map: CollapseMap,
+  digest: string,
+  given: GivenToMap,
+): Promise<string> {
   const { scenario, across, up, set, stuck, cure, replications, seed } = given;
-  const folder = given.out ?? join('reports', safeName(plan.name), `map-${digest.slice(7, 15)}`);
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   writeFileSync(join(folder, 'map.ndjson'), map.rows.map((row) => `${JSON.stringify(flatRow(row))}\n`).join(''));
   const command = rerunCommand('map', [scenario], { across, up, set, stuck, cure, replications, seed });
   const { axes, rows } = map;

@@ -31,6 +31,7 @@ export async function runCommandLine(given: readonly string[]): Promise<void> {
 export async function parserFor(given: readonly string[]): Promise<Argv> {
   const asked = hideDash(asHelp(given));
   const known = [...commands, ...nodeCommands];
+  refuseUnknown(asked);
   const named = known.find((one) => nameOf(one) === asked.find((word) => known.some((each) => nameOf(each) === word)));
   const loaded = await named?.load();
   const add = (to: Argv, one: ListedCommand, isListed = true): Argv =>
@@ -48,7 +49,6 @@ export async function parserFor(given: readonly string[]): Promise<Argv> {
     .example('$0 replay access.log --threshold 100 --within 60', 'what it would have done to a log')
     .example('$0 load scenarios/burst.yaml', 'the same requests against a live node, compared')
     .strict()
-    .recommendCommands()
     // The language of all other texts, for any locale of the terminal.
     .locale('en')
     .updateStrings(words as unknown as Record<string, string>)
@@ -76,6 +76,20 @@ export async function parserFor(given: readonly string[]): Promise<Argv> {
   });
   for (const one of nodeCommands) add(cli, one, false);
   return cli;
+}
+
+/** @throws Failure `wrong_usage` for a first word that is no command, with the command that is probably meant */
+function refuseUnknown([first = '-', second = '-']: readonly string[]): void {
+  const isOfNode = first === 'node';
+  const word = isOfNode ? second : first;
+  const names = [...(isOfNode ? [] : [...commands.map(nameOf), 'node']), ...nodeCommands.map(nameOf)];
+  if (word.startsWith('-') || names.includes(word)) return;
+  const guess = nearest(word, names);
+  const group = isOfNode ? 'weir node' : 'weir';
+  throw usageFailure(
+    `There is no command "${group.slice(5)}${isOfNode ? ' ' : ''}${word}".`,
+    `${guess === undefined ? '' : `Did you mean \`${group} ${guess}\`? `}See \`${group} --help\`.`,
+  );
 }
 
 /** `weir` and `weir help` show the help of all commands, `weir help gate` the help of one; any other word is a topic. */

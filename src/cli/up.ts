@@ -1,12 +1,13 @@
 // `weir up`: a network of nodes on this machine, to try it: Redis from the PATH, nodes as processes, and one port in front of them.
 //
 //   client ─► front port ─► node 1, 2, 3 in turn ─► Redis          a connection that a node does not take goes to the next
+
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join, resolve } from 'node:path';
 import type { Argv } from 'yargs';
 import { Failure } from '../schema/failure.js';
+import { makeFolder } from '../store/make-folder.js';
 import type { GivenTo } from './command.js';
 import { usageFailure } from './ending.js';
 import { aborted, interruptible } from './interrupt.js';
@@ -66,7 +67,7 @@ export async function run({ nodes: count, port, data, store, cycleMs, json }: Gi
   try {
     // First: a network that runs already with this port is not started a second time on its folder.
     front = await listen(nodes, port);
-    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    makeFolder(dir, 0o700);
     const url = store ?? (await startRedis(dir, servers));
     const serve = [process.argv[1]!, 'serve', '--store', url, '--data', join(dir, 'key'), '--port', '0', '--json'];
     const args = cycleMs === undefined ? serve : [...serve, '--cycle-ms', String(cycleMs)];

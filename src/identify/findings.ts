@@ -4,10 +4,11 @@
 //   answer.json       the answer
 //   scenario.yaml     the rule as the limiter of a scenario              simulate, load, sweep
 //   index.html        the answers with the model over them
-import { mkdir, open, readFile, stat, writeFile } from 'node:fs/promises';
+import { open, readFile, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { stringify } from 'yaml';
 import { Failure } from '../schema/failure.js';
+import { makeFolder } from '../store/make-folder.js';
 import type { Answer } from './answer.js';
 import type { Seen } from './evidence.js';
 import { evidencePage } from './evidence-page.js';
@@ -27,7 +28,7 @@ export async function writeFindings(
   const lines = found.evidence.seen.map((one) => JSON.stringify(one));
   const scenario = scenarioOf(answer, target);
   try {
-    await mkdir(path, { recursive: true });
+    makeFolder(path);
     await Promise.all([
       // The requests of a log are known with it.
       ...(found.evidence.vagueMs > 0 ? [] : [writeFile(join(path, EVIDENCE), `${lines.join('\n')}\n`)]),

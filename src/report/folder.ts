@@ -1,10 +1,11 @@
 // The folder of a report: created before a run begins, so that an invalid path fails early, and written after it.
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import { access, constants, mkdir, rm, rmdir, writeFile } from 'node:fs/promises';
+import { access, constants, rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { csvLines, ndjsonLines } from '../outcome/timeline-file.js';
 import { Failure } from '../schema/failure.js';
+import { makeFolder } from '../store/make-folder.js';
 import { chartIds } from '../web/chart/spec.js';
 import { chartsOf } from './chart/charts.js';
 import { outcomeJson } from './formats.js';
@@ -49,7 +50,7 @@ export async function openReportFolder({ out, scenario, run, base = '.' }: Folde
     out === undefined ? resolve(base, 'reports', safeName(scenario), safeName(String(run))) : resolve(base, out);
   let made: string | undefined;
   await place(path, async () => {
-    made = await mkdir(join(path, 'charts'), { recursive: true });
+    [made] = makeFolder(join(path, 'charts'));
     await access(path, constants.W_OK);
     await access(join(path, 'charts'), constants.W_OK);
   });
@@ -156,11 +157,11 @@ export async function place<T>(path: string, body: () => Promise<T>): Promise<T>
   try {
     return await body();
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === undefined || error instanceof Failure || reasons[code] === undefined) throw error;
+    const { code = '', syscall, message } = error as NodeJS.ErrnoException;
+    if (error instanceof Failure || syscall === undefined) throw error;
     throw new Failure('unwritable_folder', {
       what: `The report cannot be written to ${path}.`,
-      why: reasons[code],
+      why: reasons[code] ?? `${message}.`,
       fix: 'Give another folder with --out, or run without a report with --no-report.',
       cause: error,
     });
@@ -177,6 +178,6 @@ const reasons: Readonly<Record<string, string>> = {
   EEXIST: 'There is a file of that name.',
   EISDIR: 'There is a folder where a file has to be written.',
   ENAMETOOLONG: 'The path is too long.',
-  ENOENT: 'A part of the path does not exist, or was removed.',
+  ENOENT: 'The file system does not allow it there, or a part of the path was removed.',
   EMFILE: 'Too many files are open.',
 };

@@ -1,6 +1,7 @@
 // The folders of a recommended limit and of rules side by side: the page, the answer as JSON, and a picture.
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { makeFolder } from '../store/make-folder.js';
 import { refusalsChart } from './chart/rules.js';
 import { place, safeName } from './folder.js';
 import { type ComparedReport, comparedHtml } from './page/compare-page.js';
@@ -14,7 +15,7 @@ export async function openSizingFolder(
 ): Promise<string> {
   const path = out === undefined ? resolve('reports', safeName(name), kind) : resolve(out);
   await place(path, async () => {
-    await mkdir(path, { recursive: true });
+    makeFolder(path);
     await writeFile(join(path, `${kind}.json`), '');
   });
   return path;

@@ -5,10 +5,10 @@
 //   runs.csv       the same for spreadsheets
 //   sweep.ndjson   a line a cell: { cell, set, n, held, <figure>: { mean, low, high } }
 //   sweep.csv      the same for spreadsheets: <figure>, <figure>.low, <figure>.high
+
 import {
   closeSync,
   existsSync,
-  mkdirSync,
   openSync,
   readFileSync,
   renameSync,
@@ -23,6 +23,7 @@ import { digestOf } from '../schema/canonical.js';
 import { Failure } from '../schema/failure.js';
 import type { SweepPlan } from '../simulate/sweep/plan-sweep.js';
 import type { SweepRow, SweepRun } from '../simulate/sweep/sweep.js';
+import { makeFolder } from '../store/make-folder.js';
 import { VERSION } from '../version.js';
 
 const ID = /^[0-9a-f]{64}$/;
@@ -44,7 +45,7 @@ export class SweepFolder {
     this.path = path;
     this.#plan = plan;
     try {
-      mkdirSync(path, { recursive: true });
+      makeFolder(path);
       this.#lock();
       this.#claim();
       this.known = this.#readJournal();

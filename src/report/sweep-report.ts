@@ -1,9 +1,11 @@
 // The report of a sweep: a picture of each figure that is shown, and the page on which axes and figure are chosen.
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Axis, Json } from '../simulate/sweep/axis.js';
 import type { SweepPlan } from '../simulate/sweep/plan-sweep.js';
 import type { SweepRow } from '../simulate/sweep/sweep.js';
+import { makeFolder } from '../store/make-folder.js';
 import { palettes } from '../web/chart/palette.js';
 import { firstView, type SweepAxis, type SweepCell, type SweepData, sweepCharts } from '../web/chart/sweep-charts.js';
 import { figures as known } from './figures.js';
@@ -39,7 +41,7 @@ const MOST_PICTURES = 12;
 /** Writes pictures and page into the folder of the sweep. Returns the page. */
 export async function writeSweepReport(folder: string, report: SweepReport): Promise<string> {
   const charts = join(folder, 'charts');
-  mkdirSync(charts, { recursive: true });
+  makeFolder(charts);
   for (const name of readdirSync(charts)) if (name.endsWith('.png')) rmSync(join(charts, name));
   const data = sweepData(report);
   // Drawing loads a canvas and a font: it is imported only when a report is written.

@@ -1,16 +1,20 @@
-// Suggests the word a person probably meant: the nearest of the allowed words.
+// Suggests the word a person probably meant: one that begins as typed, otherwise the nearest of the allowed words.
 
 /**
- * The word of `among` that is nearest to `word`, or undefined when none is near.
+ * The word of `among` that begins with `word`, else the one nearest to it, or undefined when none is near. A beginning has two letters at
+ * least; of several words the first counts.
  *
  * Near means: one edit for 2 letters, two for 5, three for 8 and more. An edit inserts, drops or replaces a letter, or swaps two
  * neighbours (optimal string alignment). Letter case is ignored. The first of equally near words wins.
  */
 export function nearest(word: string, among: Iterable<string>): string | undefined {
   const asked = word.toLowerCase();
+  const words = [...among];
+  const begun = words.find((candidate) => asked.length > 1 && candidate.toLowerCase().startsWith(asked));
+  if (begun !== undefined) return begun;
   let best: string | undefined;
   let bestEdits = Math.min(3, Math.floor((word.length + 1) / 3)) + 1;
-  for (const candidate of among) {
+  for (const candidate of words) {
     if (Math.abs(candidate.length - asked.length) >= bestEdits) continue;
     const edits = editsBetween(asked, candidate.toLowerCase());
     if (edits < bestEdits) [best, bestEdits] = [candidate, edits];

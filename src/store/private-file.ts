@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import { Failure } from '../schema/failure.js';
+import { makeFolder } from './make-folder.js';
 
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
@@ -62,7 +63,7 @@ export function writePrivate(path: string, text: string): void {
   const folder = dirname(path);
   const draft = `${path}.${randomUUID()}`;
   try {
-    fs.mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
+    makeFolder(folder, FOLDER_MODE);
     const file = fs.openSync(draft, 'wx', FILE_MODE);
     try {
       fs.writeFileSync(file, text);

@@ -12,6 +12,7 @@ import { dirname, join, resolve } from 'node:path';
 import type Library from 'better-sqlite3';
 import { Failure } from '../schema/failure.js';
 import { HeadMark, type MissingRows } from './head-mark.js';
+import { makeFolder } from './make-folder.js';
 import { checkHeads, checkIntact, checkPresent, walBytes } from './sqlite-damage.js';
 import { databaseMissing, isLocked, openingFailure, unwritable } from './sqlite-failure.js';
 import { sqlite } from './sqlite-library.js';
@@ -51,7 +52,7 @@ export function openSqliteFile(folder: string, lockWaitMs: number, acceptLoss = 
   const path = join(dir, 'weir.db');
   const pidPath = join(dir, 'weir.pid');
   try {
-    makeFolder(dir);
+    for (const made of makeFolder(dir, 0o700)) sync(dirname(made));
     fs.accessSync(`${dir}/`, fs.constants.R_OK | fs.constants.W_OK | fs.constants.X_OK);
     checkPresent(dir, path);
     if (!fs.existsSync(path)) {
@@ -129,25 +130,13 @@ function displacedOf(paths: readonly string[]): () => string | undefined {
 
 function leaveMark(dir: string, mark: HeadMark): void {
   try {
-    makeFolder(dir);
+    for (const made of makeFolder(dir, 0o700)) sync(dirname(made));
     // Another database, as of a backup that was put in its place, has a mark of its own.
     if (fs.existsSync(join(dir, 'weir.db'))) return;
     fs.writeFileSync(join(dir, 'weir.heads'), mark.bytes(), { mode: 0o600, flag: 'wx', flush: true });
   } catch {
     // It is there still, or nothing can be written there: the failure of the node says what happened all the same.
   }
-}
-
-/** One folder at a time: Node's recursive mkdir never returns if a parent exists and refuses new folders. */
-function makeFolder(dir: string): void {
-  if (fs.existsSync(dir)) return;
-  makeFolder(dirname(dir));
-  try {
-    fs.mkdirSync(dir, { mode: 0o700 });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !fs.existsSync(dir)) throw error;
-  }
-  sync(dirname(dir));
 }
 
 /** Creates the database under another name and moves it: a process that dies on the way leaves no partial file. */

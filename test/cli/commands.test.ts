@@ -34,6 +34,8 @@ describe('help', () => {
 
   it.each([
     ['simulat', 'simulate'],
+    ['sim', 'simulate'],
+    ['rec', 'recommend'],
     ['mnt', 'mint'],
     ['simulate x.yaml --sed 3', '--seed'],
     ['node gat edge', 'gate'],

@@ -70,6 +70,25 @@ describe('a command that is refused', () => {
     expect([code, JSON.parse(out).code]).toEqual([exit, told]);
   });
 
+  // Node's recursive mkdir never returns below /proc, and a thread that is in it hears no signal.
+  const places = ['/proc/x', '/proc/self/fd/x', '/dev/full', 'package.json'];
+  const writing = [
+    'simulate scenarios/burst.yaml --out',
+    'sweep scenarios/burst.yaml --set limiter.threshold=1,2 --out',
+    'map scenarios/outage.yaml --across arrivals.0.rate=100/s..150/s:50/s --up faults.0.to=6s..7s:1s --out',
+    'recommend scenarios/shop.log --out',
+    'replay scenarios/shop.log --threshold 3 --out',
+    'replay scenarios/shop.log --threshold 3 --compare weir,gcra --out',
+    'load scenarios/burst.yaml --out',
+    'play --out',
+    'init',
+    'serve --port 0 --data',
+  ];
+  it.each(writing.flatMap((line) => places.map((place) => `${line} ${place}`)))('%s: is refused', async (line) => {
+    const failure = await failureOf(line);
+    expect([failure?.code, failure?.exit]).toEqual(['unwritable_folder', 2]);
+  });
+
   it.each([
     ['nothing temporary can be stored', { TMPDIR: '/nowhere' }, 'unwritable_folder', 2],
     ['the library of SQLite is missing', { NODE_OPTIONS: withoutSqlite }, 'store_failed', 74],

@@ -14,7 +14,8 @@ describe('nearest', () => {
     ['a letter alone is no misspelling', 'm', undefined],
     ['a letter in other case', 'N', 'n'],
     ['too far off', 'duration', undefined],
-    ['half of a word is too far off', 'time', undefined],
+    ['the beginning of a word', 'time', 'timestamp'],
+    ['another part of a word is too far off', 'stamp', undefined],
     ['nothing was written', '', undefined],
   ])('%s: %s -> %s', (_, word, expected) => {
     expect(nearest(word, columns)).toBe(expected);

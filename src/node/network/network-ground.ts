@@ -1,8 +1,8 @@
 // What a node of many stands on: Redis for everything, and a key of its own to sign with. It is kept in a folder, or made anew at each start.
-import { mkdirSync } from 'node:fs';
 import { generateSigner } from '../../record/signing.js';
 import { Failure } from '../../schema/failure.js';
 import { HeadMark } from '../../store/head-mark.js';
+import { makeFolder } from '../../store/make-folder.js';
 import { MemoryStore } from '../../store/memory.js';
 import { whileStarting } from '../../store/redis/away.js';
 import { DIRECTORY } from '../../store/redis/buckets.js';
@@ -52,7 +52,7 @@ export async function openNetworkGround({
   let mark: HeadMark | undefined;
   try {
     const lasting = await cycleOfNetwork(connection, cycleMs);
-    if (dir !== undefined) mkdirSync(dir, { recursive: true, mode: 0o700 });
+    if (dir !== undefined) makeFolder(dir, 0o700);
     const identity =
       dir === undefined
         ? { signer: generateSigner(), successions: [], cycleMs: lasting, isNew: true }
