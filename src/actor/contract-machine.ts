@@ -1,5 +1,5 @@
 // A contract as an XState machine. Its config is plain JSON made from the definition, so it can be stored, sent and opened in XState's
-// visual tools. What its guards and actions mean is in the setup, which is the same for every contract.
+// visual tools. What its guards and actions mean is in the setup, which is the same for every contract: `contractMachine` joins the two.
 //
 //   event                                        guard                                    actions
 //   aggregate {cycle, counts}                    held                                     none: nothing moves a held contract
@@ -67,8 +67,8 @@ export const contractSetup = setup({
 export type ContractMachine = StateMachine<{ heldUntilCycle: number }, ContractEvent, any, any, any, any, any, any, any, any, any, ContractEmitted, any, any>;
 
 /**
- * The machine of a definition. `machine.config` is whole as JSON: parsed again and given to `contractSetup.createMachine` it behaves the
- * same.
+ * The machine of a definition, or of one that was stored as JSON: `machine.config`, parsed again and given to this function, behaves the same.
+ * `createMachine` of XState alone does not know its guards and actions.
  *
  *     const actor = createActor(contractMachine(rateLimiter({ threshold: 2 })));
  *     actor.on('*', ({ type, cycle, count }) => …);
@@ -77,7 +77,7 @@ export type ContractMachine = StateMachine<{ heldUntilCycle: number }, ContractE
  *
  * @throws Failure as `planContract`
  */
-export function contractMachine(definition: ContractDefinition, findOperator?: FindOperator): ContractMachine {
+export function contractMachine(definition: ContractDefinition | object, findOperator?: FindOperator): ContractMachine {
   return machineOf(planContract(definition, findOperator));
 }
 
@@ -93,14 +93,22 @@ export function machineOf(plan: Plan): ContractMachine {
 
 const machines = new WeakMap<Plan, ContractMachine>();
 
+/** What a config says of itself: which guards and actions it needs, and where they are. */
+const needs = {
+  guards: ['held', 'countIn', 'asksFor'],
+  actions: ['fire', 'hold', 'emit'],
+  from: '@weir/cli',
+  run: "import { createActor } from 'xstate'; import { contractMachine } from '@weir/cli'; createActor(contractMachine(config)).start()",
+};
+
 /** The config of the machine of a plan, whole as JSON. */
 export function configOf(plan: Plan): object {
   const { definition, states, initial } = plan;
   const { states: _, transitions: __, ...rest } = definition;
   return {
     id: definition.name,
-    description: `Contract ${definition.name} ${definition.version}.`,
-    meta: { definition: rest },
+    description: `Contract ${definition.name} ${definition.version}. Its guards and actions are those of @weir/cli: see meta.needs.`,
+    meta: { definition: rest, needs },
     initial: states[initial]!.name,
     context: { heldUntilCycle: Number.MIN_SAFE_INTEGER },
     on: { refused: { description: 'The operator refused; due again after the hold.', actions: ['hold'] } },

@@ -218,7 +218,8 @@ export const showStateMachine = {
   shapes: { params: OfContract },
   answers: {
     200: {
-      description: 'The machine, as the config of `createMachine` of XState, whole as JSON.',
+      description:
+        'The machine as a config of XState, whole as JSON. Its guards and actions are in the package: see its field meta.needs.',
       schema: Type.Object({
         ok: Ok,
         state: Type.String({ description: 'Name of the current state of the contract.' }),

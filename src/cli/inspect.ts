@@ -28,12 +28,13 @@ const fromNode = nodeCommand({
       })
       .option('xstate', {
         type: 'boolean',
-        describe: "print the machine as JSON, for XState's visual tools",
+        describe: "print the machine as JSON, for XState's visual tools and contractMachine of the library",
       })
       .option('mermaid', { type: 'boolean', describe: 'print a state diagram in the Mermaid language' })
       .example('$0 inspect', 'the windowed rate limiter')
       .example('$0 inspect --json', 'the whole definition')
       .example('$0 inspect --definition > contract.json', 'the same without a node, to change it')
+      .example('$0 inspect contract.json --xstate', 'the machine; its field meta.needs says how to run it')
       .example('$0 inspect contract.json --mermaid', 'a diagram of a definition of your own'),
   run: async ({ anyone }, { template: id }) => {
     if (id !== TEMPLATE_ID) throw unknownTemplate(id);

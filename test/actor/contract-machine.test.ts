@@ -2,7 +2,7 @@
 // the gate that answers for it.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createActor } from 'xstate';
+import { createActor, createMachine } from 'xstate';
 import { contractMachine, contractSetup } from '../../src/actor/contract-machine.js';
 import { stateDiagram } from '../../src/actor/state-diagram.js';
 import { Host } from '../../src/host/host.js';
@@ -341,5 +341,58 @@ describe('a machine in the form of XState, in place of a definition', () => {
         faults: expect.arrayContaining([expect.objectContaining({ path })]),
       }),
     );
+  });
+});
+
+describe('a config that somebody stored', () => {
+  const on = (from: string, to: string, condition: string) => ({
+    from,
+    to,
+    operator: 'KO42',
+    fires_when: null,
+    proof_required: false,
+    trigger: { kind: 'on_aggregate', event: 'request', aggregate: 'count', within: 10, condition },
+    post_actions: [{ emit: `now_${to}` }],
+  });
+  // The names are fields of a config of XState, which must not be taken for them.
+  const three = {
+    ...rateLimiter({ threshold: 2 }),
+    states: { guard: { initial: true, role: 'initial' }, actions: { admits: true }, on: {} },
+    transitions: [
+      on('guard', 'actions', 'count > 2'),
+      on('actions', 'on', 'count > 5'),
+      on('on', 'guard', 'count <= 1'),
+    ],
+  } as unknown as ContractDefinition;
+  const stored = () => JSON.parse(JSON.stringify(contractMachine(three).config));
+
+  it('runs with createActor, of a definition with other states too', () => {
+    const actor = createActor(contractMachine(stored()));
+    const emitted: string[] = [];
+    actor.on('*', ({ type, cycle }) => emitted.push(`${cycle} ${type}`));
+    actor.start();
+    const values = [3, 6, 4, 0].map((count, cycle) => {
+      actor.send({ type: 'aggregate', cycle, counts: [count] });
+      return actor.getSnapshot().value;
+    });
+    expect(values).toEqual(['actions', 'on', 'on', 'guard']);
+    expect(emitted).toEqual(['0 now_actions', '1 now_on', '3 now_guard']);
+  });
+
+  it('says which guards and actions it needs, which are exactly those that XState alone misses', () => {
+    const { needs } = stored().meta;
+    const missed = new Set<string>();
+    const machine = createMachine(stored());
+    const states = [machine.root, ...Object.values(machine.root.states)];
+    for (const { guard, actions } of states.flatMap(({ transitions }) => [...transitions.values()].flat()))
+      for (const one of [guard, ...actions] as any[]) if (one !== undefined) missed.add(one.type ?? one);
+    expect([...missed].sort()).toEqual([...needs.guards, ...needs.actions].sort());
+    expect(needs.run).toContain('createActor(contractMachine(config))');
+  });
+
+  it('is refused at once where it needs what contracts do not have', () => {
+    const other = stored();
+    other.states.guard.on.aggregate[0].guard = 'toString';
+    expect(() => contractMachine(other)).toThrow(expect.objectContaining({ code: 'invalid_definition' }));
   });
 });
