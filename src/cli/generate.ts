@@ -5,12 +5,12 @@ import type { Argv } from 'yargs';
 import { Failure } from '../schema/failure.js';
 import { readInstant } from '../traffic/log/instant.js';
 import type { GivenTo } from './command.js';
-import { checkSeed } from './options.js';
+import { checkSeed, seedOption } from './options.js';
 
 export const options = (yargs: Argv) =>
   yargs
     .positional('scenario', { type: 'string', demandOption: true, describe: 'scenario file (YAML or JSON)' })
-    .option('seed', { type: 'number', requiresArg: true, describe: 'instead of the seed of the scenario' })
+    .option('seed', seedOption)
     .option('start', {
       type: 'string',
       default: '2026-01-01T00:00:00Z',

@@ -1,4 +1,5 @@
 // Options that several commands share, so that they mean the same everywhere.
+import { type Seed, seedOf } from '../math/random.js';
 import { Failure } from '../schema/failure.js';
 import { cycleMsFor, nearestWindow, parseTime } from '../schema/quantity.js';
 import { CYCLE_MS } from '../time/cycle.js';
@@ -20,9 +21,10 @@ export const scenariosArgument = {
 } as const;
 
 export const seedOption = {
-  type: 'number',
+  type: 'string',
   requiresArg: true,
-  describe: 'instead of the seed of the scenario',
+  coerce: (text: string): Seed => seedOf(text) ?? text,
+  describe: 'instead of the seed of the scenario: a whole number, or one that a run has named, such as 77/2',
 } as const;
 
 export const outOption = {
@@ -135,9 +137,12 @@ export function checkTop(top: number): void {
 }
 
 /** @throws Failure `wrong_usage` */
-export function checkSeed(seed: number | undefined): void {
-  if (seed === undefined || (Number.isSafeInteger(seed) && seed >= 0)) return;
-  throw new Failure('wrong_usage', { what: '--seed takes a whole number from 0 on.', fix: 'For example --seed 7.' });
+export function checkSeed(seed: Seed | undefined): void {
+  if (seed === undefined || seedOf(seed) !== undefined) return;
+  throw new Failure('wrong_usage', {
+    what: '--seed takes a whole number from 0 on, or a seed that a run has named.',
+    fix: 'For example --seed 7, or --seed 7/2.',
+  });
 }
 
 /** @throws Failure `wrong_usage` */

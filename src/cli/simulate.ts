@@ -23,7 +23,7 @@ export const options = (yargs: Argv) =>
     .option('replications', {
       type: 'number',
       requiresArg: true,
-      describe: 'number of runs, with successive seeds, on all cores',
+      describe: 'number of runs on all cores: with the seed, then with seed/1, seed/2, …',
     })
     .option('threads', {
       type: 'number',

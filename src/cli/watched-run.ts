@@ -1,6 +1,8 @@
 // A run while it goes on: what has been seen of it so far, for the page and the terminal. It subscribes to the rows of the run, as the
 // outcome does.
+
 import type { CycleLine } from '../live/live-session.js';
+import type { Seed } from '../math/random.js';
 import { assemble } from '../outcome/assemble.js';
 import { type CycleRow, RowBuilder, type RunShape, shapeOf } from '../outcome/cycle-row.js';
 import type { Outcome } from '../outcome/outcome-schema.js';
@@ -20,7 +22,7 @@ const MOST_JUDGED = 200_000;
 
 export interface WatchedOptions {
   readonly kind: 'simulate' | 'load';
-  readonly seed: number;
+  readonly seed: Seed;
   /** A clock for the time left, in ms. */
   readonly nowMs: () => number;
 }

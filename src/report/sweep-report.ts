@@ -2,6 +2,7 @@
 
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import type { Seed } from '../math/random.js';
 import type { Axis, Json } from '../simulate/sweep/axis.js';
 import type { SweepPlan } from '../simulate/sweep/plan-sweep.js';
 import type { SweepRow } from '../simulate/sweep/sweep.js';
@@ -107,12 +108,17 @@ ${charts}</main>`;
   return pageDocument(`Sweep of ${plan.name}`, body, { palettes }, 'sweep.js', true);
 }
 
+/** The seeds of all replications but the first. */
+function followers(seed: Seed, replications: number): string {
+  return replications === 2 ? `${seed}/1` : `${seed}/1 to ${seed}/${replications - 1}`;
+}
+
 /** It opens the `main` of the page. */
 function head({ name, axes, cells, replications, seed }: SweepPlan, border?: number): Html {
   return html`<header><p class="verdict open"><b>${border === undefined ? 'sweep' : 'map'}</b> ${counted(cells.length, 'cell')}, ${border === undefined ? '' : 'up to '}${counted(replications, 'run')} of each</p>
 <button type="button" id="theme">Light / dark</button></header>
 <main><h1>${name}</h1>
-<p class="facts">${axes.map(({ path }) => path).join(', ')}; seed ${seed}${replications === 1 ? '' : ' and its followers, the same for every cell'}</p>`;
+<p class="facts">${axes.map(({ path }) => path).join(', ')}; seed ${seed}${replications === 1 ? '' : ` and ${followers(seed, replications)}, the same for every cell`}</p>`;
 }
 
 const charts = html`<form id="choice" class="choice"><label>figure <select id="figure"></select></label> <label>across <select id="across"></select></label> <label>lines or rows <select id="by"></select></label> <label>as <select id="kind"><option value="lines">lines</option><option value="heat">heat map</option><option value="dots" hidden>dots</option></select></label></form>

@@ -1,8 +1,10 @@
 // A scenario that is ready to run.
+
 import type { ClientPlan } from '../actor/client/client-plan.js';
 import type { Plan } from '../limiter/plan.js';
 import type { Family } from '../limiter/products/families.js';
 import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
+import type { Seed } from '../math/random.js';
 import type { Expectation } from '../outcome/expectation.js';
 import type { Stretch } from '../outcome/stretch.js';
 import type { ArrivalSpec } from '../traffic/arrival/arrival-schema.js';
@@ -49,7 +51,7 @@ export interface LoadedScenario {
   readonly name: string;
   readonly question: string;
   readonly source: ScenarioSource;
-  readonly seed: number;
+  readonly seed: Seed;
   readonly cycleMs: number;
   readonly startCycle: number;
   /** Cycles in which requests arrive; undefined: as long as its logs. */

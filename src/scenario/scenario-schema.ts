@@ -1,9 +1,11 @@
 // The shape of a scenario file: a question, and everything needed to answer it. Published with the package as JSON Schema.
+
 import type { Static } from 'typebox';
 import { ClientsSpec } from '../actor/client/client-schema.js';
 import { ContractDefinition } from '../limiter/definition.js';
 import { type Family, families } from '../limiter/products/families.js';
 import { ruleShapes, windowFields } from '../limiter/products/limiter-spec.js';
+import { FOLLOWING_SEED } from '../math/random.js';
 import { ExpectationSpec } from '../outcome/expectation.js';
 import { Type } from '../schema/json-schema.js';
 import { timeField } from '../schema/quantity.js';
@@ -180,11 +182,16 @@ export const Scenario = Type.Object(
       Type.String({ pattern: '^[a-z0-9][a-z0-9._-]{0,63}$', description: 'Default: the name of the file.' }),
     ),
     seed: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: Number.MAX_SAFE_INTEGER,
-        description: 'All chance of the run follows from it. Default: 1.',
-      }),
+      Type.Union(
+        [
+          Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+          Type.String({ pattern: FOLLOWING_SEED, maxLength: 128 }),
+        ],
+        {
+          description:
+            'All chance of the run follows from it: a whole number, or the seed of a replication, such as 77/2. Default: 1.',
+        },
+      ),
     ),
     cycle_ms: Type.Optional(
       Type.Integer({

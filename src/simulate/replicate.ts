@@ -1,4 +1,4 @@
-// Many runs of one scenario under successive seeds, and their summary. The figures do not depend on where the runs were made:
+// Many runs of one scenario under the seeds s, s/1, s/2, …, and their summary. The figures do not depend on where the runs were made:
 // each is a pure function of the scenario and its seed.
 import { meanInterval, shareInterval } from '../math/interval.js';
 import type { Seed } from '../math/random.js';

@@ -65,7 +65,7 @@ describe('weir simulate', () => {
     ['an unknown field', [file('typo.yaml', `${body}limitter: {}\n`)], ['line 5, column 1', 'did you mean "limiter"?']],
     ['an unknown option', [good, '--sed', '7'], ['sed']],
     ['no scenario', [], ['weir simulate --help']],
-    ['a seed that is none', [good, '--seed', 'x'], ['--seed takes a number']],
+    ['a seed that is none', [good, '--seed', 'x'], ['--seed takes a whole number']],
     ['a seed that is not whole', [good, '--seed', '1.5'], ['--seed takes a whole number']],
     ['a list of no contracts', [good, '--top', '0'], ['--top takes a whole number from 1']],
     ['two places for one report', [good, '--out', 'a', '--out', 'b'], ['--out was given more than once']],
@@ -271,4 +271,48 @@ describe('weir simulate', () => {
     expect(running.lines.join('\n')).toContain('stopped before its end');
     expect(running.lines.join('\n')).toContain(join(out, 'index.html'));
   });
+});
+
+describe('a seed that a run has named', () => {
+  const folder = temporaryFolder();
+  const scenario = (seed: string) => {
+    const path = join(folder, `few-${seed.replaceAll('/', '-')}.yaml`);
+    writeFileSync(
+      path,
+      `question: Are there few?\nname: few\nseed: ${seed}\nduration: 40\nlimiter: { threshold: 5, within: 5 }\narrivals: [{ model: poisson, rate: 1 }]\nexpect: [{ name: few, that: requests <= 40 }]\n`,
+    );
+    return path;
+  };
+  const ran = async (...args: string[]) => {
+    const { code, out } = await weir(['simulate', ...args, '--no-report', '--json']);
+    return { code, outcome: JSON.parse(out) };
+  };
+
+  it('runs again, by --seed and in a scenario, fails again, and has the same digest', async () => {
+    const { outcome } = await ran(scenario('77'), '--replications', '12');
+    const failed: (string | number)[] = outcome.replications.failed_seeds;
+    const following = failed.filter((seed) => typeof seed === 'string');
+    expect(following.length).toBeGreaterThan(0);
+    for (const seed of following) {
+      const asked = await ran(scenario('77'), '--seed', seed);
+      const written = await ran(scenario(seed));
+      expect([asked.code, asked.outcome.seed, asked.outcome.verdict]).toEqual([1, seed, 'not held']);
+      expect(written.outcome.digest).toBe(asked.outcome.digest);
+    }
+  });
+
+  it('is in the line that repeats the run, and in the name of its folder', async () => {
+    const { out } = await weirHere(['simulate', scenario('77'), '--seed', '77/2', '--out', join(folder, 'again')]);
+    expect(out).toContain('seed 77/2');
+    const { command } = JSON.parse(readFileSync(join(folder, 'again/outcome.json'), 'utf8'));
+    expect(command).toMatch(/^weir simulate \S+few-77\.yaml --seed 77\/2$/);
+  });
+
+  it.each(['77/', '/2', '77/02', '77/0', '-1', '1.5', '77/2/', 'x', '1e3', '99999999999999999999'])(
+    '%s is none',
+    async (seed) => {
+      const { code, err } = await weirHere(['simulate', scenario('77'), `--seed=${seed}`, '--no-report']);
+      expect([code, err]).toEqual([2, expect.stringContaining('a seed that a run has named')]);
+    },
+  );
 });

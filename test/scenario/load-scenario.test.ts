@@ -30,7 +30,7 @@ describe('what does not fit is refused with its place, what is allowed, and the 
     ['target: { methud: GET }', '(/target/methud)', 'is not known; did you mean "method"?'],
     ['__proto__: { a: 1 }', '(/__proto__)', /^is not known/],
     // types and ranges
-    ['seed: abc', '(/seed)', 'must be an integer'],
+    ['seed: abc', '(/seed)', 'must match ^(0|[1-9]\\d{0,15})(/[1-9]\\d{0,8}){1,8}$'],
     ['seed: -1', '(/seed)', 'must be >= 0'],
     ['cycle_ms: 0.5', '(/cycle_ms)', 'must be an integer'],
     ['limiter: { threshold: 0 }', '(/limiter/threshold)', 'must be >= 1'],
