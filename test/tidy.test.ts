@@ -170,7 +170,7 @@ describe('what is banned, and what to use instead', () => {
       'recursive mkdir',
       /\bmkdir(Sync)?\([^)]*recursive/,
       'makeFolder of store/make-folder.ts: Node never returns where a folder such as /proc refuses',
-      /^$/,
+      /^src\/schemas\.ts$/,
     ],
     ['eval', /\b(eval|new Function)\(/, 'data', /^$/],
     [
@@ -190,6 +190,67 @@ describe('what is banned, and what to use instead', () => {
   ];
   it.each(bans)('%s', (_, pattern, instead, allowed) => {
     const found = files.filter((path) => !allowed.test(path) && pattern.test(codeOf(path)));
+    expect(found, `use instead: ${instead}`).toEqual([]);
+  });
+});
+
+describe('phrases that users stumbled over, in texts and in the strings of sources', () => {
+  const pages = readdirSync('src/topics')
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join('src/topics', name));
+  const texts = ['README.md', 'scenarios/README.md', 'scenarios/recipes/README.md', 'src/README.md', ...pages];
+  /** The strings of a source and the text between its elements, a line for each: comments are for another test. */
+  const stringsOf = (path: string) => {
+    // In scripts and statements of databases, lines that begin with two dashes are comments, too.
+    const code = codeOf(path).replace(/^\s*--.*$/gm, '');
+    const strings = code.match(/'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g) ?? [];
+    const between = path.endsWith('.tsx') ? (code.match(/>[^<>{}=;()]*[A-Za-z][^<>{}=;()]*</g) ?? []) : [];
+    return [...strings, ...between].join('\n');
+  };
+  const said = [
+    ...texts.map((path) => [path, textOf(path)] as const),
+    ...files.map((path) => [path, stringsOf(path)] as const),
+  ];
+  it.each([
+    ['so many', /\bso many\b/i, 'a number, "this many", or the name of the figure'],
+    [
+      'for itself',
+      /\b(key|address|client|window|node)s? (each )?(by|for) itself\b|\bfor itself\b/i,
+      'separately, or per key',
+    ],
+    ['a key holds', /\b(both|keys?|it) hold(s)? (for a while|for \d|until)|how long both hold/i, 'is valid'],
+    [
+      'tell, told',
+      /\b(tells?|told) (a |the |no |what|them|an )|\btold (apart|too)|\bwere told\b/i,
+      'send, say, state, distinguish',
+    ],
+    ['whoever, nobody', /\b(whoever|nobody)\b/i, 'anyone who, or the passive'],
+    [
+      'Who can … can',
+      /(^|[.:;] )(w|W)ho (can|could|has|holds|goes|wants|comes|reads|writes) [^?\n]*\b(can|is|still|does|will|owns)\b[^?\n]*[.;]/m,
+      'anyone who; a client that',
+    ],
+    ['a cycle, for per cycle', /\b(requests|retries|limited|admitted),? a cycle\b/i, 'per cycle'],
+    ['in place of', /\bin place of (threads|this machine|\$\{|a contract)/i, 'instead of'],
+    ['lines that are no requests', /\b(is|are) no (requests|timestamps?)\b|(?<!There )\bis no request\b/i, 'are not requests'],
+    ['meant so', /\bmeant (so|as)\b|\bhardly (read|meant|one)\b/i, 'likely mistakes, probably misread'],
+    ['in silence, in vain', /\bin (silence|vain)\b/i, 'without saying so; wasted, repeats'],
+    ['explain too much', /\bno order of counting\b|\btoo much would explain\b/i, 'no counting order can explain'],
+    ['far above all', /\bfar above all\b|\bout of everything\b/i, 'far more than any other'],
+    ['goes on hammering', /\bgoes? on hammering\b/i, 'keeps hammering'],
+    ['surroundings', /\bsurroundings\b/i, 'neighbours'],
+    ['Expected of it', /\bExpected of it\b|\bnot so far\b/, 'Expectations; not yet'],
+    ['was ended', /\bwas ended\b|\bmints another\b/i, 'revoked; get one with `weir mint`'],
+    ['with less to do', /\bwith less to do\b/i, 'idle'],
+    ['Nothing was expected', /Nothing was expected/, 'No expectations set'],
+    ['N contracts limit', /\} (limit|limits)'|contracts? limits?\b/, 'are limiting'],
+    ['one of those who', /\bthose who\b/i, 'clients that, people who'],
+    ['figures are closed', /\bfigures are closed\b/i, 'metrics are off'],
+    ['from outside', /\bfind out from outside\b|\bstands behind a URL\b/i, 'identify by probing'],
+  ] as const)('%s', (_, pattern, instead) => {
+    const found = said.flatMap(([path, text]) =>
+      text.split('\n').flatMap((line) => (pattern.test(line) ? [`${path}: ${line.trim().slice(0, 160)}`] : [])),
+    );
     expect(found, `use instead: ${instead}`).toEqual([]);
   });
 });

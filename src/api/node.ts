@@ -122,7 +122,7 @@ export const listNodes = {
               description: 'By how much the clock of its machine is ahead of that of Redis. Nothing depends on it.',
             }),
           }),
-          { description: 'At most 100, those that are up first; none where this node is by itself.' },
+          { description: 'At most 100, those that are up first; none for a single node.' },
         ),
       }),
     },
@@ -132,7 +132,7 @@ export const listNodes = {
 const used = Type.Optional(Type.Integer({ description: 'What the caller uses of it; absent without a credential.' }));
 const per = Type.Enum(['node', 'network'], {
   description:
-    '`network`: all nodes together. `node`: each node of a network by itself, so that n nodes give n times as much; and on a node by itself.',
+    '`network`: all nodes together. `node`: per node, so that n nodes give n times as much; and on a single node.',
 });
 const Bound = Type.Object({ per, most: Type.Integer({ description: 'The bound.' }), used });
 const Shared = Type.Object({

@@ -46,7 +46,7 @@ export const Count = Type.Integer({
 export const Key = Type.String({
   minLength: 1,
   maxLength: 256,
-  description: 'Who it is counted for, by a contract with keys: any text of up to 256 characters.',
+  description: 'The key it is counted under, by a contract with keys: any text of up to 256 characters.',
 });
 
 /** Beside a definition, and no part of it: contracts of one definition may keep their keys in different ways. */
@@ -78,7 +78,7 @@ export const Keyed = Type.Object(
       }),
     ),
   },
-  { ...closed, description: 'Counts each key for itself.' },
+  { ...closed, description: 'Counts each key separately.' },
 );
 
 export const OfMachine = Type.Object({ slug: Slug });
@@ -103,7 +103,7 @@ export const Cut = Type.Object(
       description: 'Ed25519 by the key of the node over the canonical JSON of the other fields.',
     }),
   },
-  { description: 'Stands in place of the first rows, where the node removed some.' },
+  { description: 'Replaces the first rows, where the node removed some.' },
 );
 
 export const RowKind = Type.Enum([
@@ -144,7 +144,7 @@ export const Row = Type.Object(
     keyed: Type.Optional(Type.Object({}, { additionalProperties: true })),
     action: Type.Optional(Type.Enum(['key_made', 'key_rotated', 'key_revoked'])),
     key_id: Type.Optional(Type.String({ description: 'The key that was made, rotated or revoked.' })),
-    next_key_id: Type.Optional(Type.String({ description: 'The key that follows a rotated one.' })),
+    next_key_id: Type.Optional(Type.String({ description: 'The new key, of a rotated one.' })),
     scopes: Type.Optional(Type.Array(Type.String(), { description: 'What the new key may do.' })),
     only_machine: Type.Optional(Type.String({ description: 'The only machine that the new key opens.' })),
     expires_at: Type.Optional(Type.String({ description: 'When the new key expires; ISO 8601.' })),

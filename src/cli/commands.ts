@@ -38,7 +38,7 @@ export const commands: readonly ListedCommand[] = [
   },
   {
     usage: 'identify [url]',
-    summary: 'find out from outside which rule a limiter follows, and with which numbers',
+    summary: 'identify a limiter and its parameters by probing it',
     load: () => import('./identify.js'),
   },
   {
@@ -95,7 +95,7 @@ export const commands: readonly ListedCommand[] = [
   },
   {
     usage: 'worker <redis>',
-    summary: 'make the runs, and send the load, that other machines ask for with --workers',
+    summary: 'run simulations and load for machines that use --workers',
     load: () => import('./worker.js'),
   },
   {
@@ -115,7 +115,8 @@ export const commands: readonly ListedCommand[] = [
   },
   {
     usage: 'rotate-key',
-    summary: 'give a stopped node a new key, signed by the present one, so that clients that pinned it follow',
+    summary:
+      'give a stopped node a new key, signed by the present one, so that clients that pinned the old key accept it',
     load: () => import('./rotate-key.js'),
   },
   {

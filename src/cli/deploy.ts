@@ -47,7 +47,7 @@ export const deployCommand = nodeCommand({
       .option('keyed', {
         type: 'number',
         requiresArg: true,
-        describe: 'count each key for itself, for so many keys at a time',
+        describe: 'count each key separately, for up to this number of keys',
       })
       .option('overflow', {
         choices: ['refuse', 'share'] as const,

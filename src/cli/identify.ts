@@ -24,7 +24,7 @@ export const options = (yargs: Argv) =>
       type: 'string',
       requiresArg: true,
       describe:
-        'the header by which clients are told apart: whether each has a count of its own is asked first; then each probe is a new client, and nothing has to recover',
+        'the header that identifies a client: whether each client has its own count is asked first; then each probe is a new client, and nothing has to recover',
     })
     .option('limited-status', {
       type: 'string',

@@ -61,7 +61,7 @@ const listCommand = {
         revoked ? 'revoked' : is_own ? 'this one' : '',
       ]);
       const { next, record } = answer;
-      const log = record === undefined ? [] : [`Who did what to them: weir record ${record}`];
+      const log = record === undefined ? [] : [`The record of all actions on them: weir record ${record}`];
       const words = [table(['key', 'scopes', 'machine', 'expires', ''], rows), ...log].join('\n');
       return { answer, words, note: moreAfter(next) };
     },
@@ -70,7 +70,7 @@ const listCommand = {
 
 const rotateCommand = {
   usage: 'rotate [id]',
-  summary: 'make the key that follows another; both hold for a while',
+  summary: 'rotate a key; both stay valid for a while',
   command: nodeCommand({
     options: (yargs) =>
       yargs
@@ -78,7 +78,7 @@ const rotateCommand = {
         .option('overlap', {
           type: 'string',
           requiresArg: true,
-          describe: 'how long both hold, as 1h (default: 24h); 0: not at all',
+          describe: 'how long both are valid, as 1h (default: 24h); 0: the old one ends immediately',
         })
         .option('days', { ...days, describe: `${days.describe} (default: as the old one)` })
         .example('$0 keys rotate', 'a new key in the place of the kept one')
@@ -109,7 +109,7 @@ const rotateCommand = {
 
 const revokeCommand = {
   usage: 'revoke <id>',
-  summary: 'end a key at once, with its sessions and streams',
+  summary: 'revoke a key immediately, with its sessions and streams',
   command: nodeCommand({
     options: (yargs) =>
       yargs

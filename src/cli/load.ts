@@ -27,7 +27,7 @@ export const options = (yargs: Argv) =>
     .option('workers', {
       type: 'string',
       requiresArg: true,
-      describe: 'who sends in place of this machine: each weir worker at this Redis a share, as redis://host:6379',
+      describe: 'send from remote workers instead of this machine, each a share, through this Redis: redis://host:6379',
     })
     .option('watch', watchOption)
     .option('out', outOption)

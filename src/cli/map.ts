@@ -41,7 +41,7 @@ export const options = (yargs: Argv) =>
       type: 'number',
       default: 20,
       requiresArg: true,
-      describe: 'runs of a point at the border; others take 4, or none where their surroundings agree',
+      describe: 'runs per border cell; other cells get 4, or 0 where all neighbours agree',
     })
     .option('threads', { type: 'number', requiresArg: true, describe: 'threads (default: one for each core)' })
     .option('workers', workersOption)

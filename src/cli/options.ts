@@ -1,5 +1,5 @@
 // Options that several commands share, so that they mean the same everywhere.
-import { type Seed, seedOf } from '../math/random.js';
+import { type Seed, seedOf } from '../math/seed.js';
 import { Failure } from '../schema/failure.js';
 import { cycleMsFor, nearestWindow, parseTime } from '../schema/quantity.js';
 import { CYCLE_MS } from '../time/cycle.js';
@@ -155,7 +155,7 @@ export function checkThreads(threads: number | undefined): void {
 export const workersOption = {
   type: 'string',
   requiresArg: true,
-  describe: 'in place of threads here: the Redis from which weir worker takes runs, as redis://host:6379',
+  describe: 'use remote workers through this Redis instead of local threads: redis://host:6379',
 } as const;
 
 /**

@@ -19,7 +19,7 @@ export const options = (yargs: Argv) =>
       nargs: 1,
       default: ['0.1%'],
       requiresArg: true,
-      describe: 'the share of requests that may be limited is less than this; several for several limits',
+      describe: 'limit less than this share of requests; repeat for several limits',
     })
     .option('within', {
       type: 'string',
@@ -27,7 +27,7 @@ export const options = (yargs: Argv) =>
       nargs: 1,
       default: ['60'],
       requiresArg: true,
-      describe: 'length of the rolling window in cycles, or as a time; several for several: 60,47s,5m',
+      describe: 'length of the rolling window in cycles, or as a time; several as a list: 60,47s,5m',
     })
     .option('threshold', {
       type: 'string',

@@ -184,7 +184,7 @@ export function runName(given: Given, within: number, limiter?: unknown): string
 export function checkWarnings(warnings: readonly Warning[]): void {
   if (warnings.length === 0) return;
   throw new Failure('implausible_log', {
-    what: `The log is hardly read as it is meant: ${warnings[0]!.what}`,
+    what: `The log was probably misread: ${warnings[0]!.what}`,
     fix: 'Say how it is to be read (--log-format, --time-column, --time-unit, --key), or leave out --strict.',
     faults: warnings.map(({ code, what }) => ({ path: code, message: what })),
   });
@@ -204,7 +204,7 @@ export function readText(read: ReadSummary): string[] {
   ];
 }
 
-/** How a file was understood, and the first of its lines that are no requests. */
+/** How a file was understood, and the first of the lines that were skipped. */
 export function readingText({
   path,
   format,
@@ -219,13 +219,13 @@ export function readingText({
   const from = [
     `time from ${timeFrom}`,
     ...(countFrom === undefined ? [] : [`count from ${countFrom}`]),
-    ...(keyFrom === undefined ? [] : [`key from ${keyFrom}`]),
+    ...(keyFrom === undefined ? [] : [`one key per ${keyFrom.replace(/^the /, '')}`]),
   ];
-  const head = `${path}: ${format}${envelope === undefined ? '' : ` in ${envelope}`}, ${from.join(', ')}; ${requests} requests`;
+  const head = `${path}: read as ${format}${envelope === undefined ? '' : ` in ${envelope}`}: ${from.join(', ')}; ${requests} requests`;
   if (skippedLines === 0) return head;
   const shown = skipped.map(({ line, reason, text }) => `  line ${line}: ${reason}: ${text}`);
   const more = skippedLines > skipped.length ? [`  and ${skippedLines - skipped.length} more`] : [];
-  return [`${head}; ${skippedLines} lines are no requests:`, ...shown, ...more].join('\n');
+  return [`${head}; ${skippedLines} lines were skipped: they are not requests:`, ...shown, ...more].join('\n');
 }
 
 /** What a run of these logs is called. */

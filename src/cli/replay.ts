@@ -51,7 +51,7 @@ export const options = (yargs: Argv) =>
       describe: 'send the log to a live node at its recorded times, and compare',
     })
     .option('url', { type: 'string', requiresArg: true, describe: 'with --live: the node (default: one is started)' })
-    .option('speed', { type: 'number', default: 1, requiresArg: true, describe: 'with --live: so many times faster' })
+    .option('speed', { type: 'number', default: 1, requiresArg: true, describe: 'with --live: speed-up factor' })
     .option('allow-remote', {
       type: 'boolean',
       default: false,
@@ -71,7 +71,10 @@ export const options = (yargs: Argv) =>
     .example('$0 replay access.log.gz --key client --threshold 20', 'one limiter for each client')
     .example('$0 replay access.log --key client --like nginx --rate 10r/s --burst 5', 'what nginx would have refused')
     .example('$0 replay access.log --key client --threshold 20 --compare weir,gcra,fixed', 'rules side by side')
-    .example('$0 replay access.log --key client --policy old.yaml --policy new.yaml', 'who would newly be refused')
+    .example(
+      '$0 replay access.log --key client --policy old.yaml --policy new.yaml',
+      'which clients would newly be refused',
+    )
     .example('$0 replay access.log --live --speed 60', 'send it to a live node, sixty times as fast, and compare')
     .example('$0 replay access.log --where method=POST --key path --refused refused.ndjson', 'which requests it hits')
     .example('$0 replay counts.csv --time-column minute --count-column n --spread 60s', 'counts per minute');
@@ -140,7 +143,7 @@ function checkRefused({ refused, log, live }: GivenToReplay, hasRule: boolean): 
     });
   }
   const why = live
-    ? 'A live node refuses by itself.'
+    ? 'A live node refuses on its own.'
     : 'The log is read twice for it, and standard input can be read once.';
   if (!live && !log.includes('-')) return;
   throw new Failure('wrong_usage', {

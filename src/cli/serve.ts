@@ -87,7 +87,7 @@ export const options = (yargs: Argv) =>
       type: 'string',
       array: true,
       requiresArg: true,
-      describe: 'a further name that requests may be for, as that of a proxy (default: those of loopback)',
+      describe: "additional Host name to accept, for example the proxy's (default: those of loopback)",
     })
     .option('mint', {
       type: 'string',

@@ -25,7 +25,7 @@ export const options = (yargs: Argv) =>
     .option('samples', {
       type: 'number',
       requiresArg: true,
-      describe: 'draw so many cells instead of all combinations; ranges then need no step',
+      describe: 'draw this number of cells instead of all combinations; ranges then need no step',
     })
     .option('sampling', {
       choices: ['latin', 'random'] as const,

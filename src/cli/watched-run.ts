@@ -2,7 +2,7 @@
 // outcome does.
 
 import type { CycleLine } from '../live/live-session.js';
-import type { Seed } from '../math/random.js';
+import type { Seed } from '../math/seed.js';
 import { assemble } from '../outcome/assemble.js';
 import { type CycleRow, RowBuilder, type RunShape, shapeOf } from '../outcome/cycle-row.js';
 import type { Outcome } from '../outcome/outcome-schema.js';

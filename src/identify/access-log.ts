@@ -161,7 +161,7 @@ async function clientOf(
     if (refused.has(client)) return { keys, client, name: `those of ${client}` };
     throw new Failure('invalid_input', {
       what: `${path} has no request of ${client}.`,
-      why: `Requests were told apart by ${field}.`,
+      why: `Requests were grouped by ${field}.`,
       fix: 'Name another --client, or the field that says whose a request is with --key.',
     });
   }

@@ -57,7 +57,7 @@ function tellingText({ restMs, volleys, counts, expected, tellsAll }: Telling): 
     const number = least === most ? `${least === 0 ? 'none' : least}` : `${least} to ${most}`;
     return `    ${verb} ${number}${last}: ${words}`;
   });
-  const head = `This would tell ${tellsAll ? 'them' : 'some of them'} apart, with ${requests} requests: ${before}, ${volleysText(volleys)}.`;
+  const head = `This would distinguish ${tellsAll ? 'them' : 'some of them'}, with ${requests} requests: ${before}, ${volleysText(volleys)}.`;
   return [head, ...lines].join('\n');
 }
 

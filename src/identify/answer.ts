@@ -74,7 +74,7 @@ export function answerOf(investigated: Investigated, resolution: number, harm?: 
   if (!isLimited) return { verdict: 'undecided', rules: [], remarks: stopped, ...common };
   const { alive } = investigated;
   const isLog = evidence.vagueMs > 0;
-  const again = isLog ? '' : ' Repeat it on a machine with less to do.';
+  const again = isLog ? '' : ' Repeat it on an idle machine.';
   const headers = headersInWords(investigated, alive);
   if (alive.length === 0 && (isLog || evidence.slowestMs > MOST_LATE_MS)) {
     const slowestMs = Math.round(evidence.slowestMs);
@@ -118,7 +118,7 @@ export function answerOf(investigated: Investigated, resolution: number, harm?: 
   }
   const families = new Set(alive.map(({ best }) => best.structure.family)).size;
   if ((families > 1 && alive.length > MOST_RULES) || families > MOST_FAMILIES) {
-    const remark = `${alive.length} rules of ${families} families explain all answers: they follow no one of them closely enough to give it a name.`;
+    const remark = `${alive.length} rules of ${families} families fit all answers; none fits better than the others, so none is named.`;
     return { verdict: 'undecided', rules: [], remarks: [...stopped, remark, ...cut, ...headers], ...common };
   }
   const rules = alive.map((fitted) => ruleOf(fitted, evidence, unrestMs + evidence.slackMs, resolution, toleranceMs));
@@ -132,7 +132,7 @@ export function answerOf(investigated: Investigated, resolution: number, harm?: 
   if (rules.length === 1) return { verdict: 'one rule', rules, remarks: [...remarks, ...headers], ...common };
   const telling = tellingProbe(alive, evidence);
   if (telling === undefined)
-    remarks.push(`${rules.length} rules explain all answers, and no probe that is known is sure to tell them apart.`);
+    remarks.push(`${rules.length} rules fit all answers, and no available probe distinguishes them.`);
   return { verdict: 'several', rules, remarks: [...remarks, ...headers], telling, ...common };
 }
 
@@ -255,7 +255,7 @@ function headersInWords({ evidence }: Investigated, alive: readonly Fitted[]): s
   const limits = [...new Set(alive.map(({ best }) => best.parameters.limit))];
   const words: string[] = [];
   if (told !== undefined && limits.length === 1 && told !== limits[0]) {
-    words.push(`The headers tell a limit of ${told}; the answers show ${limits[0]}.`);
+    words.push(`The headers state a limit of ${told}; the answers show ${limits[0]}.`);
   }
   const waits = waitsInWords(evidence.seen);
   if (waits !== undefined) words.push(waits);

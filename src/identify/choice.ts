@@ -90,7 +90,7 @@ export class Choices {
     if (telling === undefined) return undefined;
     this.#told += 1;
     const { restMs, volleys } = telling;
-    return { probe: { words: 'what tells them apart', volleys }, restMs, isFresh: restMs === 0 };
+    return { probe: { words: 'what distinguishes them', volleys }, restMs, isFresh: restMs === 0 };
   }
 }
 

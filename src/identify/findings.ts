@@ -89,7 +89,7 @@ export async function readEvidence(path: string): Promise<Seen[] | undefined> {
       } catch {
         // Said below.
       }
-      throw invalid(`Line ${k + 1} is no request with key, sentMs, answeredMs and decision.`);
+      throw invalid(`Line ${k + 1} is not a request with key, sentMs, answeredMs and decision.`);
     });
   if (seen.length === 0) throw invalid('It is empty.');
   return seen;

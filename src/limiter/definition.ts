@@ -97,7 +97,7 @@ export const TransitionDefinition = Type.Object(
     ),
     trigger: Type.Optional(
       Type.Union([Type.Null(), TriggerDefinition], {
-        description: 'What fires the transition by itself; null: only a manual transition does.',
+        description: 'What fires the transition without a request for it; null: only a manual transition does.',
       }),
     ),
     post_actions: Type.Optional(Type.Array(PostAction, { maxItems: 16, description: 'What follows, in order.' })),

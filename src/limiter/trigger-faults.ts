@@ -18,7 +18,7 @@ export function* triggerFaults({ transitions }: Plan): Steps<Fault[]> {
     const why = whyNeverComputed(transition);
     yield 2;
     if (why === undefined) continue;
-    const message = `are such that the trigger can never fire: nobody gives inputs to a trigger, and ${why}`;
+    const message = `are such that the trigger can never fire: a trigger has no inputs, and ${why}`;
     faults.push({ path: `/transitions/${index}/inputs`, message });
   }
   return faults;

@@ -66,7 +66,7 @@ export function findingsWithoutStamps({ requestLog, time, slackMs }: LiveSeen, {
       // Ranges that overlap are each too wide: no value of either is left.
       predicted: admitted.least <= room.most && room.least <= admitted.most ? 'none of these' : wordsOf(room),
       observed: wordsOf(admitted),
-      note: 'no order of counting explains the answers up to here',
+      note: 'no counting order can explain the answers up to here',
     };
     return { differences: [difference], coversUnknown: true, tolerance, tooUncertain: undefined };
   }

@@ -269,7 +269,7 @@ class Listening implements Dispatcher.DispatchHandler {
 
 function breakageOf(error: Error): Breakage {
   const { code = '' } = error as NodeJS.ErrnoException;
-  if (code === 'ECONNREFUSED') return { kind: 'refused', words: 'Nobody listens there: the connection was refused.' };
+  if (code === 'ECONNREFUSED') return { kind: 'refused', words: 'Connection refused.' };
   if (error.name === 'HTTPParserError') return { kind: 'not_http', words: `It speaks no HTTP: ${error.message}.` };
   if (['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE', 'ECONNABORTED'].includes(code)) {
     return { kind: 'closed', words: `It closed the connection without an answer: ${error.message}.` };

@@ -2,7 +2,7 @@
 //
 //   who asks ─► a job for each worker, then `said`: wait, go, stop     a key that is set again and again, and gone without that
 //   who asks ◄─ `heard`: ready, rows, …, end                            a list, four times a second
-import type { Seed } from '../math/random.js';
+import type { Seed } from '../math/seed.js';
 import type { QueueClient } from '../simulate/run-queue.js';
 import { pause } from '../time/wall.js';
 import type { ConnectionOptions, NodeTime } from './connection.js';

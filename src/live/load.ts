@@ -3,7 +3,7 @@
 //   scenario, seed ─► schedule or clients ─► target ─► what arrived, what was decided ─┐
 //                                                            └─► the model on it ──────┴─► agrees, node differs, run invalid
 
-import type { Seed } from '../math/random.js';
+import type { Seed } from '../math/seed.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { Failure } from '../schema/failure.js';
 import { hasPlaces, type Traffic, trafficOf } from '../simulate/scenario-traffic.js';
@@ -134,7 +134,7 @@ export async function connected<T>(
   if (url === undefined && target !== undefined) {
     throw new Failure('wrong_usage', {
       what: 'Nothing was sent.',
-      why: 'The scenario has a target of its own, and nobody says where it is.',
+      why: 'The scenario has a target of its own, without an address.',
       fix: 'Give its address with --url, or as `url` of the target.',
     });
   }

@@ -1,6 +1,6 @@
 // The two arms of a live run, from what was seen of it: the model on what arrived, the target as observed, and their comparison.
 import type { Plan } from '../limiter/plan.js';
-import type { Seed } from '../math/random.js';
+import type { Seed } from '../math/seed.js';
 import { assemble, type RunFacts } from '../outcome/assemble.js';
 import type { Expectation } from '../outcome/expectation.js';
 import type { Comparison, LiveFigures, Reaction } from '../outcome/outcome-schema.js';

@@ -65,7 +65,7 @@ function differenceOf(
       figure: 'answer time',
       predicted: 'another delay',
       observed: `${tookMs} ms`,
-      note: 'no order of counting explains when the answers came up to here',
+      note: 'no counting order can explain the times of the answers up to here',
     };
   }
   return {
@@ -73,7 +73,7 @@ function differenceOf(
     figure: 'decision',
     predicted: decision === 'admitted' ? 'limited' : 'admitted',
     observed: decision,
-    note: 'no order of counting explains the answers up to here',
+    note: 'no counting order can explain the answers up to here',
   };
 }
 
@@ -97,7 +97,7 @@ function pausedWords(pauses: readonly Pause[]): string {
     pauses.length === 1 ? '' : ` in ${pauses.length} pauses`,
   ];
   return (
-    `No order of counting explains the answers of a limiter with a running clock. This machine was stopped for up to ${total} ms${times}: ` +
+    `No counting order can explain the answers of a limiter with a running clock. This machine was stopped for up to ${total} ms${times}: ` +
     'a limiter that runs here and whose clock stopped with it could have answered so.'
   );
 }

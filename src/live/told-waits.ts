@@ -37,10 +37,10 @@ export function waitsInWords(seen: readonly SeenRequest[]): string | undefined {
     }
   });
   const parts = [
-    ...(short === undefined ? [] : [`too short: told ${s(short.toldMs)}, true more than ${s(short.trueMs)}`]),
-    ...(long === undefined ? [] : [`too long: told ${s(long.toldMs)}, true at most ${s(long.trueMs)}`]),
+    ...(short === undefined ? [] : [`too short: sent ${s(short.toldMs)}, true more than ${s(short.trueMs)}`]),
+    ...(long === undefined ? [] : [`too long: sent ${s(long.toldMs)}, true at most ${s(long.trueMs)}`]),
   ];
-  return parts.length === 0 ? undefined : `Waits were told ${parts.join('; and ')}.`;
+  return parts.length === 0 ? undefined : `Retry waits sent to clients were ${parts.join('; and ')}.`;
 }
 
 const s = (ms: number) => `${(ms / 1000).toFixed(ms % 1000 === 0 ? 0 : 2)} s`;

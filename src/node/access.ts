@@ -263,8 +263,8 @@ function needed(caller: Caller | undefined, auth: Auth): Caller {
 function invalid(what: 'key' | 'session'): Failure {
   return new Failure('credential_invalid', {
     what: `The ${what} is not valid.`,
-    why: 'It is not one of this node, or it has expired or was ended.',
-    fix: what === 'key' ? 'POST /api/demo-key/mint mints another.' : 'POST /api/session opens another.',
+    why: 'It is unknown, expired or revoked.',
+    fix: what === 'key' ? 'Get one with `weir mint` (POST /api/demo-key/mint).' : 'Log in again: POST /api/session.',
   });
 }
 

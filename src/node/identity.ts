@@ -119,7 +119,7 @@ function unreadable(path: string, why: string, cause?: unknown): Failure {
   return new Failure('unreadable_file', {
     what: `The key of the node in ${path} cannot be read.`,
     why,
-    fix: 'Put a copy of the file back. Without it the node gets a new key, which those who have pinned the old one refuse.',
+    fix: 'Put a copy of the file back. Without it the node gets a new key, which clients that pinned the old one refuse.',
     cause,
   });
 }

@@ -40,7 +40,7 @@ export function refuseUnfit({ definition, isShadow }: Plan, keyed: KeyedFields |
         ? []
         : ['/gate/key', 'says whose request it is, and the contract has no keys; give keyed, too']
       : isShadow && keyed.overflow === 'refuse'
-        ? ['/keyed/overflow', 'must be share for a shadow, which refuses nobody']
+        ? ['/keyed/overflow', 'must be share for a shadow, which refuses nothing']
         : [];
   if (path === undefined || message === undefined) return;
   throw new Failure('invalid_input', {
@@ -73,7 +73,7 @@ export function checkKey(listeners: readonly Listener[], key: string | undefined
   }
   const fault =
     keyed === undefined
-      ? 'names nobody: no contract that counts the event has keys'
+      ? 'has no effect: no contract that counts the event has keys'
       : /\p{Surrogate}/u.test(key)
         ? 'must be text: it has half a character'
         : key.length === 0 || key.length > LONGEST_KEY
@@ -91,7 +91,7 @@ export function checkKey(listeners: readonly Listener[], key: string | undefined
 function keyMissing({ id }: Contract): Failure {
   return new Failure('key_missing', {
     what: 'The event was not counted.',
-    why: `The contract ${id} counts each key for itself.`,
+    why: `The contract ${id} counts each key separately.`,
     fix: 'Send `key`, for example the address or the id of the client.',
     faults: [{ path: '/key', message: 'is required' }],
   });

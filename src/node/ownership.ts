@@ -104,7 +104,7 @@ export class Ownership {
     throw new Failure('not_owner', {
       what: `The machine "${slug}" was left as it is.`,
       why: isOwn
-        ? 'The node keeps it for you, and nobody else writes to it.'
+        ? 'The node keeps it for you, and only the node writes to it.'
         : 'It belongs to another owner, who lets others look at it and no more.',
       fix: 'Create a machine of your own, or use the key of its owner.',
     });

@@ -61,7 +61,7 @@ export const ClientFigures = Type.Object(
     succeeded: Count('Jobs that were served while still wanted.'),
     given_up: Count('Jobs given up.'),
     dropped: Count('Items dropped from a full buffer.'),
-    abandoned: Count('Attempts nobody waited for any more.'),
+    abandoned: Count('Attempts whose client had given up.'),
     retry_amplification: Measure('Attempts per job.'),
     goodput_per_second: Measure(
       'Jobs served while still wanted, per second from the end of the warm-up to the end of the requests.',
@@ -102,7 +102,7 @@ export const Reaction = Type.Object(
     event_ms: Type.Optional(Nullable(Measure('From sending that request to the rate_limited event at the listener.'))),
     restore_cycle: Nullable(Cycle('Cycle of the restore; null when the run ended before.')),
     restore_ms: Type.Optional(
-      Nullable(Measure('From the beginning of that cycle to the first admitted answer; null where nobody asked.')),
+      Nullable(Measure('From the beginning of that cycle to the first admitted answer; null without such a request.')),
     ),
     restore_event_ms: Type.Optional(
       Nullable(Measure('From the beginning of that cycle to the rate_restored event at the listener.')),
@@ -173,7 +173,9 @@ export const Comparison = Type.Object(
   {
     verdict: Type.Enum(['agrees', 'node differs', 'run invalid'], { description: 'One of three words.' }),
     reason: Text('Why, in a sentence.'),
-    remark: Type.Optional(Text('What else was seen that is no difference, for example waits told too short.')),
+    remark: Type.Optional(
+      Text('What else was seen that is no difference, for example retry waits that were too short.'),
+    ),
     compared_cycles: Count('Cycles looked at.'),
     compared_decisions: Count('Decisions looked at.'),
     tolerance: Text('What is not counted as a difference: none, or the uncertainty at the edges of cycles.'),
@@ -254,7 +256,7 @@ export const Outcome = Type.Object(
       Cycle('Cycle of the first event or the start of the scenario; null when nothing was counted.'),
     ),
     last_cycle: Nullable(Cycle('End of the drain.')),
-    skipped_lines: Count('Lines of a log that are no requests.'),
+    skipped_lines: Count('Lines of a log that were skipped: they are not requests.'),
     read: Type.Optional(Read),
     contracts: Count('Contracts of the run.'),
     contracts_limited: Count('Contracts with at least one limited request.'),

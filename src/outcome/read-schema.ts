@@ -22,10 +22,10 @@ export const Read = Type.Object(
     first_at: Nullable(Text('When the first request came, ISO 8601.')),
     last_at: Nullable(Text('When the last request came, ISO 8601.')),
     keys: Nullable(Count('How many keys; null without one.')),
-    skipped_lines: Count('Lines that are no requests.'),
+    skipped_lines: Count('Lines that were skipped: they are not requests.'),
     filtered: Count('Requests that a filter left out.'),
     warnings: Type.Array(Type.Object({ code: Text('For programs.'), what: Text('For people.') }, strict), {
-      description: 'What is hardly meant so.',
+      description: 'Likely mistakes.',
     }),
   },
   strict,

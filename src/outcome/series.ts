@@ -31,7 +31,7 @@ export const Series = Type.Object(
   {
     cycle: Type.Array(Cycle, {
       description:
-        'Cycles, ascending. A live run leaves out cycles that have nothing to tell; a simulation of more than 8,000 cycles ' +
+        'Cycles, ascending. A live run leaves out cycles without any value; a simulation of more than 8,000 cycles ' +
         'keeps of every thousandth of itself the first and the last cycle, and the least and the most of every column.',
     }),
     planned: Column(Measure, 'Requests that the schedule has for the cycle.'),
@@ -43,7 +43,10 @@ export const Series = Type.Object(
     retries: Column(Measure, 'Attempts in the cycle that were not the first of their job.'),
     latency_ms_p50: Column(Measured, 'Median latency of the answers of the cycle in ms; null where none came.'),
     latency_ms_p99: Column(Measured, '99th percentile of it in ms, by the nearest rank; null where none came.'),
-    response_ms_p50: Column(Measured, 'Median response time of the service in ms, also of those served for nobody.'),
+    response_ms_p50: Column(
+      Measured,
+      'Median response time of the service in ms, also of requests whose client had given up.',
+    ),
     response_ms_p99: Column(Measured, '99th percentile of it in ms, by the nearest rank.'),
     latency_taken: Type.Optional(
       Type.String({

@@ -157,7 +157,7 @@ const rowShapes = {
       by: Name('Id of the key that asked for it.'),
       action: Type.Enum([...actions], { description: 'What was done.' }),
       key_id: Name('The key that was made, rotated or revoked.'),
-      next_key_id: Type.Optional(Name('Of a rotation: the key that follows it.')),
+      next_key_id: Type.Optional(Name('Of a rotation: the new key.')),
       scopes: Type.Optional(
         Type.Array(Type.Enum(['read', 'event', 'gate', 'admin']), {
           maxItems: 4,

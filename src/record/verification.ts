@@ -65,6 +65,6 @@ export interface Verification {
 export function pinnedOnly(found: Verification): Verification {
   if (!found.valid || found.checkpoint?.pinned === true) return found;
   const reason =
-    'No key of the node is pinned or given: whoever forged the record could have signed it with a key of their own.';
+    'No key of the node is pinned or given: a forger could have signed the record with a key of their own.';
   return { ...found, valid: false, first_broken: { line: found.rows + (found.removed ? 2 : 1), check: 'key', reason } };
 }

@@ -28,7 +28,7 @@ const columns: readonly (readonly [head: string, of: (one: ComparedRule) => stri
   ['repeats', ({ wasted }) => wasted],
   ['retries', ({ retries }) => retries],
   ['goodput/s', ({ goodput_per_second: rate }) => (rate === undefined ? undefined : Number(rate.toPrecision(3)))],
-  ['served in vain', ({ served_in_vain }) => served_in_vain],
+  ['served late', ({ served_in_vain }) => served_in_vain],
 ];
 
 /** Rules side by side, in words and cells. The number of requests is a column where it depends on the rule. */
@@ -45,13 +45,13 @@ export function ruleTable(rules: readonly ComparedRule[]): {
   return {
     heads,
     rows: rules.map((one) => shown.map(([, of]) => of(one) ?? '-')),
-    legend: heads.includes('served in vain') ? `${legend} ${servedLegend}` : legend,
+    legend: heads.includes('served late') ? `${legend} ${servedLegend}` : legend,
   };
 }
 
 const legend =
   "worst 1 s: most requests of one key admitted in any second. fairness: Jain's index of the shares admitted; 1 means every key loses the same share. longest closed: longest time one key stayed refused, from a refused request until one would be admitted. repeats: requests sent by a key that was already limited.";
-const servedLegend = 'served in vain: requests that the service served although their client had gone.';
+const servedLegend = 'served late: requests that the service served after their client had given up.';
 
 /** The file compare.json, and what `weir replay --compare --json` prints. @param of log or scenario, and its seed */
 export function comparedAnswer(of: object, { keys, rules, timeline }: ComparedRules, cycleMs: number, partial = false) {

@@ -194,7 +194,7 @@ function hitLines({ keys }: Advice, { clients, keys_limited, suspects_limited, t
   const suspects = suspects_limited === 0 ? '' : `, and ${counted(suspects_limited, 'request')} of suspects`;
   const gap = by_hour === null ? [] : [''];
   return [
-    `Who would be hit at ${number(threshold)}: ${counted(keys_limited, 'key')} of ${number(keys)}${suspects}.`,
+    `Clients limited at ${number(threshold)}: ${counted(keys_limited, 'key')} of ${number(keys)}${suspects}.`,
     ...table.map((line) => `  ${line}`),
     ...(gap.length === 0 ? [''] : gap),
   ];

@@ -2,7 +2,7 @@
 
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Seed } from '../math/random.js';
+import type { Seed } from '../math/seed.js';
 import type { Axis, Json } from '../simulate/sweep/axis.js';
 import type { SweepPlan } from '../simulate/sweep/plan-sweep.js';
 import type { SweepRow } from '../simulate/sweep/sweep.js';
@@ -139,7 +139,7 @@ function sweepPage({ plan, rows, figures, digest, command, files, border }: Swee
   const cut = rows.length > MOST_ROWS ? `The first ${number(MOST_ROWS)} of ${number(rows.length)} cells.` : '';
   const said =
     border !== undefined
-      ? 'Shares of runs with their 95 % intervals; cells with 0 runs are taken from their surroundings.'
+      ? 'Shares of runs with their 95 % intervals; cells with 0 runs have the value of their neighbours.'
       : replications === 1
         ? 'The figures of one run each.'
         : 'Means with their 95 % intervals.';

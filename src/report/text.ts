@@ -89,11 +89,7 @@ function figureLines(outcome: Outcome, width: number): string[] {
     return [[figure.label, `${figureText(figure, value, outcome.cycle_ms)}${beside}`, ...mean]];
   });
   if (outcome.skipped_lines > 0)
-    rows.push([
-      'lines that are no requests',
-      number(outcome.skipped_lines),
-      ...(replications === undefined ? [] : ['']),
-    ]);
+    rows.push(['skipped lines', number(outcome.skipped_lines), ...(replications === undefined ? [] : [''])]);
   if (replications === undefined) return alignedTable([{ title: '' }, { title: '' }], rows, width).slice(1);
   return alignedTable([{ title: '' }, { title: 'this run' }, { title: meanTitle(replications) }], rows, width);
 }

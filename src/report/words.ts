@@ -131,7 +131,7 @@ export function verdictSentence({ verdict, expectations, comparison, partial, re
   return `${sentence(verdict, expectations, comparison)}${replicationsSentence(expectations, replications)}${early}`;
 }
 
-const NOTHING_EXPECTED = 'Nothing was expected; this is what happened.';
+const NOTHING_EXPECTED = 'No expectations set. Result:';
 
 function sentence(verdict: Verdict, expectations: Outcome['expectations'], comparison: Outcome['comparison']): string {
   const failed = expectations.filter(({ held }) => !held).length;

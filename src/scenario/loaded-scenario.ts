@@ -4,7 +4,7 @@ import type { ClientPlan } from '../actor/client/client-plan.js';
 import type { Plan } from '../limiter/plan.js';
 import type { Family } from '../limiter/products/families.js';
 import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
-import type { Seed } from '../math/random.js';
+import type { Seed } from '../math/seed.js';
 import type { Expectation } from '../outcome/expectation.js';
 import type { Stretch } from '../outcome/stretch.js';
 import type { ArrivalSpec } from '../traffic/arrival/arrival-schema.js';

@@ -5,7 +5,7 @@ import { ClientsSpec } from '../actor/client/client-schema.js';
 import { ContractDefinition } from '../limiter/definition.js';
 import { type Family, families } from '../limiter/products/families.js';
 import { ruleShapes, windowFields } from '../limiter/products/limiter-spec.js';
-import { FOLLOWING_SEED } from '../math/random.js';
+import { FOLLOWING_SEED } from '../math/seed.js';
 import { ExpectationSpec } from '../outcome/expectation.js';
 import { Type } from '../schema/json-schema.js';
 import { timeField } from '../schema/quantity.js';
@@ -75,7 +75,7 @@ const Keyed = Type.Object(
   {
     ...strict,
     description:
-      'One contract with keys in place of a contract for each: `weir load` deploys that, and sends each request with its key. A simulation may have fewer places than keys; without clients the requests of a cycle find places key by key.',
+      'One contract with keys instead of a contract for each: `weir load` deploys that, and sends each request with its key. A simulation may have fewer places than keys; without clients the requests of a cycle find places key by key.',
   },
 );
 

@@ -22,7 +22,7 @@ const kinds = {
   unsafe_permissions: { status: 503, exit: 2, title: 'Others may read or change files of this program' },
   unwritable_folder: { status: 400, exit: 2, title: 'The folder cannot be written' },
   unknown_format: { status: 400, exit: 2, title: 'The format is not known' },
-  implausible_log: { status: 400, exit: 2, title: 'A log is hardly read as it is meant' },
+  implausible_log: { status: 400, exit: 2, title: 'The log was probably misread' },
   no_requests: { status: 400, exit: 2, title: 'Nothing in the input is a request' },
 
   // Requests that are not valid HTTP, or arrive too slowly.

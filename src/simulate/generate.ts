@@ -1,6 +1,7 @@
 // The requests of a scenario one by one, as a log has them: when each comes, and for which contract.
 
-import { RandomStream, type Seed } from '../math/random.js';
+import { RandomStream } from '../math/random.js';
+import type { Seed } from '../math/seed.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { startOf } from '../time/cycle.js';
 import { sum } from '../traffic/arrival/sum.js';

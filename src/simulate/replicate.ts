@@ -1,7 +1,7 @@
 // Many runs of one scenario under the seeds s, s/1, s/2, …, and their summary. The figures do not depend on where the runs were made:
 // each is a pure function of the scenario and its seed.
 import { meanInterval, shareInterval } from '../math/interval.js';
-import type { Seed } from '../math/random.js';
+import type { Seed } from '../math/seed.js';
 import { verdictOf } from '../outcome/assemble.js';
 import { digestOf } from '../outcome/digest.js';
 import type { Outcome, Replications } from '../outcome/outcome-schema.js';

@@ -1,5 +1,5 @@
 // One run of a scenario among many, and what is kept of it. A pure function of its task, so that it does not matter who makes it.
-import type { Seed } from '../math/random.js';
+import type { Seed } from '../math/seed.js';
 import type { Outcome } from '../outcome/outcome-schema.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { type Span, stretchPeaks } from './band.js';

@@ -1,5 +1,5 @@
 // The traffic of a scenario: its arrival models, its logs, and how long requests come.
-import type { Seed } from '../math/random.js';
+import type { Seed } from '../math/seed.js';
 import { parseStretch } from '../outcome/stretch.js';
 import { contractNames, type KeyedSpec, type LoadedScenario, type RecordedLog } from '../scenario/loaded-scenario.js';
 import { parseTime } from '../schema/quantity.js';

@@ -82,7 +82,7 @@ export class SeriesRecorder implements ClientWatch, ServiceWatch {
       retries: column(3),
       latency_ms_p50: measured(4),
       latency_ms_p99: measured(5),
-      latency_taken: 'from a job wanted to it served, by the cycle in which it was served',
+      latency_taken: 'from the first attempt until served, plotted at the cycle of completion',
       ...(this.#hasService ? atService : {}),
     };
   }

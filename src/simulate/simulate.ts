@@ -6,7 +6,8 @@ import type { Observable } from 'rxjs';
 import { planClients } from '../actor/client/client-plan.js';
 
 import type { Inspect } from '../actor/interpreted-moves.js';
-import { RandomStream, type Seed } from '../math/random.js';
+import { RandomStream } from '../math/random.js';
+import type { Seed } from '../math/seed.js';
 import { assemble } from '../outcome/assemble.js';
 import type { CycleRow } from '../outcome/cycle-row.js';
 import type { Outcome } from '../outcome/outcome-schema.js';

@@ -1,5 +1,5 @@
 // `compare:` of a scenario: a run with each rule, under the same seed. The same requests come; clients react to each rule in their own way.
-import type { Seed } from '../math/random.js';
+import type { Seed } from '../math/seed.js';
 import type { ComparedRule, ComparedRules } from '../outcome/compared-rules.js';
 import type { Outcome } from '../outcome/outcome-schema.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';

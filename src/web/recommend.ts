@@ -120,7 +120,7 @@ function listClients(): void {
   );
   element('clients-shown').textContent =
     hit.length === 0
-      ? 'Nobody is limited.'
+      ? 'No client is limited.'
       : hit.length > MOST_CLIENTS
         ? `The first ${MOST_CLIENTS} of ${plainNumber(hit.length)}.`
         : '';

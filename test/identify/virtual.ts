@@ -6,7 +6,8 @@ import type { Answered, Ask } from '../../src/identify/investigation.js';
 import { LIMITED } from '../../src/limiter/rule/rule.js';
 import type { RuleDefinition } from '../../src/limiter/rule/rule-definition.js';
 import { ruleOf } from '../../src/limiter/rule/rule-definition.js';
-import { RandomStream, type Seed } from '../../src/math/random.js';
+import { RandomStream } from '../../src/math/random.js';
+import { type Seed } from '../../src/math/seed.js';
 
 export interface Network {
   /** One way, in ms. */

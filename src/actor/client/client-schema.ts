@@ -138,7 +138,7 @@ export type ClientKind = keyof typeof clientKinds;
 
 /** One kind of client of a scenario. Errors read better from the schema of its kind alone: see check.ts. */
 export const ClientSpec = Type.Union(Object.values(clientKinds), {
-  description: 'Who sends the requests, and how they react: one of the kinds, told apart by `kind`.',
+  description: 'The clients that send the requests and how they react: one of the kinds, named by `kind`.',
 });
 
 export const ClientsSpec = Type.Array(ClientSpec, {

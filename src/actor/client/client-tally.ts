@@ -129,7 +129,7 @@ export class ClientTally {
       ...this.#counts,
       retry_amplification: jobs === 0 ? 0 : attempts / jobs,
       goodput_per_second: seconds > 0 ? this.#goodput / seconds : 0,
-      job_latency_ms: this.#jobTimes.figures('from a job wanted to it served'),
+      job_latency_ms: this.#jobTimes.figures('from the first attempt until served'),
       attempt_latency_ms: this.#attemptTimes.figures('from an attempt sent to it served, abandoned ones left out'),
     };
   }

@@ -7,7 +7,8 @@
 //   client    0   1   2   3   4   5   6         a fixed number of them is dealt to 3 contracts in turn
 //   contract  0   1   2   0   1   2   0
 
-import { RandomStream, type Seed } from '../../math/random.js';
+import { RandomStream } from '../../math/random.js';
+import { type Seed } from '../../math/seed.js';
 import { AliasTable } from '../../math/random-law.js';
 import { assert } from '../../schema/failure.js';
 import type { Clock } from '../../time/clock.js';

@@ -56,7 +56,7 @@ export const nodeMiddleware = {
         continueExceeding: yesNo('A refused request starts the window again. Default: false.'),
         exponentialBackoff: yesNo('The announced wait doubles with each refused request. Default: false.'),
         store: store('local', 'redis'),
-        ban: Type.Optional(whole('From so many refused requests on the status is 403.', -1)),
+        ban: Type.Optional(whole('From this number of refused requests on, the status is 403.', -1)),
       },
       strict,
     ),

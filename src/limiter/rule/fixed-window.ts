@@ -45,7 +45,7 @@ export const FixedWindowParams = Type.Object(
       Type.Integer({
         minimum: -1,
         maximum: 1_000_000,
-        description: 'From so many refused requests on the status is 403; decides nothing.',
+        description: 'From this number of refused requests on, the status is 403; decides nothing.',
       }),
     ),
     announce: Type.Optional(

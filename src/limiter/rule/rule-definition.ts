@@ -51,7 +51,7 @@ const AndAllChargedParams = Type.Object(
       Type.Array(Type.Array(Type.Number({ minimum: 1, maximum: 1e12 }), { minItems: 2, maxItems: 2 }), {
         minItems: 1,
         maxItems: 16,
-        description: 'Fixed windows as pairs of limit and length in ms, in place of `of`.',
+        description: 'Fixed windows as pairs of limit and length in ms, instead of `of`.',
       }),
     ),
     align: Type.Optional(Type.Enum(['first', 'epoch'], { description: 'As of fixed_window, for `limits`.' })),
@@ -118,7 +118,7 @@ export const RuleDefinition = Type.Object(
     announces: Type.Optional(Announces),
     hold_ms: Type.Optional(
       wait(
-        'How long an admitted request is in flight, in ms, for limits on concurrency where nobody says. Default: 0.',
+        'How long an admitted request is in flight, in ms, for limits on concurrency, unless the request states it. Default: 0.',
       ),
     ),
   },

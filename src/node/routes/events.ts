@@ -24,7 +24,7 @@ export const countOne = route({
   tier: 'machine',
   domain: 'events',
   summary:
-    'Counts an event in every contract of the machine that listens to its kind, or in one of them, and tells the decisions.',
+    'Counts an event in every contract of the machine that listens to its kind, or in one of them, and answers with the decisions.',
   errors: [
     'machine_not_found',
     'not_owner',

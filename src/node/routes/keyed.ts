@@ -21,7 +21,7 @@ export const listContractKeys = route({
   tier: 'machine',
   domain: 'contracts',
   summary:
-    'Lists the keys of a contract that counts each key for itself, in pages, with state and count; none of any other.',
+    'Lists the keys of a contract that counts each key separately, in pages, with state and count; none of any other.',
   errors: ['machine_not_found', 'not_owner', 'contract_not_found'],
   example: { params: { slug: 'edge-gateway', contract_id: '{contract_id}' }, query: { limit: '10' }, status: 200 },
   async handle({ host, ownership, durability, work, network }, { params, query, caller }) {

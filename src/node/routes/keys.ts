@@ -132,7 +132,7 @@ export const rotateKey = route({
   ...api.rotateKey,
   ...common,
   summary:
-    'Makes the key that follows another, with the same owner, scopes and machine; both hold during the overlap. Leaves a row.',
+    'Rotates a key: makes a new one with the same owner, scopes and machine; both are valid during the overlap. Leaves a row.',
   errors: ['key_not_found', 'limit_reached'],
   example: { params: { key_id: '{key_id}' }, body: { overlap_seconds: 3_600 }, status: 201 },
   async handle(parts, { params, body, caller }, reply) {

@@ -63,7 +63,7 @@ export const readClock = route({
   ...api.readClock,
   ...common,
   tier: 'public',
-  summary: 'Tells the running cycle and when the next one begins.',
+  summary: 'Answers with the running cycle and when the next one begins.',
   example: { status: 200 },
   handle({ clock }) {
     const { cycleMs: cycle_ms } = clock;

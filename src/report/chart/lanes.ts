@@ -29,7 +29,7 @@ export function lanesChart({ outcome }: Reported): ChartSpec | undefined {
   const rest = outcome.contracts_limited - shown.length;
   return {
     id: 'lanes',
-    title: 'Who was limiting when',
+    title: 'When each contract was limiting',
     about: `${number(outcome.contracts_limited)} of ${counted(outcome.contracts, 'contract')} had limited requests.${rest > 0 ? ` Shown are the ${number(shown.length)} with most of them.` : ''}`,
     x: axis,
     yTitle: '',

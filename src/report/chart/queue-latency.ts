@@ -34,9 +34,9 @@ export function queueChart({ outcome, series }: Reported): ChartSpec | undefined
     title: level === undefined ? 'Retries' : most.retries === 0 ? level.name : `${level.name} and retries`,
     about: sentences.join(' '),
     x: axis,
-    yTitle: level === undefined ? 'retries a cycle' : level.tone === 'queue' ? 'requests waiting' : 'jobs open',
+    yTitle: level === undefined ? 'retries per cycle' : level.tone === 'queue' ? 'requests waiting' : 'jobs open',
     yWhole: true,
-    ...(level === undefined || most.retries === 0 ? {} : { rightTitle: 'retries a cycle' }),
+    ...(level === undefined || most.retries === 0 ? {} : { rightTitle: 'retries per cycle' }),
     lines: [
       ...(level === undefined ? [] : measured(level.label, level.tone, series, level.values, axis, { stepped: true })),
       ...(most.retries === 0
@@ -72,7 +72,7 @@ export function latencyChart({ outcome, series }: Reported): ChartSpec | undefin
   return {
     id: 'latency',
     title: 'Latency over time',
-    about: `Median and 99th percentile of each cycle${taken === undefined ? '' : `, ${taken}`}; nothing stands at a cycle without any.${isJobs ? ' The service also works for those who have ceased to wait.' : ''}`,
+    about: `Median and 99th percentile of each cycle${taken === undefined ? '' : `, ${taken}`}; cycles without requests are blank.${isJobs ? ' The service also spends time on requests whose client has given up.' : ''}`,
     x: axis,
     yTitle: unit,
     lines: [

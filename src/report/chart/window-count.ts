@@ -45,7 +45,7 @@ export function windowChart({ outcome, timeline }: Reported): ChartSpec | undefi
     title: rule === undefined ? `Requests in the window${whose}` : `Used up of the rule${whose}`,
     about: `${what}${bound}; it peaked at ${number(peak_count)}. ${limiting}${stateWords}`,
     x: axis,
-    yTitle: rule === undefined ? `requests in ${spanWords(within, outcome.cycle_ms)}` : 'requests, the most of a cycle',
+    yTitle: rule === undefined ? `requests in ${spanWords(within, outcome.cycle_ms)}` : 'most requests in a cycle',
     yWhole: true,
     lines: [
       steppedLine('count', 'count', steps, { width: steps.xs.length > COLUMNS ? 1 : 2 }),

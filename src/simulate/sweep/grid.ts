@@ -4,7 +4,8 @@
 //   random    n cells, each axis drawn on its own
 //   latin     n cells; each axis is cut into n equal parts, and each part is drawn from once
 //             (Latin hypercube: McKay, Beckman, Conover, Technometrics 21, 1979)
-import { RandomStream, type Seed } from '../../math/random.js';
+import { RandomStream } from '../../math/random.js';
+import type { Seed } from '../../math/seed.js';
 import { nearest } from '../../schema/did-you-mean.js';
 import { Failure } from '../../schema/failure.js';
 import { type Axis, type Json, parseAxis } from './axis.js';

@@ -1,6 +1,6 @@
 // What a sweep is to run: the scenario, its cells, the seeds; checked before the first run.
 
-import type { Seed } from '../../math/random.js';
+import type { Seed } from '../../math/seed.js';
 import { readDocument } from '../../scenario/document.js';
 import { readSource } from '../../scenario/file-source.js';
 import { parseScenario, type ScenarioObject } from '../../scenario/load-scenario.js';

@@ -118,7 +118,7 @@ function keyWarnings(requests: number, keys: number | undefined): Warning[] {
   if (keys === 1) return [{ code: 'one_key', what: 'All requests have the same key.' }];
   if (keys * 20 >= requests * 19) {
     return [
-      { code: 'key_per_request', what: `There are ${keys} keys for ${requests} requests: hardly one of clients.` },
+      { code: 'key_per_request', what: `There are ${keys} keys for ${requests} requests: probably not a key of clients.` },
     ];
   }
   return [];
@@ -126,5 +126,10 @@ function keyWarnings(requests: number, keys: number | undefined): Warning[] {
 
 function skipWarnings(lines: number, skipped: number): Warning[] {
   if (skipped * 10 <= lines) return [];
-  return [{ code: 'many_skipped', what: `${skipped} of ${lines} lines are no requests as the log was read.` }];
+  return [
+    {
+      code: 'many_skipped',
+      what: `${skipped} of ${lines} lines were skipped: as the log was read, they are not requests.`,
+    },
+  ];
 }

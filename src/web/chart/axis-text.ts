@@ -84,7 +84,7 @@ export function xTitle({ x }: ChartSpec): string {
     case 'cycles':
       return `cycles from the start${isCalendar(x) ? `, ${instantText(x, 0)}` : ''}, with time (1 cycle = ${plainNumber(x.cycleMs)} ms)`;
     case 'percentiles':
-      return 'share of the values that are not larger';
+      return 'percentile';
     case 'percent':
       return 'difference from the mean of the replications';
     case 'values':

@@ -116,7 +116,7 @@ const common = { shades: [], marks: [] } as const;
 function about(data: SweepData, what: string): string {
   const { border } = data;
   if (border !== undefined)
-    return `${what} (shares of up to ${plainNumber(data.runs)} runs; none where the surroundings agree). The line is at ${border}.`;
+    return `${what} (shares of up to ${plainNumber(data.runs)} runs; none where all neighbours agree). The line is at ${border}.`;
   const runs = data.runs === 1 ? 'one run of each cell' : `means over ${plainNumber(data.runs)} runs of each cell`;
   return `${what} (${runs}).`;
 }

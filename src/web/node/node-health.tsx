@@ -131,7 +131,7 @@ function NetworkNodeRow({ node, cycle }: { readonly node: NetworkNode; readonly 
 }
 
 const healthWords: Readonly<Record<string, string>> = {
-  live: 'well',
+  live: 'OK',
   disk_full: 'its disk is full: it decides nothing until there is room',
   draining: 'it is shutting down',
 };

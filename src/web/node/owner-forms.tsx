@@ -84,7 +84,7 @@ function Move({ slug, contracts }: OwnerProps) {
         </datalist>
       </label>
       <label>
-        Held for so many cycles
+        Hold for (cycles)
         <input name="hold" type="number" min={0} max={100_000} defaultValue={0} />
       </label>
       <label>
@@ -120,11 +120,11 @@ function Deploy({ slug, onChanged }: OwnerProps) {
         <input name="within" type="number" min={1} max={100_000} defaultValue={60} required />
       </label>
       <label>
-        Nearing from this share of the threshold, 0.01 to 0.99
+        Warn from this share of the threshold, 0.01 to 0.99
         <input name="near" type="number" min={0.01} max={0.99} step={0.01} />
       </label>
       <label>
-        Most keys, if each key is to be counted for itself
+        Count each key separately, up to (keys)
         <input name="keys" type="number" min={1} max={10_000_000} />
       </label>
     </Form>

@@ -18,7 +18,7 @@ export function Pictures({ picture, theme }: { readonly picture: Picture; readon
   const near =
     window?.threshold != null && window.threshold <= 4 * Math.max(1, outcome.peak_count) ? window.threshold : null;
   const limited = requests.map((n, column) => n - admitted[column]!);
-  const each = columnCycles === 1 ? 'a cycle' : `${number.format(columnCycles)} cycles`;
+  const each = columnCycles === 1 ? 'per cycle' : `per ${number.format(columnCycles)} cycles`;
   const of =
     window === undefined || outcome.contracts === 1 ? '' : ` of contract ${window.contract}, which is limited most`;
   return (
@@ -49,7 +49,7 @@ export function Pictures({ picture, theme }: { readonly picture: Picture; readon
       )}
       <Plot
         id="decisions"
-        title={`Requests, ${each}`}
+        title={`Requests ${each}`}
         about={`${number.format(outcome.admitted)} admitted, ${number.format(outcome.limited)} limited.`}
         theme={theme}
         xs={xs}
@@ -109,7 +109,7 @@ function behindWords({ clients, service }: Outcome): string {
       ? []
       : [`${counted(all.jobs, 'job')}, ${number.format(all.retry_amplification)} attempts each`]),
     ...(all === undefined ? [] : [`${number.format(all.given_up + all.dropped)} lost`]),
-    ...(service === undefined ? [] : [`${number.format(service.wasted)} served for nobody`]),
+    ...(service === undefined ? [] : [`${number.format(service.wasted)} served after their client had given up`]),
   ];
   return `${words.join(', ')}.`;
 }
@@ -141,7 +141,7 @@ export function Expectations({ outcome: { expectations } }: { readonly outcome: 
   if (expectations.length === 0) return null;
   return (
     <section aria-labelledby="expected">
-      <h2 id="expected">Expected of it</h2>
+      <h2 id="expected">Expectations</h2>
       <ul class="expected">
         {expectations.map(({ name, expected, actual, held }) => (
           <li key={name} class={held ? 'held' : 'broken'}>

@@ -54,7 +54,7 @@ export function Sliders({ controls, onEdit }: SlidersProps) {
                       onEdit((text) => backingOff(text, value === '' ? undefined : value))
                     }
                   >
-                    <option value="">nobody tries again</option>
+                    <option value="">no retries</option>
                     {policies.map((policy) => (
                       <option key={policy} value={policy}>
                         {policy.replace('_', ' ')}

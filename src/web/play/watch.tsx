@@ -65,7 +65,7 @@ function WatchPage() {
         <div class="right">
           {expectations.length > 0 && (
             <section aria-labelledby="expected">
-              <h2 id="expected">Expected of it, so far</h2>
+              <h2 id="expected">Expectations so far</h2>
               <ul class="expected">
                 {expectations.map(({ name: what, expected, state, found }) => (
                   <li key={what} class={state}>
@@ -73,7 +73,7 @@ function WatchPage() {
                       {
                         {
                           held: ended === undefined ? '✓ so far' : '✓ held',
-                          broken: ended === undefined ? '✗ not so far' : '✗ not held',
+                          broken: ended === undefined ? '✗ not yet' : '✗ not held',
                           open: '· open',
                         }[state]
                       }
@@ -103,7 +103,7 @@ function Charts({ run, theme }: { readonly run: Watched; readonly theme: 'light'
   );
   const upTo = (values: readonly number[]) => xs.map((_, column) => values[column] ?? null);
   const limited = ({ requests, admitted }: WatchedArm) => requests.map((n, column) => n - admitted[column]!);
-  const each = columnCycles === 1 ? 'a cycle' : `${number.format(columnCycles)} cycles`;
+  const each = columnCycles === 1 ? 'per cycle' : `per ${number.format(columnCycles)} cycles`;
   const most = Math.max(1, ...running.counts, ...(predicted?.counts ?? []));
   const model = (label: string, ys: readonly number[]): PlotLine => ({
     label,
@@ -140,7 +140,7 @@ function Charts({ run, theme }: { readonly run: Watched; readonly theme: 'light'
       {(running.requests.length > 0 || predicted !== undefined) && (
         <Plot
           id="limited"
-          title={`Limited, ${each}`}
+          title={`Limited ${each}`}
           about={`${number.format(limited(running).reduce((sum, n) => sum + n, 0))} so far`}
           theme={theme}
           xs={xs}

@@ -11,7 +11,7 @@ import { BracketedTime } from './bracketed-time.js';
 import type { Format, Head } from './format.js';
 
 const NO_BRACKETS = 'no time in brackets';
-const NO_TIME = 'the time in brackets is none';
+const NO_TIME = 'the text in brackets is not a timestamp';
 const NO_ADDRESS = 'no address before the time';
 
 /** A combined line has three quoted parts after its time, a common one has one. The last quote may be missing. */
@@ -57,7 +57,7 @@ function clfLayout(format: string, lines: readonly Buffer[]): Layout {
     cutter: (names, fields) => new ClfCutter(names, fields),
     known: {
       time: 'time',
-      timeFrom: 'the time in brackets',
+      timeFrom: 'the bracketed timestamp',
       client: 'client',
       clientFrom: 'the client address',
     },
