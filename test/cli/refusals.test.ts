@@ -103,8 +103,8 @@ describe('a command that is refused', () => {
       code: 2,
       out: '',
       err: `weir: The key is not valid. [credential_invalid]
-  why  It is not one of this node, or it has expired or was ended.
-  fix  POST /api/demo-key/mint mints another.
+  why  It is unknown, expired or revoked.
+  fix  Get one with `weir mint` (POST /api/demo-key/mint).
 `,
     });
   });

@@ -70,7 +70,7 @@ describe.skipIf(path === undefined)(
         first: 'busy',
         machines: 3,
         isPrivateShown: false,
-        health: 'well',
+        health: 'OK',
         fingerprint: node.fingerprint,
         hiddenPixels: 0,
         violations: [],

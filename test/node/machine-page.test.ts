@@ -94,7 +94,7 @@ describe.skipIf(path === undefined)(
       // What the page could not see it says, in words, in the table and in the chart, where no line goes through it.
       const missed = shown.filter(([, count]) => Number.isNaN(count)).map(([cycle]) => cycle!);
       expect(missed.length).toBeGreaterThan(0);
-      await page.getByText(new RegExp(`^${missed.length} cycles? not seen, hatched$`)).waitFor();
+      await page.getByText(new RegExp(`^${missed.length} cycles? unknown, hatched$`)).waitFor();
       const { gap, inGap, elsewhere } = await linePixels(page);
       expect([gap > 4, inGap, elsewhere > 0]).toEqual([true, 0, true]);
       const { rows } = await ask(node.url, 'GET', '/api/chain/edge/state');
@@ -182,7 +182,7 @@ describe.skipIf(path === undefined)(
       await page.getByRole('button', { name: 'Move', exact: true }).click();
       await page.getByText('allowing → limiting, row').waitFor();
       await page.getByText('Deploy a rate limiter').click();
-      await page.getByLabel('Most keys').fill('10');
+      await page.getByLabel('Count each key separately').fill('10');
       await page.getByRole('button', { name: 'Deploy', exact: true }).click();
       await page.locator('.contract').nth(1).waitFor();
       const found = await violations(page);
@@ -264,11 +264,11 @@ async function linePixels(page: Page): Promise<{ gap: number; inGap: number; els
       const rows = [...document.querySelectorAll('.contract .scrolls tbody tr')];
       let longest = [0, 0];
       for (let from = 0, at = 0; at < rows.length; at += 1) {
-        if (rows[at].children[4].textContent !== 'not seen') from = at + 1;
+        if (rows[at].children[4].textContent !== 'unknown') from = at + 1;
         else if (at - from > longest[1] - longest[0]) longest = [from, at];
       }
       const canvas = document.querySelector('.chart canvas');
-      const [left, right] = [44, 14].map((px) => px * devicePixelRatio);
+      const [left, right] = [56, 58].map((px) => px * devicePixelRatio);
       const x = (age) => left + ((canvas.width - left - right) / ${IN_VIEW}) * (${IN_VIEW} - 0.5 - age);
       const paper = document.createElement('canvas').getContext('2d');
       paper.fillStyle = getComputedStyle(canvas).getPropertyValue('--water');
@@ -299,7 +299,7 @@ function countsByHand(rows: readonly (readonly number[])[]): readonly number[] {
 /** The sums that the card of the first contract shows. */
 async function decisionsShown(page: Page): Promise<object> {
   const texts = await page.locator('.contract .figures .quiet').allTextContents();
-  const [admitted, limited] = texts.filter((text) => text.includes('in view')).map((text) => Number.parseInt(text, 10));
+  const [admitted, limited] = texts.filter((text) => text.includes('in chart')).map((text) => Number.parseInt(text, 10));
   return { admitted, limited };
 }
 

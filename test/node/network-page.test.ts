@@ -89,12 +89,12 @@ describe.skipIf(isSkipped)(
       const { page, complaints } = await openPage(browser, `${other.url}/m/shared`);
       const figures = page.locator('.contract .figures dd');
       const shown = async () => (await figures.allInnerTexts()).map((text) => text.replace(/\s+/g, ' '));
-      await expect.poll(shown, { timeout: 60_000 }).toEqual(['0 of 10', '– – in view', '– – in view']);
+      await expect.poll(shown, { timeout: 60_000 }).toEqual(['0 of 10', '– – in chart', '– – in chart']);
       for (const { url } of [nodes[0]!, other, nodes[0]!])
         await ask(url, 'POST', '/api/chain/shared/event', key, { type: 'request', count: 4 });
       const asked = await ask(nodes[0]!.url, 'GET', `/api/chain/shared/contracts/${contract.id}`);
       expect(asked.contract.count).toBe(12);
-      await expect.poll(shown, { timeout: 60_000 }).toEqual(['12 of 10', '– – in view', '– – in view']);
+      await expect.poll(shown, { timeout: 60_000 }).toEqual(['12 of 10', '– – in chart', '– – in chart']);
       await page.locator('.contract .pill', { hasText: 'limiting' }).waitFor();
       expect(complaints).toEqual([]);
       await page.close();

@@ -73,7 +73,7 @@ describe('a table with a first row of names', () => {
     ['a unit told', 't_ms,url\n5,/a\n', { timeUnit: 's' }, 'csv: column t_ms (unix s)', [[5000, 1, '']]],
     ['nanoseconds', 'time,url\n1446249504427999999,/a\n', {}, 'csv: column time (unix ns)', [[1446249504427, 1, '']]],
     [
-      'the time in brackets',
+      'the bracketed timestamp',
       'host\ttime\na\t[17/May/2015:10:05:03 +0000]\n',
       {},
       'tsv: column time (date and time)',

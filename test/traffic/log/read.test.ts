@@ -84,7 +84,7 @@ describe('a log of some length', () => {
     expect({ ...reading, skipped: reading.skipped.slice(0, 1) }).toEqual({
       path: 'log',
       format: 'combined',
-      timeFrom: 'the time in brackets',
+      timeFrom: 'the bracketed timestamp',
       keyFrom: 'the client address',
       columns: { time: 'time', key: 'client' },
       timeUnit: 'date',

@@ -34,7 +34,7 @@ const known: readonly (Omit<RecordedLog, 'text' | 'path'> & { readonly real: str
   {
     name: 'apache',
     real: 'elastic_apache_logs.log',
-    understood: 'combined: the time in brackets',
+    understood: 'combined: the bracketed timestamp',
     options: {},
     lines: (unixMs, n, at) =>
       Array.from({ length: n }, (_, k) => {
