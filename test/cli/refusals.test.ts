@@ -104,7 +104,7 @@ describe('a command that is refused', () => {
       out: '',
       err: `weir: The key is not valid. [credential_invalid]
   why  It is unknown, expired or revoked.
-  fix  Get one with `weir mint` (POST /api/demo-key/mint).
+  fix  Get one with \`weir mint\` (POST /api/demo-key/mint).
 `,
     });
   });
