@@ -232,7 +232,11 @@ describe('phrases that users stumbled over, in texts and in the strings of sourc
     ],
     ['a cycle, for per cycle', /\b(requests|retries|limited|admitted),? a cycle\b/i, 'per cycle'],
     ['in place of', /\bin place of (threads|this machine|\$\{|a contract)/i, 'instead of'],
-    ['lines that are no requests', /\b(is|are) no (requests|timestamps?)\b|(?<!There )\bis no request\b/i, 'are not requests'],
+    [
+      'lines that are no requests',
+      /\b(is|are) no (requests|timestamps?)\b|(?<!There )\bis no request\b/i,
+      'are not requests',
+    ],
     ['meant so', /\bmeant (so|as)\b|\bhardly (read|meant|one)\b/i, 'likely mistakes, probably misread'],
     ['in silence, in vain', /\bin (silence|vain)\b/i, 'without saying so; wasted, repeats'],
     ['explain too much', /\bno order of counting\b|\btoo much would explain\b/i, 'no counting order can explain'],

@@ -6,7 +6,7 @@ import type { SentAttempt, Transport } from '../actor/client/client.js';
 import type { ClientPlan } from '../actor/client/client-plan.js';
 import { Population } from '../actor/client/population.js';
 import { RandomStream } from '../math/random.js';
-import { type Seed } from '../math/seed.js';
+import type { Seed } from '../math/seed.js';
 import type { ClientFigures } from '../outcome/outcome-schema.js';
 import type { Series } from '../outcome/series.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';

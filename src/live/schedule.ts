@@ -4,7 +4,7 @@
 //   arrivals   | x   x   x |      popularity     | A   C   A |
 //              |  o     o  |   ─────────────►    |  B     A  |      in order of their instants
 import { RandomStream } from '../math/random.js';
-import { type Seed } from '../math/seed.js';
+import type { Seed } from '../math/seed.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import type { Feed } from '../simulate/feed.js';
 import type { Traffic } from '../simulate/scenario-traffic.js';

@@ -12,7 +12,7 @@ export function makeFolder(path: string, mode = 0o777): readonly string[] {
   const missing: string[] = [];
   for (let folder = resolve(path); !existsSync(folder); folder = dirname(folder)) missing.unshift(folder);
   if (missing.length === 0 && !statSync(path).isDirectory())
-    throw Object.assign(new Error(`${path} is a file`), { code: 'ENOTDIR', syscall: 'mkdir' });
+    throw Object.assign(new Error(`ENOTDIR: not a directory, mkdir '${path}'`), { code: 'ENOTDIR', syscall: 'mkdir' });
   return missing.filter((folder) => {
     try {
       mkdirSync(folder, { mode });

@@ -68,7 +68,7 @@ it('is said with what each rule would make of it', () => {
   } as const;
   const text = answerText({ verdict: 'several', rules: [], remarks: [], telling, requests: 26, seconds: 1.3 });
   expect(text.split('\n\n')[1]).toBe(
-    'This would tell them apart, with 25 requests: after 2.15 s without a request, 11 requests at once, 3 times 1, each 0.125 s, from 0.125 s on and 11 more at 1.07 s.\n' +
+    'This would distinguish them, with 25 requests: after 2.15 s without a request, 11 requests at once, 3 times 1, each 0.125 s, from 0.125 s on and 11 more at 1.07 s.\n' +
       '    admits 10 of the last: a fixed window\n' +
       '    admits 0 to 1 of the last: a sliding log',
   );

@@ -7,7 +7,7 @@ import { LIMITED } from '../../src/limiter/rule/rule.js';
 import type { RuleDefinition } from '../../src/limiter/rule/rule-definition.js';
 import { ruleOf } from '../../src/limiter/rule/rule-definition.js';
 import { RandomStream } from '../../src/math/random.js';
-import { type Seed } from '../../src/math/seed.js';
+import type { Seed } from '../../src/math/seed.js';
 
 export interface Network {
   /** One way, in ms. */

@@ -4,7 +4,7 @@
 import { LIMITED } from '../../src/limiter/rule/rule.js';
 import type { SeenRequest } from '../../src/live/placed-requests.js';
 import { RandomStream } from '../../src/math/random.js';
-import { type Seed } from '../../src/math/seed.js';
+import type { Seed } from '../../src/math/seed.js';
 import type { Decide } from './rule-definitions.js';
 import type { Sent } from './simulated-network.js';
 

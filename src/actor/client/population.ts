@@ -8,8 +8,8 @@
 //   contract  0   1   2   0   1   2   0
 
 import { RandomStream } from '../../math/random.js';
-import { type Seed } from '../../math/seed.js';
 import { AliasTable } from '../../math/random-law.js';
+import type { Seed } from '../../math/seed.js';
 import { assert } from '../../schema/failure.js';
 import type { Clock } from '../../time/clock.js';
 import { Rank } from '../../time/rank.js';

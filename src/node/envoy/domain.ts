@@ -37,7 +37,7 @@ export class Domain {
     const { host, ownership } = parts;
     const { machine: slug, owner = 'node', is_public: isPublic = false, domain } = limits;
     if (isReserved(slug))
-      throw notDeployed(domain, `The node keeps the slug "${slug}" for itself.`, 'Name another machine.');
+      throw notDeployed(domain, `The slug "${slug}" is reserved for the node.`, 'Name another machine.');
     let machine = host.machines.get(slug);
     if (machine === undefined) {
       machine = host.createMachine({ slug, owner, isPublic, displayName: domain.slice(0, 100) });

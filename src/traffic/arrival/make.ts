@@ -1,6 +1,6 @@
 // Makes the model of an arrival from its specification: parses texts, fills in defaults, creates a random stream for each purpose.
 import { RandomStream } from '../../math/random.js';
-import { type Seed } from '../../math/seed.js';
+import type { Seed } from '../../math/seed.js';
 import { Failure, unreachable } from '../../schema/failure.js';
 import { parseMeanTime, parseRate, parseTime, type Rate } from '../../schema/quantity.js';
 import { type Arrival, refuse } from './arrival.js';

@@ -118,7 +118,10 @@ function keyWarnings(requests: number, keys: number | undefined): Warning[] {
   if (keys === 1) return [{ code: 'one_key', what: 'All requests have the same key.' }];
   if (keys * 20 >= requests * 19) {
     return [
-      { code: 'key_per_request', what: `There are ${keys} keys for ${requests} requests: probably not a key of clients.` },
+      {
+        code: 'key_per_request',
+        what: `There are ${keys} keys for ${requests} requests: probably not a key of clients.`,
+      },
     ];
   }
   return [];
