@@ -11,7 +11,7 @@ function words(...requests: string[]): string | undefined {
         sentMs: Number(sent),
         answeredMs: Number(answered),
         decision: decision === 'a' ? 'admitted' : 'limited',
-        toldMs: told === '' ? undefined : Number(told),
+        toldMs: sent === '' ? undefined : Number(told),
       };
     }),
   );
@@ -23,10 +23,10 @@ it.each([
   [
     'too short',
     ['0-2 a', '8-10 l1000', '1610-1612 l', '1700-1702 a'],
-    'Waits were told too short: told 1 s, true more than 1.60 s.',
+    'Retry waits sent to clients were too short: sent 1 s, true more than 1.60 s.',
   ],
   ['not too short where another was admitted meanwhile', ['0-2 l1000', '1100-1102 a', '1200-1202 l'], undefined],
-  ['too long', ['0-2 a', '10-12 l1000', '400-402 a'], 'Waits were told too long: told 1 s, true at most 0.39 s.'],
+  ['too long', ['0-2 a', '10-12 l1000', '400-402 a'], 'Retry waits sent to clients were too long: sent 1 s, true at most 0.39 s.'],
 ])('%s', (_, requests, expected) => {
   expect(words(...requests)).toBe(expected);
 });

@@ -45,7 +45,7 @@ it('every column of a run, cycle by cycle', () => {
     retries: [0, 1, 0],
     latency_ms_p50: [null, 4, null],
     latency_ms_p99: [null, 8, null],
-    latency_taken: 'from a job wanted to it served, by the cycle in which it was served',
+    latency_taken: 'from the first attempt until served, plotted at the cycle of completion',
     queue: [0, 0, 0],
     response_ms_p50: [null, 12.346, null],
     response_ms_p99: [null, 12.346, null],

@@ -173,7 +173,7 @@ describe('figures', () => {
       ...none,
       // The job of 99 is not counted, but it is served at 109: goodput goes by the time of serving.
       ...{ clients: 2, jobs: 2, attempts: 2, succeeded: 2, retry_amplification: 1, goodput_per_second: 3 },
-      job_latency_ms: { ...ten, taken: taken('from a job wanted to it served') },
+      job_latency_ms: { ...ten, taken: taken('from the first attempt until served') },
       attempt_latency_ms: { ...ten, taken: taken('from an attempt sent to it served, abandoned ones left out') },
     };
     const silent = {
