@@ -69,7 +69,7 @@ export async function openOperatorDoor(
 async function answerEvict(named: string, evict: Evict, response: ServerResponse, log: Logger): Promise<void> {
   try {
     const evicted = await evict(named);
-    adminLogOf(log).info({ action: 'evict', ...evicted }, 'admin action');
+    log.info({ action: 'evict', ...evicted }, 'admin action');
     response.end(JSON.stringify({ evicted }));
   } catch (error) {
     log.warn({ err: error }, 'an owner was not evicted');
