@@ -64,7 +64,9 @@ describe('a definition with a third state', () => {
     const { to } = chart.x as { readonly to: number };
     expect(cycles.reduce((sum, n) => sum + n)).toBe(to);
     expect(chart.states![2]!.intervals).toEqual(chart.shades);
-    expect(chart.about).toMatch(/ In the state free for \S+ s \(\d+ cycles\), busy for \S+ s \(\d+ cycles?\), shut for \S+ s \(\d+ cycles\)\.$/);
+    expect(chart.about).toMatch(
+      / In the state free for \S+ s \(\d+ cycles\), busy for \S+ s \(\d+ cycles?\), shut for \S+ s \(\d+ cycles\)\.$/,
+    );
   });
 
   it('has a row for each state in a terminal', async () => {
