@@ -95,9 +95,9 @@ export class Contract implements Changed {
     return this.gate.count;
   }
 
-  /** Whether requests are limited in its state, or in that of one of its keys. */
-  get isLimiting(): boolean {
-    return !this.admits;
+  /** Of itself and its keys, how many are in a state that does not admit. */
+  get limiting(): number {
+    return this.admits ? 0 : 1;
   }
 
   /** Index of the event kind for `decide`, or -1 when the contract does not listen to it. */

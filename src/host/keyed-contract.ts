@@ -57,8 +57,8 @@ export class KeyedContract extends Contract {
     this.tally.ofKeys = this.keys.figures;
   }
 
-  override get isLimiting(): boolean {
-    return super.isLimiting || this.keys.limited > 0;
+  override get limiting(): number {
+    return super.limiting + this.keys.limited;
   }
 
   /** What a key is called in store and record. */

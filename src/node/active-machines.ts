@@ -29,6 +29,8 @@ export class ActiveMachines {
   readonly #host: Host;
   readonly #knowsStates: boolean;
   readonly #activity = new Map<Machine, Activity>();
+  /** Of each contract that limits, by durable rows: in how many places, itself or its keys. */
+  readonly #limiting = new Map<Machine, Map<string, number>>();
   /** Rankings of the cycle that was asked about last, by length of the window. */
   readonly #rankings = new Map<number, readonly Ranked[]>();
   /** What is said of the machines of a ranking, made when it is asked for. */
@@ -44,8 +46,10 @@ export class ActiveMachines {
   /** Takes what the store remembers of the last cycles; rows that are not durable yet will be handed in. Reads few more than it takes. */
   load(store: Store, cycle: number): void {
     const fromCycle = cycle - LONGEST_WINDOW + 1;
-    for (const { slug, image, durableSeq } of this.#host.machines.values()) {
+    for (const machine of this.#host.machines.values()) {
+      const { slug, image, durableSeq, contracts } = machine;
       if (!image.isPublic) continue;
+      if (this.#knowsStates) for (const { id, limiting } of contracts) this.#limits(machine, id, () => limiting);
       const removed = store.cut(slug)?.removed_to_seq ?? 0;
       let afterSeq = durableSeq;
       for (let isInside = true; isInside && afterSeq > removed; ) {
@@ -55,7 +59,7 @@ export class ActiveMachines {
       }
       while (afterSeq < durableSeq) {
         const rows = store.rows(slug, { afterSeq, limit: Math.min(PAGE, durableSeq - afterSeq) });
-        for (const row of rows) this.take(row);
+        for (const row of rows) this.#count(machine, row);
         afterSeq = rows.at(-1)?.seq ?? durableSeq;
       }
     }
@@ -63,9 +67,38 @@ export class ActiveMachines {
 
   /** Counts a durable row, if it is a transition of a public machine. */
   take(row: AuditRow): void {
-    if (row.kind !== 'transition') return;
     const machine = this.#host.machines.get(row.machine);
     if (machine === undefined || !machine.image.isPublic) return;
+    this.#follow(machine, row);
+    this.#count(machine, row);
+  }
+
+  /** Where a contract, or one of its keys, is now. */
+  #follow(machine: Machine, { kind, contract_id: id, from, to }: AuditRow): void {
+    if (id === undefined || !this.#knowsStates) return;
+    if (kind === 'contract_deleted') this.#limits(machine, id, () => 0);
+    const states = this.#host.contracts.get(id)?.plan.states;
+    if (states === undefined || (kind !== 'transition' && kind !== 'contract_created')) return;
+    const limits = (name: string | undefined) =>
+      states.find((state) => state.name === name)?.admits === false ? 1 : 0;
+    const left = kind === 'transition' ? limits(from) : 0;
+    // Idempotent for a contract without keys; of one with keys each key is counted.
+    const isOne = this.#host.contracts.get(id)?.image.keyed === undefined;
+    this.#limits(machine, id, (before) => (isOne ? limits(to) : Math.max(0, before + limits(to) - left)));
+  }
+
+  #limits(machine: Machine, id: string, change: (before: number) => number): void {
+    const ofMachine = this.#limiting.get(machine) ?? new Map<string, number>();
+    const limiting = change(ofMachine.get(id) ?? 0);
+    if (limiting === 0) ofMachine.delete(id);
+    else ofMachine.set(id, limiting);
+    if (ofMachine.size === 0) this.#limiting.delete(machine);
+    else this.#limiting.set(machine, ofMachine);
+    this.#rankedCycle = Number.NaN;
+  }
+
+  #count(machine: Machine, row: AuditRow): void {
+    if (row.kind !== 'transition') return;
     let activity = this.#activity.get(machine);
     if (activity === undefined) {
       activity = new Activity();
@@ -78,6 +111,7 @@ export class ActiveMachines {
   /** A machine was deleted. */
   remove(machine: Machine): void {
     this.#activity.delete(machine);
+    this.#limiting.delete(machine);
     this.#rankedCycle = Number.NaN;
   }
 
@@ -106,13 +140,10 @@ export class ActiveMachines {
 
   #rank(cycle: number, within: number): readonly Ranked[] {
     const found: Ranked[] = [];
-    for (const machine of this.#host.machines.values()) {
-      if (!machine.image.isPublic) continue;
+    for (const machine of new Set([...this.#activity.keys(), ...this.#limiting.keys()])) {
       const activity = this.#activity.get(machine);
       const transitions = activity?.since(cycle - within + 1) ?? 0;
-      const limiting = this.#knowsStates
-        ? machine.contracts.reduce((sum, { isLimiting }) => sum + (isLimiting ? 1 : 0), 0)
-        : undefined;
+      const limiting = this.#knowsStates ? (this.#limiting.get(machine)?.size ?? 0) : undefined;
       if (transitions === 0 && !limiting) continue;
       found.push({ machine, activity, transitions, limiting });
     }

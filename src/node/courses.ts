@@ -301,10 +301,10 @@ class Course {
 }
 
 function figuresOf(contract: Contract): readonly number[] {
-  const { gate, tally, isLimiting, stateIndex } = contract;
+  const { gate, tally, stateIndex } = contract;
   const { table, limited } = contract instanceof KeyedContract ? contract.keys : { table: { size: 0 }, limited: 0 };
   const { admitted, entries, restores } = tally;
-  const limiting = isLimiting ? 1 : 0;
+  const limiting = contract.limiting > 0 ? 1 : 0;
   return [gate.count, admitted, tally.limited, entries, restores, limiting, stateIndex, table.size, limited];
 }
 

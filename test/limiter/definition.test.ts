@@ -450,13 +450,13 @@ describe('stage 2: what can be read and still cannot run', () => {
       'a trigger whose operator lacks inputs',
       'definition_unsound',
       changed((d) => Object.assign(d.transitions[0], { operator: 'PHYS', proof_required: true })),
-      '/transitions/0/inputs are such that the trigger can never fire: nobody gives inputs to a trigger, and PHYS lacks mass in kg',
+      '/transitions/0/inputs are such that the trigger can never fire: a trigger has no inputs, and PHYS lacks mass in kg',
     ],
     [
       'a trigger whose operator refuses the inputs that it is given',
       'definition_unsound',
       changed((d) => Object.assign(d.transitions[0], { operator: 'PHYS', proof_required: true, inputs: { mass: 6 } })),
-      '/transitions/0/inputs are such that the trigger can never fire: nobody gives inputs to a trigger, and PHYS gave up: too heavy',
+      '/transitions/0/inputs are such that the trigger can never fire: a trigger has no inputs, and PHYS gave up: too heavy',
     ],
     [
       'a trigger that no count fulfils',

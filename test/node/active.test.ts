@@ -62,7 +62,7 @@ describe('the most active machines', () => {
     move(c, 2);
     expect(top(60)).toEqual(['c 2', 'a 0', 'b 0']);
     expect(active.top(FIRST + 200, 60, 10).map(({ limiting }) => limiting)).toEqual([0, 1, 1]);
-    expect(a.isLimiting).toBe(false);
+    expect(a.limiting).toBe(0);
   });
 
   it('are those of the last N cycles, the running one included', () => {
