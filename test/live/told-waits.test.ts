@@ -11,7 +11,7 @@ function words(...requests: string[]): string | undefined {
         sentMs: Number(sent),
         answeredMs: Number(answered),
         decision: decision === 'a' ? 'admitted' : 'limited',
-        toldMs: sent === '' ? undefined : Number(told),
+        toldMs: told === '' ? undefined : Number(told),
       };
     }),
   );
