@@ -273,10 +273,15 @@ export class Host {
    * Takes a machine that another store has, or its contracts that are new: to be looked up and described here, and decided there. Nothing
    * wakes.
    */
-  learn(image: MachineImage, contracts: readonly ContractImage[], head: Machine['head']): Machine {
+  learn(
+    image: MachineImage,
+    contracts: readonly ContractImage[],
+    head: Machine['head'],
+    end?: Machine['end'],
+  ): Machine {
     let machine = this.machines.get(image.slug);
     if (machine === undefined) {
-      machine = new Machine(image, this.#parts, head);
+      machine = new Machine(image, this.#parts, head, end);
       machine.parts.wakes.hold();
       this.machines.set(machine.slug, machine);
     }
@@ -284,10 +289,19 @@ export class Host {
       if (this.contracts.has(made.id)) continue;
       const plan = this.#plans.ofStored(made.definition);
       const contract = makeContract(made, plan, machine, made.createdCycle, machine.parts);
+      this.#plans.take(plan);
       machine.contracts.push(contract);
       this.contracts.set(contract.id, contract);
     }
     return machine;
+  }
+
+  /** Lets go of contracts of a machine that another store has no more. */
+  unlearn(machine: Machine, contracts: readonly Contract[]): void {
+    for (const contract of contracts) {
+      this.#remove(contract);
+      machine.contracts.splice(machine.contracts.indexOf(contract), 1);
+    }
   }
 
   /** Brings back to life what the store holds; the cycles that went by in between pass one by one in effect. */

@@ -47,7 +47,7 @@ export interface Watched {
   cycle: number;
 }
 
-/** Contracts of a network as they are now. */
+/** Contracts of a network as they are now, without those that were deleted. */
 type Looks = (contracts: readonly Contract[]) => Promise<readonly Contract[]>;
 
 export class Courses {
@@ -136,8 +136,12 @@ export class Courses {
     this.#isLooking = true;
     try {
       const courses = [...this.#byContract.values()].filter(({ watchers }) => watchers.size > 0);
-      const now = await this.#looks(courses.map(({ contract }) => contract));
-      for (const [index, course] of courses.entries()) course.takeSeen(over, now[index]!);
+      const looked = await this.#looks(courses.map(({ contract }) => contract));
+      const now = new Map(looked.map((contract) => [contract.id, contract]));
+      for (const course of courses) {
+        const seen = now.get(course.contract.id);
+        if (seen !== undefined) course.takeSeen(over, seen);
+      }
       for (const [id, { watchedCycle }] of this.#byContract) if (over - watchedCycle > COURSE_CYCLES) this.#drop(id);
     } finally {
       this.#isLooking = false;

@@ -81,6 +81,7 @@ function begin(tick: CycleTick, parts: Parts, onError: (error: unknown) => void)
   streams.tick(tick);
   if (parts.network !== undefined) {
     parts.network.tick();
+    parts.upkeep?.tick().catch((error) => !(error instanceof Failure) && onError(error));
     streams.sendLooked(tick.cycle - 1).catch((error) => !(error instanceof Failure) && onError(error));
     return;
   }

@@ -1,4 +1,8 @@
 // Every limit of a node, with its default.
+
+/** Owners of whom a node looks in one cycle whether all their keys have ended. */
+export const ORPHANS_AT_ONCE = 20;
+
 /** So many units within so many cycles. */
 export interface Rate {
   readonly threshold: number;

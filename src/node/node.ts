@@ -7,6 +7,8 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 import { interval } from 'rxjs';
 import { isLoopback } from '../api/loopback.js';
 import type { Host } from '../host/host.js';
+import type { Machine } from '../host/machine.js';
+import { bytesOfRow } from '../record/row.js';
 import { Failure } from '../schema/failure.js';
 import type { MissingRows } from '../store/head-mark.js';
 import { whileStarting } from '../store/redis/away.js';
@@ -188,12 +190,28 @@ function withMint(limits: Partial<Limits> = {}, address: string): Partial<Limits
 
 /** Learns what there is on a network of nodes, and hears of it from then on. */
 async function joinNetwork(parts: Parts, lost: readonly MissingRows[] = []): Promise<void> {
-  const { network, host, ownership, usage, access, streams } = parts;
+  const { network, host, ownership, usage, access, streams, active } = parts;
   if (network === undefined) return;
   const { directory } = network;
+  const recordBytes = new WeakMap<Machine, number>();
+  network.happenings.subscribe((happening) => {
+    const machine = happening.kind === 'row' && host.machines.get(happening.row.machine);
+    if (machine) recordBytes.set(machine, (recordBytes.get(machine) ?? 0) + bytesOfRow(happening.row));
+  });
   directory.onMachine = (machine, bytes) => {
     ownership.add(machine);
+    recordBytes.set(machine, bytes);
     usage.add(machine.image.owner, machine.head.seq, bytes);
+  };
+  directory.onContractsDeleted = (machine, contracts) => void usage.free(machine, contracts);
+  directory.onMachineDeleted = (machine) => {
+    ownership.disown(machine);
+    active.remove(machine);
+  };
+  directory.onRemoved = (machine) => {
+    ownership.remove(machine);
+    usage.add(machine.image.owner, -machine.head.seq, -(recordBytes.get(machine) ?? 0));
+    network.heads.forget(machine);
   };
   directory.onKey = (key) => {
     access.forget(key.id);

@@ -27,9 +27,10 @@ import { MintLimit } from './mint-limit.js';
 import { NetworkMint } from './network/mint.js';
 import { Network, type NetworkOptions } from './network/network.js';
 import { NetworkDurability } from './network/network-durability.js';
+import { Upkeep } from './network/upkeep.js';
 import { Overload } from './overload.js';
 import { Ownership } from './ownership.js';
-import { deleteMachine } from './removal.js';
+import { deleteHere } from './removal.js';
 import { Retention } from './retention.js';
 import { SourceLimit } from './source-limit.js';
 import { Streams } from './stream.js';
@@ -134,8 +135,15 @@ export function assemble(options: PartsOptions, routes: readonly ListedRoute[], 
         ...{ host, store, signer, clock, turns, ownership, credentials, onRemoved },
         keepRows: options.keepRows,
         retentionMs: limits.retentionMs,
-        onOrphan: (machine) => void deleteMachine(parts, machine),
+        onOrphan: (machine) => void deleteHere(parts, machine),
       }),
+      upkeep:
+        network &&
+        new Upkeep({
+          ...{ network, host, ownership, credentials },
+          retentionMs: limits.retentionMs,
+          fingerprint: signer.fingerprint,
+        }),
       keyRecord: new KeyRecord(host, ownership, network),
       mintLimit,
       courses: new Courses(host, limits, network && ((contracts) => network.looks(contracts))),

@@ -8,10 +8,11 @@ import type { Access } from './access.js';
 import type { ActiveMachines } from './active-machines.js';
 import type { Durability } from './durability.js';
 import type { MachineWork } from './machine-work.js';
-import type { Ownership } from './ownership.js';
+import type { Network } from './network/network.js';
+import { contractOf, deleted, type Ownership } from './ownership.js';
 import type { Retention } from './retention.js';
 import type { Streams } from './stream.js';
-import type { Freed, Usage } from './usage.js';
+import type { Freed, Stocked, Usage } from './usage.js';
 
 interface RemovalParts {
   readonly host: Host;
@@ -21,31 +22,56 @@ interface RemovalParts {
   readonly active: ActiveMachines;
 }
 
-interface EvictionParts extends RemovalParts {
+interface WorkParts extends RemovalParts {
+  readonly work: MachineWork;
+  /** There on a network of nodes. */
+  readonly network: Network | undefined;
+}
+
+interface EvictionParts extends WorkParts {
   readonly credentials: Credentials;
   readonly access: Access;
   readonly streams: Streams;
-  readonly work: MachineWork;
   readonly durability: Pick<Durability, 'commit'>;
-  /** There on a network of nodes. */
-  readonly network: object | undefined;
 }
 
 /** @param by the id of a key; absent: the node itself @returns what is free now */
-export function deleteContract({ host, usage, retention }: RemovalParts, contract: Contract, by?: string): Freed {
+export async function deleteContract(parts: WorkParts, contract: Contract, by?: string): Promise<Freed> {
+  const { host, usage, retention, network, work } = parts;
+  if (network !== undefined) return freedOf(await network.entries.deleteContract(contract, by));
   const machine = host.machine(contract.machine.slug);
-  const freed = usage.free(machine, [contract]);
-  host.deleteContract(contract, by);
-  retention.takeDeleted(machine);
-  return freed;
+  return work.of(machine, function* () {
+    yield 1;
+    // It may be gone by now.
+    contractOf(host, machine, contract.id);
+    const freed = usage.free(machine, [contract]);
+    host.deleteContract(contract, by);
+    retention.takeDeleted(machine);
+    return freed;
+  });
 }
 
-/** As `deleteContract`, with all its contracts. */
-export function deleteMachine(
-  parts: RemovalParts,
+/** As `deleteContract`, with all its contracts. @returns undefined where it was deleted before, and `by` is absent */
+export async function deleteMachine(
+  parts: WorkParts,
   machine: Machine,
   by?: string,
-): Freed & { readonly machines: number } {
+): Promise<(Freed & { readonly machines: number }) | undefined> {
+  const { network, work } = parts;
+  if (network !== undefined) {
+    const freed = await network.entries.deleteMachine(machine, by);
+    return freed && { machines: freed.machines, ...freedOf(freed) };
+  }
+  return work.of(machine, function* () {
+    yield 1;
+    if (machine.deletedMs === undefined) return deleteHere(parts, machine, by);
+    if (by === undefined) return undefined;
+    throw deleted(machine);
+  });
+}
+
+/** As `deleteMachine`, on a single node, and at once. */
+export function deleteHere(parts: RemovalParts, machine: Machine, by?: string) {
   const { host, usage, ownership, retention, active } = parts;
   const freed = usage.free(machine, machine.contracts);
   host.deleteMachine(machine, by);
@@ -53,6 +79,10 @@ export function deleteMachine(
   active.remove(machine);
   retention.takeDeleted(machine);
   return { machines: 1, ...freed };
+}
+
+function freedOf({ contracts, windowCycles, keyCells, definitionBytes }: Stocked): Freed {
+  return { contracts, window_cycles: windowCycles, key_cells: keyCells, definition_bytes: definitionBytes };
 }
 
 export interface Evicted {
@@ -65,11 +95,11 @@ export interface Evicted {
 /**
  * Ends an owner, for the operator: revokes their keys, with sessions and streams, and deletes their machines.
  * @param named the owner, the id of one of their keys, or the slug of one of their machines
- * @throws Failure `owner_not_found`, `not_on_network`
+ * @throws Failure `owner_not_found`, `store_away`
  */
 export async function evict(parts: EvictionParts, named: string): Promise<Evicted> {
-  const { host, credentials, ownership, access, streams, work, durability, network } = parts;
-  if (network !== undefined) throw notOnNetwork('machine');
+  const { host, credentials, ownership, access, streams, durability, network } = parts;
+  await network?.directory.follow();
   const owner = credentials.keyById(named)?.owner ?? host.machines.get(named)?.image.owner ?? named;
   const keys = credentials.keysOf(owner, '', Number.MAX_SAFE_INTEGER).filter(({ isRevoked }) => !isRevoked);
   const machines = [...ownership.machinesOf(owner)];
@@ -81,10 +111,7 @@ export async function evict(parts: EvictionParts, named: string): Promise<Evicte
   }
   let contracts = 0;
   for (const machine of machines) {
-    await work.of(machine, function* () {
-      yield 1;
-      if (machine.deletedMs === undefined) contracts += deleteMachine(parts, machine).contracts;
-    });
+    contracts += (await deleteMachine(parts, machine))?.contracts ?? 0;
   }
   await durability.commit();
   return { owner, keys: keys.length, machines: machines.length, contracts };
@@ -95,14 +122,5 @@ function ownerNotFound(named: string): Failure {
     what: 'No owner was evicted.',
     why: `"${named}" is no owner with keys or machines, no id of a key, and no slug of a machine.`,
     fix: 'The log of the node names owners; GET /api/chain/state-machines lists public machines.',
-  });
-}
-
-/** Other nodes would go on with what this one has removed. */
-export function notOnNetwork(what: 'machine' | 'contract'): Failure {
-  return new Failure('not_on_network', {
-    what: `The ${what} was left as it is.`,
-    why: 'Nodes that share a Redis cannot delete yet.',
-    fix: 'Leave it without requests: it takes no room beside its own.',
   });
 }

@@ -15,6 +15,7 @@ import type { Store } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
 import { instantText } from '../time/cycle.js';
 import { NODE, type Turns } from './fair-queue.js';
+import { ORPHANS_AT_ONCE } from './limits.js';
 import type { Ownership } from './ownership.js';
 import { isMinted } from './secret.js';
 
@@ -23,9 +24,6 @@ const AT_ONCE = 100;
 
 /** Machines looked at in one go after a start. */
 const REVIEWED_AT_ONCE = 500;
-
-/** Owners that are looked at in one go. */
-const OWNERS_AT_ONCE = 20;
 
 /** Rows whose room is freed in one turn: some ms. */
 const SWEPT_AT_ONCE = 200;
@@ -121,7 +119,7 @@ export class Retention {
   /** Deletes what minted owners have left. Others have no key that could end: the operator has named them. */
   #lookForOrphans(): void {
     const { ownership, credentials, clock, onOrphan } = this.#sources;
-    for (let left = OWNERS_AT_ONCE; left > 0; left -= 1) {
+    for (let left = ORPHANS_AT_ONCE; left > 0; left -= 1) {
       const { value: owner } = this.#owners.next();
       if (owner === undefined) {
         this.#owners = [...ownership.owners()].values();

@@ -2,11 +2,22 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifyExport } from '../../src/record/verify-export.js';
+import { prefixOf } from '../../src/store/redis/buckets.js';
 import { Listening } from '../node/listening.js';
 import { type NetworkNode, startNetworkNode } from '../node/network-nodes.js';
 import { hasRedis } from '../store/redis/server.js';
 
 const CYCLE_MS = 200;
+
+/** What a request may find that something was deleted before. */
+const EXPECTED: ReadonlySet<string> = new Set([
+  'contract_not_found',
+  'machine_deleted',
+  'unknown_event_type',
+  'no_transition',
+  // The contracts that are left have no keys.
+  'invalid_input',
+]);
 
 type Answer = { readonly status: number; readonly body: any; readonly headers: Headers };
 
@@ -46,6 +57,14 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
     const { status, body } = await ask(node, 'POST', '/api/contracts/templates/rate-limiter/deploy', { slug, ...more });
     expect({ status, body }).toMatchObject({ status: 201 });
     return body.contract.id;
+  }
+
+  /** All nodes find the record whole. */
+  async function holds(slug: string): Promise<void> {
+    for (const node of [0, 1, 2]) {
+      const { body } = await ask(node, 'GET', `/api/chain/${slug}/state/verify`);
+      expect(body).toMatchObject({ valid: true });
+    }
   }
 
   beforeAll(async () => {
@@ -284,6 +303,171 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
       const manual = body.rows.filter((row: any) => row.kind === 'transition' && row.cause === 'manual');
       expect(manual.length).toBe(acknowledged.length);
     }, 60_000);
+
+    it('a deleted contract counts on no node, its room is free, and its record holds', async () => {
+      await machine('less');
+      const used = async () => {
+        const { contracts, window_cycles, key_cells, definition_bytes } = (await ask(1, 'GET', '/api/limits')).body;
+        return [contracts, window_cycles, key_cells, definition_bytes].map((room) => room.used);
+      };
+      const before = await used();
+      const keyed = await deploy(0, 'less', { threshold: 1, within: 7, keyed: { max_keys: 2_000 } });
+      const near = await deploy(1, 'less', { threshold: 1, within: 7, near_limit: 0.5, keyed: { max_keys: 9 } });
+      const plain = await deploy(2, 'less', { threshold: 1, within: 7 });
+      const other = await deploy(0, 'less', { threshold: 100, within: 7 });
+      const requests = Array.from({ length: 1_000 }, (_, n) => ({ contract_id: keyed, key: `key-${n}`, n: 3 }));
+      await ask(0, 'POST', '/api/chain/less/gates', { requests });
+      const gates = [`${plain}/gate`, `${near}/gate?key=a`, `${keyed}/gate?key=key-1`];
+      const gate = (node: number, path: string) => ask(node, 'POST', `/api/chain/less/contracts/${path}`);
+      for (const path of gates) await Promise.all([0, 1, 2].map((node) => gate(node, path)));
+      const withAll = await used();
+      const answers = [];
+      for (const [node, id] of [plain, near, keyed].entries())
+        answers.push(await ask(node, 'DELETE', `/api/chain/less/contracts/${id}`));
+      expect(answers.map(({ status, body }) => [status, body.freed?.contracts])).toEqual(answers.map(() => [200, 1]));
+      const freed = answers.map(({ body }) => Object.values<number>(body.freed));
+      expect(await used()).toEqual(withAll.map((amount, at) => freed.reduce((left, of) => left - of[at]!, amount)));
+      const asked = [0, 1, 2].flatMap((node) => [
+        ...gates.map((path) => gate(node, path)),
+        ...[plain, near, keyed].flatMap((id) => [
+          ask(node, 'DELETE', `/api/chain/less/contracts/${id}`),
+          ask(node, 'GET', `/api/chain/less/contracts/${id}`),
+          ask(node, 'POST', `/api/chain/less/contracts/${id}/transition`, {
+            to: 'limiting',
+            ...(id !== plain && { key: 'a' }),
+          }),
+        ]),
+      ]);
+      const gone = await Promise.all(asked);
+      expect(gone.map(({ status, body }) => [status, body.code])).toEqual(gone.map(() => [404, 'contract_not_found']));
+      const told = await Promise.all(
+        [0, 1, 2].map((node) => ask(node, 'POST', '/api/chain/less/event', { type: 'request' })),
+      );
+      expect(told.map(({ body }) => body.contracts.map(({ id }: any) => id))).toEqual(told.map(() => [other]));
+      const { connection } = nodes[0]!;
+      const prefix = prefixOf('less');
+      const left = [];
+      for (const id of [plain, near, keyed])
+        for (const kind of ['g:', 'k:'])
+          left.push(await connection.command(prefix, 'EXISTS', `${prefix}${kind}less/${id}`));
+      left.push(await connection.command(prefix, 'EXISTS', `${prefix}g:less/${keyed}/key-7`));
+      left.push(await connection.command(prefix, 'EXISTS', `${prefix}gone`));
+      left.push(await connection.command(prefix, 'ZCARD', `${prefix}d:less`));
+      const fields = (await connection.command(prefix, 'HKEYS', `${prefix}m:less`)) as string[];
+      expect([left, fields.filter((name) => /^[cx]:/.test(name)).length]).toEqual([left.map(() => 0), 1]);
+      await holds('less');
+      const last = await ask(2, 'DELETE', `/api/chain/less/contracts/${other}`);
+      expect([last.status, await used()]).toEqual([200, before]);
+    }, 60_000);
+
+    it('a deleted machine is gone on all nodes with its room, and its record is read until its retention is over', async () => {
+      await machine('gone');
+      const id = await deploy(0, 'gone', { threshold: 1, within: 5, keyed: { max_keys: 50 } });
+      await deploy(1, 'gone', { threshold: 1, within: 5 });
+      const event = (node: number) => ask(node, 'POST', '/api/chain/gone/event', { type: 'request', key: 'a' });
+      await Promise.all([event(0), event(1), event(2)]);
+      const limits = async (node: number) => (await ask(node, 'GET', '/api/limits')).body;
+      const before = await limits(0);
+      const { status, body } = await ask(1, 'DELETE', '/api/chain/gone');
+      expect({ status, freed: body.freed }).toMatchObject({ status: 200, freed: { machines: 1, contracts: 2 } });
+      const after = await limits(2);
+      expect([after.machines.used, after.contracts.used]).toEqual([
+        before.machines.used - 1,
+        before.contracts.used - 2,
+      ]);
+      for (const node of [0, 1, 2]) {
+        const told = await Promise.all([
+          event(node),
+          ask(node, 'POST', `/api/chain/gone/contracts/${id}/gate?key=a`),
+          ask(node, 'POST', '/api/contracts/templates/rate-limiter/deploy', { slug: 'gone' }),
+          ask(node, 'DELETE', '/api/chain/gone'),
+          ask(node, 'POST', '/api/chain/state-machines', { slug: 'gone' }),
+        ]);
+        expect(told.map(({ status, body }) => [status, body.code])).toEqual([
+          ...Array(4).fill([410, 'machine_deleted']),
+          [409, 'slug_taken'],
+        ]);
+        const seen = (await ask(node, 'GET', '/api/chain/state-machines/gone')).body.machine;
+        expect([seen.contract_count, typeof seen.deleted_at]).toEqual([0, 'string']);
+        const { rows } = (await ask(node, 'GET', '/api/chain/gone/state')).body;
+        expect(rows.at(-1)).toMatchObject({ kind: 'machine_deleted', cause: 'manual' });
+      }
+      await holds('gone');
+    });
+
+    it('contracts and machines are deleted beside events and moves: what was acknowledged is in the record, and nothing comes back', async () => {
+      const slugs = ['mixed-1', 'mixed-2', 'mixed-3'];
+      const contracts: { slug: string; id: string; keyed: boolean }[] = [];
+      for (const slug of slugs) {
+        await machine(slug);
+        for (const [node, more] of [{}, { keyed: { max_keys: 5 } }, { near_limit: 0.5 }, {}].entries()) {
+          const id = await deploy(node % 3, slug, { threshold: 2, within: 2, ...more });
+          contracts.push({ slug, id, keyed: 'keyed' in more });
+        }
+      }
+      const chosen = fc.record({
+        what: fc.constantFrom('event', 'gate', 'gate', 'move', 'move', 'deploy', 'delete', 'end'),
+        contract: fc.nat(1_000),
+        node: fc.constantFrom(0, 1, 2),
+        key: fc.constantFrom('a', 'b', 'c'),
+        to: fc.constantFrom('limiting', 'allowing'),
+        waitMs: fc.constantFrom(0, 0, 20, 60),
+        rarely: fc.nat(7),
+      });
+      const asked = fc.sample(chosen, { numRuns: 500, seed: 31 });
+      const told: { what: string; slug: string; id: string; answer: Answer }[] = [];
+      const goOn = async (worker: number) => {
+        for (const { what, contract, node, key, to, waitMs, rarely } of asked.filter((_, at) => at % 5 === worker)) {
+          await new Promise((resolve) => setTimeout(resolve, waitMs));
+          const { slug, id, keyed } = contracts[contract % contracts.length]!;
+          const path = `/api/chain/${slug}/contracts/${id}`;
+          const query = keyed ? `?key=${key}` : '';
+          const done = async () => {
+            if (what === 'event') return ask(node, 'POST', `/api/chain/${slug}/event`, { type: 'request', key });
+            if (what === 'move') return ask(node, 'POST', `${path}/transition`, { to, ...(keyed && { key }) });
+            if (what === 'delete') return ask(node, 'DELETE', path);
+            if (what === 'end' && rarely === 0 && slug !== 'mixed-1') return ask(node, 'DELETE', `/api/chain/${slug}`);
+            if (what === 'deploy') {
+              const body = { slug, threshold: 2, within: 2 };
+              const made = await ask(node, 'POST', '/api/contracts/templates/rate-limiter/deploy', body);
+              if (made.status === 201) contracts.push({ slug, id: made.body.contract.id, keyed: false });
+              return made;
+            }
+            return ask(node, 'POST', `${path}/gate${query}`);
+          };
+          told.push({ what, slug, id, answer: await done() });
+        }
+      };
+      await Promise.all([0, 1, 2, 3, 4].map(goOn));
+      const strange = told.filter(({ answer: { status, body } }) => {
+        return status >= 500 || (status >= 400 && body.code !== undefined && !EXPECTED.has(body.code));
+      });
+      expect(strange.map(({ what, answer: { status, body } }) => [what, status, body])).toEqual([]);
+      for (const slug of slugs) {
+        const { body } = await ask(1, 'GET', `/api/chain/${slug}/state?limit=1000`);
+        const done = told.filter((one) => one.slug === slug && one.answer.status < 300);
+        const rows = new Map<number, any>(body.rows.map((row: any) => [row.seq, row]));
+        for (const { answer } of done.filter(({ what }) => what === 'move'))
+          expect(rows.get(answer.body.seq)).toMatchObject({ hash: answer.body.hash, cause: 'manual' });
+        const of = (kind: string) => body.rows.filter((row: any) => row.kind === kind);
+        const deleted = done.filter(({ what, answer }) => what === 'delete' && answer.status === 200);
+        expect(
+          of('contract_deleted')
+            .map((row: any) => row.contract_id)
+            .sort(),
+        ).toEqual(deleted.map(({ id }) => id).sort());
+        const made = of('contract_created').map((row: any) => row.contract_id);
+        const ended = of('machine_deleted').length;
+        expect(ended).toBe(done.filter(({ answer }) => answer.body.freed?.machines === 1).length);
+        const there = ended > 0 ? [] : made.filter((id: string) => !deleted.some((one) => one.id === id));
+        for (const node of [0, 1, 2]) {
+          const listed = await ask(node, 'GET', `/api/chain/${slug}/contracts`);
+          expect(listed.body.contracts.map(({ id }: any) => id)).toEqual(there);
+        }
+        await holds(slug);
+      }
+      expect(told.filter(({ answer }) => answer.body.freed?.machines === 1).length).toBeGreaterThan(0);
+    }, 120_000);
 
     it('the record is one chain, signed by nodes that a reader can name', async () => {
       await machine('chain');

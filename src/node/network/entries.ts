@@ -20,18 +20,21 @@ import type { ContractImage, MachineImage } from '../../store/store.js';
 import type { Clock } from '../../time/clock.js';
 import { instantText } from '../../time/cycle.js';
 import { pause } from '../../time/wall.js';
-import type { Wanted } from '../usage.js';
+import { deleted } from '../ownership.js';
+import type { Stocked, Wanted } from '../usage.js';
 import type { Directory } from './directory.js';
 import type { Heads } from './heads.js';
 import type { Linker } from './linker.js';
 import type { PlainCounting } from './plain-counting.js';
 import { plainPlan } from './plain-plan.js';
 import type { Stock } from './stock.js';
-import { Turns } from './turns.js';
+import { lost, Turns } from './turns.js';
 
 /** For how long an answer waits for its row to be linked, in ms. */
 const LINKED_WITHIN_MS = 3_000;
 const LOOK_AGAIN_MS = 4;
+/** Keys of deleted contracts that are removed in one call: it keeps Redis from others for some 2 µs each. */
+const SWEPT_AT_ONCE = 500;
 
 interface EntryParts {
   readonly connection: RedisConnection;
@@ -111,10 +114,74 @@ export class Entries {
     const start = plain === undefined ? [Turns.firstState(first), ''] : [String(plain.threshold), String(plain.within)];
     const args = [id, JSON.stringify(image), JSON.stringify({ e }), ...start];
     const number = await this.#within(wanted, `${slug}/${id}`, (until) => this.#made('contract', slug, args, until));
-    if (number === 0) this.#host.machine(`${slug}, which Redis has lost`);
+    if (number === 0) throw await this.#whyNot(slug, machineLost(slug));
     await this.#parts.directory.announce(slug);
     await this.#linked(slug, number);
     return this.#parts.directory.contract(slug, id);
+  }
+
+  /**
+   * Deletes a contract: no gate counts it from then on.
+   * @param by the id of a key; absent: the node itself
+   * @returns what is free now @throws Failure `contract_not_found`, `machine_deleted`, `store_away`
+   */
+  async deleteContract(contract: Contract, by?: string): Promise<Stocked> {
+    const { directory, stock } = this.#parts;
+    const { slug, image } = this.#host.machine(contract.machine.slug);
+    const e = this.#deletion({ kind: 'contract_deleted', contract_id: contract.id }, by);
+    const remove = async (untilMs: number) => {
+      for (let tries = 0; tries < 2; tries += 1) {
+        const args = [JSON.stringify({ e }), contract.id, directory.placeOf(contract)];
+        const number = await this.#made('endcontract', slug, args, untilMs);
+        if (number >= 0) return number;
+        await directory.learn(slug);
+      }
+      return 0;
+    };
+    const done = await stock.freeing(image.owner, `${slug}/${contract.id}`, remove);
+    if (done === undefined) throw await this.#whyNot(slug, lost(contract));
+    await this.#gone(slug, done.number);
+    return done.freed;
+  }
+
+  /** As `deleteContract`, a machine with its contracts: its record ends. @returns undefined where another node was first, and `by` is absent */
+  async deleteMachine({ slug, image }: Machine, by?: string): Promise<Stocked | undefined> {
+    const nowMs = Math.floor(this.#parts.clock.now());
+    const e = { ...this.#deletion({ kind: 'machine_deleted' }, by), at: instantText(nowMs) };
+    const args = [JSON.stringify({ e }), `${nowMs} ${e.cycle}`];
+    const remove = (untilMs: number) => this.#made('endmachine', slug, args, untilMs);
+    const done = await this.#parts.stock.freeing(image.owner, slug, remove);
+    if (done !== undefined) await this.#gone(slug, done.number);
+    else if (by !== undefined) throw await this.#whyNot(slug, machineLost(slug));
+    else await this.#parts.directory.learn(slug);
+    return done?.freed;
+  }
+
+  /** The functions of Redis read the first fields. */
+  #deletion(what: Pick<AuditRow, 'kind' | 'contract_id'>, by: string | undefined) {
+    const cause = by === undefined ? 'system' : 'manual';
+    return { ...what, cause, ...(by && { by }), emitted: [], cycle: this.#parts.clock.cycle(), at: this.#at() };
+  }
+
+  /** Something of a machine is gone: all nodes hear of it, its keys are removed, and its row is linked. */
+  async #gone(slug: string, number: number): Promise<void> {
+    await this.#parts.directory.announceGone(slug);
+    while (await this.#sweep(prefixOf(slug)));
+    await this.#linked(slug, number);
+  }
+
+  /** Removes some keys of contracts that were deleted. @returns whether there are more */
+  async #sweep(prefix: string): Promise<boolean> {
+    const { connection, clock } = this.#parts;
+    const args = [String(connection.deadline()), String(clock.cycleMs), String(SWEPT_AT_ONCE)];
+    return (await connection.call('sweep', prefix, args)) === 1;
+  }
+
+  /** Why nothing could be done on a machine, as Redis has it now. */
+  async #whyNot(slug: string, otherwise: Failure): Promise<Failure> {
+    await this.#parts.directory.learn(slug);
+    const machine = this.#host.machine(slug);
+    return machine.deletedMs === undefined ? otherwise : deleted(machine);
   }
 
   /** Writes a row about what somebody did that moves no contract. */
@@ -143,7 +210,7 @@ export class Entries {
 
   /** Calls a function that makes an entry. @returns the number of the entry; 0 where it was refused */
   async #made(
-    name: 'machine' | 'contract' | 'note',
+    name: 'machine' | 'contract' | 'note' | 'endcontract' | 'endmachine',
     slug: string,
     args: readonly string[],
     untilMs = Number.POSITIVE_INFINITY,
@@ -175,6 +242,14 @@ export class Entries {
   #at(): string {
     return instantText(this.#parts.clock.now());
   }
+}
+
+function machineLost(slug: string): Failure {
+  return new Failure('machine_not_found', {
+    what: `There is no machine "${slug}" any more.`,
+    why: 'Redis has lost it.',
+    fix: 'Give Redis a copy of its data that has it, or create another one.',
+  });
 }
 
 function notLinked(slug: string): Failure {

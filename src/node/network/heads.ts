@@ -12,12 +12,14 @@ import { Failure } from '../../schema/failure.js';
 import { type HeadMark, type MissingRows, missingText } from '../../store/head-mark.js';
 import { DIRECTORY, prefixOf } from '../../store/redis/buckets.js';
 import type { RedisConnection } from '../../store/redis/connection.js';
+import { type Directory, wasRemoved } from './directory.js';
 
 /** Machines that are compared in one cycle. */
 const AT_ONCE = 100;
 
 export class Heads {
   readonly #connection: RedisConnection;
+  readonly #directory: Directory;
   readonly #host: Host;
   readonly #fingerprint: string;
   readonly #mark: HeadMark | undefined;
@@ -28,8 +30,9 @@ export class Heads {
   #turn: Iterator<Machine> | undefined;
   #isLooking = false;
 
-  constructor(connection: RedisConnection, host: Host, fingerprint: string, mark: HeadMark | undefined) {
-    this.#connection = connection;
+  constructor(directory: Directory, host: Host, fingerprint: string, mark: HeadMark | undefined) {
+    this.#connection = directory.connection;
+    this.#directory = directory;
     this.#host = host;
     this.#fingerprint = fingerprint;
     this.#mark = mark;
@@ -57,12 +60,17 @@ export class Heads {
     return this.#missing.has(slug) || seq < (this.#host.machines.get(slug)?.head.seq ?? 0);
   }
 
-  /** Redis has another row after the last one that is known here. */
-  noteForeign({ slug, head }: Machine): void {
-    this.#missing.set(slug, { machine: slug, fromSeq: head.seq, toSeq: head.seq });
+  /** A record was removed. */
+  forget({ slug }: Machine): void {
+    this.#missing.delete(slug);
+    this.#gone.delete(slug);
+    this.#mark?.remove(slug);
   }
 
-  /** Compares a machine. @returns the seq of its last row in Redis @throws Failure `rows_missing`, `store_away` */
+  /**
+   * Compares a machine.
+   * @returns the seq of its last row in Redis @throws Failure `rows_missing`, `store_away`, `machine_not_found` where it was removed
+   */
   async compare(machine: Machine): Promise<number> {
     const { slug } = machine;
     const { seq: known, hash: knownHash } = machine.head;
@@ -70,13 +78,15 @@ export class Heads {
     const fields = ['HMGET', `${prefix}m:${slug}`, 'seq', 'hash'];
     const [seq, hash] = await this.#connection.command<(string | null)[]>(prefix, ...fields);
     const found = Number(seq ?? -1);
+    const isSame = found === known ? hash === knownHash : found > known && (await this.#hasRow(slug, known, knownHash));
+    if (!isSame && (await this.#directory.forgetRemoved(machine))) this.#host.machine(slug);
     if (found < known) {
       this.#missing.set(slug, { machine: slug, fromSeq: Math.max(0, found) + 1, toSeq: Math.max(1, known) });
       if (seq === null) this.#gone.add(slug);
-    } else if (found === known ? hash === knownHash : await this.#hasRow(slug, known, knownHash)) {
+    } else if (isSame) {
       this.#missing.delete(slug);
       this.#gone.delete(slug);
-    } else this.noteForeign(machine);
+    } else this.#missing.set(slug, { machine: slug, fromSeq: known, toSeq: known });
     this.check(machine);
     return found;
   }
@@ -146,7 +156,11 @@ export async function checkMark(
   const slugs = mark.machines;
   for (let from = 0; from < slugs.length; from += AT_ONCE)
     await Promise.all(slugs.slice(from, from + AT_ONCE).map(read));
-  const missing = mark.missing((slug) => heads.get(slug) ?? 0);
+  const missing: MissingRows[] = [];
+  for (const one of mark.missing((slug) => heads.get(slug) ?? 0)) {
+    if (await wasRemoved(connection, one.machine, one.toSeq)) mark.remove(one.machine);
+    else missing.push(one);
+  }
   if (missing.length > 0 && !acceptLoss) throw rowsMissing(missing, (slug) => heads.has(slug));
   for (const { machine } of missing) mark.note(machine, heads.get(machine) ?? 0);
   mark.write();
@@ -164,6 +178,7 @@ function rowsMissing(missing: readonly MissingRows[], isThere: (machine: string)
   });
 }
 
-function unlessMissing(error: unknown): void {
-  if (!(error instanceof Failure) || error.code !== 'rows_missing') throw error;
+/** What is missing is known by then, and what was removed is forgotten. */
+export function unlessMissing(error: unknown): void {
+  if (!(error instanceof Failure) || (error.code !== 'rows_missing' && error.code !== 'machine_not_found')) throw error;
 }

@@ -139,11 +139,12 @@ export class Linker {
   async #entryOf(slug: string, entry: MoveEntry | WholeEntry, head: Head): Promise<AuditEntry> {
     if ('e' in entry) {
       const { e } = entry;
-      return { ...e, machine: slug, at: head.at > e.at ? head.at : e.at };
+      // Written as of the cycle of its node: by then Redis may have been in the next.
+      return { ...e, machine: slug, cycle: Math.max(e.cycle, head.cycle), at: head.at > e.at ? head.at : e.at };
     }
     const [, id = '', ...names] = entry.g.split('/');
-    const contract = await this.#directory.contract(slug, id);
-    const plain = plainPlan(contract.plan);
+    const plan = await this.#directory.plan(slug, id);
+    const plain = plainPlan(plan);
     if (plain === undefined) throw new Error(`an entry of ${entry.g}, which Redis does not count`);
     const transition = entry.to === 1 ? plain.entry : plain.restore;
     // If another server with a clock behind took over, time stands still until it has caught up.
@@ -154,7 +155,7 @@ export class Linker {
       event: { type: 'aggregate', cycle, counts: [entry.count] },
     });
     if (!fired.ok) throw new Error(`the substrate refused ${entry.count} in cycle ${cycle}: ${fired.why}`);
-    const { states } = contract.plan;
+    const { states } = plan;
     const at = instantIn(cycle, entry.now, this.#cycleMs);
     return {
       machine: slug,

@@ -11,6 +11,7 @@ import type { Host } from '../../host/host.js';
 import type { Happening } from '../../host/ledger.js';
 import type { Machine } from '../../host/machine.js';
 import { KeyRing } from '../../record/key-ring.js';
+import type { AuditRow } from '../../record/row.js';
 import { publicKeyFrom, type Signer } from '../../record/signing.js';
 import { Failure } from '../../schema/failure.js';
 import type { HeadMark } from '../../store/head-mark.js';
@@ -25,7 +26,7 @@ import type { Limits } from '../limits.js';
 import { CONTRACTS_SHOWN } from '../views.js';
 import type { Directory } from './directory.js';
 import { Entries } from './entries.js';
-import { Heads } from './heads.js';
+import { Heads, unlessMissing } from './heads.js';
 import { Linker } from './linker.js';
 import { doOnce } from './once.js';
 import { type Asked, type Outcome, PlainCounting } from './plain-counting.js';
@@ -88,7 +89,7 @@ export class Network {
     this.#onError = onError;
     this.#turns = new Turns(connection, clock);
     this.#plain = new PlainCounting(connection, new CountBatch(connection, clock.cycleMs), clock.cycleMs);
-    this.heads = new Heads(connection, host, signer.fingerprint, mark);
+    this.heads = new Heads(directory, host, signer.fingerprint, mark);
     this.linker = new Linker({ connection, directory, signer, heads: this.heads, cycleMs: clock.cycleMs, onError });
     this.presence = new Presence(connection, signer.fingerprint, clock.cycleMs);
     this.stock = new Stock(connection, limits, clock.cycleMs);
@@ -126,13 +127,15 @@ export class Network {
    * @param asked of those that are known @throws as it does, and Failure `store_away`
    */
   async decideEvent(machine: Machine, asked: () => readonly Asked[]): Promise<Outcome[]> {
-    const known = machine.contracts.length;
+    const newest = machine.contracts.at(-1);
     const first = asked();
     // What is away is said by the decisions.
     const [outcomes] = await Promise.all([this.decide(first), this.directory.look(machine).catch(() => {})]);
-    if (machine.contracts.length === known) return outcomes;
+    if (machine.contracts.at(-1) === newest) return outcomes;
     const decided = new Set(first.map(({ contract }) => contract));
-    return [...outcomes, ...(await this.decide(asked().filter(({ contract }) => !decided.has(contract))))];
+    // One may be new, and others may be deleted by now.
+    const later = machine.contracts.some((contract) => !decided.has(contract)) ? asked() : [];
+    return [...outcomes, ...(await this.decide(later.filter(({ contract }) => !decided.has(contract))))];
   }
 
   /** @throws Failure `store_away` */
@@ -159,9 +162,10 @@ export class Network {
     return KeyRing.ofNodes(keys.map(publicKeyFrom), false);
   }
 
-  /** As `look`, for several. */
-  looks(contracts: readonly Contract[]): Promise<Contract[]> {
-    return Promise.all(contracts.map((contract) => this.#turns.look(contract)));
+  /** As `look`, for several: those of them that are still there. */
+  async looks(contracts: readonly Contract[]): Promise<Contract[]> {
+    const looked = await Promise.all(contracts.map((contract) => this.#turns.look(contract).catch(unlessGone)));
+    return looked.filter((one) => one !== undefined);
   }
 
   /** The contracts of a machine that are listed with it, as they are now, and its head. */
@@ -246,7 +250,7 @@ export class Network {
   async #fetchPage(machine: Machine): Promise<number> {
     const rows = await this.directory.rows(machine.slug, { afterSeq: machine.head.seq });
     if (rows[0] !== undefined && rows[0].previous_hash !== machine.head.hash) {
-      this.heads.noteForeign(machine);
+      await this.heads.compare(machine).catch(unlessMissing);
       return 0;
     }
     for (const row of rows) {
@@ -256,9 +260,11 @@ export class Network {
     return rows.length;
   }
 
-  #reach(machine: Machine, { seq, hash }: Machine['head']): void {
+  #reach(machine: Machine, row: AuditRow): void {
+    const { seq, hash, kind } = row;
     machine.head = { seq, hash };
     machine.durableSeq = seq;
+    if (kind === 'machine_deleted' && machine.deletedMs !== undefined) machine.end = row;
   }
 
   /** Nothing is kept of it: once Redis is back, contracts go on with what was counted. */
@@ -290,8 +296,9 @@ export class Network {
     const others = (await this.connection.call('due', prefix, args)) as string[];
     for (const gate of others) {
       const [slug = '', id = '', ...names] = gate.slice(1).split('/');
-      const contract = await this.directory.contract(slug, id);
-      await this.#turns.run(contract, names.length === 0 ? undefined : names.join('/'), () => {});
+      const contract = await this.directory.contract(slug, id).catch(unlessGone);
+      const name = names.length === 0 ? undefined : names.join('/');
+      if (contract !== undefined) await this.#turns.run(contract, name, () => {}).catch(unlessGone);
     }
   }
 
@@ -309,4 +316,9 @@ export class Network {
   #failed(error: unknown): void {
     if (!(error instanceof Failure)) this.#onError(error);
   }
+}
+
+/** A contract that another node has deleted meanwhile. */
+function unlessGone(error: unknown): undefined {
+  if (!(error instanceof Failure) || error.code !== 'contract_not_found') throw error;
 }

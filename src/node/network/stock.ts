@@ -20,6 +20,9 @@ const UNBOUNDED = Number.MAX_SAFE_INTEGER;
 type Numbers = readonly number[];
 type Reply = readonly [nowMs: number, isDone: number, used?: Numbers, all?: Numbers, stale?: readonly string[]];
 
+/** Items whose room is freed in one call. */
+const FREED_AT_ONCE = 500;
+
 export class Stock {
   readonly #connection: RedisConnection;
   readonly #limits: Limits;
@@ -43,6 +46,37 @@ export class Stock {
     if (made > 0) await this.#settle(wanted.owner, item);
     else await this.#resolve(wanted.owner, item, untilMs);
     return made;
+  }
+
+  /**
+   * Deletes something, and frees its room; that of a node that ends in between is freed once somebody wants it.
+   * @param item as of `within` @param remove does it by an instant, by the clock of Redis; 0 where there is nothing
+   * @returns undefined where there was nothing @throws Failure `store_away`
+   */
+  async freeing(
+    owner: string,
+    item: string,
+    remove: (untilMs: number) => Promise<number>,
+  ): Promise<{ readonly number: number; readonly freed: Stocked } | undefined> {
+    const untilMs = this.#until();
+    await this.#connection.command(DIRECTORY, 'ZADD', `${DIRECTORY}claims`, String(untilMs), `${owner} ${item}`);
+    const number = await remove(untilMs - MOST_APART_MS);
+    return number > 0 ? { number, freed: await this.#freeAll(owner, item) } : undefined;
+  }
+
+  /** What is not there any more takes no room, and nor does what was on a machine. */
+  async #freeAll(owner: string, item: string): Promise<Stocked> {
+    const fields = item.includes('/')
+      ? []
+      : await this.#connection.command<string[]>(DIRECTORY, 'HKEYS', `${DIRECTORY}u:${owner}`);
+    // The machine goes last: its claim is open until all of it is free.
+    const items = [...fields.filter((field) => field.startsWith(`${item}/`)), item];
+    const freed = STOCK.map(() => 0);
+    for (let from = 0; from < items.length; from += FREED_AT_ONCE) {
+      const [, , some = []] = await this.#call('release', [owner, '', ...items.slice(from, from + FREED_AT_ONCE)]);
+      for (const [index, amount] of some.entries()) freed[index]! += amount;
+    }
+    return usedIn(freed);
   }
 
   /** Counts what there is already, once for a network: of one that a version before this one began. */
@@ -78,10 +112,15 @@ export class Stock {
     }
   }
 
+  /** Until when what begins now may be done. */
+  #until(): number {
+    return Math.ceil(this.#connection.nowMs() + 2 * this.#connection.deadlineMs + MADE_WITHIN_MS);
+  }
+
   /** @returns until when it may be made */
   async #claim(wanted: Wanted, item: string): Promise<number> {
     for (let tries = 0; ; tries += 1) {
-      const untilMs = Math.ceil(this.#connection.nowMs() + 2 * this.#connection.deadlineMs + MADE_WITHIN_MS);
+      const untilMs = this.#until();
       const args = this.#claimOf(wanted, item, String(untilMs));
       const [, isDone, used = [], all = [], stale = []] = await this.#call('claim', args);
       if (isDone === 1) return untilMs;
@@ -102,11 +141,16 @@ export class Stock {
     const prefix = prefixOf(slug);
     let isThere: boolean;
     if (id === undefined) {
-      const image = await this.#connection.command<string | null>(prefix, 'HGET', `${prefix}m:${slug}`, 'image');
-      isThere = image !== null && (JSON.parse(image) as { owner: string }).owner === owner;
+      const fields = ['HMGET', `${prefix}m:${slug}`, 'image', 'end'];
+      const [image = null, end] = await this.#connection.command<(string | null)[]>(prefix, ...fields);
+      isThere = image !== null && end === null && (JSON.parse(image) as { owner: string }).owner === owner;
     } else isThere = (await this.#connection.command(prefix, 'EXISTS', `${prefix}g:${item}`)) === 1;
     if (isThere) await this.#settle(owner, item);
-    else await this.#call('release', [owner, item, String(untilMs)]);
+    else {
+      const [, , freed] = await this.#call('release', [owner, String(untilMs), item]);
+      // What was on a machine that was deleted.
+      if (id === undefined && freed?.[0] === 1) await this.#freeAll(owner, item);
+    }
   }
 
   async #settle(owner: string, item: string): Promise<void> {

@@ -130,7 +130,7 @@ export class Turns {
     this.#connection.heard(nowMs);
     if (found instanceof Buffer) return { nowMs, version: 0, saved: stateOf(image, found) };
     // A key is made with its first request; a contract was made when it was deployed.
-    if (!Array.isArray(found) && name === undefined) throw lost(image);
+    if (!Array.isArray(found) && (name === undefined || found === -1)) throw lost(image);
     if (!Array.isArray(found)) return { nowMs, version: 0, saved: undefined };
     const [version, state] = found as readonly [Buffer, Buffer];
     const saved = deserialize(Buffer.from(state.toString('latin1'), 'base64')) as ContractState;
@@ -190,12 +190,12 @@ export function gateName({ id, machine }: Pick<Contract, 'id' | 'machine'>, name
   return name === undefined ? `${machine.slug}/${id}` : `${machine.slug}/${id}/${name}`;
 }
 
-/** A contract that is known here and not in Redis. */
+/** A contract that is known here and not in Redis: another node has deleted it just now, or Redis has lost it. */
 export function lost({ id, machine }: Contract): Failure {
   return new Failure('contract_not_found', {
     what: `The machine "${machine.slug}" has no contract "${id}" any more.`,
-    why: 'Redis has lost it.',
-    fix: 'Give Redis a copy of its data that has it, or deploy it again.',
+    why: 'It was deleted, or Redis has lost it: the record of the machine shows which.',
+    fix: 'Deploy another one.',
   });
 }
 

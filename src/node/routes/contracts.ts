@@ -117,17 +117,14 @@ export const deleteContract = route({
   tier: 'machine',
   domain: 'contracts',
   summary: 'Deletes a contract: a row of the record says so, and what it took is free.',
-  errors: ['machine_not_found', 'machine_deleted', 'not_owner', 'contract_not_found', 'not_on_network'],
+  errors: ['machine_not_found', 'machine_deleted', 'not_owner', 'contract_not_found'],
   example: { params: { slug: 'edge-gateway', contract_id: '{contract_id}' }, status: 200 },
   async handle(parts, { params, caller }) {
-    const { host, ownership, durability, work, network } = parts;
+    const { host, ownership, durability } = parts;
     assert(caller !== undefined, 'a contract is deleted by its owner');
     const machine = ownership.toDelete(params.slug, caller);
-    if (network !== undefined) throw remove.notOnNetwork('contract');
-    const freed = await work.of(machine, function* () {
-      yield 1;
-      return remove.deleteContract(parts, contractOf(host, machine, params.contract_id), caller.key.id);
-    });
+    const contract = contractOf(host, machine, params.contract_id);
+    const freed = await remove.deleteContract(parts, contract, caller.key.id);
     await durability.commit();
     return { ok: true, freed };
   },

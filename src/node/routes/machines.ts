@@ -86,18 +86,14 @@ export const deleteMachine = route({
   tier: 'machine',
   domain: 'state machines',
   summary: 'Deletes a machine with its contracts: a last row ends its record, which is still read for some days.',
-  errors: ['machine_not_found', 'machine_deleted', 'not_owner', 'not_on_network'],
+  errors: ['machine_not_found', 'machine_deleted', 'not_owner'],
   example: { params: { slug: 'edge-gateway' }, status: 200 },
   async handle(parts, { params, caller }) {
-    const { ownership, durability, limits, work, network } = parts;
+    const { ownership, durability, limits } = parts;
     assert(caller !== undefined, 'a machine is deleted by its owner');
     const machine = ownership.toDelete(params.slug, caller);
-    if (network !== undefined) throw remove.notOnNetwork('machine');
-    const freed = await work.of(machine, function* () {
-      yield 1;
-      ownership.toDelete(params.slug, caller);
-      return remove.deleteMachine(parts, machine, caller.key.id);
-    });
+    const freed = await remove.deleteMachine(parts, machine, caller.key.id);
+    assert(freed !== undefined, 'a machine is deleted once');
     await durability.commit();
     const readable_until = new Date((machine.deletedMs ?? 0) + limits.retentionMs).toISOString();
     return { ok: true, freed, readable_until };

@@ -4,6 +4,9 @@
 //
 // Those that count work also when Redis has no memory left: what they write does not grow, but for an entry now and then.
 
+/** Keys of deleted contracts that a node removes in a cycle, where the one that deleted them has not. */
+const SWEPT_A_CYCLE = 100;
+
 /** As `gateFunctions`, and behind them. */
 export const countingFunctions = `
 -- deadline, cycle ms, (gate, events)...
@@ -45,6 +48,7 @@ local function forgetOne(list)
   return true
 end
 
+-- Keys of a contract that was deleted may still be there: none counts without the gate of its contract.
 -- deadline, cycle ms, (gate of the key, events, threshold, within, most keys, 1 to share)...
 local function countKeys(keys, args)
   if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
@@ -55,7 +59,7 @@ local function countKeys(keys, args)
     local owner = string.match(name, '^[^/]+/[^/]+')
     local list, isNew = P .. 'k:' .. owner, not read(name)
     local isThere, refused = true, -2
-    if isNew and call('EXISTS', P .. 'g:' .. owner) == 0 then
+    if call('EXISTS', P .. 'g:' .. owner) == 0 then
       isThere, refused = false, -1
     elseif isNew and n > 0 then
       if call('ZCARD', list) < tonumber(args[i + 4]) or forgetOne(list) then
@@ -92,9 +96,9 @@ local function countLate(keys, args)
   slug = nil
   local reply = { now, -1, 0, 0, 0 }
   local n, happened = tonumber(args[4]), tonumber(args[5])
+  local owner = string.match(args[3], '^[^/]+/[^/]+')
+  if call('EXISTS', P .. 'g:' .. owner) == 0 then return reply end
   if not read(args[3]) then
-    local owner = string.match(args[3], '^[^/]+/[^/]+')
-    if not args[6] or call('EXISTS', P .. 'g:' .. owner) == 0 then return reply end
     local list = P .. 'k:' .. owner
     if call('ZCARD', list) >= tonumber(args[8]) and not forgetOne(list) then
       reply[2] = -2
@@ -131,9 +135,9 @@ local function moveTo(keys, args)
   local name, to, by = args[3], tonumber(args[4]), args[6]
   if by == '' then by = nil end
   slug = nil
+  local owner = string.match(name, '^[^/]+/[^/]+')
+  if call('EXISTS', P .. 'g:' .. owner) == 0 then return { now, -1 } end
   if not read(name) then
-    local owner = string.match(name, '^[^/]+/[^/]+')
-    if not args[7] or call('EXISTS', P .. 'g:' .. owner) == 0 then return { now, -1 } end
     local list = P .. 'k:' .. owner
     if call('ZCARD', list) < tonumber(args[9]) or forgetOne(list) then
       make(name, tonumber(args[7]), tonumber(args[8]))
@@ -154,6 +158,25 @@ local function moveTo(keys, args)
   return { now, number }
 end
 
+-- Removes keys of contracts that were deleted. 1 where there are more.
+local function sweepKeys(left)
+  while left > 0 do
+    local name = call('SRANDMEMBER', P .. 'gone')
+    if not name then return 0 end
+    local machine, list = string.match(name, '^[^/]+'), P .. 'k:' .. name
+    local found = call('ZRANGE', list, 0, left - 1)
+    for _, one in ipairs(found) do
+      call('UNLINK', P .. 'g:' .. one)
+      call('ZREM', P .. 'd:' .. machine, one, '!' .. one)
+    end
+    if #found > 0 then call('ZREMRANGEBYRANK', list, 0, #found - 1) end
+    if call('EXISTS', list) == 0 then call('SREM', P .. 'gone', name) end
+    noteDue(machine)
+    left = left - #found - 1
+  end
+  return call('EXISTS', P .. 'gone')
+end
+
 -- Moves what is due: deadline, cycle ms, most gates. Returns those whose time has come and that count elsewhere.
 local function moveDue(keys, args)
   if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
@@ -161,7 +184,10 @@ local function moveDue(keys, args)
   for _, machine in ipairs(call('ZRANGEBYSCORE', P .. 'due', '-inf', today, 'LIMIT', 0, left)) do
     slug = machine
     for _, name in ipairs(call('ZRANGEBYSCORE', P .. 'd:' .. machine, '-inf', today, 'LIMIT', 0, left)) do
-      if string.sub(name, 1, 1) == '!' then others[#others + 1] = name
+      if call('EXISTS', P .. 'g:' .. string.match(name, '^!?([^/]+/[^/]+)')) == 0 then
+        call('ZREM', P .. 'd:' .. machine, name)
+        noteDue(machine)
+      elseif string.sub(name, 1, 1) == '!' then others[#others + 1] = name
       elseif read(name) then
         advance(today)
         write()
@@ -176,6 +202,7 @@ local function moveDue(keys, args)
     moves = 0
     if left <= 0 then break end
   end
+  sweepKeys(${SWEPT_A_CYCLE})
   return others
 end
 

@@ -15,6 +15,7 @@
 //   g:<slug>/<id>[/<key>]  a gate        k:<slug>/<id>  keys of a contract, by the cycle of their last count
 //   d:<slug>  gates that are due, by cycle      due  machines, by the cycle of their first due gate
 //   w:<slug>  entries that wait for their link, by cycle      todo  machines that have some      m:<slug>  the machine
+//   gone  contracts that were deleted and whose keys are being removed
 //
 // Time is that of Redis. Every function takes a deadline and does nothing after it. Every loop has a bound.
 

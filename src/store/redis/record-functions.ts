@@ -30,7 +30,8 @@ local function makeContract(keys, args)
   if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
   slug = args[3]
   local machine = P .. 'm:' .. slug
-  if call('EXISTS', machine) == 0 then return { now, 0 } end
+  local found = call('HMGET', machine, 'image', 'end')
+  if not found[1] or found[2] then return { now, 0 } end
   local name = slug .. '/' .. args[4]
   if args[8] ~= '' then
     make(name, tonumber(args[7]), tonumber(args[8]))
@@ -49,13 +50,85 @@ end
 local function note(keys, args)
   if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
   slug = args[3]
-  if call('EXISTS', P .. 'm:' .. slug) == 0 then return { now, 0 } end
+  local found = call('HMGET', P .. 'm:' .. slug, 'image', 'end')
+  if not found[1] or found[2] then return { now, 0 } end
   local number = enter(today, args[4])
   announce()
   return { now, number }
 end
 
--- (gate)...: of each the string of a plain one, or version and state of another
+-- A contract counts no more; its keys are removed by and by.
+local function stop(id)
+  local name = slug .. '/' .. id
+  if call('UNLINK', P .. 'g:' .. name) == 0 then return false end
+  call('ZREM', P .. 'd:' .. slug, name, '!' .. name)
+  if call('EXISTS', P .. 'k:' .. name) == 1 then call('SADD', P .. 'gone', name) end
+  return true
+end
+
+-- The entry is behind all others of the machine.
+local function enterLast(entry)
+  local last = call('ZRANGE', P .. 'w:' .. slug, -1, -1, 'WITHSCORES')
+  return enter(max(today, tonumber(last[2] or 0), tonumber(call('HGET', P .. 'm:' .. slug, 'cycle') or 0)), entry)
+end
+
+-- Deletes a contract: deadline, cycle ms, slug, entry, id, the field that has it
+-- Its image is kept until the entries before this one are linked. Number of the entry; 0: there is none, -1: it is in another field.
+local function deleteContract(keys, args)
+  if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
+  slug = args[3]
+  local machine, id = P .. 'm:' .. slug, args[5]
+  if call('EXISTS', P .. 'g:' .. slug .. '/' .. id) == 0 then return { now, 0 } end
+  local image = call('HGET', machine, args[6])
+  if not image or string.match(image, '^{"id":"([^"]+)"') ~= id then return { now, -1 } end
+  stop(id)
+  noteDue(slug)
+  call('HDEL', machine, args[6])
+  call('HSET', machine, 'x:' .. id, image)
+  call('HINCRBY', machine, 'removed', 1)
+  local number = enterLast(args[4])
+  announce()
+  return { now, number }
+end
+
+-- Deletes a machine with its contracts: deadline, cycle ms, slug, entry, when it ends, in unix ms, and the cycle. Number of the entry; 0: there is none
+local function deleteMachine(keys, args)
+  if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
+  slug = args[3]
+  local machine = P .. 'm:' .. slug
+  local fields = call('HGETALL', machine)
+  for i = 1, #fields, 2 do if fields[i] == 'end' then return { now, 0 } end end
+  if #fields == 0 then return { now, 0 } end
+  for i = 1, #fields, 2 do
+    if string.sub(fields[i], 1, 2) == 'c:' then stop(string.match(fields[i + 1], '^{"id":"([^"]+)"')) end
+  end
+  call('UNLINK', P .. 'd:' .. slug)
+  noteDue(slug)
+  call('HSET', machine, 'end', args[5])
+  local number = enterLast(args[4])
+  announce()
+  return { now, number }
+end
+
+-- Removes keys of contracts that were deleted: deadline, cycle ms, most keys. 1 where there are more.
+local function sweep(keys, args)
+  if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
+  return sweepKeys(tonumber(args[3]))
+end
+
+-- Removes the record of a machine that was deleted: deadline, cycle ms, slug, the instant up to which its end must lie. 1 where it did.
+local function removeMachine(keys, args)
+  if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
+  slug = args[3]
+  local ended = tonumber(string.match(call('HGET', P .. 'm:' .. slug, 'end') or '', '^%d+'))
+  if not (ended and ended <= tonumber(args[4])) or call('EXISTS', P .. 'w:' .. slug) == 1 then return 0 end
+  for _, kind in ipairs({ 'm:', 'r:', 'd:' }) do call('UNLINK', P .. kind .. slug) end
+  call('SREM', P .. 'todo', slug)
+  call('ZREM', P .. 'due', slug)
+  return 1
+end
+
+-- (gate)...: of each the string of a plain one, or version and state of another; 0 for a key that is not there, -1 without its contract
 local function look(keys, args)
   prepare()
   local reply = { nowMs() }
@@ -64,7 +137,7 @@ local function look(keys, args)
     local kind = call('TYPE', key).ok
     if kind == 'string' then reply[i + 1] = call('GET', key)
     elseif kind == 'hash' then reply[i + 1] = call('HMGET', key, 'v', 's')
-    else reply[i + 1] = 0 end
+    else reply[i + 1] = call('EXISTS', keys[1] .. 'g:' .. string.match(args[i], '^[^/]+/[^/]+')) - 1 end
   end
   return reply
 end
@@ -76,9 +149,9 @@ local function commit(keys, args)
   local name = args[3]
   local key = P .. 'g:' .. name
   slug = string.match(name, '^[^/]+')
+  if call('EXISTS', P .. 'g:' .. string.match(name, '^[^/]+/[^/]+')) == 0 then return { now, -2 } end
   local version = tonumber(call('HGET', key, 'v') or 0)
   if version ~= tonumber(args[4]) then return { now, 0 } end
-  if version == 0 and call('EXISTS', P .. 'g:' .. string.match(name, '^[^/]+/[^/]+')) == 0 then return { now, -2 } end
   local machine = P .. 'm:' .. slug
   if #args > 10 and tonumber(args[10]) < tonumber(call('HGET', machine, 'cycle') or 0) then return { now, 0 } end
   if args[7] ~= '' then
@@ -138,7 +211,14 @@ local function link(keys, args)
     call('XADD', P .. 'r:' .. slug, seq .. '-0', 'row', args[i])
   end
   for _, entry in ipairs(call('ZRANGE', P .. 'w:' .. slug, 0, most - 1)) do
-    if string.find(entry, '"cause":"manual"', 1, true) then
+    local deleted, rest = string.match(entry, '^%d+{"e":{"kind":"(%a+)_deleted"(.*)')
+    if deleted == 'contract' then call('HDEL', machine, 'x:' .. string.match(rest, '^,"contract_id":"([^"]+)"')) end
+    if deleted == 'machine' then
+      for _, field in ipairs(call('HKEYS', machine)) do
+        if string.match(field, '^[cx]:') then call('HDEL', machine, field) end
+      end
+    end
+    if deleted or string.find(entry, '"cause":"manual"', 1, true) then
       local at = call('ZRANK', P .. 'w:' .. slug, entry)
       call('SET', P .. 's:' .. slug .. ':' .. tonumber(string.sub(entry, 1, 16)), tonumber(args[2]) + at + 1, 'PX', 60000)
     end
@@ -153,6 +233,10 @@ end
 redis.register_function({ function_name = '$machine', callback = makeMachine })
 redis.register_function({ function_name = '$contract', callback = makeContract })
 redis.register_function({ function_name = '$note', callback = note })
+redis.register_function({ function_name = '$endcontract', callback = deleteContract, flags = { 'allow-oom' } })
+redis.register_function({ function_name = '$endmachine', callback = deleteMachine, flags = { 'allow-oom' } })
+redis.register_function({ function_name = '$sweep', callback = sweep, flags = { 'allow-oom' } })
+redis.register_function({ function_name = '$remove', callback = removeMachine, flags = { 'allow-oom' } })
 redis.register_function({ function_name = '$look', callback = look, flags = { 'no-writes' } })
 redis.register_function({ function_name = '$commit', callback = commit, flags = { 'allow-oom' } })
 redis.register_function({ function_name = '$tolink', callback = toLink })

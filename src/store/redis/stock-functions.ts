@@ -4,6 +4,8 @@
 //   claim ─► room? taken ─► machine or contract made in the slot of its machine ─► the claim is settled
 //              └ none: refused          └ refused there ─► released                    └ its node ended before: looked up later
 //
+//   deleted ─► its claim is opened again ─► deleted in the slot of its machine ─► released
+//
 //   u:<owner>, u     numbers by name, of an owner and of all; of an owner also each item with what it takes
 //   claims           items that may not be there (yet), by the instant after which they are either made or never will be
 //   k:<owner>        ids of keys, by the instant at which they expire
@@ -63,18 +65,26 @@ local function claim(keys, args)
   return { now, 1 }
 end
 
--- deadline, cycle ms, owner, item, the instant of its claim: what it took is free again, unless it was claimed once more since
+-- deadline, cycle ms, owner, the instant of their claim, or '' for what is not there for certain, (item)...: what they took is free again, unless
+-- they were claimed once more since. What is free now.
 local function release(keys, args)
   if begin(keys[1], tonumber(args[1]), tonumber(args[2])) then return LATE end
-  local of, open, member = P .. 'u:' .. args[3], P .. 'claims', args[3] .. ' ' .. args[4]
-  local took = call('HGET', of, args[4])
-  if not took or tonumber(call('ZSCORE', open, member) or 0) ~= tonumber(args[5]) then return { now, 0 } end
-  local amounts, digest = {}, string.match(took, '[^ ]*$')
-  for amount in string.gmatch(string.sub(took, 1, #took - #digest), '[^ ]+') do amounts[#amounts + 1] = tonumber(amount) end
-  call('HDEL', of, args[4])
-  call('ZREM', open, member)
-  change(of, -1, amounts, digest)
-  return { now, 1 }
+  local of, open, freed = P .. 'u:' .. args[3], P .. 'claims', {}
+  for i = 1, ${STOCK.length} do freed[i] = 0 end
+  for i = 5, #args do
+    local member, took = args[3] .. ' ' .. args[i], call('HGET', of, args[i])
+    if args[4] == '' or tonumber(call('ZSCORE', open, member) or 0) == tonumber(args[4]) then
+      call('ZREM', open, member)
+      if took then
+        local amounts, digest = {}, string.match(took, '[^ ]*$')
+        for amount in string.gmatch(string.sub(took, 1, #took - #digest), '[^ ]+') do amounts[#amounts + 1] = tonumber(amount) end
+        call('HDEL', of, args[i])
+        change(of, -1, amounts, digest)
+        for j = 1, #freed do freed[j] = freed[j] + amounts[j] end
+      end
+    end
+  end
+  return { now, 1, freed }
 end
 
 -- deadline, cycle ms, owner, id, when it expires, most keys of the owner or -1, the key, what is said of it to all nodes, changes kept
@@ -91,6 +101,6 @@ local function putKey(keys, args)
 end
 
 redis.register_function({ function_name = '$claim', callback = claim })
-redis.register_function({ function_name = '$release', callback = release })
+redis.register_function({ function_name = '$release', callback = release, flags = { 'allow-oom' } })
 redis.register_function({ function_name = '$putkey', callback = putKey })
 `;

@@ -1,0 +1,104 @@
+// What one node of a network does for all: removes the records of deleted machines after their retention, and deletes what owners have left whose
+// keys have all ended. Which one it is says a lease; what two do at once is done once, and does no harm.
+//
+//   cycle ─► lease free, or ours? ─► some records removed ─► some owners looked at ─► their machines deleted
+import type { Host } from '../../host/host.js';
+import type { Machine } from '../../host/machine.js';
+import type { Credentials } from '../../store/credential-store.js';
+import { DIRECTORY, prefixOf } from '../../store/redis/buckets.js';
+import { ORPHANS_AT_ONCE } from '../limits.js';
+import type { Ownership } from '../ownership.js';
+import { isMinted } from '../secret.js';
+import type { Network } from './network.js';
+
+/** For how long a node does it without a word, in ms. */
+const LEASE_MS = 10_000;
+
+/** Records that are removed in one cycle. */
+const AT_ONCE = 20;
+
+const PLACE = `${DIRECTORY}upkeep`;
+
+interface UpkeepParts {
+  readonly network: Network;
+  readonly host: Host;
+  readonly ownership: Ownership;
+  readonly credentials: Pick<Credentials, 'hasValidKey'>;
+  readonly retentionMs: number;
+  readonly fingerprint: string;
+}
+
+export class Upkeep {
+  readonly #parts: UpkeepParts;
+  #owners: Iterator<string> = [].values();
+  #isBusy = false;
+
+  constructor(parts: UpkeepParts) {
+    this.#parts = parts;
+  }
+
+  /** In each cycle. @throws Failure `store_away` */
+  async tick(): Promise<void> {
+    if (this.#isBusy || this.#parts.network.failure !== undefined) return;
+    this.#isBusy = true;
+    try {
+      if (!(await this.#holdsLease())) return;
+      await this.#removeRecords();
+      await this.#deleteOrphans();
+    } finally {
+      this.#isBusy = false;
+    }
+  }
+
+  async #holdsLease(): Promise<boolean> {
+    const { network, fingerprint } = this.#parts;
+    const { connection } = network;
+    const set = ['SET', PLACE, fingerprint, 'NX', 'GET', 'PX', String(LEASE_MS)];
+    const holder = await connection.command<string | null>(DIRECTORY, ...set);
+    if (holder === fingerprint) await connection.command(DIRECTORY, 'PEXPIRE', PLACE, String(LEASE_MS));
+    return holder === null || holder === fingerprint;
+  }
+
+  async #removeRecords(): Promise<void> {
+    const { network, retentionMs } = this.#parts;
+    const beforeMs = network.connection.nowMs() - retentionMs;
+    const over = [...network.directory.deleted].filter(({ deletedMs = 0 }) => deletedMs <= beforeMs);
+    for (const machine of over.slice(0, AT_ONCE)) await this.#remove(machine, beforeMs);
+  }
+
+  async #remove(machine: Machine, beforeMs: number): Promise<void> {
+    const { connection, directory } = this.#parts.network;
+    const prefix = prefixOf(machine.slug);
+    const seq = await connection.command<string | null>(prefix, 'HGET', `${prefix}m:${machine.slug}`, 'seq');
+    if (seq === null) {
+      await directory.forgetRemoved(machine);
+      return;
+    }
+    await directory.remove(machine, Number(seq), async () => {
+      const args = [String(connection.deadline()), '1', machine.slug, String(Math.floor(beforeMs))];
+      return (await connection.call('remove', prefix, args)) === 1;
+    });
+  }
+
+  /** Others than minted owners have no key that could end: the operator has named them. */
+  async #deleteOrphans(): Promise<void> {
+    const { network, ownership } = this.#parts;
+    for (let left = ORPHANS_AT_ONCE; left > 0; left -= 1) {
+      const { value: owner } = this.#owners.next();
+      if (owner === undefined) {
+        this.#owners = [...ownership.owners()].values();
+        return;
+      }
+      if (!this.#isOver(owner)) continue;
+      // Another node may have made a key of theirs just now.
+      await network.directory.follow();
+      if (!this.#isOver(owner)) continue;
+      for (const machine of ownership.machinesOf(owner)) await network.entries.deleteMachine(machine);
+    }
+  }
+
+  #isOver(owner: string): boolean {
+    const { credentials, network } = this.#parts;
+    return isMinted(owner) && !credentials.hasValidKey(owner, network.connection.nowMs());
+  }
+}
