@@ -205,13 +205,13 @@ export async function run(given: Given): Promise<void> {
       store.close();
       throw error;
     });
-    const door = ground.stored && (await openOperatorDoor(ground.stored, logger, node.evict));
+    const door = ground.dir && (await openOperatorDoor(ground.dir, ground.stored, logger, node.evict));
     for (const note of ground.notes) warn(`weir: ${note}\n`);
     if (ground.lost.length > 0) logger.warn({ lost: ground.lost }, 'acknowledged rows are missing from the data');
     say(given.json ? `${JSON.stringify(factsOf(node, ground))}\n` : startText(node, ground, given));
     await aborted(interrupt.signal);
     if (!given.json) warn('weir: finishing requests in progress; press again to end immediately\n');
-    door?.close();
+    if (door) door.close();
     await node.close();
     if (node.host.failure !== undefined) throw node.host.failure;
   } finally {

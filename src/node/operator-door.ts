@@ -22,16 +22,21 @@ export interface OperatorDoor {
   close(): void;
 }
 
-/** Opens the door of a data folder; undefined, with a line in the log, where there can be none. */
+/**
+ * Opens the door of a data folder.
+ * @param stored the database in it; a node of a network has none, and is not copied
+ * @returns undefined, with a line in the log, where there can be none
+ */
 export async function openOperatorDoor(
-  store: SqliteStore,
+  dir: string,
+  stored: SqliteStore | undefined,
   log: Logger,
   evict: Evict,
 ): Promise<OperatorDoor | undefined> {
-  const path = socketIn(store.dir);
-  removeLeftCopies(store.dir);
+  const path = socketIn(dir);
+  removeLeftCopies(dir);
   if (Buffer.byteLength(path) > LONGEST_PATH) {
-    log.warn({ path }, 'the path is too long for a socket: `weir backup` needs a stopped node');
+    log.warn({ path }, 'the path is too long for a socket: no `weir evict`, and `weir backup` needs a stopped node');
     return undefined;
   }
   let isBusy = false;
@@ -40,11 +45,11 @@ export async function openOperatorDoor(
     const { pathname, searchParams } = new URL(asked.url ?? '', 'http://weir.sock');
     if (asked.method === 'POST' && pathname === '/evict')
       void answerEvict(searchParams.get('named') ?? '', evict, response, log);
-    else if (asked.method !== 'POST' || pathname !== '/backup') response.writeHead(404).end();
+    else if (asked.method !== 'POST' || pathname !== '/backup' || stored === undefined) response.writeHead(404).end();
     else if (isBusy) response.writeHead(409).end();
     else {
       isBusy = true;
-      void answerBackup(store, response, log).finally(() => {
+      void answerBackup(stored, response, log).finally(() => {
         isBusy = false;
       });
     }
@@ -55,7 +60,7 @@ export async function openOperatorDoor(
     await once(server.listen({ path }), 'listening');
     fs.chmodSync(path, 0o600);
   } catch (error) {
-    log.warn({ err: error }, 'no socket in the data folder: `weir backup` needs a stopped node');
+    log.warn({ err: error }, 'no socket in the data folder: no `weir evict`, and `weir backup` needs a stopped node');
     return undefined;
   }
   return {
@@ -100,12 +105,12 @@ async function answerBackup(store: SqliteStore, response: ServerResponse, log: L
 
 /**
  * Has the node that runs on a data folder copy its database.
- * @returns the folder of the copy; undefined where no node listens
+ * @returns the folder of the copy; undefined where no node with a database listens
  * @throws Failure what the node answers; `node_unreachable` if it ends meanwhile
  */
 export async function askForCopy(dir: string, onProgress: OnProgress): Promise<string | undefined> {
   const response = await askAt(dir, '/backup');
-  if (response === undefined) return undefined;
+  if (response === undefined || response.statusCode === 404) return undefined;
   if (response.statusCode === 409)
     throw new Failure('node_overloaded', {
       what: 'No backup was made.',

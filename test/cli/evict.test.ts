@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../left-behind.js';
+import { hasRedis, RedisServer } from '../store/redis/server.js';
 import { serve, weir } from './command-line.js';
 
 it('ends an owner by the slug of a machine, and says so; a stopped node cannot be asked', async () => {
@@ -30,6 +31,22 @@ it('ends an owner by the slug of a machine, and says so; a stopped node cannot b
     expect.stringContaining('owner_not_found'),
     expect.stringContaining('node_unreachable'),
   ]);
+});
+
+it.skipIf(!hasRedis)('asks a node of a network that has a data folder (needs redis-server)', async () => {
+  const redis = await RedisServer.start();
+  const data = join(temporaryFolder(), 'data');
+  const node = await serve(['--store', redis.url, '--data', data]);
+  try {
+    const { owner } = (await (await fetch(`${node.url}/api/demo-key/mint`, { method: 'POST' })).json()) as {
+      owner: string;
+    };
+    const evicted = JSON.parse((await weir(['evict', owner, '--data', data, '--json'])).out);
+    expect(evicted).toEqual({ ok: true, owner, keys: 1, machines: 0, contracts: 0 });
+  } finally {
+    await node.stop();
+    await redis.stop();
+  }
 });
 
 it.each(['0', 'x', '-1', '1.5'])('--mint %s is refused', async (text) => {

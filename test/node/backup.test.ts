@@ -90,7 +90,7 @@ describe('a backup', () => {
     const { node, stored } = await nodeIn(dir);
     await copyInFolder(stored, nothing);
     for (const mine of ['weir.copy-of-mine', 'backup']) mkdirSync(join(dir, mine));
-    const door = await openOperatorDoor(stored, pino({ level: 'silent' }), node.evict);
+    const door = await openOperatorDoor(dir, stored, pino({ level: 'silent' }), node.evict);
     door?.close();
     await node.close();
     expect(readdirSync(dir).sort()).toEqual(['backup', 'node.json', 'weir.copy-of-mine', 'weir.db', 'weir.heads']);

@@ -27,7 +27,7 @@ import type { Heads } from './heads.js';
 import type { Linker } from './linker.js';
 import type { PlainCounting } from './plain-counting.js';
 import { plainPlan } from './plain-plan.js';
-import type { Stock } from './stock.js';
+import { machineItem, type Stock } from './stock.js';
 import { lost, Turns } from './turns.js';
 
 /** For how long an answer waits for its row to be linked, in ms. */
@@ -81,7 +81,7 @@ export class Entries {
     const whole = { ...image, createdCycle: cycle };
     const e = { cycle, at: this.#at(), kind: 'machine_created', cause: 'manual', ...(by && { by }), emitted: [] };
     const args = [JSON.stringify(whole), JSON.stringify({ e }), GENESIS];
-    const number = await this.#within(wanted, slug, (until) => this.#made('machine', slug, args, until));
+    const number = await this.#within(wanted, machineItem(slug), (until) => this.#made('machine', slug, args, until));
     // Also where it was made by a node that ended before it could say so.
     await this.#parts.directory.announce(slug);
     if (number === 0) throw slugTaken(slug);
@@ -150,7 +150,7 @@ export class Entries {
     const e = { ...this.#deletion({ kind: 'machine_deleted' }, by), at: instantText(nowMs) };
     const args = [JSON.stringify({ e }), `${nowMs} ${e.cycle}`];
     const remove = (untilMs: number) => this.#made('endmachine', slug, args, untilMs);
-    const done = await this.#parts.stock.freeing(image.owner, slug, remove);
+    const done = await this.#parts.stock.freeing(image.owner, machineItem(slug), remove);
     if (done !== undefined) await this.#gone(slug, done.number);
     else if (by !== undefined) throw await this.#whyNot(slug, machineLost(slug));
     else await this.#parts.directory.learn(slug);

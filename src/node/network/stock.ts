@@ -23,6 +23,11 @@ type Reply = readonly [nowMs: number, isDone: number, used?: Numbers, all?: Numb
 /** Items whose room is freed in one call. */
 const FREED_AT_ONCE = 500;
 
+/** A machine as an item. The numbers of an owner are beside their items, by names that a slug may have. */
+export function machineItem(slug: string): string {
+  return (STOCK as readonly string[]).includes(slug) ? `${slug}/` : slug;
+}
+
 export class Stock {
   readonly #connection: RedisConnection;
   readonly #limits: Limits;
@@ -36,7 +41,7 @@ export class Stock {
 
   /**
    * Makes something within the bounds of its owner.
-   * @param item its name: `slug` of a machine, `slug/id` of a contract
+   * @param item its name: `machineItem` of a machine, `slug/id` of a contract
    * @param make does it by an instant, by the clock of Redis; 0 where it was refused
    * @throws Failure `limit_reached`, `store_away`: then it may be there, and is looked up later
    */
@@ -66,11 +71,11 @@ export class Stock {
 
   /** What is not there any more takes no room, and nor does what was on a machine. */
   async #freeAll(owner: string, item: string): Promise<Stocked> {
-    const fields = item.includes('/')
-      ? []
-      : await this.#connection.command<string[]>(DIRECTORY, 'HKEYS', `${DIRECTORY}u:${owner}`);
+    const [slug = '', id = ''] = item.split('/');
+    const fields =
+      id === '' ? await this.#connection.command<string[]>(DIRECTORY, 'HKEYS', `${DIRECTORY}u:${owner}`) : [];
     // The machine goes last: its claim is open until all of it is free.
-    const items = [...fields.filter((field) => field.startsWith(`${item}/`)), item];
+    const items = [...fields.filter((field) => field !== item && field.startsWith(`${slug}/`)), item];
     const freed = STOCK.map(() => 0);
     for (let from = 0; from < items.length; from += FREED_AT_ONCE) {
       const [, , some = []] = await this.#call('release', [owner, '', ...items.slice(from, from + FREED_AT_ONCE)]);
@@ -105,7 +110,7 @@ export class Stock {
 
   async #take(machine: Machine, usage: Usage): Promise<void> {
     const { owner } = machine.image;
-    await this.#call('claim', this.#claimOf(ofMachine(owner), machine.slug, ''));
+    await this.#call('claim', this.#claimOf(ofMachine(owner), machineItem(machine.slug), ''));
     for (const { id, plan, image } of machine.contracts) {
       const wanted = usage.ofContract(owner, plan, image.keyed?.maxKeys);
       await this.#call('claim', this.#claimOf(wanted, `${machine.slug}/${id}`, ''));
@@ -137,10 +142,10 @@ export class Stock {
 
   /** The item is there, or what it took is free again. */
   async #resolve(owner: string, item: string, untilMs: number): Promise<void> {
-    const [slug = '', id] = item.split('/');
+    const [slug = '', id = ''] = item.split('/');
     const prefix = prefixOf(slug);
     let isThere: boolean;
-    if (id === undefined) {
+    if (id === '') {
       const fields = ['HMGET', `${prefix}m:${slug}`, 'image', 'end'];
       const [image = null, end] = await this.#connection.command<(string | null)[]>(prefix, ...fields);
       isThere = image !== null && end === null && (JSON.parse(image) as { owner: string }).owner === owner;
@@ -149,7 +154,7 @@ export class Stock {
     else {
       const [, , freed] = await this.#call('release', [owner, String(untilMs), item]);
       // What was on a machine that was deleted.
-      if (id === undefined && freed?.[0] === 1) await this.#freeAll(owner, item);
+      if (id === '' && freed?.[0] === 1) await this.#freeAll(owner, item);
     }
   }
 
