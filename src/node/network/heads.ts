@@ -12,7 +12,8 @@ import { Failure } from '../../schema/failure.js';
 import { type HeadMark, type MissingRows, missingText } from '../../store/head-mark.js';
 import { DIRECTORY, prefixOf } from '../../store/redis/buckets.js';
 import type { RedisConnection } from '../../store/redis/connection.js';
-import { type Directory, wasRemoved } from './directory.js';
+import type { Directory } from './directory.js';
+import { wasRemoved } from './known-machines.js';
 
 /** Machines that are compared in one cycle. */
 const AT_ONCE = 100;

@@ -1,0 +1,200 @@
+// The machines and contracts of a network as a node knows them: learned from Redis, and let go of once they are deleted there. What is only
+// missing there is kept: see heads.ts.
+import type { Contract } from '../../host/contract.js';
+import type { Host } from '../../host/host.js';
+import type { Machine } from '../../host/machine.js';
+import type { Plan } from '../../limiter/plan.js';
+import { planContract } from '../../limiter/validate.js';
+import { DIRECTORY, prefixOf } from '../../store/redis/buckets.js';
+import type { RedisConnection } from '../../store/redis/connection.js';
+import { ROW_BYTES } from '../../store/redis/record-functions.js';
+import type { ContractImage, MachineImage } from '../../store/store.js';
+import { instantText } from '../../time/cycle.js';
+
+/** Of a machine: what says that something came or went. */
+const STAMP = ['image', 'contracts', 'removed', 'end'] as const;
+
+export class KnownMachines {
+  /** Set by the node, as are those that follow. `bytes`: of the rows of its record so far. */
+  onMachine: (machine: Machine, bytes: number) => void = () => {};
+  /** Contracts of a machine were deleted, and the host is about to let go of them. */
+  onContractsDeleted: (machine: Machine, contracts: readonly Contract[]) => void = () => {};
+  /** A machine was deleted: its record is left. */
+  onMachineDeleted: (machine: Machine) => void = () => {};
+  /** The record of a machine was removed. */
+  onRemoved: (machine: Machine) => void = () => {};
+  /** Machines of which the record is left. */
+  readonly deleted = new Set<Machine>();
+  readonly connection: RedisConnection;
+  protected host: Host | undefined;
+  /** The stamp of a machine when it was read. */
+  readonly #stamps = new Map<string, string>();
+  /** How many of its contracts were deleted by then. */
+  readonly #removed = new Map<string, number>();
+  /** The field of its machine that has a contract, by id. */
+  readonly #places = new Map<string, string>();
+  /** Machines that are looked at in this turn of the loop. */
+  readonly #looks = new Map<string, Promise<void>>();
+
+  constructor(connection: RedisConnection) {
+    this.connection = connection;
+  }
+
+  /**
+   * Looks whether another node has given a machine a contract that is not known here, and learns it. All of a turn of the loop share one look.
+   * @throws Failure `store_away`
+   */
+  look({ slug }: Machine): Promise<void> {
+    let look = this.#looks.get(slug);
+    if (look === undefined) {
+      look = new Promise<void>((resolve) => void setImmediate(resolve)).then(() => {
+        this.#looks.delete(slug);
+        return this.catchUp(slug);
+      });
+      this.#looks.set(slug, look);
+    }
+    return look;
+  }
+
+  /** A machine that Redis has. @throws Failure `machine_not_found` */
+  async machine(slug: string): Promise<Machine> {
+    if (this.host?.machines.has(slug) !== true) await this.learn(slug);
+    return this.host!.machine(slug);
+  }
+
+  /** Machine and contract, which another node may have made just now. @throws Failure `contract_not_found` */
+  async contract(slug: string, id: string): Promise<Contract> {
+    if (this.host?.contracts.has(id) !== true) await this.learn(slug);
+    return this.host!.contract(id);
+  }
+
+  /** The plan of a contract, also of one that was deleted and of which moves are not linked yet. @throws Failure `contract_not_found` */
+  async plan(slug: string, id: string): Promise<Plan> {
+    const host = this.host!;
+    if (!host.contracts.has(id)) await this.learn(slug);
+    const known = host.contracts.get(id);
+    if (known !== undefined) return known.plan;
+    const prefix = prefixOf(slug);
+    const fields = fieldsIn(await this.connection.command(prefix, 'HGETALL', `${prefix}m:${slug}`));
+    for (const [name, text] of fields) {
+      if (!/^[cx]:/.test(name)) continue;
+      const image = JSON.parse(text) as ContractImage;
+      if (image.id === id) return planContract(image.definition, host.findOperator, { isStored: true });
+    }
+    return host.contract(id).plan;
+  }
+
+  /** The field of its machine that has a contract. */
+  placeOf({ id }: Contract): string {
+    return this.#places.get(id) ?? '';
+  }
+
+  /** Lets go of a machine if it was removed, as far as it is known here. @returns whether it was @throws Failure `store_away` */
+  async forgetRemoved(machine: Machine): Promise<boolean> {
+    const { slug } = machine;
+    if (!(await wasRemoved(this.connection, slug, machine.head.seq, machine.image.createdCycle))) return false;
+    if (this.host?.machines.get(slug) !== machine) return true;
+    if (machine.deletedMs === undefined) this.#end(machine, { kind: 'machine_deleted', cycle: 0, at: '' });
+    this.host.forget(machine);
+    this.deleted.delete(machine);
+    this.#stamps.delete(slug);
+    this.#removed.delete(slug);
+    this.onRemoved(machine);
+    return true;
+  }
+
+  protected async catchUp(slug: string): Promise<void> {
+    const prefix = prefixOf(slug);
+    const values = await this.connection.command<(string | null)[]>(prefix, 'HMGET', `${prefix}m:${slug}`, ...STAMP);
+    if (stampOf(values) !== this.#stamps.get(slug)) await this.learn(slug);
+  }
+
+  /** Takes a machine and its contracts as Redis has them. */
+  async learn(slug: string): Promise<void> {
+    const prefix = prefixOf(slug);
+    const reply = await this.connection.command(prefix, 'HGETALL', `${prefix}m:${slug}`);
+    const fields = fieldsIn(reply);
+    const host = this.host;
+    if (host === undefined) return;
+    const text = fields.get('image');
+    const image = text === undefined ? undefined : (JSON.parse(text) as MachineImage);
+    const before = host.machines.get(slug);
+    // One that is not there any more, or another one of its name.
+    const isOther = before !== undefined && before.image.createdCycle !== image?.createdCycle;
+    if (isOther && (await this.forgetRemoved(before))) return this.learn(slug);
+    if (image === undefined) return;
+    const end = endIn(fields.get('end'));
+    const contracts = [...fields].filter(([name]) => name.startsWith('c:')).sort(([a], [b]) => (a < b ? -1 : 1));
+    const images = end === undefined ? contracts.map(([, json]) => JSON.parse(json) as ContractImage) : [];
+    const head = { seq: Number(fields.get('seq')), hash: fields.get('hash')! };
+    this.#stamps.set(slug, stampOf(STAMP.map((name) => fields.get(name) ?? null)));
+    const known = host.machines.get(slug);
+    const machine = host.learn(image, images, head, end);
+    for (const [index, { id }] of images.entries()) this.#places.set(id, contracts[index]![0]);
+    // What Redis has lost is not there either: only what was deleted is let go.
+    const removed = Number(fields.get('removed') ?? 0);
+    if (removed > (this.#removed.get(slug) ?? 0)) {
+      const ids = new Set(images.map(({ id }) => id));
+      this.#letGo(
+        machine,
+        machine.contracts.filter(({ id }) => !ids.has(id)),
+      );
+    }
+    this.#removed.set(slug, removed);
+    if (known === undefined) {
+      if (end !== undefined) this.deleted.add(machine);
+      this.onMachine(machine, Number(fields.get('bytes') ?? head.seq * ROW_BYTES));
+    } else if (end !== undefined && machine.deletedMs === undefined) this.#end(machine, end);
+  }
+
+  #end(machine: Machine, end: NonNullable<Machine['end']>): void {
+    this.#letGo(machine, [...machine.contracts]);
+    machine.end = end;
+    this.deleted.add(machine);
+    this.onMachineDeleted(machine);
+  }
+
+  #letGo(machine: Machine, contracts: readonly Contract[]): void {
+    if (contracts.length === 0) return;
+    this.onContractsDeleted(machine, contracts);
+    this.host?.unlearn(machine, contracts);
+    for (const { id } of contracts) this.#places.delete(id);
+  }
+}
+
+function stampOf(values: readonly (string | null)[]): string {
+  return values.map((value) => value ?? '').join('\n');
+}
+
+/** When a machine was deleted: unix ms, and the cycle. */
+function endIn(text: string | undefined): Machine['end'] {
+  const [ms, cycle] = text?.split(' ').map(Number) ?? [];
+  if (ms === undefined || cycle === undefined) return undefined;
+  return { kind: 'machine_deleted', cycle, at: instantText(ms) };
+}
+
+export function removedPlace(slug: string): string {
+  return `${DIRECTORY}x:${slug}`;
+}
+
+/**
+ * Whether a record with a row `seq` was removed, after its machine was deleted.
+ * @param createdCycle of the machine, where it is known @throws Failure `store_away`
+ */
+export async function wasRemoved(
+  connection: RedisConnection,
+  slug: string,
+  seq: number,
+  createdCycle?: number,
+): Promise<boolean> {
+  const removed = await connection.command<string | null>(DIRECTORY, 'GET', removedPlace(slug));
+  const [last, created] = removed?.split(' ').map(Number) ?? [];
+  return last !== undefined && last >= seq && (createdCycle ?? created) === created;
+}
+
+/** The fields of a hash: a map by RESP3, a list of pairs by RESP2. */
+export function fieldsIn(reply: unknown): Map<string, string> {
+  if (reply instanceof Map) return reply as Map<string, string>;
+  if (!Array.isArray(reply)) return new Map(Object.entries(reply as Record<string, string>));
+  return new Map(Array.from({ length: reply.length / 2 }, (_, pair) => [reply[2 * pair], reply[2 * pair + 1]]));
+}
