@@ -134,12 +134,16 @@ export class Usage {
     const free = Object.fromEntries(wanted.asked.map(([name]) => [name, this.#freeIn(wanted.owner, name)]));
     const refusal = refusalBeyond(this.#limits, 'node', wanted, this.of(wanted.owner), free);
     if (refusal !== undefined) throw refusal;
-    if (!wanted.asked.some(([name]) => name === 'machines')) return;
+    if (wanted.asked.some(([name]) => name === 'machines')) this.refuseBeyondDeleted(wanted);
+  }
+
+  /** Refuses a machine where too many records of deleted ones are kept. @throws Failure `limit_reached` */
+  refuseBeyondDeleted({ owner, what }: Wanted): void {
     const { perOwner, onNode } = this.#limits.deletedMachines;
     const { deleted } = this.#ownership;
-    if (this.#ownership.deletedOf(wanted.owner) < Math.min(perOwner, onNode - deleted + 1)) return;
+    if (this.#ownership.deletedOf(owner) < Math.min(perOwner, onNode - deleted + 1)) return;
     throw new Failure('limit_reached', {
-      what: wanted.what,
+      what,
       why: `The records of as many deleted machines as an owner may have, ${perOwner}, or as the node has room for, are still kept.`,
       fix: 'Wait until some are removed, or use the machines you have.',
     });

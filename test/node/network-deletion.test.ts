@@ -160,6 +160,21 @@ describe.skipIf(!hasRedis)('on a network (needs redis-server)', () => {
     expect([machines.used, contracts.used]).toEqual([1, 0]);
   });
 
+  it('an owner makes no further machine while too many records of deleted ones are kept', async () => {
+    await begin(2, { deletedMachines: { perOwner: 2, onNode: 100 } });
+    const { key } = await owner();
+    for (const slug of ['a', 'b']) {
+      await machine(key, slug);
+      expect((await ask(nodes[1]!, 'DELETE', `/api/chain/${slug}`, key)).status).toBe(200);
+    }
+    for (const node of nodes)
+      await until(
+        async () => (await ask(node, 'GET', '/api/chain/state-machines/b')).body.machine.deleted_at !== undefined,
+      );
+    const told = await ask(nodes[0]!, 'POST', '/api/chain/state-machines', key, { slug: 'c' });
+    expect([told.status, told.body.code]).toEqual([422, 'limit_reached']);
+  });
+
   it('what the owner of an ended key has left is deleted by one of the nodes', async () => {
     await begin(3);
     const [gone, stays] = [await owner(), await owner()];

@@ -31,6 +31,7 @@ export const createMachine = route({
     const { owner, key } = caller;
     const wanted = ofMachine(owner);
     if (parts.network === undefined) parts.usage.refuse(wanted);
+    else parts.usage.refuseBeyondDeleted(wanted);
     const asked = { owner, ip, units: 1, what: 'A further machine' };
     parts.machineLimit.take(asked, (name, value) => reply.header(name, value));
     const { network } = parts;
