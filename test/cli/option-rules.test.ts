@@ -67,7 +67,7 @@ describe('what has no effect is refused', () => {
     ['serve --memory --durability strict', '--durability has no effect with --memory.'],
     ['serve --store redis://127.0.0.1 --memory', '--memory has no effect with --store.'],
     ['serve --grpc 0', '--grpc has no effect without --grpc-limits.'],
-    ['serve --log-requests', '--log-requests has no effect without --log-level info.'],
+    ['serve --log-requests --log-level warn', '--log-requests has no effect without --log-level info.'],
     ['verify x --pin y --url http://127.0.0.1:1', '--url has no effect with --pin.'],
     ['verify x --pin y --allow-unpinned', '--allow-unpinned has no effect with --pin.'],
     ['inspect --xstate --json', '--json has no effect with --xstate.'],
