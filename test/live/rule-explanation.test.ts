@@ -76,6 +76,7 @@ const endless = new Set([
   'fixed_window_delay',
   'fixed_window_exec_evenly',
   'token_bucket in continuous time',
+  'token_bucket that holds',
   'gcra',
   'nginx_limit_req that holds',
   'nginx_limit_req that holds some',
