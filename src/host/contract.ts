@@ -7,7 +7,7 @@ import { cycleOfGate, decideFast } from '../limiter/fast-path.js';
 import { type Due, Gate, type GateImage, gateCells } from '../limiter/gate.js';
 import type { MoveEvent } from '../limiter/moves.js';
 import type { Plan } from '../limiter/plan.js';
-import { type Cells, cutCells, ownCells } from '../limiter/window.js';
+import { cutCells, ownCells } from '../limiter/window.js';
 import { Failure } from '../schema/failure.js';
 import type { ContractImage, ContractState } from '../store/store.js';
 import { startOf } from '../time/cycle.js';
@@ -85,11 +85,6 @@ export class Contract implements Changed {
     return this.plan.states[this.gate.state]!.admits;
   }
 
-  /** Where the cells of the gate lie, for an owner that tries `decideFast` itself. */
-  get place(): Cells {
-    return { array: this.#cells, at: this.#at };
-  }
-
   /** Events of the first kind in its first window. */
   get count(): number {
     return this.gate.count;
@@ -151,21 +146,6 @@ export class Contract implements Changed {
   /** When the contract may fire by itself, in unix ms; Infinity for never. */
   get wakeMs(): number {
     return this.gate.wakeMs();
-  }
-
-  /** The delay of the last request that was admitted, in ms. */
-  get delayMs(): number {
-    return this.gate.delayMs;
-  }
-
-  /** A request that was to be in flight until now is over. @param heldMs how long it was in flight */
-  release(heldMs: number): void {
-    if (this.failure !== undefined) return;
-    const ms = this.#instantIn(this.context.clock.cycle());
-    const moves = this.#moves;
-    this.#guarded(() => this.gate.release(ms, heldMs));
-    this.#counted(moves);
-    this.context.wakes.schedule(this);
   }
 
   /** The instant has come at which the contract may fire by itself. A contract that has failed, or fails now, is left alone. */

@@ -91,7 +91,7 @@ export class Ledger {
     // The time of day of a row is that of writing, or, when it is written late, the beginning of its cycle.
     const time = instantIn(entry.cycle, this.#clock.now(), this.#clock.cycleMs);
     const at = end !== undefined && end.at > time ? end.at : time;
-    const row = this.linked(chain, { machine: slug, ...entry, at });
+    const row = this.#linked(chain, { machine: slug, ...entry, at });
     this.#store.append(row);
     chain.head = { seq: row.seq, hash: row.hash };
     chain.last = row;
@@ -101,7 +101,7 @@ export class Ledger {
   }
 
   /** The row as the next link of its chain. */
-  protected linked({ head }: Chain, entry: AuditEntry): AuditRow {
+  #linked({ head }: Chain, entry: AuditEntry): AuditRow {
     return link(head, entry);
   }
 

@@ -131,7 +131,7 @@ export class Gate {
     this.#rule = first instanceof RuleGauge ? first : undefined;
     // A gate that counts nothing has a window all the same: it holds the cycle of the gate.
     if (first === undefined) new RollingWindow(1, cycle, { array: cells.array, at });
-    this.refresh();
+    this.#refresh();
   }
 
   /** The cycle up to which the gate has counted. */
@@ -301,7 +301,7 @@ export class Gate {
     this.#nowMs = ms;
     advanceTo(this.#cells, this.#at + HEAD_CELLS, cycle);
     for (const gauge of this.gauges) gauge.goTo(cycle, ms);
-    if (held && cycle >= this.heldUntilCycle) this.refresh();
+    if (held && cycle >= this.heldUntilCycle) this.#refresh();
   }
 
   /** In stretches, each ending with an event at which the state may change. */
@@ -364,11 +364,11 @@ export class Gate {
     const { state, heldUntilCycle } = this.#moves.after(this, event, transition);
     this.state = state;
     this.heldUntilCycle = heldUntilCycle;
-    this.refresh();
+    this.#refresh();
   }
 
   /** Looks up the bands of the state. While held, every count is quiet. */
-  refresh(): void {
+  #refresh(): void {
     const held = this.cycle < this.heldUntilCycle;
     this.gauges.forEach((gauge, index) => {
       const band = held ? undefined : quietBand(this.plan, this.state, index, gauge.value);
